@@ -1,0 +1,209 @@
+"""The Record: one measurement with its circumstances, as a learner keeps it and hands it in."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from beowulf import schemas
+
+SCHEMA_VERSION = 1
+
+# From an older version to the next one. There is only one version yet.
+UPGRADERS: schemas.Upgraders = {}
+
+
+class RecordError(schemas.FileError):
+    """A Record cannot be read or written; the sentence names the file and what to do."""
+
+
+def moment() -> str:
+    """Now, as ISO 8601 in UTC with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One place of a sweep: coordinates `at`, raw `samples` of a `quantity`, and `facts`.
+
+    The quantity's name ends in its unit, as in transfer_s; it is empty when there are only facts.
+    """
+
+    at: dict[str, Any]
+    quantity: str = ""
+    samples: list[float] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def as_plain(self) -> dict[str, Any]:
+        """The Point as JSON knows it; ValueError when a sample or a fact cannot be kept."""
+        samples = schemas.plain(self.samples, "samples")
+        if any(isinstance(sample, int) for sample in samples):
+            # True would pass for 1.0, so it stays what it is and the schema refuses it.
+            samples = [_float(sample) for sample in samples]
+        return {
+            "at": schemas.plain(self.at, "at"),
+            "quantity": self.quantity,
+            "samples": samples,
+            "facts": schemas.plain(self.facts, "facts"),
+        }
+
+
+def _float(sample: object) -> object:
+    if not isinstance(sample, int) or isinstance(sample, bool):
+        return sample
+    try:
+        return float(sample)
+    except OverflowError:
+        raise ValueError("at samples: a number too large to be a sample") from None
+
+
+@dataclass
+class Record:
+    """A measurement: the study, what ran, what was varied, the points, all circumstances."""
+
+    study: str
+    program: dict[str, Any] = field(default_factory=dict)
+    sweep: dict[str, Any] = field(default_factory=dict)
+    points: list[Point] = field(default_factory=list)
+    cluster: dict[str, Any] = field(default_factory=dict)
+    circumstances: dict[str, Any] = field(default_factory=lambda: {"before": {}, "after": {}})
+    versions: dict[str, Any] = field(default_factory=dict)
+    learner: str = ""
+    variant: str = ""
+    started: str = field(default_factory=moment)
+    ended: str = field(default_factory=moment)
+    captures: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    complete: bool = True
+
+    def as_plain(self) -> dict[str, Any]:
+        """The Record as JSON knows it, with its kind and schema version."""
+        content: dict[str, Any] = {"kind": "record", "schema": SCHEMA_VERSION}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name == "points":
+                content["points"] = [
+                    _plain_point(place, point) for place, point in enumerate(value)
+                ]
+            else:
+                content[each.name] = schemas.plain(value, each.name)
+        return content
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON: the same before saving and after loading."""
+        return hashlib.sha256(schemas.canonical(self.as_plain())).hexdigest()
+
+    @property
+    def file_name(self) -> str:
+        """The name under which it is kept: study, variant, start."""
+        stamp = "".join(letter for letter in self.started if letter.isalnum() or letter == ".")
+        return "-".join(part for part in (self.study, self.variant, stamp) if part) + ".json"
+
+    def select(self, **at: object) -> list[Point]:
+        """The points whose coordinates have all these values, in the order of the Record."""
+        return [
+            point
+            for point in self.points
+            if all(name in point.at and point.at[name] == value for name, value in at.items())
+        ]
+
+    def save(self, path: Path | str) -> Path:
+        """Write it to `path` whole or not at all; RecordError for a bad value or a full disk."""
+        try:
+            content = self.as_plain()
+            _time(self.started), _time(self.ended)
+        except (ValueError, RecursionError) as problem:
+            raise RecordError(
+                f"{Path(path).name} was not written: the record cannot be kept, {problem}.",
+                "Leave out a sample that could not be taken and say so in the warnings.",
+                Path(path),
+            ) from None
+        return schemas.write(path, "record", SCHEMA_VERSION, content, RecordError)
+
+    def save_in(self, folder: Path | str) -> Path:
+        """Write it into `folder` under its own name, never over another Record; gives the path."""
+        path = Path(folder) / self.file_name
+        number = 2
+        while path.exists():
+            path = Path(folder) / f"{self.file_name.removesuffix('.json')}-{number}.json"
+            number += 1
+        return self.save(path)
+
+    @classmethod
+    def load(
+        cls,
+        path: Path | str,
+        study: str = "",
+        upgraders: schemas.Upgraders | None = None,
+    ) -> Record:
+        """The Record in `path`, of `study` when one is named; RecordError for what is not one."""
+        known = upgraders or UPGRADERS
+        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError, known)
+        del content["kind"], content["schema"]
+        if study and content["study"] != study:
+            raise RecordError(
+                f"{path} is a record of study {content['study']}, and one of {study} is needed.",
+                f"Give another file, or measure {study}.",
+                Path(path),
+            )
+        try:
+            content["points"] = [_read_point(point) for point in content["points"]]
+            _time(content["started"]), _time(content["ended"])
+        except (OverflowError, ValueError) as problem:
+            raise RecordError(
+                f"{path} is not a record that can be read: {problem}.",
+                "Measure again, or bring back an older copy of the file.",
+                Path(path),
+            ) from None
+        return cls(**content)
+
+    def _repr_html_(self) -> str:
+        samples = sum(len(point.samples) for point in self.points)
+        rows = {
+            "study": self.study + (f" ({self.variant})" if self.variant else ""),
+            "cluster": _cluster(self.cluster),
+            "when": f"{self.started} to {self.ended}",
+            "points": f"{len(self.points)}, with {samples} samples",
+            "complete": "yes" if self.complete else "no: it was cut short",
+            "warnings": "; ".join(self.warnings) or "none",
+        }
+        body = "".join(
+            f'<tr><th scope="row" style="text-align:left">{name}</th>'
+            f'<td style="text-align:left">{escape(text)}</td></tr>'
+            for name, text in rows.items()
+        )
+        return f"<table><caption>Record of a measurement</caption>{body}</table>"
+
+
+def _plain_point(place: int, point: Point) -> dict[str, Any]:
+    try:
+        return point.as_plain()
+    except ValueError as problem:
+        raise ValueError(str(problem).replace("at ", f"at points/{place}/", 1)) from None
+
+
+def _read_point(point: dict[str, Any]) -> Point:
+    return Point(**{**point, "samples": [float(sample) for sample in point["samples"]]})
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _cluster(description: dict[str, Any]) -> str:
+    nodes = description.get("nodes", ())
+    count = f"{len(nodes)} nodes" if isinstance(nodes, list | tuple) and nodes else ""
+    kind = str(description.get("kind", "not described"))
+    return f"{kind}, {count}" if count else kind
+
+
+def newest(folder: Path | str, study: str, variant: str | None = None) -> Record | None:
+    """The Record of `study` (and `variant`, if one is named) in `folder` started last, or None."""
+    found = [Record.load(path) for path in sorted(Path(folder).glob(f"{study}-*.json"))]
+    wanted = [r for r in found if r.study == study and variant in (None, r.variant)]
+    return max(wanted, key=lambda record: _time(record.started), default=None)

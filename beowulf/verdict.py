@@ -1,0 +1,163 @@
+"""The Verdict: what a claim of a paper says of a learner's own Records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
+
+from beowulf import schemas
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SCHEMA_VERSION = 1
+
+# From an older version to the next one. There is only one version yet.
+UPGRADERS: schemas.Upgraders = {}
+
+Outcome = Literal["holds", "contradicted", "inconclusive"]
+
+# A word and a symbol tell the outcome; the colour (of Okabe and Ito) only repeats it.
+SYMBOLS: dict[str, str] = {"holds": "✓", "contradicted": "✗", "inconclusive": "?"}
+COLOURS: dict[str, str] = {
+    "holds": "#0072B2",
+    "contradicted": "#D55E00",
+    "inconclusive": "#6E6E6E",
+}
+
+
+class VerdictError(schemas.FileError):
+    """A Verdict cannot be read or written; the sentence names the file and what to do."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One claim held against Records: what it `says`, the `outcome`, the `evidence`, `advice`."""
+
+    study: str
+    claim: str
+    says: str
+    outcome: Outcome
+    evidence: str = ""
+    advice: str = ""
+    numbers: dict[str, Any] = field(default_factory=dict)
+    records: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.outcome not in SYMBOLS:
+            raise ValueError(f"outcome is one of {', '.join(SYMBOLS)}, not {self.outcome!r}")
+        if self.outcome == "inconclusive" and not self.advice:
+            raise ValueError("an inconclusive Verdict says what to do about it: advice is missing")
+
+    def as_plain(self) -> dict[str, Any]:
+        """The Verdict as JSON knows it, with its kind and schema version."""
+        return {"kind": "verdict", "schema": SCHEMA_VERSION, **asdict(self)}
+
+    def save(self, path: Path | str) -> Path:
+        """Write it to `path` whole or not at all; VerdictError for a bad value or a full disk."""
+        return schemas.write(path, "verdict", SCHEMA_VERSION, self.as_plain(), VerdictError)
+
+    @classmethod
+    def load(
+        cls,
+        path: Path | str,
+        study: str = "",
+        upgraders: schemas.Upgraders | None = None,
+    ) -> Verdict:
+        """The Verdict in `path`, of `study` when one is named; VerdictError for what is not one."""
+        known = upgraders or UPGRADERS
+        content = schemas.read(path, "verdict", SCHEMA_VERSION, VerdictError, known)
+        del content["kind"], content["schema"]
+        if study and content["study"] != study:
+            raise VerdictError(
+                f"{path} is a verdict of study {content['study']}, and one of {study} is needed.",
+                "Give another file.",
+                Path(path),
+            )
+        return cls(**content)
+
+    def _repr_html_(self) -> str:
+        return Verdicts([self])._repr_html_()
+
+
+class Verdicts(list[Verdict]):
+    """Several Verdicts, shown as a table in a notebook and in a terminal."""
+
+    def __init__(self, verdicts: Iterable[Verdict] = ()) -> None:
+        super().__init__(verdicts)
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Verdict: ...
+    @overload
+    def __getitem__(self, place: slice) -> Verdicts: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Verdict | Verdicts:
+        if isinstance(place, slice):
+            return Verdicts(super().__getitem__(place))
+        return super().__getitem__(place)
+
+    def named(self, claim: str) -> Verdict:
+        """The Verdict on the claim of this name; KeyError when there is none."""
+        for verdict in self:
+            if verdict.claim == claim:
+                return verdict
+        raise KeyError(claim)
+
+    def __str__(self) -> str:
+        if not self:
+            return "no claims"
+        lines = []
+        for verdict in self:
+            outcome = f"{SYMBOLS[verdict.outcome]} {verdict.outcome:<12}"
+            lines.append(_line(f"{outcome}  {verdict.study}  {verdict.says}"))
+            lines += [_line(f"    {text}") for text in (verdict.evidence, verdict.advice) if text]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(show_lines=True)
+        for head in ("study", "claim", "outcome", "evidence", "what to do"):
+            table.add_column(head, no_wrap=head in ("study", "outcome"))
+        for verdict in self:
+            outcome = f"{SYMBOLS[verdict.outcome]} {verdict.outcome}"
+            # Text, because a plain string would have its [brackets] taken for markup.
+            table.add_row(
+                Text(_line(verdict.study)),
+                Text(_line(verdict.says)),
+                Text(outcome, style=f"bold {COLOURS[verdict.outcome]}"),
+                Text(_line(verdict.evidence)),
+                Text(_line(verdict.advice)),
+            )
+        return table
+
+    def _repr_html_(self) -> str:
+        head = "".join(
+            f'<th scope="col" style="text-align:left">{name}</th>'
+            for name in ("study", "claim", "outcome", "evidence", "what to do")
+        )
+        body = "".join(_row(verdict) for verdict in self)
+        return (
+            f"<table><caption>Claims and what was measured</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+
+
+def _row(verdict: Verdict) -> str:
+    outcome = (
+        f'<strong style="color:{COLOURS[verdict.outcome]};white-space:nowrap">'
+        f'<span aria-hidden="true">{SYMBOLS[verdict.outcome]}</span> {verdict.outcome}</strong>'
+    )
+    texts = [escape(text) for text in (verdict.study, verdict.says)]
+    texts += [outcome, escape(verdict.evidence), escape(verdict.advice)]
+    return "<tr>" + "".join(f'<td style="text-align:left">{text}</td>' for text in texts) + "</tr>"
+
+
+def _line(text: str) -> str:
+    # Evidence may quote a node's output: no control character of it reaches the terminal.
+    return "".join(letter if letter.isprintable() else " " for letter in text)
