@@ -1,0 +1,276 @@
+#!/usr/bin/env bash
+# Prepares this machine for the labs: Debian packages, .venv, .mpi/modern, and our own C parts.
+#
+#   cluster_setup/bootstrap.sh lab     what a learner needs (the default)
+#   cluster_setup/bootstrap.sh test    that, and what the tests need
+#
+# It may be run at any time: what stands is left alone, what is missing, half made or broken is mended.
+# BEOWULF_PYTHON names the Python to use where several are installed.
+set -euo pipefail
+unset PYTHONPATH PYTHONHOME # they would put foreign packages before those of .venv
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+cd -- "$root"
+group=${1:-lab}
+log=build/bootstrap.log
+packages_stamp=.venv/.beowulf-packages # says which packages stand in .venv; absent while they are being installed
+project_stamp=.venv/.beowulf-project   # says which pyproject.toml the editable install was made from
+modern_stamp=.mpi/modern/.beowulf-packages
+
+say() { printf 'bootstrap: %s\n' "$*"; }
+
+fail() { # what happened, then what to try, a line each
+    printf 'bootstrap: %s\n' "$@" >&2
+    exit 1
+}
+
+# Runs a phase quietly, shows how long it took, and keeps what it wrote in the log.
+phase() { # sentence, command...
+    local sentence=$1 started=$SECONDS
+    shift
+    printf 'bootstrap: %s ... ' "$sentence"
+    if "$@" >"$log" 2>&1 </dev/null 9>&-; then
+        printf '%d s\n' $((SECONDS - started))
+    else
+        printf 'failed after %d s\n' $((SECONDS - started))
+        return 1
+    fi
+}
+
+is_complete() { # stamp, wanted contents
+    [[ -r $1 && $(<"$1") == "$2" ]]
+}
+
+digest() { cat -- "$@" | sha256sum | cut -c 1-64; }
+
+# ---------------------------------------------------------------- Python
+
+find_python() {
+    local candidate seen=""
+    for candidate in ${BEOWULF_PYTHON:-python3 python3.13 python3.12 python3.11}; do
+        "$candidate" -c '' 2>/dev/null || continue
+        seen+="${seen:+, }$candidate is $("$candidate" -c 'import platform; print(platform.python_version())')"
+        "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || continue
+        if ! "$candidate" -c 'import venv, ensurepip' 2>/dev/null; then
+            seen+=" without its venv module"
+            continue
+        fi
+        python=$candidate
+        return
+    done
+    fail "the labs need Python 3.11 or newer with its venv module; here ${seen:-there is no Python 3}." \
+        "Debian 12, Ubuntu 24.04 and newer bring it: sudo apt-get install python3 python3-venv"
+}
+
+# Prints version and prefix of a virtual environment's Python; nothing when it cannot even start.
+identity() {
+    "$1/bin/python" -c 'import sys; print(*sys.version_info[:3], sys.prefix)' 2>/dev/null || true
+}
+
+# What the stamp of .venv has to say when group $1 stands in it. It names the place, since a virtual environment
+# that was copied elsewhere still points to its old place, and the Python, since an upgrade takes it away.
+wanted_packages() {
+    printf '%s %s %s' "$1" "$(digest "requirements/$1.lock")" "$(identity .venv)"
+}
+
+packages_stand() {
+    [[ $(identity .venv) == *" $root/.venv" ]] || return 1
+    is_complete $packages_stamp "$(wanted_packages "$group")" && return
+    # The tests' packages contain the learner's, at the same versions.
+    [[ $group == lab ]] && is_complete $packages_stamp "$(wanted_packages test)"
+}
+
+modern_stands() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
+
+project_stands() { is_complete $project_stamp "$(digest pyproject.toml)"; }
+
+# The pip of .venv installs into both environments.
+pip_install() { # virtual environment, sentence that ends in the name of what is installed, arguments of pip install...
+    local into=$1 sentence=$2 advice
+    shift 2
+    phase "$sentence" .venv/bin/python -m pip --python "$into" --no-input --disable-pip-version-check \
+        install --progress-bar off "$@" && return
+    tail -n 5 "$log" | sed 's/^/    /' >&2
+    if grep -qi 'no space left' "$log"; then
+        advice="The disk is full: free about 2 GB here and in your temporary folder, then run the same command again."
+    elif grep -qi 'do not match the hashes' "$log"; then
+        advice="A package differs from the one that was locked: your package index or a proxy changed it. Nothing of it was installed."
+    elif grep -qiE 'resolution|connection|timed out|timeout|proxy|ssl|network|retrying|no matching distribution' "$log"; then
+        advice="Check that this machine reaches its Python package index (network, proxy, 'pip config list'), then run the same command again."
+    else
+        advice="Run the same command again; if it fails in the same way, the whole output is in $log."
+    fi
+    fail "pip could not install $(basename "${sentence##* }")." "$advice"
+}
+
+install_packages() {
+    if [[ -d .venv && ! -e $packages_stamp ]] || [[ -d .venv && $(identity .venv) != *" $root/.venv" ]]; then
+        # Ours carries a mark from its first moment on; without one it belongs to someone else.
+        [[ -e .venv/.beowulf ]] || fail ".venv was not made by this script, so it is left alone." \
+            "Move it away and run the same command again: mv .venv .venv-mine"
+        say "the virtual environment is unfinished, moved, or its Python is gone: making it again"
+        rm -rf .venv
+    fi
+    if [[ ! -d .venv ]]; then
+        find_python
+        mkdir .venv && touch .venv/.beowulf
+        phase "making .venv with $("$python" --version)" "$python" -m venv .venv || {
+            tail -n 5 "$log" >&2
+            fail "the virtual environment could not be made." \
+                "Check the disk space, and that the Debian package python3-venv is installed."
+        }
+    fi
+    rm -f $packages_stamp
+    pip_install .venv "installing the Python packages of requirements/$group.lock" \
+        --require-hashes --only-binary :all: -r "requirements/$group.lock"
+    wanted_packages "$group" >$packages_stamp
+}
+
+# An editable install: .venv holds a path to this checkout, so what is edited here is what runs.
+install_project() {
+    rm -f $project_stamp
+    pip_install .venv "installing beowulf from this checkout" --no-deps --no-build-isolation -e .
+    digest pyproject.toml >$project_stamp
+}
+
+# The modern MPICH is for learners too: it takes 2 seconds and 30 MB, and `beowulf up --mpi modern` is then
+# never the command that has to download something in the middle of a lab.
+install_modern() {
+    rm -rf .mpi/modern
+    mkdir -p .mpi
+    # Without a pip of its own: that of .venv serves both.
+    phase "making .mpi/modern" .venv/bin/python -m venv --without-pip .mpi/modern ||
+        fail "the virtual environment .mpi/modern could not be made; is the disk full?"
+    pip_install .mpi/modern "installing the modern MPICH of requirements/modern.lock" \
+        --require-hashes --only-binary :all: -r requirements/modern.lock
+    echo "$(digest requirements/modern.lock) $(identity .mpi/modern)" >$modern_stamp
+}
+
+# ---------------------------------------------------------------- Debian packages
+
+has_tool() {
+    case $1 in
+    /*) [[ -e $1 ]] ;;
+    *) PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin type -P "$1" >/dev/null ;;
+    esac
+}
+
+# Fills missing_tools, and missing_packages with what brings them, for group $1.
+look_for_tools() {
+    local tool package its_group why
+    missing_tools=() missing_packages=()
+    while IFS=$'\t' read -r tool package its_group why; do
+        [[ $tool == \#* || $its_group != "$1" ]] && continue
+        has_tool "$tool" && continue
+        missing_tools+=("$tool ($why)")
+        [[ " ${missing_packages[*]} " == *" $package "* ]] || missing_packages+=("$package")
+    done <cluster_setup/packages.tsv
+}
+
+# Sets as_root to the words to put before a command; fails where there is no way to become root.
+become_root() {
+    if [[ $(id -u) == 0 ]]; then
+        as_root=(env)
+    elif type -P sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
+        as_root=(sudo env)
+        say "the next command installs them as root; sudo may ask for your password:"
+        say "  sudo apt-get install --no-install-recommends ${missing_packages[*]}"
+        sudo true
+    else
+        return 1
+    fi
+}
+
+guard=/usr/sbin/policy-rc.d
+guard_mark="# put here by the bootstrap.sh of beowulf-labs while it installs openssh-server"
+
+remove_guard() {
+    if grep -qs "^$guard_mark" $guard; then "${as_root[@]}" rm -f $guard; fi
+}
+
+# Installing openssh-server starts a server that listens to the world. The labs start their own, inside the cluster
+# only, so the start is refused while apt works and not wanted at the next boot either.
+apt_install() {
+    local new_server=no
+    [[ " ${missing_packages[*]} " == *" openssh-server "* ]] && new_server=yes
+    trap remove_guard EXIT
+    trap 'exit 130' INT TERM
+    remove_guard
+    if [[ $new_server == yes && ! -e $guard ]]; then
+        printf '#!/bin/sh\n%s\nexit 101\n' "$guard_mark" | "${as_root[@]}" tee $guard >/dev/null
+        "${as_root[@]}" chmod 755 $guard
+    fi
+    phase "reading the list of Debian packages" "${as_root[@]}" apt-get update -qq ||
+        say "the list could not be renewed; trying with the one that is here"
+    phase "installing ${missing_packages[*]}" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing_packages[@]}" || return 1
+    remove_guard
+    if [[ $new_server == yes ]]; then
+        if [[ -d /run/systemd/system ]]; then
+            "${as_root[@]}" systemctl disable --now ssh.service ssh.socket >>"$log" 2>&1 || true
+        fi
+        say "openssh-server is installed but not started: the labs run their own sshd, inside the cluster only"
+    fi
+}
+
+install_lab_tools() {
+    look_for_tools lab
+    ((${#missing_tools[@]})) || return 0
+    say "these tools are missing:"
+    printf 'bootstrap:   %s\n' "${missing_tools[@]}"
+    type -P apt-get >/dev/null || fail \
+        "this is not a Debian or Ubuntu machine, so they cannot be installed from here." \
+        "Install them with this machine's own package manager and run the same command again."
+    become_root || fail \
+        "installing them needs root, and sudo is not to be had here. Give this line to an administrator:" \
+        "  apt-get install --no-install-recommends ${missing_packages[*]}"
+    apt_install || {
+        tail -n 5 "$log" | sed 's/^/    /' >&2
+        fail "apt-get could not install them." \
+            "Check the network and 'apt-get update', then run the same command again; the whole output is in $log."
+    }
+    look_for_tools lab
+    ((${#missing_tools[@]} == 0)) || fail "apt-get is content, but these tools are still missing:" \
+        "${missing_tools[@]}" "Please report this with the name of your distribution."
+}
+
+# The tests run without these too and skip what needs them, so nothing here is fatal, and what could not be
+# had once is not asked for again before `make clean`.
+install_test_tools() {
+    look_for_tools test
+    ((${#missing_tools[@]})) || return 0
+    [[ -e build/went-without ]] && return 0
+    local why=""
+    if [[ $missing_packages == chromium ]] && grep -qs '^ID=ubuntu' /etc/os-release; then
+        why="Ubuntu has it only as a snap, which cannot see this checkout"
+    elif ! type -P apt-get >/dev/null || ! become_root || ! apt_install; then
+        why="it could not be installed here"
+    fi
+    [[ -z $why ]] && return 0
+    say "going on without ${missing_packages[*]}: $why; the tests that need it are skipped"
+    touch build/went-without
+}
+
+# ---------------------------------------------------------------- the way through
+
+[[ $group == lab || $group == test ]] || fail "there is no group '$group'." "Say lab or test."
+if [[ ! -w . ]]; then
+    packages_stand && modern_stands && project_stands && exit 0
+    fail "$root cannot be written by $(id -un), and .venv in it is not complete." \
+        "Clone the repository into a folder of your own."
+fi
+mkdir -p build || fail "the folder $root/build cannot be made; is the disk full?"
+
+# Two of us at once would spoil each other's work. The lock goes when this process does, however it ends.
+exec 9>build/bootstrap.lock
+flock -n 9 || {
+    say "another bootstrap is at work here; waiting for it"
+    flock 9
+}
+
+install_lab_tools
+if [[ $group == test ]]; then install_test_tools; fi
+packages_stand || install_packages
+project_stands || install_project
+modern_stands || install_modern
+make -s programs 9>&-
