@@ -192,7 +192,10 @@ def _read_point(point: dict[str, Any]) -> Point:
 
 
 def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text} is not a date") from None
 
 
 def _cluster(description: dict[str, Any]) -> str:

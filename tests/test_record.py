@@ -1,0 +1,431 @@
+"""Is a Record kept whole, read back the same, and refused with a sentence when it is not one?"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from beowulf import schemas
+from beowulf.record import SCHEMA_VERSION, Point, Record, RecordError, newest
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=8)
+scalars = st.none() | st.booleans() | st.integers() | finite | st.text()
+facts = st.dictionaries(
+    st.text(max_size=8),
+    st.recursive(
+        scalars,
+        lambda inner: (
+            st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+        ),
+        max_leaves=8,
+    ),
+    max_size=4,
+)
+quantities = st.sampled_from(["transfer_s", "round_trip_ms", "rate_bytes_per_s"])
+points = st.builds(Point, at=st.dictionaries(names, scalars), facts=facts) | st.builds(
+    Point,
+    at=st.dictionaries(names, scalars),
+    quantity=quantities,
+    samples=st.lists(finite),
+    facts=facts,
+)
+moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1)).map(
+    lambda when: when.isoformat() + "Z"
+)
+records = st.builds(
+    Record,
+    study=st.from_regex(r"[A-E][0-9]{1,2}", fullmatch=True),
+    program=st.just({})
+    | st.fixed_dictionaries(
+        {
+            "name": st.text(),
+            "arguments": st.lists(st.text() | st.integers()),
+            "sha256": st.from_regex(r"[0-9a-f]{64}", fullmatch=True),
+        }
+    ),
+    sweep=facts,
+    points=st.lists(points, max_size=4),
+    cluster=facts,
+    circumstances=st.fixed_dictionaries({"before": facts, "after": facts}),
+    versions=facts,
+    learner=st.text(),
+    variant=st.from_regex(r"[A-Za-z0-9._-]{0,20}", fullmatch=True),
+    started=moments,
+    ended=moments,
+    captures=st.lists(st.fixed_dictionaries({"file": st.text(min_size=1)}), max_size=2),
+    warnings=st.lists(st.text(), max_size=3),
+    complete=st.booleans(),
+)
+
+
+def small(**changes: Any) -> Record:
+    """A Record with one point, as a test needs it."""
+    given: dict[str, Any] = {
+        "study": "A2",
+        "points": [Point({"node": "node00", "peer": "node01"}, "round_trip_ms", [0.1, 0.25])],
+        "cluster": {"kind": "namespaces", "nodes": ["node00", "node01"]},
+        "started": "2026-01-02T03:04:05.006Z",
+        "ended": "2026-01-02T03:04:06.000Z",
+    }
+    return Record(**{**given, **changes})
+
+
+def refusal(path: Path, study: str = "") -> str:
+    """The sentence with which the file is refused."""
+    with pytest.raises(RecordError) as caught:
+        Record.load(path, study)
+    sentence = str(caught.value)
+    assert str(path) in sentence, "the sentence names the file"
+    assert caught.value.mend, "and says what to do"
+    return sentence
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(record=records)
+def test_what_is_saved_is_what_is_loaded(
+    record: Record, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = record.save(tmp_path_factory.mktemp("records") / "A2.json")
+    again = Record.load(path)
+    assert again == record
+    assert again.digest == record.digest
+    assert again.save(path).read_bytes() == path.read_bytes()
+
+
+def test_a_file_says_which_kind_and_version_it_is(tmp_path: Path) -> None:
+    content = json.loads(small().save(tmp_path / "r.json").read_text())
+    assert (content["kind"], content["schema"]) == ("record", SCHEMA_VERSION)
+
+
+def test_the_published_schema_is_itself_valid() -> None:
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator.check_schema(schemas.schema("record", SCHEMA_VERSION))
+
+
+def test_numpy_values_and_tuples_become_plain_ones(tmp_path: Path) -> None:
+    point = Point({"bytes": np.int64(8)}, "transfer_s", list(np.array([1, 2])), {"ok": np.True_})
+    other = Point({"bytes": 16}, "transfer_s", np.array([0.5, 0.25]), {"range": (1, 2)})  # type: ignore[arg-type]
+    again = Record.load(small(points=[point, other]).save(tmp_path / "r.json"))
+    assert again.points[0] == Point({"bytes": 8}, "transfer_s", [1.0, 2.0], {"ok": True})
+    assert again.points[1] == Point({"bytes": 16}, "transfer_s", [0.5, 0.25], {"range": [1, 2]})
+    assert all(type(sample) is float for point in again.points for sample in point.samples)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, np.float64("nan")])
+def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(
+    value: float, tmp_path: Path
+) -> None:
+    path = tmp_path / "r.json"
+    for record in (
+        small(points=[Point({"n": 1}, "transfer_s", [1.0, value])]),
+        small(points=[Point({"n": 1}, facts={"deep": [{"er": value}]})]),
+        small(cluster={"rate": value}),
+    ):
+        with pytest.raises(RecordError, match="not a finite number") as caught:
+            record.save(path)
+        assert "r.json" in str(caught.value)
+        assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"study": "validation"},
+        {"study": ""},
+        {"started": "yesterday"},
+        {"ended": "2026-99-99T99:99:99Z"},
+        {"variant": "../up"},
+        {"complete": "yes"},
+        {"captures": [{"sha256": ""}]},
+        {"program": {"sha256": "short"}},
+        {"points": [Point({"n": 1}, "transfer_s", [True])]},
+        {"points": [Point({"n": 1}, "transfer_s", [None])]},  # type: ignore[list-item]
+        {"points": [Point({"n": 1}, "", [1.0])]},
+        {"points": [Point({"n": 1}, "unitless", [1.0])]},
+        {"points": [Point({"n": [1]}, "transfer_s", [1.0])]},
+        {"points": [Point({"n": 1}, "transfer_s", [10**400])]},
+        {"points": [Point({"n": 1}, facts={1: "a key that is not text"})]},  # type: ignore[dict-item]
+        {"points": [Point({"n": 1}, facts={"a": object()})]},
+    ],
+)
+def test_what_the_schema_forbids_is_not_written(wrong: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"^r\.json was not written: "):
+        small(**wrong).save(tmp_path / "r.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def damaged(content: dict[str, Any], **changes: Any) -> bytes:
+    return json.dumps({**content, **changes}).encode()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda c: b"", "it is empty"),
+        (lambda c: b" \n ", "it is empty"),
+        (lambda c: json.dumps(c).encode()[:-40], "truncated"),
+        (lambda c: json.dumps(c).encode()[:1], "truncated"),
+        (lambda c: json.dumps(c).encode()[:-1], "truncated"),
+        (lambda c: b"study: A2", "it is not JSON"),
+        (lambda c: json.dumps(c).encode() * 2, "it is not JSON"),
+        (lambda c: b"\x89PNG\r\n\x1a\n\xff\xfe", "not UTF-8"),
+        (lambda c: json.dumps(c).encode("utf-16"), "not UTF-8"),
+        (lambda c: json.dumps([c]).encode(), "not an object"),
+        (lambda c: b"null", "not an object"),
+        (lambda c: b"[" * 100_000, "it is not JSON"),
+        (lambda c: json.dumps(c).encode().replace(b"0.25", b"NaN"), "NaN is not a finite number"),
+        (lambda c: json.dumps(c).encode().replace(b"0.25", b"1e999"), "not a finite number"),
+        (lambda c: json.dumps(c).encode().replace(b"0.25", b"9" * 5000), "it is not JSON"),
+        (lambda c: json.dumps(c).encode().replace(b"0.25", b"9" * 400), "too large"),
+        (lambda c: json.dumps(c).encode().replace(b"0.25", b"null"), "samples/1"),
+        (lambda c: json.dumps(c).encode().replace(b"0.25", b'"0.25"'), "samples/1"),
+        (lambda c: b'{"study": "A1", ' + json.dumps(c).encode()[1:], "same key stands twice"),
+        (lambda c: damaged(c, extra=1), "extra"),
+        (lambda c: damaged(c, started="2026-99-99T99:99:99Z"), "is not a date"),
+        (lambda c: damaged(c, schema=SCHEMA_VERSION + 1), "a newer version"),
+        (lambda c: damaged(c, schema=0), "schema 0 is not one"),
+        (lambda c: damaged(c, schema="1"), "names no schema version"),
+        (lambda c: damaged(c, schema=True), "names no schema version"),
+        (lambda c: damaged(c, kind="verdict"), "it says that it is a verdict"),
+        (lambda c: damaged(c, kind=None), "does not say that it is one"),
+        (lambda c: b"{}", "does not say that it is one"),
+        (lambda c: b'{"kind": "record", "schema": 1}', "does not follow schema record-1"),
+    ],
+)
+def test_a_file_that_is_not_a_record_is_refused_by_a_sentence(
+    spoil: Any, says: str, tmp_path: Path
+) -> None:
+    path = small().save(tmp_path / "A2.json")
+    path.write_bytes(spoil(json.loads(path.read_text())))
+    assert says in refusal(path)
+
+
+def test_a_truncated_record_is_never_half_read(tmp_path: Path) -> None:
+    path = small().save(tmp_path / "A2.json")
+    whole = path.read_bytes().rstrip()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        assert "truncated" in refusal(path) or length == 0
+
+
+@settings(max_examples=80, deadline=None)
+@given(noise=st.binary(max_size=200))
+def test_any_bytes_at_all_give_a_sentence(
+    noise: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("noise") / "A2.json"
+    path.write_bytes(noise)
+    refusal(path)
+
+
+def test_no_file_a_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:
+    assert "There is no file" in refusal(tmp_path / "none.json")
+    assert "not a file" in refusal(tmp_path)
+    os.mkfifo(tmp_path / "pipe.json")
+    assert "not a file" in refusal(tmp_path / "pipe.json")
+
+
+def test_a_file_that_may_not_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = small().save(tmp_path / "A2.json")
+
+    def forbidden(*_: object, **__: object) -> str:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    # Patched, because root may read everything.
+    monkeypatch.setattr(Path, "read_text", forbidden)
+    assert "permission denied" in refusal(path)
+
+
+def test_a_record_of_another_study_is_refused_where_one_is_expected(tmp_path: Path) -> None:
+    path = small().save(tmp_path / "A2.json")
+    assert Record.load(path, "A2").study == "A2"
+    assert "is a record of study A2, and one of A5 is needed" in refusal(path, "A5")
+
+
+def test_an_older_version_is_brought_up_step_by_step(tmp_path: Path) -> None:
+    def renamed(old: dict[str, Any]) -> dict[str, Any]:
+        old["study"] = old.pop("experiment")
+        return old
+
+    def completed(old: dict[str, Any]) -> dict[str, Any]:
+        return {**old, "complete": True}
+
+    path = small().save(tmp_path / "A2.json")
+    content = json.loads(path.read_text())
+    content.update(schema=-1, experiment=content.pop("study"))
+    del content["complete"]
+    path.write_text(json.dumps(content))
+    # Both versions are made up: none older than 1 was ever published.
+    assert Record.load(path, upgraders={-1: renamed, 0: completed}) == small()
+    assert "schema 0 is not one" in str(
+        pytest.raises(RecordError, Record.load, path, upgraders={-1: renamed}).value
+    )
+
+
+def test_saving_over_a_record_replaces_it_and_leaves_nothing_else(tmp_path: Path) -> None:
+    path = small().save(tmp_path / "new" / "A2.json")
+    small(learner="Ada").save(path)
+    assert Record.load(path).learner == "Ada"
+    assert [file.name for file in path.parent.iterdir()] == ["A2.json"]
+
+
+def test_a_link_to_a_record_stays_a_link(tmp_path: Path) -> None:
+    path = small().save(tmp_path / "A2.json")
+    (tmp_path / "latest.json").symlink_to(path)
+    small(learner="Ada").save(tmp_path / "latest.json")
+    assert (tmp_path / "latest.json").is_symlink()
+    assert Record.load(path).learner == "Ada"
+
+
+def test_a_group_can_read_what_the_umask_allows(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        path = small().save(tmp_path / "A2.json")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_full_disk_keeps_the_old_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = small().save(tmp_path / "A2.json")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RecordError, match="the disk is full") as caught:
+        small(learner="Ada").save(path)
+    assert str(path) in str(caught.value)
+    monkeypatch.undo()
+    assert Record.load(path) == small()
+    assert [file.name for file in tmp_path.iterdir()] == ["A2.json"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a file system needs root")
+def test_a_disk_that_is_really_full_keeps_the_old_record(tmp_path: Path) -> None:
+    # In a mount namespace of its own, so that nothing stays behind whatever happens.
+    script = f"""
+set -e
+mount -t tmpfs -o size=64k tmpfs {tmp_path}
+{sys.executable} - <<'PYTHON'
+from beowulf.record import Point, Record, RecordError
+path = "{tmp_path}/A2.json"
+small = Record("A2", points=[Point(dict(n=1), "transfer_s", [1.0])])
+small.save(path)
+big = Record("A2", points=[Point(dict(n=1), "transfer_s", [1 / 3] * 10_000)])
+try:
+    big.save(path)
+except RecordError as problem:
+    print(problem)
+assert Record.load(path) == small
+PYTHON
+ls -A {tmp_path}
+"""
+    done = subprocess.run(
+        ["unshare", "--mount", "bash", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=Path(__file__).parent.parent,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+    )
+    if "mount" in done.stderr and "permission denied" in done.stderr:
+        pytest.skip("this container does not allow mounts")
+    assert done.returncode == 0, done.stderr
+    assert "the disk is full" in done.stdout
+    assert done.stdout.splitlines()[-1] == "A2.json", "no temporary file stays"
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RecordError, match="was not written"):
+        small().save(tmp_path / "file" / "A2.json")
+
+
+def test_an_interrupted_save_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        small().save(tmp_path / "A2.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_points_are_selected_by_their_coordinates() -> None:
+    here = Point({"check": "ping", "node": "node00", "peer": "node01"}, "round_trip_ms", [1.0])
+    back = Point({"check": "ping", "node": "node01", "peer": "node00"}, "round_trip_ms", [2.0])
+    hello = Point({"check": "mpi-hello", "ranks": 4})
+    record = small(points=[here, back, hello])
+    assert record.select(check="ping") == [here, back]
+    assert record.select(check="ping", node="node01") == [back]
+    assert record.select(peer=None) == [], "a coordinate that is not there is not None"
+    assert record.select() == record.points
+
+
+def test_the_newest_is_the_one_that_started_last(tmp_path: Path) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    for hours, variant in ((3, ""), (9, "broken-a"), (5, ""), (7, "broken-b")):
+        when = (start + timedelta(hours=hours)).isoformat()
+        small(started=when, variant=variant).save_in(tmp_path)
+    small(study="A5", started="2026-02-01T00:00:00Z").save_in(tmp_path)
+
+    def hour(record: Record | None) -> int:
+        assert record is not None
+        return datetime.fromisoformat(record.started).hour
+
+    assert hour(newest(tmp_path, "A2")) == 9
+    assert hour(newest(tmp_path, "A2", "")) == 5
+    assert hour(newest(tmp_path, "A2", "broken-b")) == 7
+    assert newest(tmp_path, "A2", "broken-c") is None
+    assert newest(tmp_path, "A7") is None
+    assert newest(tmp_path / "none", "A2") is None
+
+
+def test_newest_does_not_pass_over_a_damaged_record(tmp_path: Path) -> None:
+    small().save_in(tmp_path)
+    (tmp_path / "A2-late.json").write_text("{")
+    with pytest.raises(RecordError, match="truncated"):
+        newest(tmp_path, "A2")
+
+
+def test_records_of_the_same_moment_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    paths = [small().save_in(tmp_path), small().save_in(tmp_path), small().save_in(tmp_path)]
+    assert len(set(paths)) == 3
+    assert paths[0].name == "A2-20260102T030405.006Z.json"
+    assert small(variant="broken-a").file_name == "A2-broken-a-20260102T030405.006Z.json"
+
+
+def test_a_notebook_shows_a_summary_in_which_nothing_can_hide() -> None:
+    page = small(variant="b", warnings=["<script>alert(1)</script>"])._repr_html_()
+    assert "A2 (b)" in page
+    assert "namespaces, 2 nodes" in page
+    assert "1, with 2 samples" in page
+    assert "<script>" not in page
+
+
+def test_importing_the_record_is_light() -> None:
+    code = (
+        "import sys, beowulf.record, beowulf.verdict\n"
+        "print([m for m in ('jsonschema', 'numpy', 'pandas', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

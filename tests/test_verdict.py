@@ -1,0 +1,143 @@
+"""Does a Verdict say what was found, to the eye and to a program, without relying on colour?"""
+
+from __future__ import annotations
+
+import math
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from beowulf import schemas
+from beowulf.record import Record, RecordError
+from beowulf.verdict import SCHEMA_VERSION, SYMBOLS, Verdict, VerdictError, Verdicts
+
+text = st.text(min_size=1)
+verdicts = st.builds(
+    Verdict,
+    study=st.from_regex(r"[A-E][0-9]{1,2}", fullmatch=True),
+    claim=text,
+    says=text,
+    outcome=st.sampled_from(sorted(SYMBOLS)),
+    evidence=st.text(),
+    advice=text,
+    numbers=st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False)),
+    records=st.lists(st.text(), max_size=3),
+)
+
+
+def small(**changes: Any) -> Verdict:
+    given: dict[str, Any] = {
+        "study": "A2",
+        "claim": "reachability",
+        "says": "Every node reaches every other.",
+        "outcome": "holds",
+        "evidence": "12 of 12 pairs answer.",
+        "numbers": {"pairs": 12, "reached": 12},
+        "records": ["0" * 64],
+    }
+    return Verdict(**{**given, **changes})
+
+
+@settings(max_examples=60, deadline=None)
+@given(verdict=verdicts)
+def test_what_is_saved_is_what_is_loaded(
+    verdict: Verdict, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = verdict.save(tmp_path_factory.mktemp("verdicts") / "v.json")
+    assert Verdict.load(path) == verdict
+
+
+def test_the_published_schema_is_itself_valid() -> None:
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator.check_schema(schemas.schema("verdict", SCHEMA_VERSION))
+
+
+def test_only_three_outcomes_exist_and_the_third_comes_with_advice() -> None:
+    with pytest.raises(ValueError, match="outcome is one of"):
+        small(outcome="maybe")
+    with pytest.raises(ValueError, match="what to do about it"):
+        small(outcome="inconclusive")
+    assert small(outcome="inconclusive", advice="Measure longer.").advice
+
+
+def test_a_number_that_is_not_finite_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(VerdictError, match="not a finite number"):
+        small(numbers={"ratio": math.nan}).save(tmp_path / "v.json")
+
+
+def test_a_verdict_and_a_record_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    verdict = small().save(tmp_path / "v.json")
+    record = Record("A2").save(tmp_path / "r.json")
+    with pytest.raises(RecordError, match="it says that it is a verdict"):
+        Record.load(verdict)
+    with pytest.raises(VerdictError, match="it says that it is a record"):
+        Verdict.load(record)
+    with pytest.raises(VerdictError, match="one of A5 is needed"):
+        Verdict.load(verdict, "A5")
+
+
+class Cells(HTMLParser):
+    """The tags and the text of the cells of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.cells: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.cells:
+            self.cells[-1] += data
+
+
+several = Verdicts(
+    [
+        small(),
+        small(claim="b", outcome="contradicted", evidence='<b onclick="x">node03</b> & more'),
+        small(claim="c", outcome="inconclusive", advice="Measure [bold]again[/bold]."),
+    ]
+)
+
+
+def test_a_notebook_shows_outcomes_as_words_and_symbols_and_escapes_what_nodes_said() -> None:
+    page = Cells(several._repr_html_())
+    outcomes = page.cells[2::5]
+    assert outcomes == ["✓ holds", "✗ contradicted", "? inconclusive"]
+    assert "node03</b> & more" in page.cells[8], "evidence is shown as it was said"
+    assert "b" not in page.tags, "and not as markup"
+    assert Cells(small()._repr_html_()).cells[2] == "✓ holds"
+
+
+def test_a_terminal_shows_the_same_and_no_markup_is_lost() -> None:
+    console = Console(width=200, force_terminal=False, record=True)
+    with console.capture() as shown:
+        console.print(several)
+    for word in ("✓ holds", "✗ contradicted", "? inconclusive", "[bold]again[/bold]"):
+        assert word in shown.get()
+
+
+def test_plain_text_shows_the_same_without_control_characters() -> None:
+    shown = str(Verdicts([small(evidence="said \x1b[31mred\x07\r\nand more")]))
+    assert "✓ holds" in shown
+    assert all(letter.isprintable() or letter == "\n" for letter in shown)
+    assert shown.count("\n") == 1, "one line a claim and one for its evidence"
+    assert str(Verdicts()) == "no claims"
+
+
+def test_a_part_of_several_verdicts_is_shown_in_the_same_way() -> None:
+    assert isinstance(several[1:], Verdicts)
+    assert several[0] == small()
+    assert several.named("c").outcome == "inconclusive"
+    with pytest.raises(KeyError):
+        several.named("d")
