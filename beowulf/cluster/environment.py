@@ -1,0 +1,67 @@
+"""What every shell on a node finds set, so that `mpicc` and `mpiexec -n 4` work there with no option to remember."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from beowulf import places
+from beowulf.cluster.plan import Plan
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def variables(plan: Plan, folder: Path) -> dict[str, str]:
+    """The environment of a shell on a node of the cluster whose files are in `folder`."""
+    prefix = places.mpi_prefix(plan.mpi)
+    path = [str(folder / "bin"), str(prefix / "bin"), str(places.python_bin()), SYSTEM_PATH]
+    return {
+        "PATH": ":".join(path),
+        "BEOWULF_STATE": str(folder),
+        "HYDRA_LAUNCHER": "ssh",
+        "HYDRA_HOST_FILE": str(folder / "etc" / "mpi_hosts"),
+        "HYDRA_IFACE": "eth0",
+        "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": "eth0",
+        # The modern library would otherwise pick whatever device of the host it finds first.
+        "FI_PROVIDER": "tcp",
+        "FI_TCP_IFACE": "eth0",
+        "UCX_TLS": "tcp,self",
+        "UCX_NET_DEVICES": "eth0",
+        "MPI4PY_LIBMPI": str(prefix / "lib" / "libmpi.so.12"),
+        "BEOWULF_PATIENT": "auto",
+    }
+
+
+def files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
+    """Files of the cluster that shells on all nodes share: path below the state folder, text, mode."""
+    launcher = _launcher(places.mpi_prefix(plan.mpi) / "bin" / "mpiexec")
+    settings = variables(plan, folder).items()
+    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings)
+    return {
+        "bin/shell": (_shell(folder), 0o755),
+        "bin/mpiexec": (launcher, 0o755),
+        "bin/mpirun": (launcher, 0o755),
+        "etc/bashrc": (f"[ -r ~/.bashrc ] && . ~/.bashrc\n{exports}", 0o644),
+        "etc/mpi_hosts": ("".join(f"{name}\n" for name in plan.names), 0o644),
+    }
+
+
+def _shell(folder: Path) -> str:
+    # A learner's own start-up files may put another MPI first; on a node the cluster's comes first.
+    return (
+        "#!/bin/bash\n"
+        "# The login shell on a node: bash, with this cluster's tools first in PATH.\n"
+        f"[ $# -eq 0 ] && exec bash --rcfile {shlex.quote(str(folder / 'etc' / 'bashrc'))} -i\n"
+        'exec bash --norc "$@"\n'
+    )
+
+
+def _launcher(mpiexec: Path) -> str:
+    polling = places.native("patient_poll.so")
+    return (
+        "#!/bin/sh\n"
+        "# MPICH's own mpiexec. It only adds patient polling to the ranks: a rank that waits lets another one compute\n"
+        "# when there are more ranks than cores (BEOWULF_PATIENT=never turns it off).\n"
+        f"exec {shlex.quote(str(mpiexec))} -genv LD_PRELOAD {shlex.quote(str(polling))}"
+        ' "$@"\n'
+    )

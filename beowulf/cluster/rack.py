@@ -1,0 +1,115 @@
+"""The rack: one process whose namespaces are the switch, and in which the nodes live. When it ends, all of them end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from beowulf.cluster import processes
+from beowulf.cluster.processes import Process
+from beowulf.errors import LabError
+
+RACK, NODE = "beowulf-rack", "beowulf-node"
+# bash reaps processes whose parents have died; a bare `sleep` as first process would keep them as zombies.
+WAIT_FOR_EVER = "sleep infinity & wait"
+OWN_NAMESPACES = "--net --uts --mount --pid --ipc --fork --kill-child --mount-proc"
+
+LONGEST_START_S = 10.0
+
+Say = Callable[[str, str], None]
+
+
+class Rack:
+    """The rack of the cluster whose files are in `folder`; `process` is its first process."""
+
+    def __init__(self, folder: Path, process: Process) -> None:
+        self.folder = folder
+        self.process = process
+
+    def nodes(self) -> dict[str, Process]:
+        """The first process of each node that runs, by name."""
+        found: dict[str, Process] = {}
+        for launcher in processes.children(self.process.pid):
+            for pid in processes.children(launcher):
+                words = processes.command_line(pid)
+                first = processes.process(pid)
+                # Before bash has taken over, it is still unshare, busy with making the namespaces.
+                if first and words[:1] == ["bash"] and words[-2:-1] == [NODE]:
+                    found[words[-1]] = first
+        return dict(sorted(found.items()))
+
+    def end(self) -> None:
+        """Kill the rack and with it every process, mount, interface and namespace of the cluster."""
+        for process in _find(self.folder):
+            if not process.end():
+                raise LabError(
+                    f"The cluster's process {process.pid} does not end.",
+                    "It waits inside the kernel, perhaps for a file server; try `beowulf down` again later.",
+                )
+
+
+def find(folder: Path, hint: int = 0) -> Rack | None:
+    """The running rack of the cluster in `folder`; `hint` is its process number if it is known."""
+    for process in _find(folder, hint):
+        if processes.command_line(process.pid)[0] == "bash":
+            return Rack(folder, process)
+    return None
+
+
+def start(folder: Path, say: Say) -> Rack:
+    """Start a rack and wait until its namespaces are there."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    words = ["unshare", *user, *OWN_NAMESPACES.split(), "bash", "-c", WAIT_FOR_EVER, RACK, str(folder)]
+    say("on this machine: a rack, whose network is the switch", " ".join(words[:-4]) + f" '{WAIT_FOR_EVER}' &")
+    complaints = folder / "rack.log"
+    with complaints.open("w") as log:
+        # setsid --fork: the rack outlives this process and its terminal, and is nobody's zombie.
+        subprocess.run(
+            ["setsid", "--fork", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            check=True,
+        )
+    deadline = time.monotonic() + LONGEST_START_S
+    while time.monotonic() < deadline and not complaints.stat().st_size:
+        if rack := find(folder):
+            return rack
+        time.sleep(0.001)
+    raise LabError(
+        f"Namespaces cannot be made here: {complaints.read_text().strip() or 'no answer'}.",
+        "`beowulf doctor` says what forbids them and how to allow it; `sudo` works as well.",
+    )
+
+
+def enter(process: Process, *kinds: str) -> list[str]:
+    """The words that run what follows them inside a process's namespaces (all that we make, if no `kinds` are given)."""
+    user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
+    chosen = kinds or ("mount", "net", "pid", "uts", "ipc")
+    return ["nsenter", f"--target={process.pid}", *user, *(f"--{kind}" for kind in chosen)]
+
+
+def node_launcher(names: list[str]) -> list[str]:
+    """Lines for the rack that start the first process of each node."""
+    return [
+        f"unshare {OWN_NAMESPACES} bash -c '{WAIT_FOR_EVER}' {NODE} {name} </dev/null >/dev/null 2>&1 &"
+        for name in names
+    ]
+
+
+def _find(folder: Path, hint: int = 0) -> list[Process]:
+    mark = [RACK, str(folder)]
+    if hint and processes.command_line(hint)[-2:] == mark:
+        known = processes.process(hint)
+        return [known] if known else []
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and processes.command_line(int(entry.name))[-2:] == mark:
+            candidate = processes.process(int(entry.name))
+            if candidate and processes.owner(candidate.pid) == os.geteuid():
+                found.append(candidate)
+    return found

@@ -1,0 +1,172 @@
+"""The ssh servers of a local cluster: keys made for it alone, and the files that let every node trust every other."""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import shlex
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from beowulf.cluster.plan import Plan
+from beowulf.errors import LabError
+
+USER_KEY = "etc/user_key"
+# Port 22 in state LISTEN, as /proc/net/tcp writes it.
+LISTENING = "00000000:0016 00000000:0000 0A"
+
+
+def make_keys(plan: Plan, folder: Path) -> None:
+    """One key pair for the user and one for each node, where they are not there yet."""
+    wanted = [folder / USER_KEY, *(host_key(folder, node) for node in plan.names)]
+    lines = [
+        f"ssh-keygen -q -t ed25519 -N '' -C beowulf -f {shlex.quote(str(key))}"
+        for key in wanted
+        if not (key.exists() and key.with_suffix(".pub").exists())
+    ]
+    for key in wanted:
+        if not key.with_suffix(".pub").exists():
+            key.unlink(missing_ok=True)  # half of a pair, left by an interruption
+    if not lines:
+        return
+    for key in wanted:
+        key.parent.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        ["sh", "-ec", "\n".join(lines)], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    if done.returncode:
+        raise LabError(
+            f"ssh-keygen could not make the cluster's keys: {done.stderr.strip()}",
+            "See whether the disk is full and whether `beowulf doctor` finds openssh.",
+        )
+
+
+def host_key(folder: Path, node: str) -> Path:
+    """The private key with which a node proves to be that node."""
+    return folder / "nodes" / node / "host_key"
+
+
+def authorized_keys(folder: Path) -> str:
+    """What a node's authorized_keys holds when all is well: the cluster's one user key."""
+    return (folder / USER_KEY).with_suffix(".pub").read_text()
+
+
+def shared_files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
+    """Files that all nodes share, once the keys are made: path below the state folder, text, mode."""
+    known = ""
+    for node in plan.names:
+        names = [node, *(plan.address(node, network) for network in range(plan.networks))]
+        names += [f"{node}-eth{network}" for network in range(1, plan.networks)]
+        key = host_key(folder, node).with_suffix(".pub").read_text()
+        known += f"{','.join(names)} {key}"
+    return {
+        "etc/known_hosts": (known, 0o644),
+        "etc/ssh_config": (_client(folder), 0o644),
+        "etc/passwd": (_passwd(folder / "bin" / "shell"), 0o644),
+        "etc/group": (_group(), 0o644),
+        "etc/shadow": (f"{_me().pw_name}:*:19000:0:99999:7:::\n", 0o600),
+    }
+
+
+def server(plan: Plan, folder: Path, node: str, settings: Iterable[tuple[str, str]]) -> str:
+    """The text of a node's sshd_config; `settings` are the environment of every shell that it opens."""
+    values = " ".join(f'"{name}={value}"' for name, value in settings)
+    own = folder / "nodes" / node
+    return "\n".join(
+        [
+            "Port 22",
+            "AddressFamily inet",
+            f'HostKey "{host_key(folder, node)}"',
+            f'AuthorizedKeysFile "{own / "authorized_keys"}"',
+            "PidFile /run/sshd.pid",
+            "PermitRootLogin prohibit-password",
+            "PasswordAuthentication no",
+            "KbdInteractiveAuthentication no",
+            "UsePAM no",
+            "UseDNS no",
+            "StrictModes no",  # the keys' folder may belong to root seen through another user namespace
+            "PrintMotd no",
+            "PrintLastLog no",
+            "X11Forwarding no",
+            "MaxStartups 100",
+            "MaxSessions 100",
+            "Subsystem sftp internal-sftp",
+            f"SetEnv {values}",
+            "",
+        ]
+    )
+
+
+def start(folder: Path, node: str) -> list[str]:
+    """Lines for the node's namespace that start its sshd, if none runs, and wait until it answers."""
+    own = shlex.quote(str(folder / "nodes" / node))
+    become = ""
+    if os.geteuid() != 0:
+        # sshd of a mapped root fails when it drops groups; in a nested namespace it is the ordinary user that it really is.
+        become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
+    return [
+        "mkdir -p /run/sshd /run/beowulf && chmod 755 /run/sshd",
+        f"if ! kill -0 $(cat /run/sshd.pid 2>/dev/null || echo none) 2>/dev/null; then"
+        f" {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log; fi",
+        f"for try in $(seq 1000); do grep -q ' {LISTENING} ' /proc/net/tcp && exit 0; sleep 0.005; done",
+        f"tail -n 3 {own}/sshd.log >&2; echo 'sshd does not answer' >&2; exit 1",
+    ]
+
+
+def forget(nodes: Iterable[str]) -> list[str]:
+    """Lines for a node that drop its shared connections to `nodes`, which have been started anew."""
+    return [f"rm -f /run/beowulf/ssh-{node}*" for node in nodes]
+
+
+def _client(folder: Path) -> str:
+    return "\n".join(
+        [
+            "Host *",
+            f"  User {_me().pw_name}",
+            f'  IdentityFile "{folder / USER_KEY}"',
+            f'  UserKnownHostsFile "{folder / "etc" / "known_hosts"}"',
+            "  StrictHostKeyChecking yes",
+            "  AddressFamily inet",
+            "  BatchMode yes",
+            "  ConnectTimeout 3",
+            "  LogLevel ERROR",
+            "  # A node that vanishes is noticed after about four seconds.",
+            "  ServerAliveInterval 2",
+            "  ServerAliveCountMax 2",
+            "  # One connection a pair of nodes is opened and then shared.",
+            "  ControlMaster auto",
+            "  ControlPath /run/beowulf/ssh-%n",
+            "  ControlPersist 30",
+            "",
+        ]
+    )
+
+
+def _me() -> pwd.struct_passwd:
+    return pwd.getpwuid(os.getuid())
+
+
+def _passwd(shell: Path) -> str:
+    me = _me()
+    mine = f"{me.pw_name}:x:{me.pw_uid}:{me.pw_gid}:{me.pw_gecos}:{me.pw_dir}:{shell}\n"
+    others = [line for line in _lines("/etc/passwd") if not line.startswith(f"{me.pw_name}:")]
+    return mine + "".join(others)
+
+
+def _group() -> str:
+    # sshd gives a terminal to the group tty, which does not exist inside an ordinary user's namespace.
+    drop = () if os.geteuid() == 0 else ("tty:",)
+    lines = [line for line in _lines("/etc/group") if not line.startswith(drop or "\0")]
+    mine = grp.getgrgid(os.getgid())
+    if not any(line.startswith(f"{mine.gr_name}:") for line in lines):
+        lines.append(f"{mine.gr_name}:x:{mine.gr_gid}:\n")
+    return "".join(lines)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(errors="replace").splitlines(keepends=True)
+    except OSError:
+        return []

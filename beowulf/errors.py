@@ -1,0 +1,19 @@
+"""What goes wrong in a way that a person can mend: one sentence for what, one for what to try."""
+
+
+class LabError(Exception):
+    """`what` happened, on which `node` if on one, and what to try to `mend` it. The command line exits with 1."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, mend: str = "", node: str = "") -> None:
+        self.what = what
+        self.mend = mend
+        self.node = node
+        super().__init__(" ".join(part for part in (what, mend) if part))
+
+
+class UsageError(LabError):
+    """The arguments that a person gave cannot be used. The command line exits with 2."""
+
+    exit_code = 2
