@@ -1,8 +1,88 @@
-NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
+# The two commands that matter are `make lab` and `make test`; `make help` lists the others.
 
-programs: $(NATIVE) ## build our own C parts
+BOOTSTRAP := cluster_setup/bootstrap.sh
+PYTHON := .venv/bin/python
+BEOWULF := .venv/bin/beowulf
+LOCKS := installer lab test modern
+
+NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
+C_FILES := $(shell find labs beowulf/native -name '*.[ch]' 2>/dev/null)
+TYPED := $(wildcard beowulf autograder)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help lab test doctor up down bench slowtest lint format release slides lock programs clean distclean ready
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+# Recipes end in `exec`, so that Ctrl-C reaches the program itself and it can take its cluster down.
+
+lab: ## prepare this machine, boot the cluster and open lab 01 in JupyterLab
+	@$(BOOTSTRAP) lab
+	@exec $(BEOWULF) lab
+
+test: ## prepare this machine, then run all checks and the fast tests
+	@$(BOOTSTRAP) test
+	@$(MAKE) --no-print-directory lint
+	@exec $(PYTHON) -m pytest
+
+ready:
+	@$(BOOTSTRAP) lab
+
+doctor: ready ## check what the labs need, with the mend for what is missing
+	@exec $(BEOWULF) doctor
+
+up: ready ## boot the cluster, or repair it
+	@exec $(BEOWULF) up
+
+down: ready ## take the cluster down
+	@exec $(BEOWULF) down
+
+bench: ## measure this project itself; NAME=up measures one thing
+	@$(BOOTSTRAP) test
+	@exec $(PYTHON) -m benchmarks $(NAME)
+
+slowtest: ## run the tests that take minutes, and only these
+	@$(BOOTSTRAP) test
+	@exec $(PYTHON) -m pytest -m slow
+
+lint: ## check format, style and types
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy --strict $(TYPED)
+	$(if $(C_FILES),.venv/bin/clang-format --dry-run -Werror $(C_FILES))
+
+format: ## write the format that lint asks for
+	$(PYTHON) -m ruff format .
+	$(PYTHON) -m ruff check --fix .
+	$(if $(C_FILES),.venv/bin/clang-format -i $(C_FILES))
+
+release: ## build the learners' notebooks from their sources
+	@exec $(PYTHON) -m autograder.release
+
+slides: ## build the slides into build/slides
+	@exec $(PYTHON) -m slides.build
+
+# The versions that stand are kept where they still fit; UPGRADE=1 takes the newest of everything.
+lock: ## resolve requirements/*.in into requirements/*.lock
+	@$(BOOTSTRAP) lab
+	@for name in $(LOCKS); do \
+	    .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade) \
+	        --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' \
+	        requirements/$$name.in --output-file requirements/$$name.lock || exit 1; \
+	    echo "requirements/$$name.lock"; \
+	done
+
+programs: $(NATIVE) ## build this project's own C parts
 
 beowulf/native/build/%.so: beowulf/native/%.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -shared -fPIC -o $@ $<
-.PHONY: programs
+
+clean: ## remove what was built; .venv stays
+	rm -rf build beowulf/native/build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -path ./.venv -prune -o -path ./.mpi -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+distclean: clean ## remove .venv and .mpi as well
+	rm -rf .venv .mpi

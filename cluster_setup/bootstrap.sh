@@ -64,7 +64,7 @@ find_python() {
 
 # Prints version and prefix of a virtual environment's Python; nothing when it cannot even start.
 identity() {
-    "$1/bin/python" -c 'import sys; print(*sys.version_info[:3], sys.prefix)' 2>/dev/null || true
+    "$1/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2], sys.prefix)' 2>/dev/null || true
 }
 
 # What the stamp of .venv has to say when group $1 stands in it. It names the place, since a virtual environment
@@ -74,62 +74,97 @@ wanted_packages() {
 }
 
 packages_stand() {
-    [[ $(identity .venv) == *" $root/.venv" ]] || return 1
     is_complete $packages_stamp "$(wanted_packages "$group")" && return
     # The tests' packages contain the learner's, at the same versions.
     [[ $group == lab ]] && is_complete $packages_stamp "$(wanted_packages test)"
+}
+
+# An environment that is whole and at home, though its packages may be those of an older lock.
+environment_is_sound() {
+    local who
+    who=$(identity .venv)
+    [[ -n $who && -r $packages_stamp && $(<$packages_stamp) == *" $who" && -x .venv/bin/uv ]]
 }
 
 modern_stands() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
 
 project_stands() { is_complete $project_stamp "$(digest pyproject.toml)"; }
 
-# The pip of .venv installs into both environments.
-pip_install() { # virtual environment, sentence that ends in the name of what is installed, arguments of pip install...
-    local into=$1 sentence=$2 advice
-    shift 2
-    phase "$sentence" .venv/bin/python -m pip --python "$into" --no-input --disable-pip-version-check \
-        install --progress-bar off "$@" && return
-    tail -n 5 "$log" | sed 's/^/    /' >&2
+explain_pip_failure() {
+    local advice="Run the same command again; if it fails in the same way, the whole output is in $log."
     if grep -qi 'no space left' "$log"; then
         advice="The disk is full: free about 2 GB here and in your temporary folder, then run the same command again."
     elif grep -qi 'do not match the hashes' "$log"; then
-        advice="A package differs from the one that was locked: your package index or a proxy changed it. Nothing of it was installed."
-    elif grep -qiE 'resolution|connection|timed out|timeout|proxy|ssl|network|retrying|no matching distribution' "$log"; then
+        advice="A package is not the one that was locked: your package index or a proxy changed it. It was not installed."
+    elif grep -qiE 'resolution|connect|timed out|timeout|proxy|ssl|unreachable|no matching distribution' "$log"; then
         advice="Check that this machine reaches its Python package index (network, proxy, 'pip config list'), then run the same command again."
-    else
-        advice="Run the same command again; if it fails in the same way, the whole output is in $log."
     fi
-    fail "pip could not install $(basename "${sentence##* }")." "$advice"
+    tail -n 2 "$log" | sed 's/^/    /' >&2
+    fail "pip could not finish this step, and nothing half installed will be used." "$advice"
+}
+
+# The pip of .venv installs into both environments.
+pip_install() { # sentence, environment, arguments of pip install...
+    local sentence=$1 environment=$2
+    shift 2
+    phase "$sentence" .venv/bin/python -m pip --python "$environment" --no-input --disable-pip-version-check \
+        install --progress-bar off "$@" || explain_pip_failure
+}
+
+pip_setting() { # name; prints its value
+    .venv/bin/python -m pip config list 2>/dev/null | sed -n "s/^[^=]*\.$1='\(.*\)'\$/\1/p" | tail -n 1
+}
+
+# uv does not read pip's settings: in a closed network it has to be told where the index is and which certificates count.
+uv_install() (
+    index=$(pip_setting index-url) certificates=$(pip_setting cert)
+    [[ -n $index ]] && export UV_DEFAULT_INDEX=$index
+    [[ -n $certificates ]] && export SSL_CERT_FILE=$certificates
+    export UV_HTTP_RETRIES=1
+    # Python keeps what it compiles at the first import, unless it was told not to: then this is the only moment.
+    compile=() && [[ -n ${PYTHONDONTWRITEBYTECODE:-} ]] && compile=(--compile-bytecode)
+    exec .venv/bin/uv pip install --no-progress --python .venv --no-build "${compile[@]}" "$@"
+)
+
+make_environment() {
+    rm -rf .venv
+    find_python
+    mkdir .venv && touch .venv/.beowulf
+    phase "making .venv with $("$python" --version)" "$python" -m venv .venv || {
+        tail -n 5 "$log" | sed 's/^/    /' >&2
+        fail "the virtual environment could not be made." \
+            "Check the disk space, and that the Debian package python3-venv is installed."
+    }
+    pip_install "installing uv, which installs the rest" .venv \
+        --require-hashes --only-binary :all: -r requirements/installer.lock
 }
 
 install_packages() {
-    if [[ -d .venv && ! -e $packages_stamp ]] || [[ -d .venv && $(identity .venv) != *" $root/.venv" ]]; then
-        # Ours carries a mark from its first moment on; without one it belongs to someone else.
-        [[ -e .venv/.beowulf ]] || fail ".venv was not made by this script, so it is left alone." \
-            "Move it away and run the same command again: mv .venv .venv-mine"
-        say "the virtual environment is unfinished, moved, or its Python is gone: making it again"
-        rm -rf .venv
-    fi
     if [[ ! -d .venv ]]; then
-        find_python
-        mkdir .venv && touch .venv/.beowulf
-        phase "making .venv with $("$python" --version)" "$python" -m venv .venv || {
-            tail -n 5 "$log" >&2
-            fail "the virtual environment could not be made." \
-                "Check the disk space, and that the Debian package python3-venv is installed."
-        }
+        make_environment
+    elif [[ ! -e .venv/.beowulf ]]; then
+        # Ours carries this mark from its first moment on; without it the environment is someone else's.
+        fail ".venv was not made by this script, so it is left alone." \
+            "Move it away and run the same command again: mv .venv .venv-mine"
+    elif ! environment_is_sound; then
+        say "the virtual environment is unfinished, was moved, or its Python is gone: making it again"
+        make_environment
     fi
     rm -f $packages_stamp
-    pip_install .venv "installing the Python packages of requirements/$group.lock" \
-        --require-hashes --only-binary :all: -r "requirements/$group.lock"
+    local lock=requirements/$group.lock
+    phase "installing the Python packages of $lock" uv_install --require-hashes -r "$lock" || {
+        tail -n 2 "$log" | sed 's/^/    /' >&2
+        say "uv could not do it here; pip tries, which takes longer"
+        make_environment
+        pip_install "installing the Python packages of $lock" .venv --require-hashes --only-binary :all: -r "$lock"
+    }
     wanted_packages "$group" >$packages_stamp
 }
 
 # An editable install: .venv holds a path to this checkout, so what is edited here is what runs.
 install_project() {
     rm -f $project_stamp
-    pip_install .venv "installing beowulf from this checkout" --no-deps --no-build-isolation -e .
+    pip_install "installing beowulf from this checkout" .venv --no-deps --no-build-isolation -e .
     digest pyproject.toml >$project_stamp
 }
 
@@ -141,7 +176,7 @@ install_modern() {
     # Without a pip of its own: that of .venv serves both.
     phase "making .mpi/modern" .venv/bin/python -m venv --without-pip .mpi/modern ||
         fail "the virtual environment .mpi/modern could not be made; is the disk full?"
-    pip_install .mpi/modern "installing the modern MPICH of requirements/modern.lock" \
+    pip_install "installing the modern MPICH of requirements/modern.lock" .mpi/modern \
         --require-hashes --only-binary :all: -r requirements/modern.lock
     echo "$(digest requirements/modern.lock) $(identity .mpi/modern)" >$modern_stamp
 }
@@ -241,7 +276,7 @@ install_test_tools() {
     ((${#missing_tools[@]})) || return 0
     [[ -e build/went-without ]] && return 0
     local why=""
-    if [[ $missing_packages == chromium ]] && grep -qs '^ID=ubuntu' /etc/os-release; then
+    if [[ ${missing_packages[*]} == chromium ]] && grep -qs '^ID=ubuntu' /etc/os-release; then
         why="Ubuntu has it only as a snap, which cannot see this checkout"
     elif ! type -P apt-get >/dev/null || ! become_root || ! apt_install; then
         why="it could not be installed here"
