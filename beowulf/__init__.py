@@ -1,0 +1,56 @@
+"""Beowulf Labs: boot a cluster, measure on it, read the packets, judge what the papers claim.
+
+What a notebook needs stands here; everything else is in the rooms of this package.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from beowulf.cluster import Cluster
+    from beowulf.figures import Figure
+    from beowulf.record import Record
+    from beowulf.verdict import Verdicts
+
+__all__ = ["claims", "connect", "picture", "study"]
+
+
+def connect(records: str | Path = "records") -> Cluster:
+    """The running cluster; its Records and answers are kept in the folder `records` beside the notebook."""
+    from beowulf import cluster
+
+    found = cluster.connect()
+    if found.records is None:
+        found.records = Path(records)
+    return found
+
+
+def study(
+    name: str,
+    cluster: Cluster,
+    *,
+    variant: str = "",
+    quick: bool = False,
+    progress: bool = True,
+) -> Record:
+    """Measure a study such as `A2` and save its Record; on a recorded cluster, the Record that was saved last."""
+    from beowulf import notebook
+
+    return notebook.study(name, cluster, variant=variant, quick=quick, progress=progress)
+
+
+def claims(record: Record) -> Verdicts:
+    """What the paper's claims say of a Record: holds, contradicted or inconclusive, each with its evidence."""
+    from beowulf.studies import find
+    from beowulf.verdict import Verdicts
+
+    return Verdicts(find(record.study).claims(record))
+
+
+def picture(record: Record) -> Figure:
+    """The figure of a Record, with its data table and a sentence that says what it shows."""
+    from beowulf.studies import find
+
+    return find(record.study).picture(record)

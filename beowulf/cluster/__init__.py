@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError
+
+if TYPE_CHECKING:
+    from beowulf.capture.wire import Capture
 
 
 @dataclass(frozen=True)
@@ -21,27 +25,75 @@ class Completed:
     elapsed_s: float
 
 
-class Cluster(Protocol):
+class Cluster(ABC):
     """What every kind of cluster can do."""
 
     kind: str
+    records: Path | None = None  # where a notebook keeps its Records; answers are remembered there
 
     @property
-    def nodes(self) -> tuple[str, ...]: ...  # names, node00 first
+    @abstractmethod
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all nodes, node00 first, the dead ones too."""
 
-    def dead_nodes(self) -> list[str]: ...  # those that do not run or do not answer
+    @abstractmethod
+    def address(self, node: str, network: int = 0) -> str:
+        """The address that `node` shall have on a network (0 is the first)."""
 
+    @abstractmethod
+    def dead_nodes(self) -> list[str]:
+        """The nodes that do not run or do not answer."""
+
+    @abstractmethod
     def run(
-        self, node: str, command: str | list[str], *, timeout_s: float = 60, stdin: str = ""
-    ) -> Completed: ...  # in a shell on that node, as the learner
+        self,
+        node: str,
+        command: str | list[str],
+        *,
+        timeout_s: float = 60,
+        stdin: str = "",
+    ) -> Completed:
+        """Run a command in a shell on a node, as the learner; what it printed, and its return code."""
 
-    def shell(self, node: str, command: str, *, terminal: bool = False) -> Sequence[str]: ...
+    @abstractmethod
+    def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
+        """The words that, started on this machine, run `command` (or a login shell) on a node."""
 
-    def describe(self) -> dict[str, Any]: ...  # for a Record
+    @abstractmethod
+    def capture(
+        self,
+        file: Path,
+        *,
+        where: str = "switch",
+        snap_bytes: int = 128,
+        packet_filter: str = "",
+    ) -> Capture:
+        """A capture, to be entered with `with`: packets at the switch or at a node, into `file`."""
+
+    @abstractmethod
+    def describe(self) -> Mapping[str, Any]:
+        """What this cluster is, as plain data for a Record."""
+
+    @abstractmethod
+    def break_it(self, fault: str, node: str = "") -> None:
+        """Set up a fault that a learner is to find (see beowulf/cluster/faults.py)."""
+
+    @abstractmethod
+    def heal(self) -> None:
+        """Bring every node back to how `up` made it."""
+
+    def ask(self, node: str, command: str) -> str:
+        """What a command on a node prints (its complaint, if that is all); remembered beside a notebook's Records."""
+        done = self.run(node, command)
+        if self.records is not None:
+            from beowulf.cluster.recorded import remember
+
+            remember(self.records, node, command, done)
+        return done.stdout or done.stderr
 
 
 def connect() -> Cluster:
-    """The cluster of this user that runs; where BEOWULF_RECORDED names a folder of Records, one that answers from them."""
+    """The running cluster of this user; where BEOWULF_RECORDED names a folder, one that answers from the Records in it."""
     if folder := os.environ.get("BEOWULF_RECORDED"):
         from beowulf.cluster.recorded import RecordedCluster
 

@@ -14,7 +14,12 @@ SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 def variables(plan: Plan, folder: Path) -> dict[str, str]:
     """The environment of a shell on a node of the cluster whose files are in `folder`."""
     prefix = places.mpi_prefix(plan.mpi)
-    path = [str(folder / "bin"), str(prefix / "bin"), str(places.python_bin()), SYSTEM_PATH]
+    path = [
+        str(folder / "bin"),
+        str(prefix / "bin"),
+        str(places.python_bin()),
+        SYSTEM_PATH,
+    ]
     return {
         "PATH": ":".join(path),
         "BEOWULF_STATE": str(folder),

@@ -44,8 +44,10 @@ def cables(plan: Plan, pids: Mapping[str, int]) -> list[str]:
         for network in range(plan.networks):
             port = plan.port(node, network)
             batch += [
-                f"link add {port} type veth peer name eth{network} address {plan.hardware_address(node, network)}"
-                f" netns {pid}",
+                (
+                    f"link add {port} type veth peer name eth{network} address {plan.hardware_address(node, network)}"
+                    f" netns {pid}"
+                ),
                 f"link set {port} master br{network} up",
             ]
     lines = ["ip -batch - <<'CABLES'", *batch, "CABLES"]

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
-import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beowulf import places
-from beowulf.cluster import Completed, environment, links, rack, sshd, state
+from beowulf.cluster import (
+    Cluster,
+    Completed,
+    boot,
+    faults,
+    links,
+    rack,
+    sshd,
+    state,
+)
 from beowulf.cluster.plan import Plan
-from beowulf.cluster.processes import Process
-from beowulf.cluster.rack import Rack, Say
+from beowulf.cluster.rack import Rack
+from beowulf.cluster.shells import Say, completed, script, silent
 from beowulf.errors import LabError
+from beowulf.learner import learner
 
-LONGEST_BOOT_S = 30.0
-# What each node sees of the cluster's shared files instead of the machine's own.
-SHARED_MOUNTS = {
-    "etc/ssh_config": "/etc/ssh/ssh_config",
-    "etc/passwd": "/etc/passwd",
-    "etc/group": "/etc/group",
-}
-
-
-def silent(where: str, lines: str) -> None:
-    """Say nothing about what is done; the place of a `say` that explains."""
+if TYPE_CHECKING:
+    from beowulf.capture.wire import Capture
 
 
 def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
@@ -45,7 +43,7 @@ def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> Namespac
             running = None
         fresh = running is None
         try:
-            return _boot(plan, folder, running, say)
+            return NamespaceCluster(plan, folder, boot.boot(plan, folder, running, say))
         except BaseException:
             if fresh:
                 _take_down(folder, silent)
@@ -71,7 +69,7 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
     return NamespaceCluster(known["plan"], folder, found) if found else None
 
 
-class NamespaceCluster:
+class NamespaceCluster(Cluster):
     """A running local cluster. Its nodes are looked up in the kernel at every call, so that a dead one is known as dead."""
 
     kind = "namespaces"
@@ -114,15 +112,54 @@ class NamespaceCluster:
         return rack.enter(self.rack.process)
 
     def run(
-        self, node: str, command: str | list[str], *, timeout_s: float = 60, stdin: str = ""
+        self,
+        node: str,
+        command: str | list[str],
+        *,
+        timeout_s: float = 60,
+        stdin: str = "",
     ) -> Completed:
         """Run a command in a shell on a node, as the learner would over ssh; what it printed, and its return code."""
         line = command if isinstance(command, str) else shlex.join(command)
-        return _completed(self.shell(node, line), stdin, timeout_s, node)
+        return completed(self.shell(node, line), stdin, timeout_s, node)
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
         """Run lines of shell on a node as its administrator."""
-        return _completed([*self.enter(node), "bash", "-eu"], script, timeout_s, node)
+        return completed([*self.enter(node), "bash", "-eu"], script, timeout_s, node)
+
+    def capture(
+        self,
+        file: Path,
+        *,
+        where: str = "switch",
+        snap_bytes: int = 128,
+        packet_filter: str = "",
+    ) -> Capture:
+        """Capture at the switch's ports of the first network (`switch`), or at one node's eth0."""
+        words = self.enter_switch() if where == "switch" else self.enter(where)
+        interface = "br0" if where == "switch" else "eth0"
+        raise NotImplementedError(words, interface)
+
+    def break_it(self, fault: str, node: str = "") -> None:
+        """Heal the cluster, then set up one fault; the `node` is chosen by the learner's name if not given."""
+        self.heal()
+        what, chosen = faults.solution(fault, self.nodes, learner())
+        faults.apply(self, what, node or chosen)
+        state.write(self.folder, {"broken": (fault, 0o600)})
+
+    @property
+    def broken(self) -> str:
+        """The name of the fault that `break_it` set up, or nothing."""
+        mark = self.folder / "broken"
+        return mark.read_text() if mark.exists() else ""
+
+    def heal(self) -> None:
+        """Boot dead nodes and put every file of the cluster back."""
+        up(self.plan, folder=self.folder)
+
+    def listening(self, node: str) -> bool:
+        """Whether the node's sshd waits for logins."""
+        return sshd.LISTENING in self.administer(node, "cat /proc/net/tcp").stdout
 
     def kill(self, node: str) -> None:
         """Pull the plug: the node and all that runs on it ends at once."""
@@ -135,12 +172,15 @@ class NamespaceCluster:
         self.plan = replace(self.plan, rate=rate)
         state.save(self.folder, self.plan, {"rack_pid": self.rack.process.pid})
         ports = links.ports(self.plan, self.rack.nodes())
-        _script(
-            "in the switch", self.enter_switch(), [links.shape(port, rate) for port in ports], say
+        script(
+            "in the switch",
+            self.enter_switch(),
+            [links.shape(port, rate) for port in ports],
+            say,
         )
         for node in self.rack.nodes():
             devices = [f"eth{network}" for network in range(self.plan.networks)]
-            _script(node, self.enter(node), [links.shape(d, rate) for d in devices], say)
+            script(node, self.enter(node), [links.shape(d, rate) for d in devices], say)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""
@@ -176,144 +216,13 @@ def _same_machines(old: Plan, new: Plan) -> bool:
     return replace(old, rate=new.rate) == new
 
 
-def _boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> NamespaceCluster:
-    for needed in (places.mpi_prefix(plan.mpi) / "bin" / "mpiexec", places.native("patient_poll.so")):
-        if not needed.exists():
-            raise LabError(f"{needed} is missing.", "`make lab` (or `beowulf doctor --fix`) makes it.")
-    its_rack = found or rack.start(folder, say)
-    state.save(folder, plan, {"rack_pid": its_rack.process.pid})
-    (folder / "broken").unlink(missing_ok=True)
-    if not found:
-        _script("in the switch", rack.enter(its_rack.process), links.switches(plan), say)
-    missing = [name for name in plan.names if name not in its_rack.nodes()]
-    if missing:
-        launcher = rack.node_launcher(missing)
-        _script("in the rack", rack.enter(its_rack.process), launcher, say)
-    sshd.make_keys(plan, folder)
-    state.write(folder, _files(plan, folder))
-    _plug_in(plan, its_rack, _await_nodes(plan, its_rack), set(missing), say)
-    _set_up_nodes(plan, folder, its_rack, set(missing), say)
-    return NamespaceCluster(plan, folder, its_rack)
-
-
-def _files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
-    files = {**environment.files(plan, folder), **sshd.shared_files(plan, folder)}
-    settings = environment.variables(plan, folder)
-    for node in plan.names:
-        own = f"nodes/{node}"
-        files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
-        files[f"{own}/hostname"] = (node + "\n", 0o644)
-        files[f"{own}/authorized_keys"] = (sshd.authorized_keys(folder), 0o600)
-        files[f"{own}/sshd_config"] = (sshd.server(plan, folder, node, settings.items()), 0o600)
-    return files
-
-
-def _await_nodes(plan: Plan, its_rack: Rack) -> dict[str, Process]:
-    deadline = time.monotonic() + LONGEST_BOOT_S
-    while len(alive := its_rack.nodes()) < plan.nodes:
-        if time.monotonic() > deadline:
-            late = ", ".join(name for name in plan.names if name not in alive)
-            raise LabError(f"{late} did not start.", "`beowulf up` tries again.")
-        time.sleep(0.001)
-    return alive
-
-
-def _plug_in(
-    plan: Plan, its_rack: Rack, nodes: Mapping[str, Process], fresh: set[str], say: Say
-) -> None:
-    # The numbers of the nodes' processes are those of this machine, so this runs outside the rack's PID namespace.
-    switch = rack.enter(its_rack.process, "mount", "net")
-    present = _completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
-    plugged = {line.split("@")[0].split()[0] for line in present.splitlines() if line.strip()}
-    loose = {name: p.pid for name, p in nodes.items() if name in fresh or name not in plugged}
-    # The cable of a node that died may hang on for a moment.
-    stale = [port for port in links.ports(plan, loose) if port in plugged]
-    lines = [f"ip link delete {port} 2>/dev/null || true" for port in stale]
-    if loose:
-        lines += links.cables(plan, loose)
-    lines += [links.shape(port, plan.rate) for port in links.ports(plan, set(nodes) - set(loose))]
-    _script("in the switch", switch, lines, say)
-
-
-def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say: Say) -> None:
-    alive = its_rack.nodes()
-    jobs = {}
-    for node in plan.names:
-        lines = _mounts(folder, node) if node in fresh else sshd.forget(fresh)
-        lines = [*lines, *links.interfaces(plan, node)]
-        words = [*rack.enter(alive[node]), "bash", "-eu"]
-        text = "\n".join([*lines, *sshd.start(folder, node)]) + "\n"
-        say(f"in {node}: {shlex.join(words)} <<'END'", text + "END")
-        jobs[node] = subprocess.Popen(
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert jobs[node].stdin
-        jobs[node].stdin.write(text)
-        jobs[node].stdin.close()
-        jobs[node].stdin = None
-    for node, job in jobs.items():
-        _, complaint = job.communicate(timeout=LONGEST_BOOT_S)
-        if job.returncode:
-            raise LabError(
-                f"{node} could not be set up: {complaint.strip()}",
-                "`beowulf doctor` checks what a node needs; `beowulf down` clears up.",
-                node,
-            )
-
-
-def _mounts(folder: Path, node: str) -> list[str]:
-    own = folder / "nodes" / node
-    files = {str(own / "hosts"): "/etc/hosts", str(own / "hostname"): "/etc/hostname"}
-    files |= {str(folder / ours): theirs for ours, theirs in SHARED_MOUNTS.items()}
-    if os.geteuid() == 0:
-        files[str(folder / "etc/shadow")] = "/etc/shadow"
-    return [
-        f"hostname {node}",
-        "mount -t tmpfs -o mode=755 tmpfs /run",
-        "mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
-        "mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /dev/pts",
-        "mount --bind /dev/pts/ptmx /dev/ptmx",
-        "mount -t sysfs sysfs /sys 2>/dev/null || true",  # so that /sys/class/net shows this node's network
-        *(f"mount --bind {shlex.quote(ours)} {theirs}" for ours, theirs in files.items()),
-        "sysctl -qw net.ipv4.tcp_congestion_control=reno net.ipv4.ip_unprivileged_port_start=22",
-        f"sysctl -qw net.ipv4.ping_group_range='0 0' 2>/dev/null || true",
-    ]
-
-
-def _script(where: str, words: list[str], lines: list[str], say: Say) -> None:
-    text = "\n".join(lines) + "\n"
-    say(f"{where}: {shlex.join(words)} bash -eu <<'END'", text + "END")
-    done = _completed([*words, "bash", "-eu"], text, LONGEST_BOOT_S, "")
-    if done.returncode:
-        raise LabError(
-            f"The cluster could not be set up {where}: {done.stderr.strip()}",
-            "`beowulf doctor` checks what this needs.",
-        )
-
-
-def _completed(words: list[str], stdin: str, timeout_s: float, node: str) -> Completed:
-    began = time.monotonic()
-    try:
-        done = subprocess.run(
-            words, input=stdin, capture_output=True, text=True, errors="replace", timeout=timeout_s
-        )
-    except subprocess.TimeoutExpired as error:
-        raise LabError(
-            f"{node or 'The cluster'} did not finish `{words[-1]}` within {timeout_s:g} s.",
-            "`beowulf status` shows which nodes answer.",
-            node,
-        ) from error
-    return Completed(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
-
-
 def _take_down(folder: Path, say: Say) -> bool:
     found = rack.find(folder)
     if found:
-        say("on this machine: all nodes end with the rack's first process", f"kill -9 {found.process.pid}")
+        say(
+            "on this machine: all nodes end with the rack's first process",
+            f"kill -9 {found.process.pid}",
+        )
         found.end()
     was_there = found is not None or (folder / "cluster.json").exists()
     state.remove(folder)

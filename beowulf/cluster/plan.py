@@ -7,7 +7,8 @@ from typing import Any
 
 from beowulf.errors import UsageError
 
-RATES = ("10mbit", "100mbit", "1gbit", "off")
+RATE_BITS_PER_S = {"10mbit": 10e6, "100mbit": 100e6, "1gbit": 1e9}
+RATES = (*RATE_BITS_PER_S, "off")
 MPIS = ("classic", "modern")
 FEWEST_NODES, MOST_NODES = 2, 16
 

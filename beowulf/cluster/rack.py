@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from beowulf.cluster import processes
 from beowulf.cluster.processes import Process
+from beowulf.cluster.shells import Say
 from beowulf.errors import LabError
 
 RACK, NODE = "beowulf-rack", "beowulf-node"
@@ -18,8 +18,6 @@ WAIT_FOR_EVER = "sleep infinity & wait"
 OWN_NAMESPACES = "--net --uts --mount --pid --ipc --fork --kill-child --mount-proc"
 
 LONGEST_START_S = 10.0
-
-Say = Callable[[str, str], None]
 
 
 class Rack:
@@ -62,8 +60,20 @@ def find(folder: Path, hint: int = 0) -> Rack | None:
 def start(folder: Path, say: Say) -> Rack:
     """Start a rack and wait until its namespaces are there."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    words = ["unshare", *user, *OWN_NAMESPACES.split(), "bash", "-c", WAIT_FOR_EVER, RACK, str(folder)]
-    say("on this machine: a rack, whose network is the switch", " ".join(words[:-4]) + f" '{WAIT_FOR_EVER}' &")
+    words = [
+        "unshare",
+        *user,
+        *OWN_NAMESPACES.split(),
+        "bash",
+        "-c",
+        WAIT_FOR_EVER,
+        RACK,
+        str(folder),
+    ]
+    say(
+        "on this machine: a rack, whose network is the switch",
+        " ".join(words[:-4]) + f" '{WAIT_FOR_EVER}' &",
+    )
     complaints = folder / "rack.log"
     with complaints.open("w") as log:
         # setsid --fork: the rack outlives this process and its terminal, and is nobody's zombie.
@@ -90,7 +100,12 @@ def enter(process: Process, *kinds: str) -> list[str]:
     """The words that run what follows them inside a process's namespaces (all that we make, if no `kinds` are given)."""
     user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
     chosen = kinds or ("mount", "net", "pid", "uts", "ipc")
-    return ["nsenter", f"--target={process.pid}", *user, *(f"--{kind}" for kind in chosen)]
+    return [
+        "nsenter",
+        f"--target={process.pid}",
+        *user,
+        *(f"--{kind}" for kind in chosen),
+    ]
 
 
 def node_launcher(names: list[str]) -> list[str]:

@@ -34,7 +34,10 @@ def make_keys(plan: Plan, folder: Path) -> None:
     for key in wanted:
         key.parent.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        ["sh", "-ec", "\n".join(lines)], capture_output=True, text=True, stdin=subprocess.DEVNULL
+        ["sh", "-ec", "\n".join(lines)],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
     )
     if done.returncode:
         raise LabError(
@@ -57,7 +60,10 @@ def shared_files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
     """Files that all nodes share, once the keys are made: path below the state folder, text, mode."""
     known = ""
     for node in plan.names:
-        names = [node, *(plan.address(node, network) for network in range(plan.networks))]
+        names = [
+            node,
+            *(plan.address(node, network) for network in range(plan.networks)),
+        ]
         names += [f"{node}-eth{network}" for network in range(1, plan.networks)]
         key = host_key(folder, node).with_suffix(".pub").read_text()
         known += f"{','.join(names)} {key}"
@@ -108,8 +114,10 @@ def start(folder: Path, node: str) -> list[str]:
         become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
     return [
         "mkdir -p /run/sshd /run/beowulf && chmod 755 /run/sshd",
-        f"if ! kill -0 $(cat /run/sshd.pid 2>/dev/null || echo none) 2>/dev/null; then"
-        f" {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log; fi",
+        (
+            f"if ! kill -0 $(cat /run/sshd.pid 2>/dev/null || echo none) 2>/dev/null; then"
+            f" {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log; fi"
+        ),
         f"for try in $(seq 1000); do grep -q ' {LISTENING} ' /proc/net/tcp && exit 0; sleep 0.005; done",
         f"tail -n 3 {own}/sshd.log >&2; echo 'sshd does not answer' >&2; exit 1",
     ]
@@ -118,6 +126,11 @@ def start(folder: Path, node: str) -> list[str]:
 def forget(nodes: Iterable[str]) -> list[str]:
     """Lines for a node that drop its shared connections to `nodes`, which have been started anew."""
     return [f"rm -f /run/beowulf/ssh-{node}*" for node in nodes]
+
+
+def hang_up(node: str) -> list[str]:
+    """Lines for a node that end its shared connection to another one."""
+    return [f"ssh -q -O exit {node} 2>/dev/null || true", *forget([node])]
 
 
 def _client(folder: Path) -> str:

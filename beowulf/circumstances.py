@@ -1,0 +1,54 @@
+"""What else goes on while something is measured: it decides how far a figure may be trusted."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+
+def now() -> dict[str, Any]:
+    """Load, processes that want a core, the share of time in which some had to wait for one, and free memory."""
+    load = os.getloadavg()
+    running = Path("/proc/loadavg").read_text().split()[3].partition("/")[0]
+    return {
+        "load_1min": load[0],
+        "load_5min": load[1],
+        "cores": len(os.sched_getaffinity(0)),
+        "running_processes": int(running),
+        "waiting_for_a_core_percent_10s": _pressure(),
+        "memory_available_bytes": _memory_available(),
+        "involuntary_switches": _involuntary_switches(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """The versions that a Record carries."""
+    return {
+        "beowulf-labs": importlib.metadata.version("beowulf-labs"),
+        "python": platform.python_version(),
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+    }
+
+
+def _pressure() -> float | None:
+    try:
+        line = Path("/proc/pressure/cpu").read_text().splitlines()[0]
+    except OSError:
+        return None  # not every kernel keeps it
+    return float(line.split()[1].partition("=")[2])
+
+
+def _memory_available() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _involuntary_switches() -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("nonvoluntary_ctxt_switches:")[2].split()[0])

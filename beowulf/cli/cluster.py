@@ -1,0 +1,212 @@
+"""The commands that boot, show, enter, break and end the local cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from beowulf.errors import LabError, UsageError
+
+PANEL = "The cluster"
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Put this file's commands into `app`."""
+    for command in (up, status, validate, down):
+        app.command(rich_help_panel=PANEL)(command)
+    app.command("break", rich_help_panel=PANEL)(break_)
+    # What follows the node is the command's own, options too.
+    app.command(rich_help_panel=PANEL, context_settings={"allow_interspersed_args": False})(ssh)
+
+
+def up(
+    nodes: Annotated[int | None, typer.Option(help="How many nodes, 2 to 16. [default: 4]")] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            help="What each cable carries: 10mbit, 100mbit, 1gbit or off. [default: 100mbit]"
+        ),
+    ] = None,
+    networks: Annotated[
+        int | None, typer.Option(help="How many networks, 1 or 2. [default: 1]")
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(help="Which MPI library: classic or modern. [default: classic]"),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the shell commands that are run.")
+    ] = False,
+) -> None:
+    """Boot the cluster, or heal the one that runs.
+
+    What you do not ask for stays as it is on a running cluster. A node that is down is started again, and every file
+    of the cluster is put back.
+
+    Example: beowulf up --nodes 4 --rate 100mbit
+    """
+    from dataclasses import replace
+
+    from beowulf.cluster import namespaces, shells
+    from beowulf.cluster.plan import Plan
+
+    running = namespaces.running()
+    plan = running.plan if running else Plan()
+    plan = replace(
+        plan,
+        nodes=nodes if nodes is not None else plan.nodes,
+        rate=rate or plan.rate,
+        networks=networks if networks is not None else plan.networks,
+        mpi=mpi or plan.mpi,
+    )
+    dead = running.dead_nodes() if running else []
+    say = _print_commands if explain else shells.silent
+    cluster = namespaces.up(plan, say=say)
+    if dead:
+        print(f"{', '.join(dead)} was down and runs again.")
+    print(
+        f"{len(cluster.nodes)} nodes are up: {', '.join(cluster.nodes)}"
+        f" ({plan.rate}, {plan.networks} network{'s' * (plan.networks > 1)}, {plan.mpi} MPICH)."
+    )
+    print(
+        "Next: `beowulf ssh node00` is a shell on the master, `beowulf validate` checks them all."
+    )
+
+
+def status(as_json: AsJson = False) -> None:
+    """Say which nodes run, at which address, and how the cluster is set up.
+
+    Exit code 0: all nodes answer; 1: not all, or no cluster runs.
+
+    Example: beowulf status --json
+    """
+    from beowulf.cluster import namespaces
+
+    cluster = namespaces.running()
+    if cluster is None:
+        if as_json:
+            print(json.dumps({"running": False, "nodes": []}))
+            raise typer.Exit(1)
+        raise LabError("No cluster runs.", "`beowulf up` boots one.")
+    alive = set(cluster.nodes) - set(cluster.dead_nodes())
+    rows = []
+    for node in cluster.nodes:
+        answers = node in alive and cluster.listening(node)
+        state = "up" if answers else ("no sshd" if node in alive else "down")
+        rows.append({"node": node, "address": cluster.address(node), "state": state})
+    plan = cluster.plan
+    facts = {
+        "running": True,
+        **plan.as_dict(),
+        "broken": cluster.broken,
+        "folder": str(cluster.folder),
+    }
+    if as_json:
+        print(json.dumps({**facts, "nodes": rows}, indent=1))
+    else:
+        for row in rows:
+            print(f"{row['node']}  {row['address']:<15}  {row['state']}")
+        print(
+            f"rate {plan.rate}, networks {plan.networks}, MPICH {plan.mpi}; files in {cluster.folder}"
+        )
+        if cluster.broken:
+            print(f"Broken on purpose by `beowulf break {cluster.broken}`; `beowulf up` heals it.")
+    raise typer.Exit(0 if all(row["state"] == "up" for row in rows) else 1)
+
+
+def validate(as_json: AsJson = False) -> None:
+    """Ask every node and every pair of nodes whether this is a cluster (study A2, without keeping its Record).
+
+    Exit code 0: every claim holds; 1: at least one does not.
+
+    Example: beowulf validate
+    """
+    from beowulf.cli.studies import show
+    from beowulf.cluster import connect
+    from beowulf.progress import bar
+    from beowulf.studies import find
+    from beowulf.verdict import Verdicts
+
+    study = find("A2")
+    with bar(study.TITLE, shown=not as_json) as told:
+        record = study.measure(connect(), Path(), progress=told)
+    verdicts = Verdicts(study.claims(record))
+    show(verdicts, as_json)
+    raise typer.Exit(0 if all(verdict.outcome == "holds" for verdict in verdicts) else 1)
+
+
+def ssh(
+    node: Annotated[str, typer.Argument(help="The node, such as node00.")],
+    command: Annotated[
+        list[str] | None, typer.Argument(help="What to run there; a shell if left out.")
+    ] = None,
+) -> None:
+    """Open a shell on a node, or run a command there, in the folder that you are in.
+
+    Inside, `mpicc hello.c && mpiexec -n 4 ./a.out` works as on any cluster. The exit code is the command's own.
+
+    Example: beowulf ssh node00 hostname
+    """
+    from beowulf.cluster import connect
+
+    cluster = connect()
+    if node not in cluster.nodes:
+        raise UsageError(f"There is no {node!r}.", f"The nodes are {', '.join(cluster.nodes)}.")
+    words = command or []
+    # One word is a line of shell, as with ssh itself; several are a command and its arguments.
+    line = words[0] if len(words) == 1 else shlex.join(words)
+    here = f"cd {shlex.quote(os.getcwd())} 2>/dev/null; "
+    terminal = not words and sys.stdin.isatty()
+    login = 'exec "$SHELL"' if terminal else "exec bash --norc"
+    ended = subprocess.run(cluster.shell(node, here + (line or login), terminal=terminal))
+    raise typer.Exit(ended.returncode)
+
+
+def break_(
+    name: Annotated[str, typer.Argument(help="a, b or c; or wrong-hosts, node-down, key-refused.")],
+    node: Annotated[str, typer.Option(help="On which node; chosen for you if left out.")] = "",
+) -> None:
+    """Break the cluster on purpose: find out what is wrong, and on which node.
+
+    a, b and c do not tell, and differ from learner to learner; an instructor may name the fault and the node.
+    `beowulf up` heals the cluster.
+
+    Example: beowulf break a
+    """
+    from beowulf.cluster import connect
+    from beowulf.cluster.faults import PUZZLES
+
+    connect().break_it(name, node)
+    if name in PUZZLES:
+        print(f"Cluster {name} is broken. Find out what is wrong, and on which node.")
+    else:
+        print(f"The cluster is broken: {name}.")
+    print("`beowulf validate` is a good start; `beowulf up` heals it.")
+
+
+def down(
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the shell commands that are run.")
+    ] = False,
+) -> None:
+    """Take the cluster down; nothing of it stays on this machine.
+
+    Example: beowulf down
+    """
+    from beowulf.cluster import namespaces, shells
+
+    say = _print_commands if explain else shells.silent
+    print("The cluster is down." if namespaces.down(say=say) else "No cluster was running.")
+
+
+def _print_commands(where: str, lines: str) -> None:
+    print(f"# {where}\n{lines}\n", flush=True)

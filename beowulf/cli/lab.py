@@ -1,0 +1,31 @@
+"""The command behind `make lab`: cluster up, validated, JupyterLab with a lab open, all of it down on Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+
+def add_to(app: typer.Typer) -> None:
+    """Put this file's command into `app`."""
+    app.command(rich_help_panel="The labs")(lab)
+
+
+def lab(
+    name: Annotated[str, typer.Argument(help="The lab's number or name.")] = "01",
+    port: Annotated[
+        int, typer.Option(help="Where JupyterLab answers; the next free port if taken.")
+    ] = 8888,
+) -> None:
+    """Boot the cluster, validate it, and open a lab in JupyterLab. Ctrl-C takes everything down.
+
+    You work on copies in the folder `work`; what you changed there is never overwritten.
+    BEOWULF_NO_BROWSER=1 only prints the address.
+
+    Example: beowulf lab 01
+    """
+    from beowulf import desk
+
+    desk.serve(name, port, open_browser=not os.environ.get("BEOWULF_NO_BROWSER"))

@@ -1,0 +1,56 @@
+"""The command that looks whether this machine can run the labs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+
+def add_to(app: typer.Typer) -> None:
+    """Put this file's command into `app`."""
+    app.command(rich_help_panel="This machine")(doctor)
+
+
+def doctor(
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print plain data for a script.")] = False,
+) -> None:
+    """Check everything that the other commands use, one line each, with what mends it.
+
+    Exit code 0: all that is needed is there; 1: something is missing.
+
+    Example: beowulf doctor --fix
+    """
+    from beowulf import doctor as room
+
+    checks = []
+    for check in room.examine():
+        checks.append(check)
+        if not as_json:
+            print(line(check), flush=True)
+    if fix and any(not check.well for check in checks):
+        if not room.fix(checks):
+            raise typer.Exit(1)
+        checks = list(room.examine())
+        if not as_json:
+            print("After mending:")
+            print("\n".join(line(check) for check in checks if not check.well) or "all is well")
+    ill = [check for check in checks if check.needed and not check.well]
+    if as_json:
+        print(json.dumps([asdict(check) for check in checks], indent=1))
+    elif not ill:
+        print("This machine can run the labs: `make lab` or `beowulf up`.")
+    raise typer.Exit(1 if ill else 0)
+
+
+def line(check: object) -> str:
+    """One line for one check: well or not, what was found, what mends it."""
+    from beowulf.doctor import Check
+
+    assert isinstance(check, Check)
+    mark = "ok     " if check.well else ("MISSING" if check.needed else "absent ")
+    mend = f"  ->  {check.mend}" if check.mend and not check.well else ""
+    return f"{mark}  {check.name}: {check.found}{mend}"

@@ -1,0 +1,151 @@
+"""Booting the local cluster and healing it: the same steps, which change only what is not as it shall be."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from beowulf import places
+from beowulf.cluster import environment, links, rack, sshd, state
+from beowulf.cluster.plan import Plan
+from beowulf.cluster.processes import Process
+from beowulf.cluster.rack import Rack
+from beowulf.cluster.shells import Say, completed, script, told
+from beowulf.errors import LabError
+
+LONGEST_BOOT_S = 30.0
+# What each node sees of the cluster's shared files instead of the machine's own.
+SHARED_MOUNTS = {
+    "etc/ssh_config": "/etc/ssh/ssh_config",
+    "etc/passwd": "/etc/passwd",
+    "etc/group": "/etc/group",
+}
+
+
+def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
+    """Make the rack unless one is `found`, and in it every node that is not there; put every file and cable right."""
+    for needed in (
+        places.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
+        places.native("patient_poll.so"),
+    ):
+        if not needed.exists():
+            raise LabError(
+                f"{needed} is missing.",
+                "`make lab` (or `beowulf doctor --fix`) makes it.",
+            )
+    its_rack = found or rack.start(folder, say)
+    state.save(folder, plan, {"rack_pid": its_rack.process.pid})
+    (folder / "broken").unlink(missing_ok=True)
+    if not found:
+        script("in the switch", rack.enter(its_rack.process), links.switches(plan), say)
+    missing = [name for name in plan.names if name not in its_rack.nodes()]
+    if missing:
+        launcher = rack.node_launcher(missing)
+        script("in the rack", rack.enter(its_rack.process), launcher, say)
+    sshd.make_keys(plan, folder)
+    state.write(folder, _files(plan, folder))
+    _plug_in(plan, its_rack, _await_nodes(plan, its_rack), set(missing), say)
+    _set_up_nodes(plan, folder, its_rack, set(missing), say)
+    return its_rack
+
+
+def _files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
+    files = {**environment.files(plan, folder), **sshd.shared_files(plan, folder)}
+    settings = environment.variables(plan, folder)
+    for node in plan.names:
+        own = f"nodes/{node}"
+        files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
+        files[f"{own}/hostname"] = (node + "\n", 0o644)
+        files[f"{own}/authorized_keys"] = (sshd.authorized_keys(folder), 0o600)
+        files[f"{own}/sshd_config"] = (
+            sshd.server(plan, folder, node, settings.items()),
+            0o600,
+        )
+    return files
+
+
+def _await_nodes(plan: Plan, its_rack: Rack) -> dict[str, Process]:
+    deadline = time.monotonic() + LONGEST_BOOT_S
+    while len(alive := its_rack.nodes()) < plan.nodes:
+        if time.monotonic() > deadline:
+            late = ", ".join(name for name in plan.names if name not in alive)
+            raise LabError(f"{late} did not start.", "`beowulf up` tries again.")
+        time.sleep(0.001)
+    return alive
+
+
+def _plug_in(
+    plan: Plan, its_rack: Rack, nodes: Mapping[str, Process], fresh: set[str], say: Say
+) -> None:
+    # The numbers of the nodes' processes are those of this machine, so this runs outside the rack's PID namespace.
+    switch = rack.enter(its_rack.process, "mount", "net")
+    present = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
+    plugged = {line.split("@")[0].split()[0] for line in present.splitlines() if line.strip()}
+    loose = {name: p.pid for name, p in nodes.items() if name in fresh or name not in plugged}
+    # The cable of a node that died may hang on for a moment.
+    stale = [port for port in links.ports(plan, loose) if port in plugged]
+    lines = [f"ip link delete {port} 2>/dev/null || true" for port in stale]
+    if loose:
+        lines += links.cables(plan, loose)
+    lines += [links.shape(port, plan.rate) for port in links.ports(plan, set(nodes) - set(loose))]
+    script("in the switch", switch, lines, say)
+
+
+def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say: Say) -> None:
+    alive = its_rack.nodes()
+    jobs = {}
+    for node in plan.names:
+        lines = [*_mounts(folder, node), *links.interfaces(plan, node), *sshd.forget(fresh)]
+        words = rack.enter(alive[node])
+        text = told(f"in {node}", words, [*lines, *sshd.start(folder, node)], say)
+        jobs[node] = subprocess.Popen(
+            [*words, "bash", "-eu"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        _feed(jobs[node], text)
+    for node, job in jobs.items():
+        _, complaint = job.communicate(timeout=LONGEST_BOOT_S)
+        if job.returncode:
+            raise LabError(
+                f"{node} could not be set up: {complaint.strip()}",
+                "`beowulf doctor` checks what a node needs; `beowulf down` clears up.",
+                node,
+            )
+
+
+def _feed(job: subprocess.Popen[str], text: str) -> None:
+    # All nodes are set up at once: each gets its lines now, and is waited for later.
+    assert job.stdin
+    job.stdin.write(text)
+    job.stdin.close()
+    job.stdin = None
+
+
+def _mounts(folder: Path, node: str) -> list[str]:
+    own = folder / "nodes" / node
+    files = {str(own / "hosts"): "/etc/hosts", str(own / "hostname"): "/etc/hostname"}
+    files |= {str(folder / ours): theirs for ours, theirs in SHARED_MOUNTS.items()}
+    if os.geteuid() == 0:
+        files[str(folder / "etc/shadow")] = "/etc/shadow"
+    return [
+        # The node gets its name last: one that has it has been through all of this.
+        f'if [ "$(hostname)" != {node} ]; then',
+        "mount -t tmpfs -o mode=755 tmpfs /run",
+        "mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
+        "mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /dev/pts",
+        "mount --bind /dev/pts/ptmx /dev/ptmx",
+        # So that /sys/class/net shows this node's network; some containers forbid it.
+        "mount -t sysfs sysfs /sys 2>/dev/null || true",
+        *(f"mount --bind {shlex.quote(ours)} {theirs}" for ours, theirs in files.items()),
+        "sysctl -qw net.ipv4.tcp_congestion_control=reno net.ipv4.ip_unprivileged_port_start=22",
+        "sysctl -qw net.ipv4.ping_group_range='0 0' 2>/dev/null || true",
+        f"hostname {node}",
+        "fi",
+    ]

@@ -1,0 +1,61 @@
+"""Clusters that are broken on purpose, for a learner to find out what is wrong. `beowulf up` heals them."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import sshd
+from beowulf.errors import UsageError
+
+if TYPE_CHECKING:
+    from beowulf.cluster.namespaces import NamespaceCluster
+
+FAULTS = {
+    "wrong-hosts": "one node's /etc/hosts gives another node an address that nobody has",
+    "node-down": "one node is switched off",
+    "key-refused": "one node does not accept the key that the others have",
+}
+# Names that do not tell; which fault and which node each of them is differs from learner to learner.
+PUZZLES = ("a", "b", "c")
+UNUSED_HOST = 99
+
+
+def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
+    """The fault and the node behind a puzzle of the learner `of`, or behind the plain name of a fault."""
+    seed = hashlib.sha256(of.encode()).digest()
+    if name in FAULTS:
+        return name, nodes[1 + seed[1] % (len(nodes) - 1)]
+    if name not in PUZZLES:
+        known = ", ".join([*PUZZLES, *FAULTS])
+        raise UsageError(f"There is no broken cluster {name!r}.", f"There are: {known}.")
+    orders = list(permutations(FAULTS))
+    place = PUZZLES.index(name)
+    return orders[seed[0] % len(orders)][place], nodes[1 + seed[1 + place] % (len(nodes) - 1)]
+
+
+def apply(cluster: NamespaceCluster, fault: str, node: str) -> None:
+    """Set up `fault` on `node`."""
+    if node not in cluster.nodes:
+        raise UsageError(f"There is no {node!r}; the nodes are {', '.join(cluster.nodes)}.")
+    own = cluster.folder / "nodes" / node
+    if fault == "node-down":
+        cluster.kill(node)
+    elif fault == "wrong-hosts":
+        hosts = own / "hosts"
+        other = next(name for name in reversed(cluster.nodes) if name != node)
+        right = cluster.address(other)
+        wrong = right.rpartition(".")[0] + f".{UNUSED_HOST}"
+        hosts.write_text(hosts.read_text().replace(f"{right} {other}\n", f"{wrong} {other}\n"))
+        _drop_connections(cluster, (node,), other)
+    elif fault == "key-refused":
+        stranger = sshd.host_key(cluster.folder, node).with_suffix(".pub")
+        (own / "authorized_keys").write_text(stranger.read_text())
+        _drop_connections(cluster, cluster.nodes, node)
+
+
+def _drop_connections(cluster: NamespaceCluster, of: tuple[str, ...], to: str) -> None:
+    # An open shared connection would go on working and hide the fault.
+    for node in of:
+        cluster.administer(node, "\n".join(sshd.hang_up(to)))

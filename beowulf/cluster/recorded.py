@@ -1,0 +1,120 @@
+"""A cluster that is not there: it answers from Records, in grading and for a learner whose machine cannot run one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from beowulf.cluster import Cluster, Completed
+from beowulf.errors import LabError
+from beowulf.record import Point, Record, newest
+
+if TYPE_CHECKING:
+    from beowulf.capture.wire import Capture
+
+ANSWERS = "answers.json"
+
+
+class RecordedCluster(Cluster):
+    """Answers what was asked before, and gives back the Records that were measured, from the folder `records`."""
+
+    kind = "recorded"
+
+    def __init__(self, records: Path) -> None:
+        self.records = records
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The nodes that the recorded cluster had."""
+        return tuple(self.describe().get("nodes", ()))
+
+    def address(self, node: str, network: int = 0) -> str:
+        """The address that the node had; empty if no Record tells."""
+        return str(self.describe().get("addresses", {}).get(node, ""))
+
+    def dead_nodes(self) -> list[str]:
+        """None: a Record tells what was dead when it was measured."""
+        return []
+
+    def record(self, study: str, variant: str = "") -> Record:
+        """The newest Record of that study and variant."""
+        assert self.records is not None
+        found = newest(self.records, study, variant)
+        if found is None:
+            wanted = f"{study}, variant {variant}" if variant else study
+            raise LabError(
+                f"There is no Record of study {wanted} in {self.records}.",
+                "Measure it on a cluster of your own first: the Record is saved there by itself.",
+            )
+        return found
+
+    def run(
+        self,
+        node: str,
+        command: str | list[str],
+        *,
+        timeout_s: float = 60,
+        stdin: str = "",
+    ) -> Completed:
+        """The answer that this command on this node gave when it was asked."""
+        assert self.records is not None
+        for point in reversed(_answers(self.records).select(node=node, command=command)):
+            facts = point.facts
+            return Completed(facts["returncode"], facts["stdout"], facts["stderr"], 0.0)
+        raise LabError(
+            f"This is a recorded cluster, and nobody asked {node} for `{command}` when it was recorded.",
+            "Run the notebook on a running cluster first.",
+        )
+
+    def describe(self) -> Mapping[str, Any]:
+        """The description in the newest Record that has one."""
+        assert self.records is not None
+        for path in sorted(self.records.glob("*.json"), reverse=True):
+            if path.name != ANSWERS and (cluster := Record.load(path).cluster):
+                return cluster
+        return {}
+
+    def break_it(self, fault: str, node: str = "") -> None:
+        """Nothing: the Record of the broken cluster is what counts."""
+
+    def heal(self) -> None:
+        """Nothing to heal."""
+
+    def shell(self, node: str, command: str, *, terminal: bool = False) -> NoReturn:
+        """Not to be had."""
+        raise _not_here("a shell")
+
+    def capture(
+        self,
+        file: Path,
+        *,
+        where: str = "switch",
+        snap_bytes: int = 128,
+        packet_filter: str = "",
+    ) -> Capture:
+        """Not to be had; the Record names the captures that were taken."""
+        raise _not_here("a capture")
+
+
+def remember(records: Path, node: str, command: str, answer: Completed) -> None:
+    """Keep what a command on a node printed, in place of an earlier answer to the same."""
+    kept = _answers(records)
+    others = [p for p in kept.points if p.at != {"node": node, "command": command}]
+    facts = {
+        "returncode": answer.returncode,
+        "stdout": answer.stdout,
+        "stderr": answer.stderr,
+    }
+    kept.points = [*others, Point({"node": node, "command": command}, facts=facts)]
+    records.mkdir(parents=True, exist_ok=True)
+    kept.save(records / ANSWERS)
+
+
+def _answers(records: Path) -> Record:
+    path = records / ANSWERS
+    return Record.load(path, study="ask") if path.exists() else Record(study="ask")
+
+
+def _not_here(what: str) -> LabError:
+    return LabError(f"A recorded cluster cannot give {what}.", "`beowulf up` boots a real one.")

@@ -1,0 +1,59 @@
+"""Shell commands run inside a cluster, each one told beforehand to whoever wants to see it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import time
+from collections.abc import Callable
+
+from beowulf.cluster import Completed
+from beowulf.errors import LabError
+
+LONGEST_SCRIPT_S = 30.0
+
+# told where lines of shell are about to be run, and the lines
+Say = Callable[[str, str], None]
+
+
+def silent(where: str, lines: str) -> None:
+    """Say nothing about what is done; the place of a `say` that explains."""
+
+
+def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
+    """Run lines of shell behind `words` (which enter some namespace); LabError when one of them fails."""
+    text = told(where, words, lines, say)
+    done = completed([*words, "bash", "-eu"], text, LONGEST_SCRIPT_S, "")
+    if done.returncode:
+        raise LabError(
+            f"The cluster could not be set up {where}: {done.stderr.strip()}",
+            "`beowulf doctor` checks what this needs.",
+        )
+
+
+def told(where: str, words: list[str], lines: list[str], say: Say) -> str:
+    """Tell `say` what is about to be run, as a learner could type it; gives the text of the lines."""
+    text = "\n".join(lines) + "\n"
+    say(f"{where}", f"{shlex.join(words)} bash -eu <<'END'\n{text}END")
+    return text
+
+
+def completed(words: list[str], stdin: str, timeout_s: float, node: str) -> Completed:
+    """Run a command to its end; LabError naming the `node` when it takes longer than `timeout_s`."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            words,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LabError(
+            f"{node or 'The cluster'} did not finish `{words[-1]}` within {timeout_s:g} s.",
+            "`beowulf status` shows which nodes answer.",
+            node,
+        ) from error
+    return Completed(done.returncode, done.stdout, done.stderr, time.monotonic() - began)

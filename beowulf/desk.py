@@ -1,0 +1,146 @@
+"""A learner's desk: the copies of a lab to work on, and JupyterLab on top of a running cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import webbrowser
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from beowulf import places
+from beowulf.cluster import namespaces
+from beowulf.cluster.plan import Plan
+from beowulf.errors import LabError
+from beowulf.progress import bar
+from beowulf.studies import find
+
+LONGEST_START_S = 60.0
+COPIED = (".c", ".h", ".py", ".ipynb")
+
+
+def lay_out(slug: str) -> Path:
+    """Copy a lab's notebook and programs to where the learner works; what is there already stays. The notebook."""
+    folder = places.work(slug)
+    originals = places.root() / "notebooks" / "release" / slug
+    notebooks = sorted(originals.glob("*.ipynb"))
+    if not notebooks:
+        raise LabError(f"Lab {slug} has no notebook in {originals}.", "`git status` may show why.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for source in (*notebooks, *sorted(places.lab(slug).iterdir())):
+            copy = folder / source.name
+            if source.suffix in COPIED and not copy.exists():
+                temporary = copy.with_suffix(".part")
+                shutil.copyfile(source, temporary)
+                temporary.replace(copy)
+    except OSError as error:
+        raise LabError(
+            f"The lab cannot be copied to {folder}: {error.strerror}.",
+            "Free some space, or set BEOWULF_WORK to a folder elsewhere.",
+        ) from error
+    return folder / notebooks[0].name
+
+
+def serve(name: str, port: int, *, open_browser: bool) -> None:
+    """Boot and validate the cluster, serve JupyterLab with the lab open until Ctrl-C, then take everything down."""
+    slug = places.lab(name).name
+    notebook = lay_out(slug)
+    try:
+        running = namespaces.running()
+        cluster = namespaces.up(running.plan if running else Plan())
+        print(f"{len(cluster.nodes)} nodes are up.", flush=True)
+        _validate(cluster)
+        with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
+            _jupyter(notebook, port, Path(runtime), open_browser)
+    finally:
+        namespaces.down()
+        print("The cluster is down. Your work is in", notebook.parent, flush=True)
+
+
+def _validate(cluster: namespaces.NamespaceCluster) -> None:
+    study = find("A2")
+    with bar(study.TITLE, shown=sys.stderr.isatty()) as told:
+        verdicts = study.claims(study.measure(cluster, Path(), progress=told))
+    faults = [verdict for verdict in verdicts if verdict.outcome != "holds"]
+    if faults:
+        found = "; ".join(f"{fault.says}: {fault.outcome} ({fault.evidence})" for fault in faults)
+        raise LabError(
+            f"The cluster is not whole. {found}",
+            "`beowulf doctor` checks this machine.",
+        )
+    print(f"The cluster is whole: {len(verdicts)} claims hold.", flush=True)
+
+
+def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        f"--ServerApp.root_dir={notebook.parent.parent}",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=50",
+        "--ServerApp.open_browser=False",
+        "--ServerApp.log_level=ERROR",
+        *(["--allow-root"] if os.geteuid() == 0 else []),
+    ]
+    # Kernels find `beowulf` and `mpicc`; nothing of a learner's own Jupyter set-up is changed.
+    path = f"{places.python_bin()}:{os.environ.get('PATH', '')}"
+    surroundings = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "PATH": path}
+    with (runtime / "log").open("w") as log:
+        server = subprocess.Popen(
+            words,
+            env=surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        found = _await(server, runtime)
+        lab = f"lab/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
+        address = f"http://127.0.0.1:{found['port']}/{lab}?token={found['token']}"
+        print(
+            f"JupyterLab is at {address}\nCtrl-C here takes everything down.",
+            flush=True,
+        )
+        if open_browser:
+            webbrowser.open(address)
+        server.wait()
+        raise LabError("JupyterLab ended by itself.", f"It said: {_tail(runtime / 'log')}")
+    except KeyboardInterrupt:
+        print(flush=True)
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:
+    """What the server writes about itself once it answers."""
+    deadline = time.monotonic() + LONGEST_START_S
+    while time.monotonic() < deadline and server.poll() is None:
+        for file in runtime.glob("jpserver-*.json"):
+            try:
+                return dict(json.loads(file.read_text()))
+            except ValueError:
+                continue  # it is being written
+        time.sleep(0.05)
+    raise LabError(
+        "JupyterLab does not start.",
+        f"It said: {_tail(runtime / 'log') or 'nothing'}. `make lab` repairs its installation.",
+    )
+
+
+def _tail(log: Path) -> str:
+    return " ".join(log.read_text(errors="replace").strip().splitlines()[-3:])

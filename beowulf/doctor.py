@@ -1,0 +1,242 @@
+"""What this machine has and lacks: exactly what the other commands use, each with what mends it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from beowulf import places
+from beowulf.cluster import rack
+from beowulf.cluster.plan import Plan
+
+OLDEST_PYTHON = (3, 11)
+LEAST_DISK_BYTES = 200 * 1024**2
+LEAST_MEMORY_BYTES = 1024**3
+BOOTSTRAP = "bootstrap"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: whether it is well, what was found, what mends it, and how `--fix` would."""
+
+    name: str
+    well: bool
+    found: str
+    mend: str = ""
+    fix: str = ""  # "bootstrap" when cluster_setup/bootstrap.sh brings it
+    needed: bool = True  # False: only some commands need it
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A command, or a file, that the labs use, and the Debian package that brings it."""
+
+    name: str
+    package: str
+    group: str
+    why: str
+
+    @property
+    def path(self) -> str | None:
+        """Where it is; /usr/sbin counts, which an ordinary user's PATH lacks on Debian."""
+        if self.name.startswith("/"):
+            return self.name if Path(self.name).exists() else None
+        return shutil.which(self.name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+
+
+def tools() -> list[Tool]:
+    """The table cluster_setup/packages.tsv."""
+    lines = (places.root() / "cluster_setup" / "packages.tsv").read_text().splitlines()
+    return [Tool(*line.split("\t")) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def examine() -> Iterator[Check]:
+    """All checks, one after the other, as they are made."""
+    yield _python()
+    yield from _tools()
+    yield from _programs()
+    yield _namespaces()
+    yield _network()
+    yield _capture()
+    yield from _room()
+
+
+def fix(checks: list[Check]) -> bool:
+    """Mend what can be mended; False when the bootstrap failed (it has said why)."""
+    if not any(check.fix == BOOTSTRAP and not check.well for check in checks):
+        return True
+    script = places.root() / "cluster_setup" / "bootstrap.sh"
+    return subprocess.run(["bash", str(script), "lab"]).returncode == 0
+
+
+def _python() -> Check:
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    well = sys.version_info >= OLDEST_PYTHON
+    return Check(
+        "Python",
+        well,
+        version,
+        "Install Python 3.11 or newer, then `make distclean lab`.",
+    )
+
+
+def _tools() -> Iterator[Check]:
+    packages: dict[str, list[Tool]] = {}
+    for tool in tools():
+        if tool.group == "lab":
+            packages.setdefault(tool.package, []).append(tool)
+    for package, brought in packages.items():
+        missing = [tool for tool in brought if not tool.path]
+        names = ", ".join(tool.name for tool in missing or brought)
+        found = f"missing: {names} ({missing[0].why})" if missing else names
+        mend = f"`sudo apt-get install {package}`, or `beowulf doctor --fix`."
+        yield Check(package, not missing, found, mend if missing else "", BOOTSTRAP)
+
+
+def _programs() -> Iterator[Check]:
+    mend = "`beowulf doctor --fix` or `make lab` installs it."
+    for library, needed in (("classic", True), ("modern", False)):
+        prefix = places.mpi_prefix(library)
+        answer = _said([str(prefix / "bin" / "mpichversion")])
+        version = answer.partition("\n")[0].replace("MPICH Version:", "").strip()
+        found = version or f"not in {prefix}"
+        yield Check(f"MPICH, {library}", bool(version), found, mend, BOOTSTRAP, needed)
+    library_file = places.native("patient_poll.so")
+    well = library_file.exists()
+    yield Check(
+        "patient polling",
+        well,
+        "built" if well else "not built",
+        "`make programs`.",
+        BOOTSTRAP,
+    )
+
+
+def _namespaces() -> Check:
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    words = ["unshare", *user, *rack.OWN_NAMESPACES.split(), "true"]
+    done = _try(words)
+    who = "as root" if os.geteuid() == 0 else "as an ordinary user"
+    if done and done.returncode == 0:
+        return Check("namespaces", True, f"can be made {who}")
+    complaint = done.stderr.strip() if done else "unshare is missing"
+    return Check("namespaces", False, complaint, _why_not())
+
+
+def _why_not() -> str:
+    """What forbids user namespaces here, and how to allow them."""
+    switches: list[tuple[str, Callable[[int], bool], str]] = [
+        (
+            "kernel/apparmor_restrict_unprivileged_userns",
+            lambda value: value == 1,
+            (
+                "AppArmor forbids user namespaces, as Ubuntu does by default:"
+                " `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them until the next boot,"
+                " or put `sudo` before `make lab`."
+            ),
+        ),
+        (
+            "kernel/unprivileged_userns_clone",
+            lambda value: value == 0,
+            (
+                "This kernel forbids user namespaces: `sudo sysctl kernel.unprivileged_userns_clone=1` allows them"
+                " until the next boot, or put `sudo` before `make lab`."
+            ),
+        ),
+        (
+            "user/max_user_namespaces",
+            lambda value: value == 0,
+            (
+                "No user namespaces are allowed here: `sudo sysctl user.max_user_namespaces=10000` allows them"
+                " until the next boot, or put `sudo` before `make lab`."
+            ),
+        ),
+    ]
+    for name, forbids, mend in switches:
+        try:
+            if forbids(int(Path("/proc/sys", name).read_text())):
+                return mend
+        except (OSError, ValueError):
+            continue
+    return "Put `sudo` before `make lab`; inside a container, the container must allow namespaces."
+
+
+def _network() -> Check:
+    """Try, in a namespace that is gone at once, what `up` does: a bridge, a cable, its rate, offloads, reno."""
+    from beowulf.cluster import links
+
+    plan = Plan(nodes=2)
+    lines = [
+        *links.switches(plan),
+        "ip link add node00 type veth peer name eth0",
+        "ip link set node00 master br0 up",
+        links.shape("eth0", plan.rate),
+        f"ethtool -K eth0 {links.OFFLOADS}",
+        "sysctl -qw net.ipv4.tcp_congestion_control=reno",
+    ]
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    done = _try(["unshare", *user, "--net", "bash", "-eu", "-c", "\n".join(lines)])
+    if done and done.returncode == 0:
+        return Check("network", True, "bridge, cables, rates and reno work")
+    complaint = (
+        done.stderr.strip().splitlines()[-1] if done and done.stderr.strip() else "no answer"
+    )
+    mend = (
+        "Mend the lines above first; then the kernel may lack a part:"
+        " `sudo modprobe -a bridge veth sch_tbf`."
+    )
+    return Check("network", False, complaint, mend)
+
+
+def _capture() -> Check:
+    dumpcap = next((tool.path for tool in tools() if tool.name == "dumpcap"), None)
+    well = bool(dumpcap) and os.access(str(dumpcap), os.X_OK)
+    found = "dumpcap can be run" if well else "dumpcap cannot be run by you"
+    mend = f"`sudo adduser {os.environ.get('USER', 'YOU')} wireshark`, then log in anew."
+    return Check("capture", well, found, "" if well else mend)
+
+
+def _room() -> Iterator[Check]:
+    folder = places.state()
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    writable = os.access(there, os.W_OK)
+    found = f"{folder} can be written" if writable else f"{there} cannot be written by you"
+    yield Check("cluster's files", writable, found, "Set BEOWULF_STATE to a folder of yours.")
+    for name, place in (
+        ("disk for the cluster", there),
+        ("disk for the labs", places.root()),
+    ):
+        free = shutil.disk_usage(place).free
+        found = f"{free / 1024**3:.1f} GiB free in {place}"
+        yield Check(name, free > LEAST_DISK_BYTES, found, "Free at least 200 MiB there.")
+    available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            available = int(line.split()[1]) * 1024
+    found = f"{available / 1024**3:.1f} GiB available"
+    yield Check("memory", available > LEAST_MEMORY_BYTES, found, "Close other programs.")
+
+
+def _said(words: list[str]) -> str:
+    done = _try(words)
+    return done.stdout if done and done.returncode == 0 else ""
+
+
+def _try(words: list[str]) -> subprocess.CompletedProcess[str] | None:
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    try:
+        return subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": path},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None

@@ -1,0 +1,11 @@
+"""Who works here; a Record carries the name, and each learner has broken clusters of their own."""
+
+from __future__ import annotations
+
+import getpass
+import os
+
+
+def learner() -> str:
+    """BEOWULF_LEARNER, or else the name of this user."""
+    return os.environ.get("BEOWULF_LEARNER") or getpass.getuser()

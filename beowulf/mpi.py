@@ -1,0 +1,222 @@
+"""Compile an MPI program and run it on a cluster's nodes: hosts, environment, time-out, and an eye on every node."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from beowulf import places
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError, UsageError
+
+DEFAULT_TIMEOUT_S = 600.0
+MOST_OUTPUT_BYTES = 64 * 1024 * 1024
+WATCH_EVERY_S = 0.5
+COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What an MPI program printed, how it ended, and how long the whole launch took."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    elapsed_s: float
+
+
+def build(source: Path, *, library: str = "classic", output: Path | None = None) -> Path:
+    """Compile one C file with the library's own mpicc, next to its source unless `output` says where."""
+    if not source.is_file():
+        raise UsageError(f"There is no file {source}.", "Give the path of a C source file.")
+    compiler = places.mpi_prefix(library) / "bin" / "mpicc"
+    if not compiler.exists():
+        raise LabError(f"{compiler} is missing.", "`beowulf doctor --fix` installs it.")
+    program = output or source.with_suffix("")
+    include = places.root() / "labs" / "include"
+    words = [
+        str(compiler),
+        *COMPILER_FLAGS,
+        f"-I{include}",
+        str(source),
+        "-o",
+        str(program),
+        "-lm",
+    ]
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise LabError(
+            f"{source} does not compile. The compiler says:\n{done.stderr.strip()}\n",
+            "Mend the first error that it names, then try again.",
+        )
+    return program
+
+
+def prepare(program: Path, *, library: str = "classic") -> list[str]:
+    """The words that start a program: a C source is compiled first, a Python one gets its interpreter."""
+    if program.suffix == ".c":
+        program = build(program, library=library)
+    if program.suffix == ".py" and program.is_file():
+        return ["python", str(program.absolute())]
+    if not program.is_file():
+        raise UsageError(
+            f"There is no program {program}.",
+            "Compile it first, or give its C source: `hello.c`.",
+        )
+    if not program.stat().st_mode & 0o111:
+        raise UsageError(f"{program} is not a program.", "Give a compiled program or a C source.")
+    return [str(program.absolute())]
+
+
+def launch(
+    cluster: Cluster,
+    program: Path | Sequence[str],
+    ranks: int,
+    arguments: Sequence[str] = (),
+    *,
+    hosts: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    show: bool = False,
+    folder: Path | None = None,
+) -> Launch:
+    """Run `program` with that many ranks, from node00, in `folder`; its output is shown at once or given back.
+
+    A node that dies, a time-out (0: none) or endless output ends the run with a LabError, and so does Ctrl-C with
+    KeyboardInterrupt; no process of the run stays on any node.
+    """
+    if ranks < 1:
+        raise UsageError(f"A program has at least 1 rank, not {ranks}.")
+    library = str(cluster.describe().get("mpi", "classic"))
+    words = prepare(program, library=library) if isinstance(program, Path) else list(program)
+    used = list(hosts) or list(cluster.nodes)
+    _refuse_dead(cluster, used[:ranks])
+    job = uuid.uuid4().hex
+    mpiexec = [
+        "mpiexec",
+        "-n",
+        str(ranks),
+        *(["-hosts", ",".join(hosts)] if hosts else []),
+    ]
+    settings = [f"{name}={value}" for name, value in (environment or {}).items()]
+    line = shlex.join(["env", f"BEOWULF_JOB={job}", *settings, *mpiexec, *words, *arguments])
+    where = shlex.quote(str(folder or Path.cwd()))
+    run = _Run(cluster.shell(cluster.nodes[0], f"cd {where} && exec {line}"), show)
+    name = Path(words[-1]).name
+    try:
+        _watch(run, cluster, used[:ranks], name, timeout_s)
+    except BaseException:
+        run.stop()
+        clear(cluster, job)
+        raise
+    return run.result()
+
+
+def failure(done: Launch, name: str) -> str:
+    """In one sentence, how a program ended that did not end well; empty when it did."""
+    code = done.returncode
+    if code == 0:
+        return ""
+    if code > 128:
+        with suppress(ValueError):
+            kind = signal.Signals(code - 128)
+            return f"{name} was ended by signal {code - 128} ({signal.strsignal(kind)})."
+    return f"{name} ended with exit code {code}."
+
+
+def clear(cluster: Cluster, job: str) -> None:
+    """Kill what is left of a run on every node that lives, by process number."""
+    script = (
+        f"for p in /proc/[0-9]*; do grep -qz '^BEOWULF_JOB={job}$' $p/environ 2>/dev/null"
+        " && kill -9 ${p#/proc/}; done; true"
+    )
+    dead = cluster.dead_nodes()
+    for node in cluster.nodes:
+        if node not in dead:
+            with suppress(LabError):
+                cluster.run(node, script, timeout_s=10)
+
+
+class _Run:
+    """A launcher under way, with readers that keep what it prints up to a limit."""
+
+    def __init__(self, words: list[str], show: bool) -> None:
+        pipe = None if show else subprocess.PIPE
+        self.began = time.monotonic()
+        # A session of its own: Ctrl-C reaches us alone, and we end the run in good order.
+        self.process = subprocess.Popen(words, stdout=pipe, stderr=pipe, start_new_session=True)
+        self.ended = self.began
+        self.kept: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
+        streams = {"stdout": self.process.stdout, "stderr": self.process.stderr}
+        self.readers = [
+            threading.Thread(target=self._read, args=(name, stream), daemon=True)
+            for name, stream in streams.items()
+            if stream
+        ]
+        for reader in self.readers:
+            reader.start()
+
+    def _read(self, name: str, stream: IO[bytes]) -> None:
+        while chunk := stream.read1(65536):  # type: ignore[attr-defined]
+            if len(self.kept[name]) <= MOST_OUTPUT_BYTES:
+                self.kept[name] += chunk
+        stream.close()
+
+    @property
+    def too_much(self) -> bool:
+        return any(len(text) > MOST_OUTPUT_BYTES for text in self.kept.values())
+
+    def over(self, patience_s: float) -> bool:
+        try:
+            self.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            return False
+        self.ended = time.monotonic()
+        return True
+
+    def stop(self) -> None:
+        self.process.terminate()
+        if not self.over(2.0):
+            self.process.kill()
+            self.process.wait()
+
+    def result(self) -> Launch:
+        for reader in self.readers:
+            reader.join(5.0)
+        texts = {name: bytes(kept).decode(errors="replace") for name, kept in self.kept.items()}
+        return Launch(self.process.returncode, elapsed_s=self.ended - self.began, **texts)
+
+
+def _watch(run: _Run, cluster: Cluster, used: list[str], name: str, timeout_s: float) -> None:
+    while not run.over(WATCH_EVERY_S):
+        if dead := [node for node in cluster.dead_nodes() if node in used]:
+            raise LabError(
+                f"{', '.join(dead)} went down while {name} was running; the run was ended.",
+                "`beowulf up` starts the node again, then run once more.",
+                dead[0],
+            )
+        if timeout_s and time.monotonic() - run.began > timeout_s:
+            raise LabError(
+                f"{name} did not end within {timeout_s:g} s; it was stopped.",
+                "A rank may wait for a message that nobody sends. `--timeout` allows more time.",
+            )
+        if run.too_much:
+            raise LabError(
+                f"{name} printed more than {MOST_OUTPUT_BYTES // 1024**2} MiB; it was stopped.",
+                "See whether a loop in it prints without end.",
+            )
+
+
+def _refuse_dead(cluster: Cluster, used: list[str]) -> None:
+    if dead := [node for node in cluster.dead_nodes() if node in used]:
+        verb = "is" if len(dead) == 1 else "are"
+        raise LabError(f"{', '.join(dead)} {verb} down.", "`beowulf up` starts it again.", dead[0])

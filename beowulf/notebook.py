@@ -1,0 +1,73 @@
+"""What happens behind a notebook's cells: a study that saves its Record, and answers that are checked for their form."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from beowulf.cluster import Cluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.learner import learner
+from beowulf.record import Record
+from beowulf.studies import Progress, find, no_progress
+
+
+def study(
+    name: str,
+    cluster: Cluster,
+    *,
+    variant: str = "",
+    quick: bool = False,
+    progress: bool = True,
+) -> Record:
+    """Measure and save beside the notebook; a recorded cluster gives what was saved."""
+    if isinstance(cluster, RecordedCluster):
+        return cluster.record(find(name).ID, variant)
+    from beowulf.progress import bar
+
+    folder = cluster.records or Path("records")
+    with bar(find(name).TITLE, shown=progress) as told:
+        record, _ = measure_and_save(name, cluster, folder, variant=variant, quick=quick, told=told)
+    return record
+
+
+def measure_and_save(
+    name: str,
+    cluster: Cluster,
+    folder: Path,
+    *,
+    variant: str = "",
+    quick: bool = False,
+    told: Progress = no_progress,
+) -> tuple[Record, Path]:
+    """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file."""
+    record = find(name).measure(cluster, folder, quick=quick, progress=told)
+    record.learner = learner()
+    record.variant = variant
+    folder.mkdir(parents=True, exist_ok=True)
+    return record, record.save_in(folder)
+
+
+def form(value: object, kind: str) -> None:
+    """Say in an AssertionError what is wrong with the form of an answer; whether it is right is not checked here.
+
+    `kind` is text, number, node (such as "node02"), or choice:a,b,c.
+    """
+    if value is None or value is Ellipsis:
+        raise AssertionError("This answer is still empty.")
+    if kind == "number":
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not math.isfinite(value)
+        ):
+            raise AssertionError(f"The answer is a number, such as 3 or 0.25, not {value!r}.")
+        return
+    if not isinstance(value, str) or not value.strip():
+        raise AssertionError(f"The answer is a text in quotes, not {value!r}.")
+    if kind == "node" and not (value.startswith("node") and value[4:].isdigit()):
+        raise AssertionError(f'The answer is the name of a node, such as "node02", not {value!r}.')
+    if kind.startswith("choice:"):
+        choices = kind.removeprefix("choice:").split(",")
+        if value not in choices:
+            raise AssertionError(f"The answer is one of {', '.join(choices)}, not {value!r}.")

@@ -1,0 +1,60 @@
+"""The studies, one file each: who looks for a row of the papers finds it here, measured, judged and drawn."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from beowulf.errors import UsageError
+
+if TYPE_CHECKING:
+    from beowulf.cluster import Cluster
+    from beowulf.figures import Figure
+    from beowulf.record import Record
+    from beowulf.verdict import Verdict
+
+STUDIES = {
+    "A2": "a2_validation",
+    "A5": "a5_no_load",
+}
+
+# told: how much is done, of how much, and what is being done
+Progress = Callable[[float, float, str], None]
+
+
+def no_progress(done: float, of: float, what: str) -> None:
+    """Tell nobody."""
+
+
+class Study(Protocol):
+    """What every file of a study has."""
+
+    ID: str
+    TITLE: str
+
+    def measure(
+        self,
+        cluster: Cluster,
+        folder: Path,
+        *,
+        quick: bool = False,
+        progress: Progress = no_progress,
+    ) -> Record:
+        """Measure on `cluster`; files that belong to the Record, such as captures, go into `folder`."""
+
+    def claims(self, record: Record) -> list[Verdict]:
+        """What the paper claims, each held against the Record."""
+
+    def picture(self, record: Record) -> Figure:
+        """What the Record shows."""
+
+
+def find(name: str) -> Study:
+    """The study with this ID (`A2`, `a2`)."""
+    module = STUDIES.get(name.upper())
+    if module is None:
+        raise UsageError(f"There is no study {name!r}.", f"There are: {', '.join(STUDIES)}.")
+    found: Study = importlib.import_module(f"beowulf.studies.{module}")  # type: ignore[assignment]
+    return found

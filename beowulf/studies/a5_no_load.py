@@ -1,0 +1,110 @@
+"""A5, no load: what does the wire carry when nothing runs?
+
+Paper A (section III, stage 4) captures the idle network first, so that later captures have something to be held against.
+It lists elapsed time, time from first to last packet, packets, bytes, and their averages per second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+
+from beowulf import circumstances
+from beowulf.capture import protocols
+from beowulf.cluster import Cluster
+from beowulf.cluster.plan import RATE_BITS_PER_S
+from beowulf.figures import Figure
+from beowulf.record import Point, Record, moment
+from beowulf.studies import Progress, no_progress
+from beowulf.verdict import Outcome, Verdict
+
+ID = "A5"
+TITLE = "The idle wire: what it carries when nothing runs"
+
+ELAPSED_S = 60.0
+QUICK_ELAPSED_S = 10.0
+IDLE_SHARE = 0.01  # an idle wire uses less than this share of what it can carry
+SHORTEST_S = 5.0
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+) -> Record:
+    """Capture at the switch for a minute (10 s if `quick`) while nothing of ours runs."""
+    started, before = moment(), circumstances.now()
+    seconds = QUICK_ELAPSED_S if quick else ELAPSED_S
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp = "".join(letter for letter in started if letter.isalnum())
+    file = folder / f"{ID}-{stamp}.pcapng"
+    with cluster.capture(file) as wire:
+        began = time.monotonic()
+        while (passed := time.monotonic() - began) < seconds:
+            progress(passed, seconds, "listening to the idle wire")
+            time.sleep(min(0.5, seconds - passed))
+        elapsed_s = time.monotonic() - began
+    facts = protocols.summary(file, elapsed_s=elapsed_s)
+    warnings = [f"{wire.dropped} packets were dropped"] if wire.dropped else []
+    return Record(
+        study=ID,
+        program={"name": "", "arguments": [], "sha256": ""},
+        sweep={"seconds": seconds},
+        points=[Point({"where": "switch"}, facts=facts)],
+        cluster=dict(cluster.describe()),
+        circumstances={"before": before, "after": circumstances.now()},
+        versions=circumstances.versions(),
+        started=started,
+        ended=moment(),
+        captures=[{"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}],
+        warnings=warnings,
+    )
+
+
+def claims(record: Record) -> list[Verdict]:
+    """The idle wire is a baseline only if it is nearly silent and no MPI or file transfer is on it."""
+    facts = record.points[0].facts
+    rate = RATE_BITS_PER_S.get(str(record.cluster.get("rate")))
+    mbit = facts["mbit_per_s"]
+    short = facts["elapsed_s"] < SHORTEST_S
+    outcome: Outcome
+    if rate is None or short:
+        why = "the capture is too short" if short else "the links have no rate to compare with"
+        outcome, evidence = "inconclusive", f"{mbit:.6f} Mbit/s, but {why}"
+        advice = f"Capture at least {SHORTEST_S:g} s on a cluster with a rate, such as `beowulf up --rate 100mbit`."
+    else:
+        share = mbit * 1e6 / rate
+        outcome = "holds" if share < IDLE_SHARE else "contradicted"
+        evidence = f"{mbit:.6f} Mbit/s is {share:.5%} of the link's {rate / 1e6:g} Mbit/s"
+        advice = (
+            "" if share < IDLE_SHARE else "Something runs: `beowulf ssh node00 ps ax` shows what."
+        )
+    numbers = {"mbit_per_s": mbit, "packets": facts["packets"]}
+    return [
+        Verdict(
+            ID,
+            "idle-wire-is-quiet",
+            "When nothing runs, the wire carries less than 1 % of what it can",
+            outcome,
+            evidence,
+            advice,
+            numbers,
+            [record.digest],
+        )
+    ]
+
+
+def picture(record: Record) -> Figure:
+    """Packets by protocol on the idle wire."""
+    from beowulf import figures
+
+    facts = record.points[0].facts
+    counts = {name: found["packets"] for name, found in facts["protocols"].items()}
+    return figures.bars(
+        counts or {"none": 0},
+        title=f"The idle wire: {facts['packets']} packets in {facts['elapsed_s']:.0f} s",
+        value_title="packets",
+    )
