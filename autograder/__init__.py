@@ -1,0 +1,1 @@
+"""nbgrader with trusted scoring: released notebooks, a course, points for what was measured."""

@@ -1,0 +1,164 @@
+"""The cells that nbgrader knows, given their names and marks back after a learner had them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from nbformat import NotebookNode, from_dict, v4
+from nbgrader.api import Gradebook, Notebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import compute_checksum
+
+# nbformat has no types; this is how its plain dicts become what nbgrader works on.
+node: Callable[..., NotebookNode] = from_dict
+_NEW: dict[str, Callable[..., NotebookNode]] = {
+    "code": v4.new_code_cell,
+    "markdown": v4.new_markdown_cell,
+    "raw": v4.new_raw_cell,
+}
+_NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@dataclass(frozen=True)
+class KnownCell:
+    """A cell as the gradebook knows it since the notebook was released."""
+
+    name: str
+    cell_type: str
+    source: str
+    checksum: str
+    locked: bool
+    grade: bool
+    solution: bool
+    task: bool
+    points: float
+
+    def marks(self) -> dict[str, Any]:
+        """The metadata that nbgrader keeps in this cell, as it was released."""
+        marks: dict[str, Any] = {
+            "grade_id": self.name,
+            "cell_type": self.cell_type,
+            "checksum": self.checksum,
+            "locked": self.locked,
+            "grade": self.grade,
+            "solution": self.solution,
+            "task": self.task,
+            "schema_version": 3,
+        }
+        return marks | ({"points": self.points} if self.grade or self.task else {})
+
+
+def new_cell(cell_type: str, source: str, **parts: Any) -> NotebookNode:
+    """A cell of nbformat; a type that does not exist gives a raw cell."""
+    return _NEW.get(cell_type, _NEW["raw"])(source=source, **parts)
+
+
+def identify(notebook: NotebookNode) -> None:
+    """Give every cell an ID that stays: its grade_id, or its place in the notebook."""
+    taken: set[str] = set()
+    for place, cell in enumerate(notebook.cells):
+        name = cell.metadata.get("nbgrader", {}).get("grade_id") or f"cell-{place:02}"
+        cell_id = unique = _NOT_IN_AN_ID.sub("-", str(name))[:56]
+        while unique in taken:
+            unique = f"{cell_id}-{place:02}"
+            cell_id += "-"
+        taken.add(unique)
+        cell["id"] = unique
+
+
+class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
+    """Makes a submitted notebook's cells what the gradebook says that they are.
+
+    Copied and missing cells, changed marks, tags and cell types would stop nbgrader, or change
+    what it counts.
+    """
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook with its cells restored; nbgrader's own steps follow."""
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as gradebook:
+            known = known_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
+        nb.metadata = node({})
+        nb.cells = restored(nb.cells, known)
+        identify(nb)
+        # Cells have IDs from this minor version on.
+        nb.nbformat, nb.nbformat_minor = 4, 5
+        return nb, resources
+
+
+def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
+    """All cells of a notebook that the gradebook knows, by their grade_id, in their order."""
+    worth = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
+    grades = {cell.name for cell in notebook.grade_cells}
+    solutions = {cell.name for cell in notebook.solution_cells}
+    tasks = {cell.name for cell in notebook.task_cells}
+    return {
+        cell.name: KnownCell(
+            name=cell.name,
+            cell_type=cell.cell_type,
+            source=cell.source or "",
+            checksum=cell.checksum or "",
+            locked=bool(cell.locked),
+            grade=cell.name in grades,
+            solution=cell.name in solutions,
+            task=cell.name in tasks,
+            points=float(worth.get(cell.name, 0.0)),
+        )
+        for cell in notebook.source_cells
+    }
+
+
+def restored(cells: Iterable[Any], known: dict[str, KnownCell]) -> list[NotebookNode]:
+    """The submitted `cells`, with each of the `known` ones once, marked as it was released."""
+    fresh = [_fresh(cell, known) for cell in cells]
+    for name, original in known.items():
+        copies = [cell for cell in fresh if cell.metadata.get("nbgrader") == original.marks()]
+        # Where a learner copied a cell, the last of the copies that has an answer counts.
+        answered = [cell for cell in copies if compute_checksum(cell) != original.checksum]
+        for extra in copies:
+            if extra is not (answered or copies)[-1]:
+                extra.metadata = node({})
+        if not copies and (original.grade or original.task):
+            fresh.insert(_place(fresh, name, list(known)), _missing(original))
+    return fresh
+
+
+def _fresh(cell: Any, known: dict[str, KnownCell]) -> NotebookNode:
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    name = marks.get("grade_id") if isinstance(marks, dict) else None
+    original = known.get(name) if isinstance(name, str) else None
+    source = cell.get("source", "")
+    source = source if isinstance(source, str) else "".join(map(str, source))
+    if original is None:
+        return _with_attachments(new_cell(str(cell.get("cell_type")), source), cell)
+    made = new_cell(original.cell_type, source, metadata={"nbgrader": original.marks()})
+    return _with_attachments(made, cell)
+
+
+def _with_attachments(made: NotebookNode, cell: Any) -> NotebookNode:
+    # Pictures pasted into an explanation are part of it.
+    if made.cell_type == "markdown" and isinstance(cell.get("attachments"), dict):
+        made["attachments"] = cell["attachments"]
+    return made
+
+
+def _missing(original: KnownCell) -> NotebookNode:
+    marks = {"nbgrader": original.marks()}
+    return new_cell(original.cell_type, original.source, metadata=marks)
+
+
+def _place(cells: list[NotebookNode], name: str, order: list[str]) -> int:
+    """Where a missing cell belongs: after the nearest of the known cells that stood before it."""
+    places = {
+        cell.metadata["nbgrader"]["grade_id"]: place
+        for place, cell in enumerate(cells)
+        if cell.metadata.get("nbgrader")
+    }
+    before = order[: order.index(name)]
+    return max((places[each] + 1 for each in before if each in places), default=0)

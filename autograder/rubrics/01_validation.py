@@ -1,0 +1,217 @@
+"""Lab 01: points for the Records A2 and A5, for answers and for diagnoses."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from itertools import permutations
+from typing import Any
+
+from autograder.rubrics import Question, ask
+from autograder.score import Score
+from autograder.submission import Submission, is_number
+from beowulf.record import Record
+from beowulf.studies import a2_validation
+from beowulf.studies.a2_validation import Diagnosis
+
+HANDOUT = "labs/01-validation/README.md"
+HOSTS_NODE = "node01"
+PAIR_CHECKS = ("resolve", "ping", "ssh", "transfer")
+PROGRAM_CHECKS = ("mpi-hello", "mpi-ring")
+# An idle wire carries so little that one per cent of it can be less than a rounding.
+IDLE_RELATIVE, IDLE_ABSOLUTE_MBIT_PER_S = 0.01, 0.00001
+
+
+def score(submission: Submission) -> dict[str, Score]:
+    """The Score of every question that is not graded by hand; `explain` is."""
+    return ask(QUESTIONS, submission)
+
+
+def a2_record(submission: Submission) -> Score:
+    """3 points for a whole Record of a cluster in which every check is well, 1 for any other."""
+    expected = "A whole Record A2 of a cluster in which every node reaches every other."
+    record, why = _validation(submission)
+    if record is None:
+        return Score(0, 3, why, expected, HANDOUT)
+    if why:
+        mend = "`beowulf up` heals the cluster; then measure A2 again."
+        return Score(1, 3, f"{record.file_name}: {why}.", f"{expected} {mend}", HANDOUT)
+    return Score(3, 3, f"{record.file_name}: all checks of {len(_nodes(record))} nodes are well.")
+
+
+def hosts_first_line(submission: Submission) -> Score:
+    """The first line of node01's /etc/hosts, as the learner's own Record has it."""
+    record, why = _validation(submission)
+    facts = _facts(record, check="configuration", node=HOSTS_NODE) if record else {}
+    lines = str(facts.get("hosts", "")).splitlines() or [str(facts.get("hosts_first_line", ""))]
+    if not lines[0].strip():
+        return Score(0, 1, why or f"The Record says nothing about {HOSTS_NODE}'s /etc/hosts.")
+    answer = submission.answers.get("hosts_first_line")
+    # How many blanks or tabs stand between address and name does not matter to anybody.
+    right = isinstance(answer, str) and answer.split() == lines[0].split()
+    return _answered(submission, "hosts_first_line", right, f"“{lines[0]}”")
+
+
+def count(name: str, submission: Submission) -> Score:
+    """The number of ordered pairs of nodes, or of the ring's messages, in the learner's cluster."""
+    record, why = _validation(submission)
+    nodes = len(_nodes(record)) if record else 0
+    if nodes < 2:
+        return Score(0, 1, why or "The Record names no nodes.")
+    wanted = nodes * (nodes - 1) if name == "ordered_pairs" else nodes
+    answer = submission.answers.get(name)
+    right = is_number(answer) and answer == wanted
+    return _answered(submission, name, right, f"{wanted}, because the Record has {nodes} nodes")
+
+
+def a5_record(submission: Submission) -> Score:
+    """2 points for a whole Record of the idle wire, 1 for one whose numbers do not agree."""
+    expected = "A whole Record A5 of the idle wire."
+    found = submission.measured("A5")
+    if not found:
+        return Score(0, 2, submission.missing("A5"), expected, HANDOUT)
+    record = found[0]
+    rate = _idle_mbit_per_s(record)
+    if rate is None or not record.complete:
+        why = "it holds no elapsed time and bytes" if record.complete else "it was cut short"
+        return Score(0, 2, f"{record.file_name}: {why}.", f"{expected} Measure it again.", HANDOUT)
+    said = _facts(record, where="switch").get("mbit_per_s")
+    if not is_number(said) or not _near(said, rate):
+        why = f"it says {said} Mbit/s, and its bytes and seconds give {rate:.6g}"
+        return Score(1, 2, f"{record.file_name}: {why}.", expected, HANDOUT)
+    return Score(2, 2, f"{record.file_name}: {rate:.6g} Mbit/s.")
+
+
+def idle_mbit(submission: Submission) -> Score:
+    """The idle wire's Mbit/s, from the bytes and the seconds of the learner's own Record."""
+    found = submission.measured("A5")
+    if not found:
+        return Score(0, 2, submission.missing("A5"), "", HANDOUT)
+    rate = _idle_mbit_per_s(found[0])
+    if rate is None:
+        return Score(0, 2, f"{found[0].file_name} holds no elapsed time and bytes.", "", HANDOUT)
+    answer = submission.answers.get("idle_mbit_per_s")
+    right = is_number(answer) and _near(answer, rate)
+    expected = f"8 * bytes / seconds / 1,000,000 = {rate:.6g} Mbit/s, within 1 %"
+    return _answered(submission, "idle_mbit_per_s", right, expected, of=2)
+
+
+def broken(name: str, submission: Submission) -> Score:
+    """1 point for the fault and 1 for the node, as the Record of that broken cluster shows them."""
+    variant = f"broken-{name}"
+    measure = f"`beowulf break {name}`, then measure A2 with the variant {variant}."
+    found = submission.measured("A2", variant)
+    if not found:
+        return Score(0, 2, submission.missing("A2", variant), measure, HANDOUT)
+    diagnoses = [(record, _diagnose(record)) for record in found]
+    told = [each for each in diagnoses if each[1].fault not in ("none", "unknown")]
+    record, truth = (told or diagnoses)[0]
+    if truth.fault == "none":
+        why = f"{record.file_name} shows a cluster in which nothing is broken."
+        return Score(0, 2, why, measure, HANDOUT)
+    if truth.fault == "unknown":
+        why = f"{record.file_name} does not tell what is broken: {truth.because}."
+        return Score(0, 2, why, f"`beowulf up` heals the cluster. {measure}", HANDOUT)
+    fault, node = (_word(submission, f"{what}_{name}") for what in ("fault", "node"))
+    points = (fault == truth.fault) + (node == truth.node)
+    given = ", ".join(
+        f"{key} = {_given(submission, key)}" for key in (f"fault_{name}", f"node_{name}")
+    )
+    expected = f"{truth.fault} on {truth.node}, because {truth.because}"
+    return Score(points, 2, given, expected, HANDOUT)
+
+
+QUESTIONS: dict[str, tuple[float, Question]] = {
+    "a2-record": (3, a2_record),
+    "hosts-first-line": (1, hosts_first_line),
+    "ordered-pairs": (1, partial(count, "ordered_pairs")),
+    "ring-messages": (1, partial(count, "ring_messages")),
+    "a5-record": (2, a5_record),
+    "idle-mbit": (2, idle_mbit),
+    "broken-a": (2, partial(broken, "a")),
+    "broken-b": (2, partial(broken, "b")),
+    "broken-c": (2, partial(broken, "c")),
+}
+
+
+def _validation(submission: Submission) -> tuple[Record | None, str]:
+    """The Record A2 that counts, the newest well one if there is one, and what is wrong with it."""
+    found = [(record, _fault(record)) for record in submission.measured("A2")]
+    if not found:
+        return None, submission.missing("A2")
+    return next((each for each in found if not each[1]), found[0])
+
+
+def _fault(record: Record) -> str:
+    """Why this is not the Record of a validated cluster; "" when it is."""
+    if not record.complete:
+        return "it was cut short"
+    nodes = _nodes(record)
+    if len(nodes) < 2:
+        return "it names fewer than two nodes"
+    for check in PAIR_CHECKS:
+        asked = {(p.at.get("node"), p.at.get("peer")) for p in record.select(check=check)}
+        if left := [pair for pair in permutations(nodes, 2) if pair not in asked]:
+            return f"the check {check} from {left[0][0]} to {left[0][1]} is missing"
+    for check in PROGRAM_CHECKS:
+        if not record.select(check=check):
+            return f"the check {check} is missing"
+    if left_out := [node for node in nodes if not record.select(check="configuration", node=node)]:
+        return f"the configuration of {left_out[0]} is missing"
+    diagnosis = _diagnose(record)
+    if diagnosis.fault == "none":
+        return ""
+    where = f" on {diagnosis.node}" if diagnosis.node else ""
+    return f"the cluster was broken ({diagnosis.fault}{where}: {diagnosis.because})"
+
+
+def _diagnose(record: Record) -> Diagnosis:
+    try:
+        return a2_validation.diagnose(record)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
+        # Facts that measure() always writes are not there: the file was changed.
+        return Diagnosis("unknown", "", f"facts are missing or changed ({type(problem).__name__})")
+
+
+def _nodes(record: Record) -> list[str]:
+    nodes = record.cluster.get("nodes")
+    return [str(node) for node in nodes] if isinstance(nodes, list | tuple) else []
+
+
+def _facts(record: Record, **at: object) -> dict[str, Any]:
+    points = record.select(**at)
+    return points[0].facts if points else {}
+
+
+def _idle_mbit_per_s(record: Record) -> float | None:
+    facts = _facts(record, where="switch")
+    sent, elapsed_s = facts.get("bytes"), facts.get("elapsed_s")
+    if not is_number(sent) or not is_number(elapsed_s):
+        return None
+    if sent < 0 or elapsed_s <= 0:
+        return None
+    return float(8 * sent / elapsed_s / 1e6)
+
+
+def _near(value: float, wanted: float) -> bool:
+    return abs(value - wanted) <= max(IDLE_RELATIVE * wanted, IDLE_ABSOLUTE_MBIT_PER_S)
+
+
+def _answered(
+    submission: Submission, name: str, right: bool, expected: str, of: float = 1
+) -> Score:
+    return Score(of if right else 0, of, f"{name} = {_given(submission, name)}", expected, HANDOUT)
+
+
+def _given(submission: Submission, name: str) -> str:
+    """The learner's answer as they wrote it, or why there is none."""
+    if name in submission.answers:
+        return repr(submission.answers[name])[:200]
+    if name in submission.unread_answers:
+        return f"{submission.unread_answers[name]}, which is no plain value: write the value itself"
+    return " ".join(["no answer", *submission.notes])
+
+
+def _word(submission: Submission, name: str) -> str:
+    answer = submission.answers.get(name)
+    return re.sub(r"[\s_]+", "-", answer.strip().lower()) if isinstance(answer, str) else ""

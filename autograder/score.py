@@ -1,0 +1,48 @@
+"""What one question earned, and why: the plain data that a rubric gives and a learner reads."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from html import escape
+from typing import Any
+
+# In the output of a graded cell: the same as the HTML beside it, for programs.
+MIME_TYPE = "application/vnd.beowulf.score+json"
+
+
+@dataclass(frozen=True)
+class Score:
+    """`points` of `of`: what was `found`, what was `expected`, and where to `read` about it."""
+
+    points: float
+    of: float
+    found: str
+    expected: str = ""
+    read: str = ""
+
+    def within(self, of: float) -> Score:
+        """The same for a cell that is worth `of`: finite, not negative, never more than that."""
+        points = self.points if math.isfinite(self.points) else 0.0
+        return replace(self, points=min(max(float(points), 0.0), of), of=of)
+
+    def as_output(self) -> dict[str, Any]:
+        """The cell output that makes nbgrader count exactly these points, with the reason."""
+        # nbgrader reads the first result's text/plain as the points; text that is no number, and
+        # NaN, would count in full.
+        return {
+            "text/plain": repr(float(self.points)),
+            "text/html": self.as_html(),
+            MIME_TYPE: asdict(self),
+        }
+
+    def as_html(self) -> str:
+        """The reason as a small table; its text is escaped, because learners wrote part of it."""
+        rows = {"Found": self.found, "Expected": self.expected, "Read": self.read}
+        body = "".join(
+            f'<tr><th scope="row" style="text-align:left">{name}</th>'
+            f'<td style="text-align:left">{escape(text)}</td></tr>'
+            for name, text in rows.items()
+            if text
+        )
+        return f"<table><caption>{self.points:g} of {self.of:g} points</caption>{body}</table>"

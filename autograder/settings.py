@@ -1,0 +1,53 @@
+"""What a course's nbgrader_config.py sets, so that nbgrader's commands do as `beowulf class`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from beowulf import places
+
+# A stub that raises would stop a learner's "Run all", and the points do not come from it.
+CODE_STUB = "pass  # YOUR ANSWER HERE"
+TEXT_STUB = "YOUR ANSWER HERE"
+
+# Kilobytes, as nbgrader counts: Records and captures of a lab are far below.
+LARGEST_FILE_KB = 50_000
+LARGEST_SUBMISSION_KB = 100_000
+
+SANITIZE = [
+    "autograder.cells.RestoreCells",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+AUTOGRADE = [
+    "autograder.scoring.AssessSubmission",
+    "autograder.execution.ExecuteOnRecords",
+    "nbgrader.preprocessors.LimitOutput",
+    "autograder.scoring.WriteScores",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+
+def apply(c: Any) -> None:
+    """Put our settings into nbgrader's configuration `c`; what the course sets after that wins."""
+    c.ClearSolutions.code_stub = {"python": CODE_STUB}
+    c.ClearSolutions.text_stub = TEXT_STUB
+    c.Autograde.sanitize_preprocessors = SANITIZE
+    c.Autograde.autograde_preprocessors = AUTOGRADE
+    # nbgrader would put the instructor's copy of hello.c over the one that a learner changed.
+    c.Autograde.exclude_overwriting = {
+        slug: [file.name for file in companions(slug)] for slug in places.labs()
+    }
+    c.CourseDirectory.max_file_size = LARGEST_FILE_KB
+    c.CourseDirectory.max_dir_size = LARGEST_SUBMISSION_KB
+
+
+def companions(slug: str) -> list[Any]:
+    """The files of a lab that go to a learner beside the notebook: its handout and programs."""
+    folder = places.labs().get(slug)
+    files = sorted(folder.iterdir()) if folder else []
+    return [file for file in files if file.is_file() and file.suffix in {".c", ".h", ".py", ".md"}]

@@ -1,0 +1,166 @@
+"""What a learner handed in, as a rubric sees it: Records, plain answers, notebook; never run."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from nbformat import NotebookNode
+
+from beowulf.errors import LabError
+from beowulf.record import Record
+
+RECORDS = "records"
+# A Record of lab 01 has about 100 KB; what is far larger would only fill the memory.
+LARGEST_RECORD_BYTES = 20_000_000
+MOST_RECORDS = 500
+LONGEST_CELL = 100_000
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file in records/ that is not a Record that can be read, and why."""
+
+    file: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One learner's hand-in of one lab."""
+
+    records: list[Record]
+    unreadable: list[Unreadable]
+    answers: dict[str, Any]  # name: value, where the learner assigned a plain value
+    unread_answers: dict[str, str]  # name: source, where it was something else
+    notebook: NotebookNode
+    has_records_folder: bool = True
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, folder: Path, notebook: NotebookNode) -> Submission:
+        """The hand-in in `folder`; what cannot be read is listed with its reason, never raised."""
+        records, unreadable = _records(folder / RECORDS)
+        answers, unread, notes = _answers(notebook)
+        exists = (folder / RECORDS).is_dir()
+        return cls(records, unreadable, answers, unread, notebook, exists, notes)
+
+    def measured(self, study: str, variant: str = "") -> list[Record]:
+        """The Records of a study and variant, the newest first."""
+        wanted = [r for r in self.records if r.study == study and r.variant == variant]
+        return sorted(wanted, key=_start, reverse=True)
+
+    def missing(self, study: str, variant: str = "") -> str:
+        """Why there is no Record of that study and variant, in a sentence."""
+        name = f"{study} of the cluster {variant}" if variant else study
+        if not self.has_records_folder:
+            return f"There is no Record {name}: the folder {RECORDS}/ was not handed in."
+        stem = f"{study}-{variant}" if variant else study
+        for bad in self.unreadable:
+            if bad.file.startswith(stem):
+                return f"There is no Record {name} that can be read. {bad.why}"
+        others = ", ".join(sorted({_name(record) for record in self.records})) or "none"
+        return f"There is no Record {name} in {RECORDS}/; the Records there: {others}."
+
+
+def _start(record: Record) -> datetime:
+    return datetime.fromisoformat(record.started)
+
+
+def _name(record: Record) -> str:
+    return f"{record.study} ({record.variant})" if record.variant else record.study
+
+
+def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
+    found: list[Record] = []
+    bad: list[Unreadable] = []
+    paths = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    for path in paths[MOST_RECORDS:]:
+        bad.append(Unreadable(path.name, f"Only {MOST_RECORDS} files are read."))
+    for path in paths[:MOST_RECORDS]:
+        try:
+            if path.is_symlink() or not path.is_file():
+                raise LabError(f"{path.name} is not a file.")
+            if path.stat().st_size > LARGEST_RECORD_BYTES:
+                raise LabError(f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.")
+            found.append(Record.load(path))
+        except LabError as problem:
+            # The learner knows the file by its name, not by the place that the grader keeps it in.
+            bad.append(Unreadable(path.name, problem.what.replace(str(path), path.name)))
+        except (RecursionError, MemoryError, OSError, ValueError) as problem:
+            bad.append(Unreadable(path.name, f"{path.name} cannot be read ({problem})."))
+    return found, bad
+
+
+def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], list[str]]:
+    answers: dict[str, Any] = {}
+    unread: dict[str, str] = {}
+    notes: list[str] = []
+    for cell in notebook.cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or not marks.get("solution"):
+            continue
+        try:
+            assignments = list(_assignments(str(cell.source)))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
+            where = marks.get("grade_id", "a cell")
+            notes.append(f"The answer cell {where} cannot be read as Python ({problem}).")
+            continue
+        for name, value in assignments:
+            try:
+                answers[name] = literal(value)
+                unread.pop(name, None)
+            except (ValueError, ArithmeticError, RecursionError, MemoryError):
+                unread[name] = _short(ast.unparse(value))
+                answers.pop(name, None)
+    return answers, unread, notes
+
+
+def _assignments(source: str) -> Iterable[tuple[str, ast.expr]]:
+    """The names that a cell assigns at its top level, each with its expression, in their order."""
+    if len(source) > LONGEST_CELL:
+        raise ValueError(f"it has more than {LONGEST_CELL} characters")
+    # Lines for a shell or for IPython are no Python.
+    plain = re.sub(r"(?m)^[ \t]*[!%].*$", "", source)
+    for statement in ast.parse(plain).body:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, statement.value
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            if isinstance(statement.target, ast.Name):
+                yield statement.target.id, statement.value
+
+
+def literal(expression: ast.expr) -> Any:
+    """The value of plain values, with + - * / between numbers; ValueError for anything else."""
+    if isinstance(expression, ast.BinOp) and type(expression.op) in _ARITHMETIC:
+        left, right = literal(expression.left), literal(expression.right)
+        if is_number(left) and is_number(right):
+            return _ARITHMETIC[type(expression.op)](left, right)
+    try:
+        return ast.literal_eval(expression)
+    except (TypeError, SyntaxError) as problem:
+        raise ValueError(str(problem)) from None
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether an answer is a number that can be reckoned with; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def _short(text: str, longest: int = 80) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
