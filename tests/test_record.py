@@ -273,9 +273,8 @@ def test_an_older_version_is_brought_up_step_by_step(tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     # Both versions are made up: none older than 1 was ever published.
     assert Record.load(path, upgraders={-1: renamed, 0: completed}) == small()
-    assert "schema 0 is not one" in str(
-        pytest.raises(RecordError, Record.load, path, upgraders={-1: renamed}).value
-    )
+    with pytest.raises(RecordError, match="schema 0 is not one"):
+        Record.load(path, upgraders={-1: renamed})
 
 
 def test_saving_over_a_record_replaces_it_and_leaves_nothing_else(tmp_path: Path) -> None:
