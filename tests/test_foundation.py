@@ -1,0 +1,330 @@
+"""Does a bare machine become ready, and does it hear a sentence where it cannot?
+
+The bootstrap runs here in a copy of the checkout, on a machine that is made up: its PATH holds a
+Python, a pip and an apt-get that only write down how they were called.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ["installer", "lab", "test", "modern"]
+BORROWED = "bash env cat cut sha256sum sed tail grep dirname mkdir touch rm cp flock tee chmod sh"
+
+FAKE_PYTHON = r"""#!/bin/bash
+echo "python $*" >>"$CALLS"
+case "$*" in
+*"sys.version_info < (3, 11)"*) exit "${TOO_OLD:-0}" ;;
+*"import venv, ensurepip"*) exit "${NO_VENV:-0}" ;;
+*platform.python_version*) echo "${VERSION:-3.11.7}" ;;
+*sys.prefix*) echo "3.11 $(cd "$(dirname "$0")/.." && pwd -P)" ;;
+"-m venv"*) mkdir -p "${!#}/bin" && cp "$0" "${!#}/bin/python" ;;
+*"pip config list"*) echo "global.index-url='${INDEX:-}'" ;;
+*" install "*)
+    if [[ $* == *installer.lock ]]; then
+        cp "$FAKE_UV" .venv/bin/uv
+    fi
+    [[ -z $PIP_SAYS ]] || { echo "$PIP_SAYS"; exit 1; } ;;
+esac
+"""
+FAKE_UV = '#!/bin/bash\necho "uv $* index=$UV_DEFAULT_INDEX" >>"$CALLS"\nexit "${UV_FAILS:-0}"\n'
+FAKE_APT = '#!/bin/bash\necho "apt-get $*" >>"$CALLS"\nexit 100\n'
+FAKE_ID = '#!/bin/bash\n[[ $1 == -u ]] && echo "${FAKE_UID:-0}" || echo somebody\n'
+FAKE_MAKE = '#!/bin/bash\necho "make $*" >>"$CALLS"\n'
+
+
+class Machine:
+    """A made-up machine with a checkout on it."""
+
+    def __init__(self, home: Path) -> None:
+        self.bin, self.checkout, self.calls_file = home / "bin", home / "checkout", home / "calls"
+        self.bin.mkdir()
+        for name in BORROWED.split():
+            (self.bin / name).symlink_to(shutil.which(name) or name)
+        self.command("python3", FAKE_PYTHON)
+        self.command("fake-uv", FAKE_UV)
+        self.command("id", FAKE_ID)
+        self.command("make", FAKE_MAKE)
+        for folder in ("cluster_setup", "requirements"):
+            shutil.copytree(ROOT / folder, self.checkout / folder)
+        shutil.copy(ROOT / "pyproject.toml", self.checkout)
+        self.needs("lab", "sh")
+
+    def command(self, name: str, text: str) -> None:
+        """Put a command into its PATH."""
+        (self.bin / name).write_text(text)
+        (self.bin / name).chmod(0o755)
+
+    def needs(self, group: str, tool: str) -> None:
+        """Make `tool` the only one that the labs, or the tests, want."""
+        line = f"{tool}\t{tool}-package\t{group}\tproves a point\n"
+        (self.checkout / "cluster_setup" / "packages.tsv").write_text(line)
+
+    def bootstrap(
+        self, group: str = "lab", **circumstances: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it, with new notes of what it calls; stdout and stderr come together."""
+        self.calls_file.write_text("")
+        return subprocess.run(
+            [self.bin / "bash", self.checkout / "cluster_setup" / "bootstrap.sh", group],
+            env={
+                "PATH": str(self.bin),
+                "CALLS": str(self.calls_file),
+                "FAKE_UV": str(self.bin / "fake-uv"),
+                **circumstances,
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    @property
+    def calls(self) -> str:
+        """What was called in the last run, a line each."""
+        return self.calls_file.read_text()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def pins(name: str) -> dict[str, str]:
+    """Each `package==version` of a lock (with its marker, if any) and the rest of its line."""
+    text = (ROOT / "requirements" / f"{name}.lock").read_text()
+    lines = re.sub(r"^ *#.*\n", "", text, flags=re.MULTILINE).replace("\\\n", "").splitlines()
+    return {
+        pin.strip(): rest for pin, _, rest in (line.partition(" --hash") for line in lines if line)
+    }
+
+
+def wanted(name: str) -> set[str]:
+    """The packages that a .in file asks for by name."""
+    lines = (ROOT / "requirements" / f"{name}.in").read_text().splitlines()
+    found = (re.match(r"[A-Za-z][\w.-]*", line) for line in lines)
+    return {match[0].lower().replace("_", "-") for match in found if match}
+
+
+# ---------------------------------------------------------------- what is written down
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_locked_package_has_one_version_and_a_hash(name: str) -> None:
+    for pin, hashes in pins(name).items():
+        assert re.match(r"[a-z0-9][a-z0-9.-]*==[\w.]+( ;|$)", pin), pin
+        assert hashes.count("sha256:") >= 1, pin
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_names_no_address_and_no_place_on_a_machine(name: str) -> None:
+    text = (ROOT / "requirements" / f"{name}.lock").read_text()
+    assert not re.search(r"://|--index|--extra-index|--find-links|--trusted|^-|@ | /", text, re.M)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_answers_to_all_that_was_asked_for(name: str) -> None:
+    assert wanted(name) <= {pin.partition("==")[0] for pin in pins(name)}
+
+
+def test_the_tests_use_the_very_packages_that_a_learner_gets() -> None:
+    assert pins("lab").keys() <= pins("test").keys()
+
+
+def test_the_classic_mpich_is_for_the_processors_that_it_has_a_wheel_for() -> None:
+    choices = [pin for pin in pins("lab") if pin.startswith("mpich==")]
+    assert choices == [
+        "mpich==3.4.3.post1 ; platform_machine == 'x86_64'",
+        "mpich==4.3.2 ; platform_machine == 'aarch64'",
+    ]
+
+
+def test_the_table_of_packages_is_well_formed() -> None:
+    lines = (ROOT / "cluster_setup" / "packages.tsv").read_text().splitlines()
+    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+    assert rows
+    assert all(len(row) == 4 and all(row) and row == [cell.strip() for cell in row] for row in rows)
+    tools, packages, groups, _ = zip(*rows, strict=True)
+    assert len(set(tools)) == len(tools)
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages)
+    assert set(groups) == {"lab", "test"}
+
+
+def test_make_help_names_every_target_that_a_person_calls() -> None:
+    said = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert targets
+    assert set(re.findall(r"^  make (\w+)", said.stdout, re.MULTILINE)) == {*targets[1].split()} - {
+        "ready"
+    }
+
+
+def test_a_commit_is_checked_as_make_lint_checks() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    entries = " ".join(hook["entry"] for hook in hooks)
+    lint = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0]
+    for check in ("ruff format --check", "ruff check", "mypy --strict", "--dry-run -Werror"):
+        assert check in lint
+        assert check in entries
+
+
+def test_the_continuous_integration_runs_make_test() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "make test" in script.read_text()
+
+
+def test_the_five_papers_can_be_cited() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    papers = [reference["notes"] for reference in citation["references"]]
+    assert papers == [f"Paper {letter}" for letter in "ABCDE"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+
+
+# ---------------------------------------------------------------- what the bootstrap does
+
+
+def test_a_bare_machine_becomes_ready(machine: Machine) -> None:
+    done = machine.bootstrap()
+    assert done.returncode == 0, done.stdout
+    assert "uv pip install" in machine.calls
+    assert "--require-hashes -r requirements/lab.lock" in machine.calls
+    assert "--no-deps --no-build-isolation -e ." in machine.calls
+    assert "requirements/modern.lock" in machine.calls
+    assert "make -s programs" in machine.calls
+
+
+def test_a_second_run_installs_nothing(machine: Machine) -> None:
+    machine.bootstrap()
+    done = machine.bootstrap()
+    assert done.stdout == ""
+    assert not re.search("venv|pip|uv", machine.calls.replace("sys.prefix", ""))
+
+
+def test_a_machine_that_is_ready_for_tests_is_ready_for_labs(machine: Machine) -> None:
+    machine.bootstrap("test")
+    machine.bootstrap("lab")
+    assert "pip install" not in machine.calls
+
+
+def test_a_changed_lock_is_installed_into_the_environment_that_stands(machine: Machine) -> None:
+    machine.bootstrap()
+    with (machine.checkout / "requirements" / "lab.lock").open("a") as lock:
+        lock.write("# changed\n")
+    assert machine.bootstrap().returncode == 0
+    assert "requirements/lab.lock" in machine.calls
+    assert "-m venv" not in machine.calls
+
+
+def test_a_network_failure_is_a_sentence_and_the_next_run_repairs(machine: Machine) -> None:
+    failed = machine.bootstrap(PIP_SAYS="Failed to establish a new connection")
+    assert failed.returncode == 1
+    assert "Check that this machine reaches its Python package index" in failed.stdout
+    assert machine.bootstrap().returncode == 0
+    assert "-m venv .venv" in machine.calls
+
+
+def test_a_full_disk_is_a_sentence(machine: Machine) -> None:
+    failed = machine.bootstrap(PIP_SAYS="[Errno 28] No space left on device", UV_FAILS="1")
+    assert failed.returncode == 1
+    assert "The disk is full" in failed.stdout
+
+
+def test_where_uv_cannot_install_pip_does(machine: Machine) -> None:
+    assert machine.bootstrap(UV_FAILS="1").returncode == 0
+    assert re.search(r"python -m pip .*--require-hashes .*requirements/lab\.lock", machine.calls)
+
+
+def test_an_index_that_pip_was_told_of_is_used(machine: Machine) -> None:
+    machine.bootstrap(INDEX="https://index.invalid/simple")
+    assert "index=https://index.invalid/simple" in machine.calls
+
+
+def test_a_checkout_that_was_moved_gets_a_new_environment(machine: Machine) -> None:
+    machine.bootstrap()
+    machine.checkout = machine.checkout.rename(machine.checkout.with_name("elsewhere"))
+    assert machine.bootstrap().returncode == 0
+    assert "-m venv .venv" in machine.calls
+    assert "-e ." in machine.calls
+
+
+def test_an_environment_whose_python_is_gone_is_made_again(machine: Machine) -> None:
+    machine.bootstrap()
+    (machine.checkout / ".venv" / "bin" / "python").unlink()
+    assert machine.bootstrap().returncode == 0
+    assert "-m venv .venv" in machine.calls
+
+
+def test_an_environment_of_somebody_else_is_left_alone(machine: Machine) -> None:
+    mine = machine.checkout / ".venv" / "precious"
+    mine.parent.mkdir()
+    mine.touch()
+    refused = machine.bootstrap()
+    assert refused.returncode == 1
+    assert "mv .venv" in refused.stdout
+    assert mine.exists()
+
+
+def test_a_python_that_is_too_old_is_named(machine: Machine) -> None:
+    refused = machine.bootstrap(TOO_OLD="1", VERSION="3.9.2")
+    assert refused.returncode == 1
+    assert "python3 is 3.9.2" in refused.stdout
+    assert "apt-get install python3 python3-venv" in refused.stdout
+
+
+def test_a_newer_python_beside_an_old_one_is_found(machine: Machine) -> None:
+    machine.command("python3.12", FAKE_PYTHON)
+    machine.command("python3", FAKE_PYTHON.replace("${TOO_OLD:-0}", "1"))
+    done = machine.bootstrap()
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_python_without_venv_gets_the_line_that_installs_it(machine: Machine) -> None:
+    refused = machine.bootstrap(NO_VENV="1")
+    assert refused.returncode == 1
+    assert "without its venv module" in refused.stdout
+
+
+def test_without_privileges_the_administrators_line_is_given(machine: Machine) -> None:
+    machine.needs("lab", "no-such-tool")
+    machine.command("apt-get", FAKE_APT)
+    refused = machine.bootstrap(FAKE_UID="1000")
+    assert refused.returncode == 1
+    assert "no-such-tool (proves a point)" in refused.stdout
+    assert "apt-get install --no-install-recommends no-such-tool-package" in refused.stdout
+    assert "apt-get" not in machine.calls
+
+
+def test_another_distribution_gets_the_list_of_tools(machine: Machine) -> None:
+    machine.needs("lab", "no-such-tool")
+    refused = machine.bootstrap()
+    assert refused.returncode == 1
+    assert "no-such-tool (proves a point)" in refused.stdout
+    assert "not a Debian or Ubuntu machine" in refused.stdout
+
+
+def test_the_tests_go_on_without_a_tool_that_only_some_need_and_ask_once(machine: Machine) -> None:
+    machine.needs("test", "no-such-tool")
+    machine.command("apt-get", FAKE_APT)
+    done = machine.bootstrap("test")
+    assert done.returncode == 0, done.stdout
+    assert "going on without no-such-tool-package" in done.stdout
+    assert "apt-get install" in machine.calls
+    machine.bootstrap("test")
+    assert "apt-get" not in machine.calls
+
+
+def test_an_unknown_group_is_refused(machine: Machine) -> None:
+    refused = machine.bootstrap("everything")
+    assert refused.returncode == 1
+    assert "Say lab or test." in refused.stdout
