@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import AbstractContextManager
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 from nbformat import NotebookNode
@@ -26,7 +27,10 @@ class ExecuteOnRecords(Execute):  # type: ignore[misc]
         # Without the folder, connect() would look for a running cluster of the instructor's.
         folder.mkdir(exist_ok=True)
         environment = {**os.environ, "BEOWULF_RECORDED": str(folder)}
-        started: AbstractContextManager[None] = super().setup_kernel(env=environment, **kwargs)
+        # What a kernel says beside its notebook would be mixed into the instructor's terminal.
+        started: AbstractContextManager[None] = super().setup_kernel(
+            env=environment, stdout=DEVNULL, stderr=DEVNULL, **kwargs
+        )
         return started
 
     def preprocess(

@@ -7,7 +7,7 @@ from typing import Any
 from beowulf import places
 
 # A stub that raises would stop a learner's "Run all", and the points do not come from it.
-CODE_STUB = "pass  # YOUR ANSWER HERE"
+CODE_STUB = "# YOUR ANSWER HERE"
 TEXT_STUB = "YOUR ANSWER HERE"
 
 # Kilobytes, as nbgrader counts: Records and captures of a lab are far below.

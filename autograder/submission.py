@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 
 from nbformat import NotebookNode
 
+from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
 
@@ -87,7 +88,8 @@ def _name(record: Record) -> str:
 def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
     found: list[Record] = []
     bad: list[Unreadable] = []
-    paths = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    # What cluster.ask() remembers for the notebook is no measurement.
+    paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
     for path in paths[MOST_RECORDS:]:
         bad.append(Unreadable(path.name, f"Only {MOST_RECORDS} files are read."))
     for path in paths[:MOST_RECORDS]:

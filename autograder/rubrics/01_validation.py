@@ -205,7 +205,7 @@ def _answered(
 
 def _given(submission: Submission, name: str) -> str:
     """The learner's answer as they wrote it, or why there is none."""
-    if name in submission.answers:
+    if submission.answers.get(name) is not None:
         return repr(submission.answers[name])[:200]
     if name in submission.unread_answers:
         return f"{submission.unread_answers[name]}, which is no plain value: write the value itself"
