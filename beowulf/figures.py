@@ -286,8 +286,8 @@ def lines(
             axes.set_xscale("log", base=2)
         if y_log:
             axes.set_yscale("log")
-        else:
-            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))  # a rate from 0 on, not a cut-out
+        elif table[low or y].min() >= 0:
+            axes.set_ylim(bottom=0)  # not a cut-out, in which small differences look large
         axes.xaxis.set_major_formatter(_number)
         axes.yaxis.set_major_formatter(_number)
         _titles(axes, title, x_title, y_title)

@@ -1,0 +1,48 @@
+"""What the papers published: their tables, as printed, each with its source."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def cite(letter: str) -> str:
+    """The citation of a paper, named by its letter A to E."""
+    papers = _catalogue()["papers"]
+    if letter not in papers:
+        raise UsageError(f"There is no paper {letter!r}.", f"There are: {', '.join(papers)}.")
+    paper = papers[letter]
+    parts = (paper["authors"], paper["title"], paper["in"])
+    return ". ".join(part for part in parts if part) + "."
+
+
+def tables() -> dict[str, str]:
+    """The names of all tables, each with its title."""
+    return {name: entry["title"] for name, entry in _catalogue()["tables"].items()}
+
+
+def table(name: str) -> pd.DataFrame:
+    """A published table, as printed; its attrs have `title`, `source`, `note` (contradictions)."""
+    entries = _catalogue()["tables"]
+    if name not in entries:
+        raise UsageError(f"There is no table {name!r}.", f"There are: {', '.join(entries)}.")
+    import pandas as pd
+
+    frame = pd.read_csv(Path(__file__).with_name(f"{name}.csv"))
+    entry = entries[name]
+    frame.attrs["title"] = entry["title"]
+    frame.attrs["source"] = f"{cite(name[0])} Here: {entry['where']}."
+    frame.attrs["note"] = entry.get("note", "")
+    return frame
+
+
+@cache
+def _catalogue() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))

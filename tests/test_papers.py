@@ -1,0 +1,85 @@
+"""Are the published figures here as the papers print them, and where a paper errs, is it said?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from beowulf import papers
+from beowulf.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("letter", "who"),
+    [("A", "Yahya"), ("B", "Ramli"), ("C", "Becker"), ("D", "Colmenares"), ("E", "Garabato")],
+)
+def test_each_paper_has_a_citation(letter: str, who: str) -> None:
+    said = papers.cite(letter)
+    assert who in said
+    assert said.endswith(".")
+    assert ".." not in said
+
+
+def test_a_paper_or_table_that_is_not_there_is_a_sentence() -> None:
+    with pytest.raises(UsageError, match="There is no paper 'F'"):
+        papers.cite("F")
+    with pytest.raises(UsageError, match="There is no table 'A1'"):
+        papers.table("A1")
+
+
+def test_each_table_has_a_file_and_each_file_a_table() -> None:
+    files = {path.stem for path in Path(papers.__file__).parent.glob("*.csv")}
+    assert files == set(papers.tables())
+
+
+@pytest.mark.parametrize("name", papers.tables())
+def test_each_table_is_whole_and_says_where_it_comes_from(name: str) -> None:
+    table = papers.table(name)
+    assert len(table)
+    assert table.attrs["source"].startswith(papers.cite(name[0]))
+    assert not table.columns.str.contains("Unnamed").any(), "as many names as columns"
+    assert not table.duplicated().any()
+
+
+def test_paper_as_tables_have_the_rows_that_it_lists() -> None:
+    lengths = {f"A-table-{n}": len(papers.table(f"A-table-{n}")) for n in range(1, 6)}
+    assert list(lengths.values()) == [10, 6, 8, 3, 5]
+
+
+def test_bytes_per_second_and_megabits_per_second_agree_as_printed() -> None:
+    wire = papers.table("A-wire").dropna(subset=["mbit_per_s"])
+    # Two digits behind the point are printed.
+    assert (wire.bytes_per_s * 8 / 1e6 - wire.mbit_per_s).abs().max() < 0.0051
+
+
+def test_the_swapped_figures_of_paper_a_are_kept_and_noted() -> None:
+    wire = papers.table("A-wire")
+    bytes_a_packet = wire.bytes_per_s / wire.packets_per_s
+    swapped = wire[(wire.calls == "blocking") & wire.packets_per_s.notna()]
+    assert list(bytes_a_packet[swapped.index].round()) == [63, 195]
+    turned = swapped.bytes_per_s.to_numpy()[::-1] / swapped.packets_per_s.to_numpy()
+    assert list(turned.round()) == [111, 111], "with the columns turned both have the same size"
+    assert "swapped" in wire.attrs["note"]
+
+
+def improvement(table: pd.DataFrame, overlap: str, without: str) -> pd.Series:
+    """Paper D's equation 1."""
+    return (table[overlap] - table[without]) / table[without] * 100
+
+
+def test_paper_ds_percentages_follow_from_its_equation() -> None:
+    for name, overlap, without in (
+        ("D-send-overlap", "overlap_s", "sum_s"),
+        ("D-two-way-overlap", "during_s", "before_s"),
+    ):
+        table = papers.table(name).dropna(subset=["percent"])
+        # The times are printed with three digits, so a percentage may be off by about 0.2.
+        assert (improvement(table, overlap, without) - table.percent).abs().max() < 0.25
+
+
+def test_paper_ds_sweep_jumps_where_its_text_says() -> None:
+    sweep = papers.table("D-table-5").set_index("message_kb")
+    late = sweep[["solaris_p1_s", "one_user_p1_s"]] > 1
+    assert list(late.idxmax()) == [70, 20]
