@@ -120,6 +120,8 @@ uv_install() (
     index=$(pip_setting index-url) certificates=$(pip_setting cert)
     [[ -n $index ]] && export UV_DEFAULT_INDEX=$index
     [[ -n $certificates ]] && export SSL_CERT_FILE=$certificates
+    # A proxy that looks into TLS is known to the system's store only.
+    [[ -e /etc/ssl/certs/ca-certificates.crt ]] && export UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-1}
     export UV_HTTP_RETRIES=1
     # Python keeps what it compiles at the first import, unless it was told not to: then this is the only moment.
     compile=() && [[ -n ${PYTHONDONTWRITEBYTECODE:-} ]] && compile=(--compile-bytecode)
@@ -241,8 +243,9 @@ apt_install() {
         apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing_packages[@]}" || return 1
     remove_guard
     if [[ $new_server == yes ]]; then
-        if [[ -d /run/systemd/system ]]; then
-            "${as_root[@]}" systemctl disable --now ssh.service ssh.socket >>"$log" 2>&1 || true
+        if type -P systemctl >/dev/null; then
+            "${as_root[@]}" systemctl disable --now ssh.service ssh.socket >>"$log" 2>&1 ||
+                "${as_root[@]}" systemctl disable ssh.service ssh.socket >>"$log" 2>&1 || true
         fi
         say "openssh-server is installed but not started: the labs run their own sshd, inside the cluster only"
     fi
