@@ -46,8 +46,9 @@ digest() { cat -- "$@" | sha256sum | cut -c 1-64; }
 # ---------------------------------------------------------------- Python
 
 find_python() {
-    local candidate seen=""
-    for candidate in ${BEOWULF_PYTHON:-python3 python3.13 python3.12 python3.11}; do
+    local candidate seen="" candidates=(python3 python3.13 python3.12 python3.11)
+    [[ -n ${BEOWULF_PYTHON:-} ]] && candidates=("$BEOWULF_PYTHON")
+    for candidate in "${candidates[@]}"; do
         "$candidate" -c '' 2>/dev/null || continue
         seen+="${seen:+, }$candidate is $("$candidate" -c 'import platform; print(platform.python_version())')"
         "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || continue
@@ -311,4 +312,5 @@ if [[ $group == test ]]; then install_test_tools; fi
 packages_stand || install_packages
 project_stands || install_project
 modern_stands || install_modern
-make -s programs 9>&-
+make -s programs 9>&- || fail "this project's own C parts could not be compiled; the compiler's words stand above." \
+    "Check that 'gcc --version' works, then run the same command again."
