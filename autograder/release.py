@@ -76,7 +76,8 @@ def student_version(source: Path) -> NotebookNode:
         try:
             notebook, _ = step(config=c).preprocess(notebook, {})
         except Exception as problem:
-            said = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+            # nbgrader hides what is wrong with the metadata behind a general sentence.
+            said = (str(problem.__context__ or problem).splitlines() or [""])[0].rstrip(".")
             raise LabError(f"{source}: {step.__name__} refuses it: {said}.") from None
     return notebook
 

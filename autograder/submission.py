@@ -121,30 +121,30 @@ def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], li
             where = marks.get("grade_id", "a cell")
             notes.append(f"The answer cell {where} cannot be read as Python ({problem}).")
             continue
-        for name, value in assignments:
+        for name, value, text in assignments:
             try:
                 answers[name] = literal(value)
                 unread.pop(name, None)
             except (ValueError, ArithmeticError, RecursionError, MemoryError):
-                unread[name] = _short(ast.unparse(value))
+                unread[name] = _short(text)
                 answers.pop(name, None)
     return answers, unread, notes
 
 
-def _assignments(source: str) -> Iterable[tuple[str, ast.expr]]:
-    """The names that a cell assigns at its top level, each with its expression, in their order."""
+def _assignments(source: str) -> Iterable[tuple[str, ast.expr, str]]:
+    """The names that a cell assigns at its top level, with expression and source, in order."""
     if len(source) > LONGEST_CELL:
         raise ValueError(f"it has more than {LONGEST_CELL} characters")
     # Lines for a shell or for IPython are no Python.
     plain = re.sub(r"(?m)^[ \t]*[!%].*$", "", source)
     for statement in ast.parse(plain).body:
-        if isinstance(statement, ast.Assign):
-            for target in statement.targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, statement.value
-        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-            if isinstance(statement.target, ast.Name):
-                yield statement.target.id, statement.value
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+            continue
+        text = ast.get_source_segment(plain, statement.value) or ""
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                yield target.id, statement.value, text
 
 
 def literal(expression: ast.expr) -> Any:

@@ -18,6 +18,8 @@ HANDOUT = "labs/01-validation/README.md"
 HOSTS_NODE = "node01"
 PAIR_CHECKS = ("resolve", "ping", "ssh", "transfer")
 PROGRAM_CHECKS = ("mpi-hello", "mpi-ring")
+# These clusters have up to 16 nodes; thousands of names would only keep the grader busy.
+MOST_NODES = 64
 # An idle wire carries so little that one per cent of it can be less than a rounding.
 IDLE_RELATIVE, IDLE_ABSOLUTE_MBIT_PER_S = 0.01, 0.00001
 
@@ -147,8 +149,8 @@ def _fault(record: Record) -> str:
     if not record.complete:
         return "it was cut short"
     nodes = _nodes(record)
-    if len(nodes) < 2:
-        return "it names fewer than two nodes"
+    if not 2 <= len(nodes) <= MOST_NODES:
+        return f"it names {len(nodes)} nodes"
     for check in PAIR_CHECKS:
         asked = {(p.at.get("node"), p.at.get("peer")) for p in record.select(check=check)}
         if left := [pair for pair in permutations(nodes, 2) if pair not in asked]:
@@ -166,6 +168,8 @@ def _fault(record: Record) -> str:
 
 
 def _diagnose(record: Record) -> Diagnosis:
+    if len(_nodes(record)) > MOST_NODES:
+        return Diagnosis("unknown", "", f"it names {len(_nodes(record))} nodes")
     try:
         return a2_validation.diagnose(record)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:

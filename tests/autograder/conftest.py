@@ -1,0 +1,33 @@
+"""One course for all tests of this folder, with lab 01 released, because making one is slow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import release
+from autograder.course import Course, make_course
+
+SLUG = "01-validation"
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    made = make_course(tmp_path_factory.mktemp("class") / "course")
+    made.release("01")
+    return made
+
+
+@pytest.fixture(scope="session")
+def released() -> Any:
+    """The notebook of lab 01 as a learner gets it."""
+    return release.student_version(release.sources()[SLUG])
+
+
+@pytest.fixture
+def hand_ins(tmp_path: Path) -> Path:
+    folder = tmp_path / "hand-ins"
+    folder.mkdir()
+    return folder

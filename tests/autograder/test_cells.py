@@ -1,0 +1,125 @@
+"""Can nbgrader grade a notebook again that a learner cut up, copied from and re-marked?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbgrader.utils import compute_checksum
+
+from autograder.cells import KnownCell, identify, new_cell, node, restored
+
+
+def known(name: str, kind: str = "code", source: str = "stub", **marks: Any) -> KnownCell:
+    plain = {"locked": False, "grade": False, "solution": False, "task": False, "points": 0.0}
+    cell = KnownCell(name, kind, source, "", **(plain | marks))
+    checksum = compute_checksum(new_cell(kind, source, metadata={"nbgrader": cell.marks()}))
+    return KnownCell(name, kind, source, checksum, **(plain | marks))
+
+
+KNOWN = {
+    cell.name: cell
+    for cell in (
+        known("answer", solution=True),
+        known("test", grade=True, locked=True, points=2.0, source="assert answer"),
+        known("read-only", "markdown", locked=True),
+        known("explain", "markdown", grade=True, solution=True, points=4.0),
+    )
+}
+
+
+def as_released(name: str, source: str | None = None) -> Any:
+    cell = KNOWN[name]
+    text = cell.source if source is None else source
+    return new_cell(cell.cell_type, text, metadata={"nbgrader": cell.marks()})
+
+
+def names(cells: list[Any]) -> list[str]:
+    return [cell.metadata.get("nbgrader", {}).get("grade_id", "") for cell in cells]
+
+
+def test_an_untouched_notebook_stays_as_it_is() -> None:
+    cells = [new_markdown_cell("# Title"), *map(as_released, KNOWN)]
+    found = restored(cells, KNOWN)
+    assert names(found) == ["", *KNOWN]
+    assert [cell.source for cell in found] == [cell.source for cell in cells]
+
+
+def test_a_copied_test_cell_counts_once() -> None:
+    found = restored([*map(as_released, KNOWN), as_released("test")], KNOWN)
+    assert names(found).count("test") == 1
+
+
+@pytest.mark.parametrize("order", [("answer = 1", "stub"), ("stub", "answer = 1")])
+def test_of_a_copied_answer_cell_the_one_with_an_answer_counts(order: tuple[str, str]) -> None:
+    cells = [as_released("answer", source) for source in order]
+    found = restored([*cells, as_released("test")], KNOWN)
+    (kept,) = [
+        cell for cell in found if cell.metadata.get("nbgrader", {}).get("grade_id") == "answer"
+    ]
+    assert kept.source == "answer = 1"
+
+
+def test_missing_questions_come_back_where_they_stood() -> None:
+    found = restored([as_released("answer"), new_markdown_cell("mine")], KNOWN)
+    assert names(found) == ["answer", "test", "explain", ""]
+    assert found[1].source == "assert answer"
+
+
+def test_an_empty_notebook_gets_its_questions() -> None:
+    assert names(restored([], KNOWN)) == ["test", "explain"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"points": 100},
+        {"grade": False},
+        {"solution": True},
+        {"locked": False},
+        {"schema_version": 1},
+        {"schema_version": 99},
+        {"checksum": "0"},
+    ],
+)
+def test_changed_marks_are_what_they_were(changes: dict[str, Any]) -> None:
+    cell = as_released("test")
+    cell.metadata["nbgrader"].update(changes)
+    cell.metadata["tags"] = ["skip-execution", "raises-exception"]
+    (found,) = [each for each in restored([cell], KNOWN) if names([each]) == ["test"]]
+    assert found.metadata == {"nbgrader": KNOWN["test"].marks()}
+
+
+def test_a_changed_cell_type_is_what_it_was() -> None:
+    cell = new_markdown_cell("assert answer", metadata={"nbgrader": KNOWN["test"].marks()})
+    found = restored([cell], KNOWN)
+    assert [each.cell_type for each in found if names([each]) == ["test"]] == ["code"]
+
+
+@pytest.mark.parametrize("marks", [{"grade_id": "unknown", "grade": True}, {}, [], "text", None])
+def test_marks_that_nobody_released_are_dropped(marks: object) -> None:
+    cell = node({"cell_type": "code", "source": "x", "metadata": {"nbgrader": marks}})
+    assert restored([cell], {})[0].metadata == {}
+
+
+def test_cells_that_are_hardly_cells_do_no_harm() -> None:
+    strange = [{}, {"cell_type": "video", "source": ["a", 3]}, {"metadata": None, "source": None}]
+    found = restored([node(cell) for cell in strange], {})
+    assert [cell.cell_type for cell in found] == ["raw", "raw", "raw"]
+
+
+def test_pictures_in_an_explanation_stay() -> None:
+    cell = as_released("explain", "![](attachment:a.png)")
+    cell["attachments"] = {"a.png": {"image/png": "aGVsbG8="}}
+    found = restored([cell], KNOWN)
+    assert [c.attachments for c in found if names([c]) == ["explain"]] == [cell.attachments]
+
+
+def test_ids_of_cells_are_unique_and_stay() -> None:
+    notebook = node({"cells": [as_released("test"), as_released("test"), new_code_cell("x")]})
+    identify(notebook)
+    first = [cell.id for cell in notebook.cells]
+    identify(notebook)
+    assert [cell.id for cell in notebook.cells] == first
+    assert len(set(first)) == 3

@@ -1,0 +1,103 @@
+"""Does nbgrader count exactly the rubric's points, whatever the kernel printed?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.utils import determine_grade
+
+from autograder import rubrics
+from autograder.score import MIME_TYPE, Score
+from autograder.scoring import AssessSubmission, WriteScores
+from autograder.submission import Submission
+
+
+def graded_cell(points: float = 3) -> Any:
+    marks = {"grade_id": "q", "grade": True, "solution": False, "points": points}
+    forged = [
+        new_output("stream", name="stderr", text="a warning, which would cost all points"),
+        new_output("execute_result", data={"text/plain": "nan"}),
+        new_output("error", ename="AssertionError", evalue="", traceback=[]),
+    ]
+    return new_code_cell("assert True", metadata={"nbgrader": marks}, outputs=forged)
+
+
+@pytest.mark.parametrize(
+    ("points", "counted"),
+    [
+        (0, 0),
+        (3, 3),
+        (1.5, 1.5),
+        (1 / 3, 1 / 3),
+        (-2, 0),
+        (7, 3),
+        (float("nan"), 0),
+        (float("inf"), 0),
+        (float("-inf"), 0),
+    ],
+)
+def test_nbgrader_counts_the_score_within_zero_and_the_cells_worth(
+    points: float, counted: float
+) -> None:
+    notebook = new_notebook(cells=[graded_cell()])
+    resources = {"beowulf_scores": {"q": Score(points, 3, "found")}}
+    WriteScores().preprocess(notebook, resources)
+    assert determine_grade(notebook.cells[0]) == (counted, 3)
+
+
+def test_a_question_that_the_rubric_does_not_know_gives_nothing_and_says_so() -> None:
+    notebook = new_notebook(cells=[graded_cell()])
+    WriteScores().preprocess(notebook, {"beowulf_scores": {}})
+    assert determine_grade(notebook.cells[0]) == (0, 3)
+    assert "no such question" in notebook.cells[0].outputs[0].data["text/html"]
+
+
+def test_an_assignment_without_a_rubric_keeps_its_own_outputs() -> None:
+    notebook = new_notebook(cells=[graded_cell()])
+    before = json.dumps(notebook.cells)
+    WriteScores().preprocess(notebook, {})
+    assert json.dumps(notebook.cells) == before
+
+
+def test_cells_graded_by_hand_are_left_alone() -> None:
+    marks = {"grade_id": "explain", "grade": True, "solution": True, "points": 4}
+    cells = [
+        new_markdown_cell("text", metadata={"nbgrader": marks}),
+        new_code_cell("code", metadata={"nbgrader": marks}),
+    ]
+    WriteScores().preprocess(new_notebook(cells=cells), {"beowulf_scores": {}})
+    assert cells[1].outputs == []
+    assert [determine_grade(cell) for cell in cells] == [(None, 4), (None, 4)]
+
+
+def test_what_a_learner_wrote_is_text_in_the_reason() -> None:
+    output = Score(1, 2, "<script>alert(1)</script>", "<b>", "labs").as_output()
+    assert "<script>" not in output["text/html"]
+    assert "&lt;script&gt;" in output["text/html"]
+    assert output[MIME_TYPE]["found"] == "<script>alert(1)</script>"
+
+
+def test_a_question_that_cannot_be_scored_does_not_stop_the_others() -> None:
+    def fails(submission: Submission) -> Score:
+        raise KeyError("facts")
+
+    def works(submission: Submission) -> Score:
+        return Score(1, 1, "well")
+
+    submission = Submission([], [], {}, {}, new_notebook())
+    scores = rubrics.ask({"bad": (2, fails), "good": (1, works)}, submission)
+    assert scores["good"].points == 1
+    assert (scores["bad"].points, scores["bad"].of) == (0, 2)
+    assert "could not be scored (KeyError" in scores["bad"].found
+
+
+@pytest.mark.parametrize("slug", ["99-nothing", "homework", "", "../course", "01.validation"])
+def test_an_instructors_own_assignment_has_no_rubric(slug: str, tmp_path: Path) -> None:
+    assert rubrics.find(slug) is None
+    about = {"nbgrader": {"assignment": slug}, "metadata": {"path": str(tmp_path)}}
+    _, resources = AssessSubmission().preprocess(new_notebook(), about)
+    assert "beowulf_scores" not in resources

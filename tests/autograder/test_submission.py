@@ -1,0 +1,119 @@
+"""Are answers read without being run, and files that are no Records refused with a reason?"""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import fabricated
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder import submission
+from autograder.submission import Submission, literal
+
+
+def handed_in(folder: Path, *sources: str, solution: bool = True) -> Submission:
+    marks = {"nbgrader": {"grade_id": "an-answer", "solution": solution}}
+    cells = [new_code_cell(source, metadata=marks) for source in sources]
+    return Submission.read(folder, new_notebook(cells=cells))
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("x = 12", 12),
+        ("x = -0.5", -0.5),
+        ("x = 'two words'", "two words"),
+        ("x: int = 3", 3),
+        ("y = x = [1, None]", [1, None]),
+        ("x = 8 * 1380 / 60.25 / 1e6", 8 * 1380 / 60.25 / 1e6),
+        ("x = 4 * (4 - 1)", 12),
+        ("x = 1\nx = 2", 2),
+        ("!ls\n%time\nx = 3", 3),
+    ],
+)
+def test_a_plain_value_is_an_answer(tmp_path: Path, source: str, value: Any) -> None:
+    assert handed_in(tmp_path, source).answers["x"] == value
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = open('/etc/passwd').read()",
+        "x = __import__('os').getpid()",
+        "x = y",
+        "x = 9 ** 9 ** 9",
+        "x = 'a' * 10 ** 10",
+        "x = True * 4",
+        "x = 1 / 0",
+        "x = " + "+".join(["1"] * 5000),
+        "x = f'{1}'",
+    ],
+)
+def test_what_would_have_to_be_run_is_no_answer(tmp_path: Path, source: str) -> None:
+    found = handed_in(tmp_path, source)
+    assert "x" not in found.answers
+    assert found.unread_answers.get("x") or found.notes
+
+
+@pytest.mark.parametrize("source", ["x = (", "x = " + "(" * 500, "x" * 200_000, "x = \0"])
+def test_a_cell_that_is_no_python_gives_a_note_and_no_error(tmp_path: Path, source: str) -> None:
+    found = handed_in(tmp_path, source, "y = 1")
+    assert found.answers == {"y": 1}
+    assert "an-answer" in found.notes[0]
+
+
+def test_only_answer_cells_are_read(tmp_path: Path) -> None:
+    assert handed_in(tmp_path, "x = 12", solution=False).answers == {}
+
+
+def test_numbers_too_large_to_reckon_with_are_left_alone() -> None:
+    with pytest.raises(ValueError, match="malformed"):
+        literal(ast.parse("*".join(["9" * 4000] * 3), mode="eval").body)
+
+
+def test_no_records_folder_is_said(tmp_path: Path) -> None:
+    assert "records/ was not handed in" in handed_in(tmp_path).missing("A2")
+
+
+def test_each_bad_file_has_its_reason_and_good_ones_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "records"
+    folder.mkdir()
+    monkeypatch.setattr(submission, "LARGEST_RECORD_BYTES", 100_000)
+    good = fabricated.idle()
+    good.save_in(folder)
+    content = json.loads((folder / good.file_name).read_text())
+    (folder / "A2-newer.json").write_text(json.dumps(content | {"schema": 99}))
+    (folder / "A2-cut.json").write_text(json.dumps(content)[:200])
+    (folder / "A2-deep.json").write_text("[" * 90_000)
+    (folder / "A2-huge.json").write_text(" " * 200_000)
+    (folder / "A2-latin.json").write_bytes(b'{"x": "\xe9"}')
+    (folder / "A2-link.json").symlink_to("/etc/passwd")
+    (folder / "A2-folder.json").mkdir()
+    (folder / "answers.json").write_text("what cluster.ask() remembers")
+
+    found = Submission.read(tmp_path, new_notebook())
+
+    assert [record.study for record in found.records] == ["A5"]
+    why = {bad.file: bad.why for bad in found.unreadable}
+    assert set(why) == {
+        f"A2-{name}.json" for name in ["newer", "cut", "deep", "huge", "latin", "link", "folder"]
+    }
+    assert "newer version" in why["A2-newer.json"]
+    assert "truncated" in why["A2-cut.json"]
+    assert str(tmp_path) not in " ".join(why.values())
+    assert "A2-cut.json" in found.missing("A2")
+
+
+def test_the_newest_record_of_a_study_comes_first(tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    folder.mkdir()
+    for hour in ("09", "11", "10"):
+        fabricated.validation(started=f"2026-01-05T{hour}:00:00.000Z").save_in(folder)
+    found = Submission.read(tmp_path, new_notebook()).measured("A2")
+    assert [record.started[11:13] for record in found] == ["11", "10", "09"]
