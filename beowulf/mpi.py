@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -22,6 +25,11 @@ DEFAULT_TIMEOUT_S = 600.0
 MOST_OUTPUT_BYTES = 64 * 1024 * 1024
 WATCH_EVERY_S = 0.5
 COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
+
+
+# What hydra prints of the rank that ended badly.
+BANNER = re.compile(r"RUNNING AT (?P<node>\S+)\s*\n=\s+EXIT CODE: (?P<code>\d+)")
+USUAL_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGKILL)
 
 
 @dataclass(frozen=True)
@@ -118,19 +126,31 @@ def launch(
         run.stop()
         clear(cluster, job)
         raise
-    return run.result()
+    done = run.result()
+    if done.returncode:
+        _blame_dead(cluster, used[:ranks], name)
+    return done
 
 
 def failure(done: Launch, name: str) -> str:
     """In one sentence, how a program ended that did not end well; empty when it did."""
-    code = done.returncode
-    if code == 0:
+    if done.returncode == 0:
         return ""
-    if code > 128:
-        with suppress(ValueError):
-            kind = signal.Signals(code - 128)
-            return f"{name} was ended by signal {code - 128} ({signal.strsignal(kind)})."
-    return f"{name} ended with exit code {code}."
+    banner = BANNER.search(done.stdout)
+    where = f"a rank of {name} on {banner['node']}" if banner else name
+    code = int(banner["code"]) if banner else done.returncode
+    number = code - 128 if code > 128 else code
+    with suppress(ValueError):
+        meaning = signal.strsignal(signal.Signals(number))
+        if code > 128:
+            return f"{_capital(where)} was ended by signal {number} ({meaning})."
+        if banner and number in USUAL_CRASHES:
+            return f"{_capital(where)} ended with {code}; as a signal, that is: {meaning}."
+    return f"{_capital(where)} ended with exit code {code}."
+
+
+def _capital(text: str) -> str:
+    return "A" + text[1:] if text.startswith("a rank") else text
 
 
 def clear(cluster: Cluster, job: str) -> None:
@@ -150,30 +170,39 @@ class _Run:
     """A launcher under way, with readers that keep what it prints up to a limit."""
 
     def __init__(self, words: list[str], show: bool) -> None:
-        pipe = None if show else subprocess.PIPE
         self.began = time.monotonic()
-        # A session of its own: Ctrl-C reaches us alone, and we end the run in good order.
-        self.process = subprocess.Popen(words, stdout=pipe, stderr=pipe, start_new_session=True)
         self.ended = self.began
-        self.kept: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
-        streams = {"stdout": self.process.stdout, "stderr": self.process.stderr}
+        # A session of its own: Ctrl-C reaches us alone, and we end the run in good order.
+        self.process = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+        assert self.process.stdout
+        assert self.process.stderr
+        self.show = show
+        self.kept = {"stdout": bytearray(), "stderr": bytearray()}
+        streams = {
+            "stdout": (self.process.stdout, sys.stdout),
+            "stderr": (self.process.stderr, sys.stderr),
+        }
         self.readers = [
-            threading.Thread(target=self._read, args=(name, stream), daemon=True)
-            for name, stream in streams.items()
-            if stream
+            threading.Thread(target=self._read, args=(name, *pair), daemon=True)
+            for name, pair in streams.items()
         ]
         for reader in self.readers:
             reader.start()
 
-    def _read(self, name: str, stream: IO[bytes]) -> None:
-        while chunk := stream.read1(65536):  # type: ignore[attr-defined]
+    def _read(self, name: str, stream: IO[bytes], screen: IO[str]) -> None:
+        while chunk := os.read(stream.fileno(), 65536):
             if len(self.kept[name]) <= MOST_OUTPUT_BYTES:
                 self.kept[name] += chunk
+            if self.show:
+                screen.write(chunk.decode(errors="replace"))
+                screen.flush()
         stream.close()
 
     @property
     def too_much(self) -> bool:
-        return any(len(text) > MOST_OUTPUT_BYTES for text in self.kept.values())
+        return not self.show and any(len(k) > MOST_OUTPUT_BYTES for k in self.kept.values())
 
     def over(self, patience_s: float) -> bool:
         try:
@@ -198,12 +227,7 @@ class _Run:
 
 def _watch(run: _Run, cluster: Cluster, used: list[str], name: str, timeout_s: float) -> None:
     while not run.over(WATCH_EVERY_S):
-        if dead := [node for node in cluster.dead_nodes() if node in used]:
-            raise LabError(
-                f"{', '.join(dead)} went down while {name} was running; the run was ended.",
-                "`beowulf up` starts the node again, then run once more.",
-                dead[0],
-            )
+        _blame_dead(cluster, used, name)
         if timeout_s and time.monotonic() - run.began > timeout_s:
             raise LabError(
                 f"{name} did not end within {timeout_s:g} s; it was stopped.",
@@ -214,6 +238,15 @@ def _watch(run: _Run, cluster: Cluster, used: list[str], name: str, timeout_s: f
                 f"{name} printed more than {MOST_OUTPUT_BYTES // 1024**2} MiB; it was stopped.",
                 "See whether a loop in it prints without end.",
             )
+
+
+def _blame_dead(cluster: Cluster, used: list[str], name: str) -> None:
+    if dead := [node for node in cluster.dead_nodes() if node in used]:
+        raise LabError(
+            f"{', '.join(dead)} went down while {name} was running; the run was ended.",
+            "`beowulf up` starts the node again, then run once more.",
+            dead[0],
+        )
 
 
 def _refuse_dead(cluster: Cluster, used: list[str]) -> None:

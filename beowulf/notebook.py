@@ -1,4 +1,4 @@
-"""What happens behind a notebook's cells: a study that saves its Record, and answers that are checked for their form."""
+"""What happens behind a notebook's cells: a study saves its Record, an answer is checked for its form."""
 
 from __future__ import annotations
 

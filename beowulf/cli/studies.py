@@ -86,6 +86,4 @@ def show(verdicts: Verdicts, as_json: bool) -> None:
     if as_json:
         print(json.dumps([verdict.as_plain() for verdict in verdicts], indent=1))
         return
-    from rich.console import Console
-
-    Console().print(verdicts)
+    print(verdicts)

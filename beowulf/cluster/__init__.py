@@ -93,7 +93,7 @@ class Cluster(ABC):
 
 
 def connect() -> Cluster:
-    """The running cluster of this user; where BEOWULF_RECORDED names a folder, one that answers from the Records in it."""
+    """The running cluster of this user; where BEOWULF_RECORDED names a folder, one that answers from it."""
     if folder := os.environ.get("BEOWULF_RECORDED"):
         from beowulf.cluster.recorded import RecordedCluster
 

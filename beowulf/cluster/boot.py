@@ -91,7 +91,8 @@ def _plug_in(
     lines = [f"ip link delete {port} 2>/dev/null || true" for port in stale]
     if loose:
         lines += links.cables(plan, loose)
-    lines += [links.shape(port, plan.rate) for port in links.ports(plan, set(nodes) - set(loose))]
+    for port in links.ports(plan, nodes):
+        lines += [f"ip link set {port} up", links.shape(port, plan.rate)]
     script("in the switch", switch, lines, say)
 
 

@@ -24,6 +24,7 @@ def variables(plan: Plan, folder: Path) -> dict[str, str]:
         "PATH": ":".join(path),
         "BEOWULF_STATE": str(folder),
         "HYDRA_LAUNCHER": "ssh",
+        "HYDRA_LAUNCHER_EXEC": str(folder / "bin" / "connection"),
         "HYDRA_HOST_FILE": str(folder / "etc" / "mpi_hosts"),
         "HYDRA_IFACE": "eth0",
         "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": "eth0",
@@ -43,6 +44,7 @@ def files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
     settings = variables(plan, folder).items()
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings)
     return {
+        "bin/connection": (CONNECTION, 0o755),
         "bin/shell": (_shell(folder), 0o755),
         "bin/mpiexec": (launcher, 0o755),
         "bin/mpirun": (launcher, 0o755),
@@ -70,3 +72,21 @@ def _launcher(mpiexec: Path) -> str:
         f"exec {shlex.quote(str(mpiexec))} -genv LD_PRELOAD {shlex.quote(str(polling))}"
         ' "$@"\n'
     )
+
+
+# hydra goes on waiting for a node whose ssh has ended; so ssh is given this one more thing to do.
+CONNECTION = """\
+#!/bin/sh
+# ssh, as mpiexec uses it to reach a node. When the connection breaks, it says so and ends the whole run.
+ssh "$@"
+code=$?
+if [ $code -eq 255 ]; then
+    for word; do case $word in -*) ;; *) break ;; esac; done
+    echo "mpiexec: $word does not answer; the run is ended. \\`beowulf up\\` on your machine heals it." >&2
+    # mpiexec needs a moment to show the line above. A polite signal it would answer by asking
+    # the lost node to clean up, and wait for that too.
+    sleep 0.3
+    kill -KILL $PPID
+fi
+exit $code
+"""

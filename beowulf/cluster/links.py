@@ -48,11 +48,11 @@ def cables(plan: Plan, pids: Mapping[str, int]) -> list[str]:
                     f"link add {port} type veth peer name eth{network} address {plan.hardware_address(node, network)}"
                     f" netns {pid}"
                 ),
-                f"link set {port} master br{network} up",
+                f"link set {port} master br{network}",
             ]
     lines = ["ip -batch - <<'CABLES'", *batch, "CABLES"]
     for port in ports(plan, pids):
-        lines += [f"ethtool -K {port} {OFFLOADS}", shape(port, plan.rate)]
+        lines.append(f"ethtool -K {port} {OFFLOADS}")
     return lines
 
 

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from beowulf import places
-from beowulf.cluster import (
-    Cluster,
-    Completed,
-    boot,
-    faults,
-    links,
-    rack,
-    sshd,
-    state,
-)
+from beowulf.cluster import Cluster, Completed, boot, faults, processes, rack, sshd, state
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.rack import Rack
-from beowulf.cluster.shells import Say, completed, script, silent
+from beowulf.cluster.shells import Say, completed, silent
 from beowulf.errors import LabError
 from beowulf.learner import learner
 
@@ -70,7 +63,7 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
 
 
 class NamespaceCluster(Cluster):
-    """A running local cluster. Its nodes are looked up in the kernel at every call, so that a dead one is known as dead."""
+    """A running local cluster. Its nodes are looked up in the kernel at every call: a dead one is known as dead."""
 
     kind = "namespaces"
 
@@ -135,10 +128,24 @@ class NamespaceCluster(Cluster):
         snap_bytes: int = 128,
         packet_filter: str = "",
     ) -> Capture:
-        """Capture at the switch's ports of the first network (`switch`), or at one node's eth0."""
-        words = self.enter_switch() if where == "switch" else self.enter(where)
-        interface = "br0" if where == "switch" else "eth0"
-        raise NotImplementedError(words, interface)
+        """Capture all that crosses the switch of the first network, or what one node's eth0 sees."""
+        from beowulf.capture.wire import Capture
+
+        at_switch = where == "switch"
+        enter = self.enter_switch() if at_switch else self.enter(where)
+
+        def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                [*enter, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+
+        # A bridge in promiscuous mode is shown each frame that it forwards, once.
+        interfaces = ["br0" if at_switch else "eth0"]
+        return Capture(start, file, interfaces, snap_bytes, packet_filter, where=where, stop=_stop)
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Heal the cluster, then set up one fault; the `node` is chosen by the learner's name if not given."""
@@ -169,18 +176,7 @@ class NamespaceCluster(Cluster):
 
     def shape(self, rate: str, *, say: Say = silent) -> None:
         """Limit every cable, in both directions, to `rate`."""
-        self.plan = replace(self.plan, rate=rate)
-        state.save(self.folder, self.plan, {"rack_pid": self.rack.process.pid})
-        ports = links.ports(self.plan, self.rack.nodes())
-        script(
-            "in the switch",
-            self.enter_switch(),
-            [links.shape(port, rate) for port in ports],
-            say,
-        )
-        for node in self.rack.nodes():
-            devices = [f"eth{network}" for network in range(self.plan.networks)]
-            script(node, self.enter(node), [links.shape(d, rate) for d in devices], say)
+        self.plan = up(replace(self.plan, rate=rate), say=say, folder=self.folder).plan
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""
@@ -210,6 +206,12 @@ class NamespaceCluster(Cluster):
             "rootless": os.geteuid() != 0,
             **answers,
         }
+
+
+def _stop(entered: subprocess.Popen[bytes]) -> None:
+    # nsenter stays outside and waits for its child, which is the one to be asked.
+    for pid in processes.children(entered.pid):
+        os.kill(pid, signal.SIGINT)
 
 
 def _same_machines(old: Plan, new: Plan) -> bool:

@@ -97,7 +97,7 @@ def start(folder: Path, say: Say) -> Rack:
 
 
 def enter(process: Process, *kinds: str) -> list[str]:
-    """The words that run what follows them inside a process's namespaces (all that we make, if no `kinds` are given)."""
+    """The words that run what follows them inside a process's namespaces: all that we make, or these `kinds`."""
     user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
     chosen = kinds or ("mount", "net", "pid", "uts", "ipc")
     return [

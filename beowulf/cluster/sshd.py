@@ -110,7 +110,7 @@ def start(folder: Path, node: str) -> list[str]:
     own = shlex.quote(str(folder / "nodes" / node))
     become = ""
     if os.geteuid() != 0:
-        # sshd of a mapped root fails when it drops groups; in a nested namespace it is the ordinary user that it really is.
+        # sshd of a mapped root fails when it drops groups; in a nested namespace it is the ordinary user.
         become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
     return [
         "mkdir -p /run/sshd /run/beowulf && chmod 755 /run/sshd",

@@ -1,20 +1,24 @@
 /* Patient polling.
  *
- * An MPI rank that waits for a message asks the kernel again and again, with a time-out of zero, whether anything has
- * arrived. With a core to itself that is the fastest way to wait. With more ranks than cores it is the slowest: the rank
- * that asks keeps the core from the rank that would answer, for a whole time slice of some milliseconds.
+ * An MPI rank that waits for a message asks the kernel again and again, with a time-out of zero,
+ * whether anything has arrived. With a core to itself that is the fastest way to wait. With more
+ * ranks than cores it is the slowest: the rank that asks keeps the core from the rank that would
+ * answer, for a whole time slice of some milliseconds.
  *
- * Loaded before the C library (LD_PRELOAD), this file takes the place of poll() and epoll_wait(). A call with time-out
- * zero that finds nothing ready waits up to one millisecond for something to arrive; the core is free meanwhile, and the
- * call returns the moment that there is something. Every other call is passed on as it is.
+ * Loaded before the C library (LD_PRELOAD), this file takes the place of poll() and epoll_wait(). A
+ * call with time-out zero that finds nothing ready waits up to one millisecond for something to
+ * arrive; the core is free meanwhile, and the call returns the moment that there is something.
+ * Every other call is passed on as it is.
  *
- * BEOWULF_PATIENT: "always", "never", or "auto": only when PMI_SIZE ranks outnumber the cores of this machine. */
+ * BEOWULF_PATIENT: "always", "never", or "auto": only when PMI_SIZE ranks outnumber the cores of
+ * this machine. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATIENCE_MS = 1 };
@@ -32,10 +36,13 @@ __attribute__((constructor)) static void choose_patience(void) {
 
 static int wait_ms(int asked_ms) { return asked_ms == 0 ? patience_ms : asked_ms; }
 
+/* ppoll and epoll_pwait are the system calls that every kind of processor has. */
 int poll(struct pollfd *descriptors, nfds_t count, int timeout_ms) {
-    return (int)syscall(SYS_poll, descriptors, count, wait_ms(timeout_ms));
+    int wait = wait_ms(timeout_ms);
+    struct timespec limit = {wait / 1000, wait % 1000 * 1000000L};
+    return (int)syscall(SYS_ppoll, descriptors, count, wait < 0 ? NULL : &limit, NULL, 0);
 }
 
 int epoll_wait(int epoll, struct epoll_event *events, int most, int timeout_ms) {
-    return (int)syscall(SYS_epoll_wait, epoll, events, most, wait_ms(timeout_ms));
+    return (int)syscall(SYS_epoll_pwait, epoll, events, most, wait_ms(timeout_ms), NULL, 0);
 }

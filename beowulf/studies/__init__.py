@@ -56,5 +56,5 @@ def find(name: str) -> Study:
     module = STUDIES.get(name.upper())
     if module is None:
         raise UsageError(f"There is no study {name!r}.", f"There are: {', '.join(STUDIES)}.")
-    found: Study = importlib.import_module(f"beowulf.studies.{module}")  # type: ignore[assignment]
+    found: Study = importlib.import_module(f"beowulf.studies.{module}")
     return found

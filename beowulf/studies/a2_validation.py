@@ -31,6 +31,7 @@ TITLE = "Validation: is this a cluster?"
 LAB = "01-validation"
 TRANSFER_BYTES = 1_000_000
 PINGS = 3
+MOST_NAMED = 4  # faults in the evidence of one Verdict
 HELLO = re.compile(r"^rank (\d+) of (\d+) on (\S+)$")
 HOP = re.compile(r"^rank (\d+) on (\S+) got the token from rank \d+, hops (\d+)$")
 
@@ -110,27 +111,27 @@ def claims(record: Record) -> list[Verdict]:
     broken = [p for p in record.select(check="transfer") if not p.facts["intact"]]
     hello, ring = record.select(check="mpi-hello"), record.select(check="mpi-ring")
 
-    def judge(claim: str, says: str, faults: list[str], well: str) -> Verdict:
+    silent = [p.at["node"] for p in record.select(check="configuration") if not p.facts["reached"]]
+
+    def judge(
+        claim: str, says: str, faults: list[str], well: str, *, of_all: bool = True
+    ) -> Verdict:
         outcome: Outcome = "contradicted" if faults else "holds"
-        evidence = "; ".join(faults[:4]) + (
-            f"; and {len(faults) - 4} more" if len(faults) > 4 else ""
+        more = f"; and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""
+        evidence = "; ".join(faults[:MOST_NAMED]) + more or well
+        if not faults and silent and of_all:
+            outcome = "inconclusive"
+            evidence = f"{', '.join(silent)} could not be asked"
+        advice = (
+            "" if outcome == "holds" else "`beowulf up` heals a local cluster; then measure again."
         )
-        advice = "" if not faults else "`beowulf up` heals a local cluster."
         return Verdict(
-            ID,
-            claim,
-            says,
-            outcome,
-            evidence or well,
-            advice,
-            {"faults": len(faults)},
-            [record.digest],
+            ID, claim, says, outcome, evidence, advice, {"faults": len(faults)}, [record.digest]
         )
 
     def pair(points: list[Point], said: Callable[[Point], str]) -> list[str]:
         return [f"{p.at['node']} to {p.at['peer']}: {said(p)}" for p in points]
 
-    silent = [p.at["node"] for p in record.select(check="configuration") if not p.facts["reached"]]
     return [
         judge(
             "every-node-answers",
@@ -142,7 +143,7 @@ def claims(record: Record) -> list[Verdict]:
             "own-name-first",
             "Each node's /etc/hosts names the node itself on its first line",
             [f"{node} does not" for node in wrong],
-            f"so it is on {len(configured)} of {expected} nodes",
+            f"so it is on all {expected} nodes",
         ),
         judge(
             "names-resolve",

@@ -1,17 +1,15 @@
 """A5, no load: what does the wire carry when nothing runs?
 
-Paper A (section III, stage 4) captures the idle network first, so that later captures have something to be held against.
-It lists elapsed time, time from first to last packet, packets, bytes, and their averages per second.
+Paper A (section III, stage 4) captures the idle network first, to hold later captures against it.
+It lists elapsed time, first to last packet, packets, bytes, and averages per second.
 """
 
 from __future__ import annotations
 
-import hashlib
 import time
 from pathlib import Path
 
 from beowulf import circumstances
-from beowulf.capture import protocols
 from beowulf.cluster import Cluster
 from beowulf.cluster.plan import RATE_BITS_PER_S
 from beowulf.figures import Figure
@@ -46,21 +44,18 @@ def measure(
         while (passed := time.monotonic() - began) < seconds:
             progress(passed, seconds, "listening to the idle wire")
             time.sleep(min(0.5, seconds - passed))
-        elapsed_s = time.monotonic() - began
-    facts = protocols.summary(file, elapsed_s=elapsed_s)
-    warnings = [f"{wire.dropped} packets were dropped"] if wire.dropped else []
     return Record(
         study=ID,
         program={"name": "", "arguments": [], "sha256": ""},
         sweep={"seconds": seconds},
-        points=[Point({"where": "switch"}, facts=facts)],
+        points=[Point({"where": "switch"}, facts=wire.summary())],
         cluster=dict(cluster.describe()),
         circumstances={"before": before, "after": circumstances.now()},
         versions=circumstances.versions(),
         started=started,
         ended=moment(),
-        captures=[{"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}],
-        warnings=warnings,
+        captures=[wire.facts()],
+        warnings=wire.warnings,
     )
 
 
