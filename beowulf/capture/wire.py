@@ -132,13 +132,13 @@ class Capture:
         self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
         self._listener.start()
         try:
-            ready = self._ready.wait(LONGEST_START_S) and bool(self.began)
+            answered = self._ready.wait(LONGEST_START_S)
         except BaseException:
             self._end(self._process, settle=False)
             raise
-        if not ready:
+        if not self.began:
             self._end(self._process, settle=False)
-            raise self._refused()
+            raise self._refused() if answered else self._silent()
         return self
 
     def __exit__(
@@ -258,6 +258,10 @@ class Capture:
             self.where,
         )
 
+    def _silent(self) -> LabError:
+        what = f"dumpcap{self._on()} was not ready after {LONGEST_START_S:g} s."
+        return LabError(what, "`beowulf status` shows which nodes answer.", self.where)
+
     def _refused(self) -> LabError:
         said = "".join(self._said)
         low = said.lower()
@@ -279,9 +283,6 @@ class Capture:
             )
         if "no such file" in low or "not found" in low:
             return self._missing()
-        if not said.strip() or READY in said:
-            what = f"dumpcap{self._on()} was not ready after {LONGEST_START_S:g} s."
-            return LabError(what, "`beowulf status` shows which nodes answer.", self.where)
         what = f"dumpcap{self._on()} could not start: {_complaint(said)}."
         return LabError(what, "`beowulf doctor` checks what it needs.", self.where)
 

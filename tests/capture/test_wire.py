@@ -1,0 +1,385 @@
+"""Is every packet taken that passes while a capture runs, and is what goes wrong said?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+from written import agrees, capinfos
+
+from beowulf.capture import wire as wire_module
+from beowulf.capture.packets import read
+from beowulf.capture.wire import Capture, Start, arguments, start_here
+from beowulf.errors import LabError, UsageError
+
+pytestmark = pytest.mark.cluster
+
+ROOT = Path(__file__).parents[2]
+UNSHARE = (
+    ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--user", "--map-root-user"]
+)
+ENTER = (
+    ["nsenter", "--net"]
+    if os.geteuid() == 0
+    else ["nsenter", "--net", "--user", "--preserve-credentials"]
+)
+
+# Lives in a network of its own and sends what it is told, at once.
+SENDER = """
+import socket, subprocess, sys
+subprocess.run(["sh", "-ec", "ip link set lo up; ip link add v0 type veth peer name v1"])
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server = socket.create_server(("127.0.0.1", 40001))
+print("up", flush=True)
+for line in sys.stdin:
+    kind, count, size = line.split()
+    if kind == "udp":
+        for number in range(int(count)):
+            udp.sendto(b"x" * int(size), ("127.0.0.1", 9))
+    else:
+        with socket.create_connection(("127.0.0.1", 40001)) as client, server.accept()[0] as peer:
+            for number in range(int(count)):
+                client.sendall(b"x" * int(size))
+                left = int(size)
+                while left:
+                    left -= len(peer.recv(left))
+    print("sent", flush=True)
+"""
+
+
+class Network:
+    """A network namespace with `lo` up and a pair of cable ends, v0 and v1, that are down."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [*UNSHARE, sys.executable, "-c", SENDER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert self.process.stdin
+        assert self.process.stdout
+        self.to, self.back = self.process.stdin, self.process.stdout
+        if self.back.readline() != "up\n":
+            pytest.skip("a network namespace cannot be made here")
+        self.enter = [ENTER[0], f"--target={self.process.pid}", *ENTER[1:]]
+
+    def start(self, words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+        return start_here([*self.enter, *words], output)
+
+    def send(self, kind: str = "udp", count: int = 1, size: int = 10) -> None:
+        self.to.write(f"{kind} {count} {size}\n")
+        self.to.flush()
+        assert self.back.readline() == "sent\n"
+
+    def run(self, *words: str) -> None:
+        subprocess.run([*self.enter, *words], check=True, timeout=20)
+
+    def end(self) -> None:
+        self.to.close()
+        self.process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def network() -> Iterator[Network]:
+    found = Network()
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "wire.pcapng"
+
+
+def fake(script: str) -> Start:
+    """A process that is not dumpcap."""
+
+    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+        return start_here([sys.executable, "-c", "import signal, sys, time\n" + script], output)
+
+    return start
+
+
+# What dumpcap prints when it is ready; a line of its own, so that the scripts below stay readable.
+IS_READY = "print('File: -', file=sys.stderr, flush=True)\n"
+
+
+def test_what_is_sent_right_after_the_start_and_right_before_the_end_is_taken(
+    network: Network, file: Path
+) -> None:
+    # Each datagram is answered by ICMP, because nobody listens.
+    for _ in range(3):
+        with Capture(network.start, file, ["lo"]) as wire:
+            network.send(count=5)
+        assert len(read(file)) == 10
+        assert (wire.packets, wire.dropped) == (10, 0)
+        assert wire.warnings == []
+
+
+def test_packets_count_only_from_the_start_to_the_end_of_the_block(
+    network: Network, file: Path
+) -> None:
+    with Capture(network.start, file, ["lo"]) as wire:
+        network.send(count=3)
+        time.sleep(0.3)
+        network.send(count=3)
+    found = wire.summary()
+    assert found["packets"] == 12
+    assert found["elapsed_s"] == wire.elapsed_s >= 0.3
+    assert found["packets_per_s"] == pytest.approx(12 / wire.elapsed_s)
+    assert wire.elapsed_s == pytest.approx(wire.ended - wire.began)
+    times = read(file)["time_ns"] / 1e9
+    assert wire.began <= times.min() <= times.max() <= wire.ended
+
+
+def test_a_real_capture_agrees_with_capinfos_and_tshark(network: Network, file: Path) -> None:
+    with Capture(network.start, file, ["lo"], snap_bytes=96) as wire:
+        network.send("udp", 20, 700)
+        network.send("tcp", 50, 3000)
+    agrees(file)
+    table = read(file)
+    assert table["captured_bytes"].max() == 96
+    assert table["wire_bytes"].max() > 700
+    data = table[(table["dst_port"] == 40001) & (table["payload_bytes"] > 0)]
+    assert data["payload_bytes"].sum() == 50 * 3000
+    assert (table["interface"] == "lo").all()
+    facts = wire.facts()
+    assert facts["packets"] == capinfos(file).packets == len(table)
+    assert facts["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (facts["file"], facts["snap_bytes"], facts["dropped"]) == (file.name, 96, 0)
+
+
+def test_a_filter_takes_only_what_it_names(network: Network, file: Path) -> None:
+    with Capture(network.start, file, ["lo"], filter="udp port 9") as wire:
+        network.send("udp", 4)
+        network.send("tcp", 4)
+    assert set(wire.summary()["protocols"]) >= {"udp"}
+    assert wire.summary()["protocols"]["tcp"]["packets"] == 0
+    assert wire.summary()["protocols"]["udp"]["packets"] == 4
+
+
+def test_several_interfaces_are_taken_at_once(network: Network, file: Path) -> None:
+    network.run("sh", "-ec", "ip link set v0 up; ip link set v1 up")
+    with Capture(network.start, file, ["lo", "v0"]) as wire:
+        network.send(count=2)
+        # IPv6's own neighbour discovery is what an idle cable end sends; ARP is surer.
+        network.run("sh", "-ec", "ip addr add 10.9.0.1/24 dev v0; ping -c1 -W0.2 10.9.0.2 || true")
+    table = read(file)
+    assert set(table["interface"]) == {"lo", "v0"}
+    assert wire.dropped_by_interface == {"lo": 0, "v0": 0}
+    assert wire.summary()["protocols"]["arp"]["packets"] >= 1
+    network.run("sh", "-ec", "ip link set v0 down; ip link set v1 down")
+
+
+def refusal(capture: Capture) -> LabError:
+    with pytest.raises(LabError) as caught, capture:
+        pytest.fail("it started")
+    assert caught.value.mend, "the sentence says what to do"
+    return caught.value
+
+
+def test_an_interface_that_is_not_there_is_a_sentence(network: Network, file: Path) -> None:
+    error = refusal(Capture(network.start, file, ["eth9"], where="node02"))
+    assert error.what == "There is no network interface eth9 on node02."
+    assert error.node == "node02"
+
+
+def test_an_interface_that_is_down_is_a_sentence(network: Network, file: Path) -> None:
+    error = refusal(Capture(network.start, file, ["v1"]))
+    assert "v1 is down" in error.what
+    assert "ip link set v1 up" in error.mend
+
+
+def test_a_filter_that_is_none_is_a_usage_error(network: Network, file: Path) -> None:
+    error = refusal(Capture(network.start, file, ["lo"], filter="tcp prt 9"))
+    assert isinstance(error, UsageError)
+    assert "'tcp prt 9'" in error.what
+    with pytest.raises(UsageError, match="needs an interface"):
+        Capture(network.start, file, [])
+
+
+def test_no_permission_is_a_sentence(network: Network, file: Path) -> None:
+    drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+    if os.geteuid() == 0:
+        drop += ["--reuid=65534", "--clear-groups"]
+
+    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+        return network.start([*drop, *words], output)
+
+    assert "You may not capture on lo" in refusal(Capture(start, file, ["lo"])).what
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_no_dumpcap_is_a_sentence(
+    inside: bool, network: Network, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = network.start if inside else start_here
+    capture = Capture(start, file, ["lo"])
+    capture.words[0] = "no-such-dumpcap"
+    error = refusal(capture)
+    assert "There is no dumpcap" in error.what
+    assert "doctor" in error.mend
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(network: Network, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    error = refusal(Capture(network.start, tmp_path / "file" / "wire.pcapng", ["lo"]))
+    assert "cannot be written" in error.what
+
+
+def test_a_full_disk_is_a_sentence_and_what_was_taken_is_kept(tmp_path: Path) -> None:
+    script = f"""
+import socket, subprocess
+from pathlib import Path
+from beowulf.capture.wire import Capture, start_here
+from beowulf.capture.packets import read
+from beowulf.errors import LabError
+subprocess.run(["sh", "-ec", "ip link set lo up; mount -t tmpfs -o size=64k tmpfs {tmp_path}"], check=True)
+file = Path("{tmp_path}/wire.pcapng")
+sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+try:
+    with Capture(start_here, file, ["lo"], snap_bytes=2000):
+        for number in range(500):
+            sender.sendto(b"x" * 500, ("127.0.0.1", 9))
+except LabError as problem:
+    print(problem)
+table = read(file)
+print(len(table) > 50, table.attrs["truncated"])
+"""
+    done = subprocess.run(
+        [*UNSHARE, "--mount", sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    if "permission denied" in done.stderr.lower():
+        pytest.skip("this container does not allow mounts")
+    assert done.returncode == 0, done.stderr
+    said, kept = done.stdout.splitlines()
+    assert "The disk is full" in said
+    assert "wire.pcapng" in said
+    assert kept.startswith("True"), "the packets before are there"
+
+
+def test_a_capture_that_reaches_its_limit_ends_with_a_warning(network: Network, file: Path) -> None:
+    with Capture(network.start, file, ["lo"], seconds=0.4) as wire:
+        network.send(count=2)
+        time.sleep(1.5)
+    assert len(read(file)) == 4
+    assert wire.warnings == ["The capture reached its limit of time or size and ended early."]
+    # dumpcap looks at its limit four times a second.
+    assert 0.3 < wire.elapsed_s < 1.2, "what came after its end is not counted as quiet"
+
+
+def test_what_goes_wrong_in_the_block_is_not_hidden_and_the_capture_ends(
+    network: Network, file: Path
+) -> None:
+    started = []
+
+    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+        started.append(network.start(words, output))
+        return started[0]
+
+    def block() -> None:
+        with Capture(start, file, ["lo"]):
+            network.send()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        block()
+    assert started[0].returncode == 0
+    assert len(read(file)) == 2
+
+
+def test_a_capture_that_is_killed_says_so_and_keeps_what_it_had(
+    network: Network, file: Path
+) -> None:
+    started = []
+
+    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+        started.append(network.start(words, output))
+        return started[0]
+
+    wire = Capture(start, file, ["lo"], where="node01")
+    with wire:
+        network.send(count=3)
+        time.sleep(0.5)
+        started[0].kill()
+        started[0].wait()
+        with pytest.raises(LabError, match="ended before it was to") as caught:
+            wire.stop()
+    assert caught.value.node == "node01"
+    assert str(file) in caught.value.mend
+    assert len(read(file)) == 6
+
+
+def test_a_cluster_can_say_how_its_capture_is_ended(network: Network, file: Path) -> None:
+    # As behind an entry into another PID namespace: the process that we see does not pass signals on.
+    pid = file.with_suffix(".pid")
+    script = f"trap '' INT; \"$@\" & echo $! > {pid}; wait $!"
+
+    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+        inner = ["env", "--default-signal=INT", *words]
+        return network.start(["sh", "-c", script, "sh", *inner], output)
+
+    def stop(_: subprocess.Popen[bytes]) -> None:
+        os.kill(int(pid.read_text()), signal.SIGINT)
+
+    with Capture(start, file, ["lo"], stop=stop) as wire:
+        network.send(count=2)
+    assert wire.packets == len(read(file)) == 4
+    assert wire.warnings == []
+
+
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire_module, "LONGEST_START_S", 0.5)
+    monkeypatch.setattr(wire_module, "LONGEST_STOP_S", 0.5)
+
+
+def test_a_process_that_never_becomes_ready_is_ended(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick(monkeypatch)
+    capture = Capture(fake("time.sleep(60)"), file, ["lo"], where="node03")
+    assert "dumpcap on node03 was not ready" in refusal(capture).what
+
+
+def test_a_process_that_does_not_end_when_asked_is_killed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick(monkeypatch)
+    script = "signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + IS_READY + "time.sleep(60)"
+    with (
+        pytest.raises(LabError, match="ended before it was to"),
+        Capture(fake(script), file, ["lo"]),
+    ):
+        pass
+
+
+def test_dropped_packets_are_counted_and_told(file: Path) -> None:
+    line = "print(\"Packets received/dropped on interface '{}': {}/{} (pcap:{}/dumpcap:0)\", file=sys.stderr)\n"
+    script = IS_READY + line.format("eth0", 90, 10, 10) + line.format("Loopback: lo", 5, 2, 2)
+    with Capture(fake(script), file, ["eth0", "lo"]) as wire:
+        time.sleep(0.2)
+    assert (wire.packets, wire.dropped) == (95, 12)
+    assert wire.dropped_by_interface == {"eth0": 10, "lo": 2}
+    assert "12 of 107 packets were dropped" in wire.warnings[-1]
+
+
+def test_the_command_is_one_that_a_learner_could_type() -> None:
+    words = arguments(["eth0", "eth1"], snap_bytes=64, filter="tcp", seconds=1.5, kib=100)
+    assert " ".join(words) == (
+        "dumpcap -q -n -s 64 -B 64 -a duration:1.5 -a filesize:100 -f tcp -i eth0 -i eth1 -w -"
+    )
