@@ -97,19 +97,10 @@ def page(deck: Deck) -> str:
 def print_pdf(html: Path, browser: str) -> Path:
     """Let a Chromium print the page, one slide a sheet; LabError when it does not."""
     pdf = html.with_suffix(".pdf")
-    # Root's Chromium refuses to start with its sandbox; the page is our own and fetches nothing.
-    root = ["--no-sandbox"] if os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory(prefix="beowulf-slides-") as profile:
-        words = [
-            *(browser, "--headless", "--disable-gpu", *root, f"--user-data-dir={profile}"),
-            *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
-            *("--disable-sync", "--disable-quic", "--disable-dev-shm-usage"),
-            *(
-                "--no-pdf-header-footer",
-                f"--print-to-pdf={pdf.absolute()}",
-                html.absolute().as_uri(),
-            ),
-        ]
+        words = headless(browser, Path(profile))
+        words += ["--no-pdf-header-footer", f"--print-to-pdf={pdf.absolute()}"]
+        words += [html.absolute().as_uri()]
         pdf.unlink(missing_ok=True)
         try:
             done = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST_PRINT_S)
@@ -125,6 +116,17 @@ def print_pdf(html: Path, browser: str) -> Path:
             "Open the HTML file in a browser and print it there.",
         )
     return pdf
+
+
+def headless(browser: str, profile: Path) -> list[str]:
+    """The words that start a Chromium without a window, which leaves the network alone."""
+    # Root's Chromium refuses to start with its sandbox; the page is our own and fetches nothing.
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return [
+        *(browser, "--headless", *root, f"--user-data-dir={profile}", "--disable-gpu"),
+        *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
+        *("--disable-sync", "--disable-quic", "--disable-dev-shm-usage"),
+    ]
 
 
 def build(source: Path, folder: Path = BUILT) -> Path:

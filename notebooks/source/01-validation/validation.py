@@ -16,7 +16,7 @@
 # Four computers, a switch and some cables are a heap of hardware. When do they become *one
 # machine*? In this notebook you ask every node, and every pair of nodes, until you know. The
 # handout (`labs/01-validation/README.md`) explains each word and shows the same steps in a
-# terminal; do its sections 1 to 4 first, or side by side with this.
+# terminal; do its sections 1 to 6 first, or side by side with this.
 #
 # - **Time** about 90 minutes together with the handout · **Points** 20
 # - **You need** a running cluster: `make lab` booted one; in a terminal, `beowulf up` does
@@ -82,6 +82,9 @@ print(cluster.ask("node00", "ip route"))
 # Study A2 repeats the validation of paper A: it asks every node for its configuration, every node
 # about every other (name, ping, ssh, one million random bytes), and runs the two MPI programs
 # `hello` and `ring` on all of them. It takes some seconds.
+#
+# **Question `a2-record`** (3 points). Nothing to write: the points are for the Record of a whole
+# four-node cluster, which this cell measures and saves.
 
 # %%
 a2 = study("A2", cluster)
@@ -156,8 +159,11 @@ form(ring_messages, "number")
 # %% [markdown]
 # ## 5 The idle wire
 #
-# Study A5 listens at the switch for a minute. Run the next cell, then keep your hands off the
-# cluster until it is done: no ping, no ssh.
+# Study A5 listens at the switch for a minute. Wait half a minute after your last command on a
+# node, because ssh keeps its connections open for so long. Then run the next cell, and keep your
+# hands off the cluster until it is done: no ping, no ssh.
+#
+# **Question `a5-record`** (2 points). Nothing to write: the points are for the Record.
 
 # %%
 a5 = study("A5", cluster)
@@ -177,8 +183,9 @@ print("You predicted:", predicted_idle_packets, "packets")
 picture(a5)
 
 # %% [markdown]
-# *What to look at:* which protocols speak although nobody asked them to. An empty figure is a
-# finding too: a wire that is really quiet.
+# *What to look at:* which protocols speak although nobody asked them to. One packet counts for
+# each protocol that it carries (ssh travels in TCP, and TCP in IP). An empty figure is a finding
+# too: a wire that is really quiet.
 #
 # **Question `idle-mbit`** (2 points). Work out the megabits per second of your idle wire from the
 # `bytes` and `elapsed_s` above. A byte has 8 bits, a megabit is 1,000,000 bits. You may write the
@@ -206,7 +213,7 @@ claims(a5)
 # - `key-refused`: the node does not accept the key that the others have
 #
 # Each of the three happens once. Look round with your own hands first, in a terminal (`beowulf
-# break a`, then section 6 of the handout); the cells below measure the same broken cluster and
+# break a`, then section 10 of the handout); the cells below measure the same broken cluster and
 # keep its Record. Healing is the last line, so that the next cluster starts whole.
 #
 # ### Cluster a
@@ -218,8 +225,9 @@ cluster.heal()
 picture(broken_a)
 
 # %% [markdown]
-# *What to look at:* a bad **row** points at the node that asks, a bad **column** at the node that
-# is asked, a row *and* a column at a node that is not there.
+# *What to look at:* one bad square is a matter between two nodes, and the one in whose **row** it
+# stands has been asked. A whole bad **column** is a node that nobody gets into; what its squares
+# say tells whether it is silent or refuses.
 
 # %%
 claims(broken_a)
@@ -300,7 +308,8 @@ form(node_c, "node")
 # **Question `explain`** (4 points, read by a person). In five to ten sentences of your own:
 #
 # 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`?
-#    Say what would happen to `hello` and to `ring` if that line were `127.0.1.1 node01`.
+#    Say what would happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were
+#    not told which network card to use.
 # 2. What is a capture of an idle wire good for, when later you capture a program at work? Use your
 #    own figure from `idle-mbit`.
 
