@@ -120,15 +120,18 @@ class Capture:
     def __enter__(self) -> Capture:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            with self.file.open("wb") as output:
-                self._process = self._start(self.words, output)
-        except FileNotFoundError:
-            raise self._missing() from None
+            output = self.file.open("wb")
         except OSError as problem:
             why = (problem.strerror or str(problem)).lower()
-            raise LabError(
-                f"{self.file} cannot be written: {why}.", "Choose another place."
-            ) from None
+            what = f"{self.file} cannot be written: {why}."
+            raise LabError(what, "Choose another place.") from None
+        with output:
+            try:
+                self._process = self._start(self.words, output)
+            except FileNotFoundError:
+                raise self._missing() from None
+            except PermissionError:
+                raise self._forbidden() from None
         self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
         self._listener.start()
         try:
@@ -258,6 +261,14 @@ class Capture:
             self.where,
         )
 
+    def _forbidden(self) -> LabError:
+        # Debian's dumpcap may be allowed to the group wireshark only.
+        return LabError(
+            f"You may not capture{self._on()} on {', '.join(self.interfaces)}.",
+            "`ls -l $(command -v dumpcap)` shows who may; outside of a cluster it takes root.",
+            self.where,
+        )
+
     def _silent(self) -> LabError:
         what = f"dumpcap{self._on()} was not ready after {LONGEST_START_S:g} s."
         return LabError(what, "`beowulf status` shows which nodes answer.", self.where)
@@ -265,7 +276,6 @@ class Capture:
     def _refused(self) -> LabError:
         said = "".join(self._said)
         low = said.lower()
-        names = ", ".join(self.interfaces)
         if found := re.search(r'no device named "(.*?)"', said):
             what = f"There is no network interface {found[1]}{self._on()}."
             return LabError(what, "`ip link` lists the interfaces.", self.where)
@@ -276,11 +286,7 @@ class Capture:
             what = f"The capture filter {self.filter!r} is not one."
             return UsageError(what, "`man pcap-filter` explains them.", self.where)
         if "permission" in low or "not permitted" in low:
-            return LabError(
-                f"You may not capture{self._on()} on {names}.",
-                "A cluster from `beowulf up` lets you; on this machine itself it takes root.",
-                self.where,
-            )
+            return self._forbidden()
         if "no such file" in low or "not found" in low:
             return self._missing()
         what = f"dumpcap{self._on()} could not start: {_complaint(said)}."

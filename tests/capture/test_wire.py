@@ -220,9 +220,7 @@ def test_no_permission_is_a_sentence(network: Network, file: Path) -> None:
 
 
 @pytest.mark.parametrize("inside", [True, False])
-def test_no_dumpcap_is_a_sentence(
-    inside: bool, network: Network, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_dumpcap_is_a_sentence(inside: bool, network: Network, file: Path) -> None:
     start = network.start if inside else start_here
     capture = Capture(start, file, ["lo"])
     capture.words[0] = "no-such-dumpcap"
@@ -262,7 +260,7 @@ print(len(table) > 50, table.attrs["truncated"])
         text=True,
         timeout=60,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"},
     )
     if "permission denied" in done.stderr.lower():
         pytest.skip("this container does not allow mounts")
