@@ -130,7 +130,7 @@ def validate(as_json: AsJson = False) -> None:
 
     Example: beowulf validate
     """
-    from beowulf.cli.studies import show
+    from beowulf.cli.studies import print_verdicts
     from beowulf.cluster import connect
     from beowulf.progress import bar
     from beowulf.studies import find
@@ -140,7 +140,7 @@ def validate(as_json: AsJson = False) -> None:
     with bar(study.TITLE, shown=not as_json) as told:
         record = study.measure(connect(), Path(), progress=told)
     verdicts = Verdicts(study.claims(record))
-    show(verdicts, as_json)
+    print_verdicts(verdicts, as_json)
     raise typer.Exit(0 if all(verdict.outcome == "holds" for verdict in verdicts) else 1)
 
 

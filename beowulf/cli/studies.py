@@ -11,6 +11,7 @@ import typer
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
+    from beowulf.record import Record
     from beowulf.verdict import Verdicts
 
 PANEL = "Programs and studies"
@@ -27,6 +28,7 @@ def add_to(app: typer.Typer) -> None:
     """Put this file's commands into `app`."""
     app.command(rich_help_panel=PANEL)(study)
     app.command(rich_help_panel=PANEL)(claims)
+    app.command(rich_help_panel=PANEL)(show)
 
 
 def study(
@@ -51,7 +53,7 @@ def study(
         record, path = measure_and_save(
             name, connect(), records, variant=variant, quick=quick, told=told
         )
-    show(Verdicts(found.claims(record)), as_json)
+    print_verdicts(Verdicts(found.claims(record)), as_json)
     if not as_json:
         print(f"The Record is in {path}.")
 
@@ -66,22 +68,65 @@ def claims(
 
     Example: beowulf claims A2 --json
     """
-    from beowulf.record import newest
     from beowulf.studies import find
     from beowulf.verdict import Verdicts
 
-    found = find(name)
-    record = newest(records, found.ID, variant)
+    record = _newest(name, records, variant)
+    print_verdicts(Verdicts(find(name).claims(record)), as_json)
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="The study's ID, such as A5.")],
+    records: Folder = KEPT_IN,
+    variant: Variant = "",
+    as_json: AsJson = False,
+) -> None:
+    """Print what the newest Record of a study holds: every point with its samples and facts.
+
+    Example: beowulf show A5
+    """
+    record = _newest(name, records, variant)
+    if as_json:
+        print(json.dumps(record.as_plain(), indent=1))
+        return
+    print(f"study {record.study}, {record.started} to {record.ended}, by {record.learner}")
+    for point in record.points:
+        where = ", ".join(f"{key} {value}" for key, value in point.at.items())
+        print(f"\n{where}")
+        if point.samples:
+            print(f"  {point.quantity}: {', '.join(f'{sample:g}' for sample in point.samples)}")
+        for key, value in point.facts.items():
+            for line in _lines(key, value):
+                print(f"  {line}")
+
+
+def _lines(key: str, value: object) -> list[str]:
+    """A fact on a line, or a line for each part of a fact that has parts."""
+    if isinstance(value, dict):
+        return [f"{key} {line}" for name, part in value.items() for line in _lines(name, part)]
+    if isinstance(value, list):
+        return [f"{key}: {part}" for part in value] or [f"{key}: none"]
+    if isinstance(value, str) and "\n" in value:
+        return [f"{key}: {part}" for part in value.splitlines()]
+    return [f"{key}: {value}"]
+
+
+def _newest(name: str, records: Path, variant: str) -> Record:
+    from beowulf.record import newest
+    from beowulf.studies import find
+
+    study = find(name).ID
+    record = newest(records, study, variant)
     if record is None:
-        which = f"{found.ID}, variant {variant}" if variant else found.ID
+        which = f"{study}, variant {variant}" if variant else study
         raise LabError(
             f"There is no Record of study {which} in {records}.",
-            f"`beowulf study {found.ID}` measures one; `--records` names another folder.",
+            f"`beowulf study {study}` measures one; `--records` names another folder.",
         )
-    show(Verdicts(found.claims(record)), as_json)
+    return record
 
 
-def show(verdicts: Verdicts, as_json: bool) -> None:
+def print_verdicts(verdicts: Verdicts, as_json: bool) -> None:
     """Print Verdicts as a table, or as JSON."""
     if as_json:
         print(json.dumps([verdict.as_plain() for verdict in verdicts], indent=1))
