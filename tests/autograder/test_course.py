@@ -1,0 +1,398 @@
+"""From hand-in to the points in nbgrader's database: does each get exactly what it earned?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import fabricated
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+from nbgrader.api import Gradebook
+
+from autograder import hand_ins as folders
+from autograder.course import Course, Graded, make_course
+from autograder.score import MIME_TYPE
+from beowulf.errors import LabError, UsageError
+from beowulf.record import Record
+
+SLUG = "01-validation"
+EVERYTHING = {
+    "a2-record": 3,
+    "hosts-first-line": 1,
+    "ordered-pairs": 1,
+    "ring-messages": 1,
+    "a5-record": 2,
+    "idle-mbit": 2,
+    "broken-a": 2,
+    "broken-b": 2,
+    "broken-c": 2,
+}
+NOTHING = dict.fromkeys(EVERYTHING, 0)
+
+
+def grade(course: Course, hand_ins: Path, *students: str) -> dict[str, Graded]:
+    course.collect("01", hand_ins)
+    chosen = list(students) or sorted(path.name for path in hand_ins.iterdir())
+    return {each.student: each for each in course.autograde("01", chosen)}
+
+
+def autograded(course: Course, student: str) -> Any:
+    path = course.folder / "autograded" / student / SLUG / "validation.ipynb"
+    return nbformat.read(path, as_version=4)
+
+
+def cell(notebook: Any, name: str) -> Any:
+    named = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == name]
+    return named[0]
+
+
+def reason(notebook: Any, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = cell(notebook, name).outputs[0].data[MIME_TYPE]
+    return found
+
+
+WRONG = {
+    "hosts_first_line": "127.0.1.1 node01",
+    "ordered_pairs": 6,
+    "ring_messages": 4,
+    "idle_mbit_per_s": 8 * fabricated.WIRE_BYTES / fabricated.WIRE_SECONDS,  # bit/s, not Mbit/s
+    "fault_a": "wrong-hosts",
+    "node_a": "node03",
+    "fault_b": "key-refused",
+    "node_b": "node02",
+    "fault_c": "node-down",
+    "node_c": "node01",
+}
+
+
+def test_perfect_empty_and_wrong_hand_ins_get_exactly_their_points(
+    course: Course, released: Any, hand_ins: Path
+) -> None:
+    answered = fabricated.answered(released, fabricated.RIGHT)
+    fabricated.hand_in(hand_ins / "perfect", answered, fabricated.records())
+    fabricated.hand_in(hand_ins / "empty", released, [])
+    broken = [r for r in fabricated.records() if r.study == "A5" or r.variant]
+    offered = fabricated.validation("node-down", "node03")
+    wrong = fabricated.answered(released, WRONG)
+    fabricated.hand_in(hand_ins / "wrong", wrong, [*broken, offered])
+
+    found = grade(course, hand_ins)
+
+    assert found["perfect"].questions == EVERYTHING | {"explain": None}
+    assert (found["perfect"].points, found["perfect"].of) == (16, 20)
+    assert found["perfect"].awaiting == ["explain"]
+
+    assert found["empty"].questions == NOTHING | {"explain": 0}
+    assert "records/" in reason(autograded(course, "empty"), "a2-record")["found"]
+
+    earned = NOTHING | {"a2-record": 1, "ring-messages": 1, "a5-record": 2}
+    earned |= {"broken-a": 1, "broken-b": 1}
+    assert found["wrong"].questions == earned | {"explain": None}
+    assert "node-down" in reason(autograded(course, "wrong"), "a2-record")["found"]
+    assert "12" in reason(autograded(course, "wrong"), "ordered-pairs")["expected"]
+
+
+def test_the_notebook_runs_on_the_recorded_cluster_of_its_own_hand_in(
+    course: Course, released: Any, hand_ins: Path
+) -> None:
+    look = "import os\nprint(os.environ['BEOWULF_RECORDED'], os.getcwd())"
+    notebook = fabricated.answered(released, fabricated.RIGHT)
+    notebook.cells.append(new_code_cell(look))
+    fabricated.hand_in(hand_ins / "looks", notebook, fabricated.records())
+    grade(course, hand_ins)
+    ran = autograded(course, "looks")
+    place = course.folder / "autograded" / "looks" / SLUG
+    assert ran.cells[-1].outputs[0].text.split() == [str(place / "records"), str(place)]
+    assert ran.cells[1].outputs[0].text.startswith("recorded node00 node01")
+    problems = [o for c in ran.cells for o in c.get("outputs", []) if o.output_type == "error"]
+    assert problems == []
+
+
+def forge(notebook: Any) -> Any:
+    """Every way that is known to change what the test cells say, in one notebook."""
+    forged = deepcopy(notebook)
+    for each in forged.cells:
+        marks = each.metadata.get("nbgrader", {})
+        if marks.get("grade") and each.cell_type == "code":
+            each.source = "100"
+            each.metadata["tags"] = ["skip-execution"]
+            marks |= {"points": 100, "locked": False, "checksum": "0"}
+    cell(forged, "a2-record").metadata["nbgrader"]["grade"] = False
+    cell(forged, "a5-record").metadata["nbgrader"]["grade_id"] = "another"
+    forged.cells.append(deepcopy(cell(forged, "ring-messages")))
+    forged.cells.remove(cell(forged, "ordered-pairs"))
+    forged.cells.insert(
+        0,
+        new_code_cell(
+            "import IPython, sys\ndef form(*_): return 100\nprint('100', file=sys.stderr)\n100"
+        ),
+    )
+    return forged
+
+
+PLANT = """
+import shutil, pathlib
+for place in (pathlib.Path('records'), pathlib.Path('{records}')):
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree('{theirs}', place)
+"""
+
+
+def test_a_tampered_hand_in_gets_what_its_records_and_answers_earn(
+    course: Course, released: Any, hand_ins: Path, tmp_path: Path
+) -> None:
+    answered = fabricated.answered(released, fabricated.RIGHT)
+    fabricated.hand_in(hand_ins / "forger", forge(released), [])
+    fabricated.hand_in(hand_ins / "forger-who-worked", forge(answered), fabricated.records())
+
+    # Its Records are planted while it is graded; only those that were handed in count.
+    theirs = fabricated.hand_in(tmp_path / "theirs", answered, fabricated.records()) / "records"
+    planter = deepcopy(answered)
+    planted = course.folder / "submitted" / "planter" / SLUG / "records"
+    planter.cells.insert(0, new_code_cell(PLANT.format(records=planted, theirs=theirs)))
+    fabricated.hand_in(hand_ins / "planter", planter, [])
+
+    killer = deepcopy(answered)
+    killer.cells.insert(5, new_code_cell("import os\nos._exit(0)"))
+    fabricated.hand_in(hand_ins / "killer", killer, fabricated.records())
+
+    found = grade(course, hand_ins)
+
+    assert {name: each.problem for name, each in found.items() if each.problem} == {}
+    assert found["forger"].questions == NOTHING | {"explain": 0}
+    assert found["forger-who-worked"].questions == EVERYTHING | {"explain": None}
+    assert found["planter"].questions == NOTHING | {"explain": None}
+    assert found["killer"].questions == EVERYTHING | {"explain": None}
+    assert "not run to its end" in autograded(course, "killer").cells[0].source
+    test = cell(autograded(course, "forger"), "ring-messages")
+    assert test.source == cell(released, "ring-messages").source
+
+
+def test_a_notebook_that_never_ends_is_stopped_and_graded(
+    course: Course, released: Any, hand_ins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(course.api.config.ExecuteOnRecords, "longest_run_s", 4)
+    endless = fabricated.answered(released, fabricated.RIGHT)
+    endless.cells.insert(1, new_code_cell("while True: pass"))
+    fabricated.hand_in(hand_ins / "endless", endless, fabricated.records())
+    # This kernel answers to nothing any more.
+    mute = fabricated.answered(released, fabricated.RIGHT)
+    mute.cells.insert(1, new_code_cell("get_ipython().kernel.do_execute = None"))
+    fabricated.hand_in(hand_ins / "mute", mute, fabricated.records())
+    found = grade(course, hand_ins)
+    for name in ("endless", "mute"):
+        assert found[name].questions == EVERYTHING | {"explain": None}
+        assert "ran longer than 4 s" in autograded(course, name).cells[0].source
+
+
+def test_bad_hand_ins_get_a_sentence_and_do_not_stop_the_others(
+    course: Course, released: Any, hand_ins: Path
+) -> None:
+    for name, content in {
+        "a-picture": b"\x89PNG\r\n",
+        "b-text": b"This is my notebook.",
+        "c-list": b"[1, 2, 3]",
+        "d-cut": json.dumps(released).encode()[:5000],
+        "e-empty": b"",
+        "f-cells": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [7]}',
+    }.items():
+        (hand_ins / name).mkdir()
+        (hand_ins / name / "validation.ipynb").write_bytes(content)
+    renamed = hand_ins / "g-renamed"
+    fabricated.hand_in(renamed, released, [], name="validation (1)")
+    good = fabricated.answered(released, {"ring_messages": 4})
+    fabricated.hand_in(hand_ins / "z-good", good, [fabricated.validation()])
+    (hand_ins / "z-good" / "records" / "A5-bad.json").write_text("{")
+
+    found = grade(course, hand_ins)
+
+    for name in found:
+        assert bool(found[name].problem) == (name != "z-good"), found[name]
+        assert "Traceback" not in found[name].problem
+    assert "there is validation (1).ipynb" in found["g-renamed"].problem
+    assert found["z-good"].points == 4
+    assert "truncated" in reason(autograded(course, "z-good"), "a5-record")["found"]
+
+
+def test_points_by_hand_stay_when_a_newer_hand_in_is_graded(
+    course: Course, released: Any, hand_ins: Path
+) -> None:
+    place = fabricated.hand_in(hand_ins / "twice", fabricated.answered(released, {}), [])
+    assert grade(course, hand_ins)["twice"].points == 0
+    assert grade(course, hand_ins)["twice"].skipped
+
+    with Gradebook(course.api.coursedir.db_url) as book:
+        by_hand = book.find_grade("explain", "validation", SLUG, "twice")
+        by_hand.manual_score, by_hand.needs_manual_grade = 3, False
+        book.db.commit()
+
+    (place / "records" / "more").mkdir()
+    fabricated.idle().save_in(place / "records")
+    found = grade(course, hand_ins)["twice"]
+    assert not found.skipped
+    assert found.points == 2 + 3
+
+
+def test_nbgraders_own_commands_give_the_same_points_and_the_reasons(
+    course: Course, released: Any, hand_ins: Path
+) -> None:
+    notebook = fabricated.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
+    fabricated.hand_in(hand_ins / "by-nbgrader", notebook, [fabricated.validation()])
+    course.collect("01", hand_ins)
+    for command in ("autograde", "generate_feedback"):
+        subprocess.run(
+            [sys.executable, "-m", "nbgrader", command, SLUG, "--student", "by-nbgrader"],
+            cwd=course.folder,
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+    found = course.graded("by-nbgrader", SLUG)
+    assert found.questions == NOTHING | {"a2-record": 3, "ring-messages": 1, "explain": None}
+    feedback = course.folder / "feedback" / "by-nbgrader" / SLUG / "validation.html"
+    text = feedback.read_text()
+    assert "0 of 1 points" in text
+    assert "ordered_pairs = 11" in text
+
+
+def test_the_exchange_carries_records_and_programs(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched = Path(course.api.exchange_root) / "beowulf" / "outbound" / SLUG
+    assert {"validation.ipynb", "hello.c", "ring.c"} <= {path.name for path in fetched.iterdir()}
+    desk = tmp_path / SLUG
+    notebook = nbformat.read(fetched / "validation.ipynb", as_version=4)
+    fabricated.hand_in(desk, notebook, [fabricated.validation()])
+    (desk / "ring.c").write_text("/* my own ring */")
+    command = [sys.executable, "-m", "nbgrader", "submit", SLUG, "--course", "beowulf"]
+    environment = os.environ | {"HOME": str(tmp_path), "JUPYTER_DATA_DIR": str(tmp_path / "data")}
+    where = f"--Exchange.root={course.api.exchange_root}"
+    subprocess.run(
+        [*command, where],
+        cwd=tmp_path,
+        env=environment,
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+
+    before = set(course.submitted(SLUG))
+    (new,) = [each for each in course.collect("01") if each.student not in before]
+    assert new.outcome == "new"
+    (found,) = course.autograde("01", [new.student])
+    assert found.questions["a2-record"] == 3
+    kept = course.folder / "autograded" / new.student / SLUG / "ring.c"
+    assert kept.read_text() == "/* my own ring */"
+
+
+def test_links_pipes_and_oversize_are_left_out_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "LARGEST_FILE_KB", 10)
+    monkeypatch.setattr(folders, "LARGEST_SUBMISSION_KB", 15)
+    one = tmp_path / "in" / "one"
+    one.mkdir(parents=True)
+    (one / "validation.ipynb").write_text("{}")
+    (one / "secret.json").symlink_to("/etc/passwd")
+    (one / "elsewhere").symlink_to("/etc")
+    (one / ".ipynb_checkpoints").mkdir()
+    (one / ".ipynb_checkpoints" / "old.ipynb").write_text("{}")
+    (one / "large.bin").write_bytes(b"0" * 10_001)
+    os.mkfifo(one / "pipe")
+    two = tmp_path / "in" / "two" / SLUG
+    two.mkdir(parents=True)
+    (two / "a.bin").write_bytes(b"0" * 9_000)
+    (two / "b.bin").write_bytes(b"0" * 9_000)
+    (tmp_path / "in" / "three").mkdir()
+
+    found = {each.student: each for each in folders.collect(tmp_path / "in", SLUG, tmp_path / "to")}
+
+    assert {name: each.outcome for name, each in found.items()} == {
+        "one": "new",
+        "two": "refused",
+        "three": "refused",
+    }
+    assert len(found["one"].notes) == 4
+    copied = sorted(path.name for path in (tmp_path / "to" / "one" / SLUG).iterdir())
+    assert copied == ["timestamp.txt", "validation.ipynb"]
+    again = {
+        each.student: each.outcome
+        for each in folders.collect(tmp_path / "in", SLUG, tmp_path / "to")
+    }
+    assert again["one"] == "unchanged"
+
+
+def test_a_full_disk_does_not_cost_the_hand_in_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "in" / "ada"
+    source.mkdir(parents=True)
+    (source / "validation.ipynb").write_text("old")
+    list(folders.collect(tmp_path / "in", SLUG, tmp_path / "to"))
+    (source / "validation.ipynb").write_text("new")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folders.shutil, "copyfile", full)
+    (found,) = folders.collect(tmp_path / "in", SLUG, tmp_path / "to")
+    assert found.outcome == "refused"
+    assert "No space left" in found.notes[0]
+    place = tmp_path / "to" / "ada"
+    assert [path.name for path in place.iterdir()] == [SLUG]
+    assert (place / SLUG / "validation.ipynb").read_text() == "old"
+
+
+def test_a_folder_that_is_no_course_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(LabError, match="is no course"):
+        make_course(tmp_path)
+    with pytest.raises(LabError, match="beowulf class init"):
+        Course.find(tmp_path)
+    with pytest.raises(UsageError, match="name of a course"):
+        make_course(tmp_path / "new", course_id="my course")
+
+
+def test_a_course_is_kept_from_others_and_made_only_once(course: Course) -> None:
+    assert course.folder.stat().st_mode & 0o077 == 0
+    notebook = course.folder / "source" / SLUG / "validation.ipynb"
+    before = notebook.read_text()
+    notebook.write_text(before.replace("Is this a cluster?", "Is this one?"))
+    assert make_course(course.folder).labs == course.labs
+    assert "Is this one?" in notebook.read_text()
+    notebook.write_text(before)
+
+
+def test_what_cannot_be_graded_yet_is_said(tmp_path: Path) -> None:
+    fresh = make_course(tmp_path / "fresh")
+    with pytest.raises(UsageError, match="no lab 'x'"):
+        fresh.release("x")
+    with pytest.raises(UsageError, match="no folder"):
+        fresh.collect("01", tmp_path / "nowhere")
+    (tmp_path / "nobody").mkdir()
+    with pytest.raises(LabError, match="nothing to collect"):
+        fresh.collect("01", tmp_path / "nobody")
+    with pytest.raises(LabError, match="not released yet"):
+        next(fresh.autograde("01"))
+    with pytest.raises(LabError, match=r"could not be collected|Nobody has handed in"):
+        fresh.collect("01")
+    fresh.release("01")
+    with pytest.raises(LabError, match="Nobody has handed in"):
+        fresh.collect("01")
+    with pytest.raises(LabError, match="No submission of"):
+        next(fresh.autograde("01"))
+    (fresh.folder / "nbgrader_config.py").write_text("c = get_config(")
+    with pytest.raises(LabError, match="cannot be read: SyntaxError"):
+        Course(fresh.folder).release("01")
+
+
+def test_fabricated_records_say_that_they_are() -> None:
+    kept: list[Record] = fabricated.records()
+    assert all(fabricated.LABEL in record.warnings for record in kept)

@@ -1,0 +1,265 @@
+"""Does the rubric of lab 01 hold every answer against the learner's own Records, with a reason?"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import fabricated
+import pytest
+from fabricated import NODES, PUZZLES, RIGHT
+from nbformat.v4 import new_notebook
+
+from autograder.score import Score
+from autograder.submission import Submission, Unreadable
+from beowulf import places
+from beowulf.record import Point, Record
+
+rubric = import_module("autograder.rubrics.01_validation")
+
+
+def submission(records: list[Record], answers: dict[str, Any] | None = None) -> Submission:
+    return Submission(records, [], RIGHT if answers is None else answers, {}, new_notebook())
+
+
+def scores(records: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
+    kept = fabricated.records() if records is None else records
+    found: dict[str, Score] = rubric.score(submission(kept, RIGHT | answers))
+    return found
+
+
+def points(found: dict[str, Score]) -> dict[str, float]:
+    return {name: score.points for name, score in found.items()}
+
+
+def instead(record: Record) -> list[Record]:
+    """All Records of a whole hand-in, with `record` in place of its like."""
+    same = (record.study, record.variant)
+    kept = [each for each in fabricated.records() if (each.study, each.variant) != same]
+    return [*kept, record]
+
+
+WORTH = {name: of for name, (of, _) in rubric.QUESTIONS.items()}
+
+
+def test_questions_and_points_are_those_of_the_lab_and_its_notebook(released: Any) -> None:
+    lab = tomllib.loads((places.lab("01") / "lab.toml").read_text())["points"]
+    cells = [cell.metadata.get("nbgrader", {}) for cell in released.cells]
+    assert {c["grade_id"]: c["points"] for c in cells if c.get("grade")} == lab
+    assert WORTH | {"explain": lab["explain"]} == lab
+
+
+def test_the_notebook_asks_for_every_name_that_the_rubric_reads(released: Any) -> None:
+    answers = [c for c in released.cells if c.metadata.get("nbgrader", {}).get("solution")]
+    text = "\n".join(cell.source for cell in answers if cell.cell_type == "code")
+    assert all(f"{name} = " in text for name in RIGHT)
+
+
+def test_a_whole_hand_in_gets_every_point() -> None:
+    assert points(scores()) == WORTH
+
+
+def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
+    found = rubric.score(submission([], {}))
+    assert set(points(found).values()) == {0}
+    assert all("There is no Record" in score.found for score in found.values())
+
+
+def test_records_without_answers_earn_only_the_records() -> None:
+    found = rubric.score(submission(fabricated.records(), {}))
+    earned = {name: score.points for name, score in found.items() if score.points}
+    assert earned == {"a2-record": 3, "a5-record": 2}
+    assert "no answer" in found["idle-mbit"].found
+
+
+def test_answers_without_records_earn_nothing() -> None:
+    assert set(points(scores([])).values()) == {0}
+
+
+@pytest.mark.parametrize("puzzle", PUZZLES.values())
+def test_a_broken_cluster_offered_as_a_whole_one_gets_one_point(puzzle: tuple[str, str]) -> None:
+    found = scores(instead(fabricated.validation(*puzzle)))["a2-record"]
+    assert found.points == 1
+    assert puzzle[0] in found.found
+    assert "beowulf up" in found.expected
+
+
+def test_a_whole_cluster_counts_even_when_a_broken_one_was_measured_later() -> None:
+    late = fabricated.validation("node-down", "node01", started="2026-02-01T00:00:00.000Z")
+    assert points(scores([*fabricated.records(), late])) == WORTH
+
+
+def without(check: str, **at: str) -> Record:
+    record = fabricated.validation()
+    left = record.select(check=check, **at)
+    record.points = [point for point in record.points if point not in left]
+    return record
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        without("ssh", node="node02", peer="node03"),
+        without("transfer"),
+        without("mpi-ring"),
+        without("configuration", node="node03"),
+        replace(fabricated.validation(), complete=False),
+        replace(fabricated.validation(), points=[]),
+        replace(fabricated.validation(), cluster={}),
+        replace(fabricated.validation(), cluster={"nodes": ["node00"]}),
+        replace(fabricated.validation(), cluster={"nodes": ["x"] * 100_000}),
+        replace(fabricated.validation(), cluster={"nodes": [{"a": 1}, {"a": 1}]}),
+        replace(
+            fabricated.validation(), points=[Point(p.at) for p in fabricated.validation().points]
+        ),
+    ],
+)
+def test_a_record_from_which_something_is_missing_is_no_validated_cluster(record: Record) -> None:
+    found = scores(instead(record))["a2-record"]
+    assert found.points == 1
+    assert record.file_name in found.found
+
+
+@pytest.mark.parametrize(
+    ("answer", "earned"),
+    [
+        ("192.168.0.9 node01", 1),
+        ("  192.168.0.9\tnode01\n", 1),
+        ("192.168.0.8 node00", 0),
+        ("node01", 0),
+        (None, 0),
+        (12, 0),
+    ],
+)
+def test_the_first_line_is_that_of_the_learners_own_record(answer: object, earned: int) -> None:
+    assert scores(hosts_first_line=answer)["hosts-first-line"].points == earned
+
+
+@pytest.mark.parametrize(
+    ("pairs", "messages", "earned"),
+    [(12, 4, 2), (12.0, 4.0, 2), (6, 3, 0), ("12", "4", 0), (True, True, 0), (None, 4, 1)],
+)
+def test_pairs_and_messages_are_numbers(pairs: object, messages: object, earned: int) -> None:
+    found = scores(ordered_pairs=pairs, ring_messages=messages)
+    assert found["ordered-pairs"].points + found["ring-messages"].points == earned
+
+
+def test_pairs_and_messages_follow_the_size_of_the_learners_own_cluster() -> None:
+    small = fabricated.validation()
+    small.cluster = {"nodes": list(NODES[:2])}
+    assert scores(instead(small))["ordered-pairs"].points == 0
+    found = scores(instead(small), ordered_pairs=2, ring_messages=2)
+    assert found["ordered-pairs"].points + found["ring-messages"].points == 2
+
+
+def rate(change: float) -> float:
+    return float(RIGHT["idle_mbit_per_s"]) * change
+
+
+@pytest.mark.parametrize(
+    ("answer", "earned"),
+    [
+        (rate(1), 2),
+        (round(rate(1), 5), 2),
+        (0, 0),
+        (rate(1) + 0.000009, 2),
+        (rate(1) + 0.000011, 0),
+        (rate(1e6), 0),
+        (-rate(1), 0),
+        (float("nan"), 0),
+        (float("inf"), 0),
+        (10**400, 0),
+        ("0.0002", 0),
+    ],
+)
+def test_the_idle_wires_rate_may_be_off_by_a_rounding(answer: object, earned: int) -> None:
+    assert scores(idle_mbit_per_s=answer)["idle-mbit"].points == earned
+
+
+def test_on_a_busier_wire_one_per_cent_is_allowed() -> None:
+    busy = fabricated.idle(bytes=75_000_000, elapsed_s=60.0, mbit_per_s=10.0)
+    assert scores(instead(busy), idle_mbit_per_s=10.09)["idle-mbit"].points == 2
+    assert scores(instead(busy), idle_mbit_per_s=10.11)["idle-mbit"].points == 0
+
+
+def test_a_silent_wire_has_the_rate_nought() -> None:
+    silent = fabricated.idle(packets=0, bytes=0, mbit_per_s=0.0)
+    found = scores(instead(silent), idle_mbit_per_s=0)
+    assert (found["a5-record"].points, found["idle-mbit"].points) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("facts", "earned"),
+    [
+        ({"mbit_per_s": 5.0}, 1),
+        ({"mbit_per_s": "fast"}, 1),
+        ({"elapsed_s": 0}, 0),
+        ({"elapsed_s": -60}, 0),
+        ({"bytes": None}, 0),
+        ({"bytes": "many"}, 0),
+        ({"bytes": True}, 0),
+    ],
+)
+def test_an_idle_record_must_agree_with_itself(facts: dict[str, Any], earned: int) -> None:
+    assert scores(instead(fabricated.idle(**facts)))["a5-record"].points == earned
+
+
+@pytest.mark.parametrize(
+    ("answers", "earned"),
+    [
+        ({}, 2),
+        ({"fault_a": "Wrong hosts "}, 2),
+        ({"node_a": "NODE01"}, 2),
+        ({"fault_a": "node-down"}, 1),
+        ({"node_a": "node02"}, 1),
+        ({"fault_a": None, "node_a": 1}, 0),
+        ({"fault_a": "", "node_a": ""}, 0),
+    ],
+)
+def test_a_diagnosis_earns_a_point_for_the_fault_and_one_for_the_node(
+    answers: dict[str, Any], earned: int
+) -> None:
+    assert scores(**answers)["broken-a"].points == earned
+
+
+def healed() -> Record:
+    return fabricated.validation(variant="broken-b")
+
+
+def confused() -> Record:
+    record = fabricated.validation(variant="broken-b")
+    ring = record.select(check="mpi-ring")[0]
+    ring.facts.update(ok=False, said="the token was lost")
+    return record
+
+
+@pytest.mark.parametrize(("make", "said"), [(healed, "nothing is broken"), (confused, "not tell")])
+def test_a_record_that_shows_no_one_fault_earns_nothing_and_says_what_to_do(
+    make: Callable[[], Record], said: str
+) -> None:
+    found = scores(instead(make()), fault_b="none", node_b="")["broken-b"]
+    assert found.points == 0
+    assert said in found.found
+    assert "beowulf break b" in found.expected
+
+
+def test_a_record_of_another_schema_is_named_in_the_reason() -> None:
+    bad = Unreadable("A5-1.json", "A5-1.json: a newer version of this project wrote it.")
+    found = rubric.score(Submission([], [bad], {}, {}, new_notebook()))
+    assert "newer version" in found["a5-record"].found
+
+
+@pytest.mark.parametrize("junk", [{}, {"nodes": 7}, {"nodes": [[]]}, {"nodes": "node00"}])
+def test_records_of_junk_never_raise_and_never_earn_too_much(junk: dict[str, Any]) -> None:
+    records = [
+        replace(record, cluster=junk, points=[Point({"where": "switch"}, facts=junk)])
+        for record in fabricated.records()
+    ]
+    for name, score in scores(records).items():
+        assert 0 <= score.points <= 1
+        assert math.isfinite(score.points)
+        assert score.found, name
