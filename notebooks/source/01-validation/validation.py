@@ -212,8 +212,8 @@ claims(a5)
 # - `node-down`: the node is switched off
 # - `key-refused`: the node does not accept the key that the others have
 #
-# Each of the three happens once. Look round with your own hands first, in a terminal (`beowulf
-# break a`, then section 10 of the handout); the cells below measure the same broken cluster and
+# Each of the three happens once. Look round with your own hands first, in a terminal
+# (`beowulf break a`, then section 10 of the handout); the cells below measure the same broken cluster and
 # keep its Record. Healing is the last line, so that the next cluster starts whole.
 #
 # ### Cluster a
@@ -226,8 +226,9 @@ picture(broken_a)
 
 # %% [markdown]
 # *What to look at:* one bad square is a matter between two nodes, and the one in whose **row** it
-# stands has been asked. A whole bad **column** is a node that nobody gets into; what its squares
-# say tells whether it is silent or refuses.
+# stands has been asked. A whole bad **column** is a node that nobody gets into; its squares say
+# whether it is silent or refuses. `not asked` stands where a node could not be asked about others,
+# because there was no way into that node.
 
 # %%
 claims(broken_a)
