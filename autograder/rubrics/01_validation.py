@@ -34,10 +34,10 @@ def a2_record(submission: Submission) -> Score:
     expected = "A whole Record A2 of a cluster in which every node reaches every other."
     record, why = _validation(submission)
     if record is None:
-        return Score(0, 3, why, expected, HANDOUT)
+        return Score(0, 3, why, expected)
     if why:
         mend = "`beowulf up` heals the cluster; then measure A2 again."
-        return Score(1, 3, f"{record.file_name}: {why}.", f"{expected} {mend}", HANDOUT)
+        return Score(1, 3, f"{record.file_name}: {why}.", f"{expected} {mend}")
     return Score(3, 3, f"{record.file_name}: all checks of {len(_nodes(record))} nodes are well.")
 
 
@@ -71,16 +71,16 @@ def a5_record(submission: Submission) -> Score:
     expected = "A whole Record A5 of the idle wire."
     found = submission.measured("A5")
     if not found:
-        return Score(0, 2, submission.missing("A5"), expected, HANDOUT)
+        return Score(0, 2, submission.missing("A5"), expected)
     record = found[0]
     rate = _idle_mbit_per_s(record)
     if rate is None or not record.complete:
         why = "it holds no elapsed time and bytes" if record.complete else "it was cut short"
-        return Score(0, 2, f"{record.file_name}: {why}.", f"{expected} Measure it again.", HANDOUT)
+        return Score(0, 2, f"{record.file_name}: {why}.", f"{expected} Measure it again.")
     said = _facts(record, where="switch").get("mbit_per_s")
     if not is_number(said) or not _near(said, rate):
         why = f"it says {said} Mbit/s, and its bytes and seconds give {rate:.6g}"
-        return Score(1, 2, f"{record.file_name}: {why}.", expected, HANDOUT)
+        return Score(1, 2, f"{record.file_name}: {why}.", expected)
     return Score(2, 2, f"{record.file_name}: {rate:.6g} Mbit/s.")
 
 
@@ -88,10 +88,10 @@ def idle_mbit(submission: Submission) -> Score:
     """The idle wire's Mbit/s, from the bytes and the seconds of the learner's own Record."""
     found = submission.measured("A5")
     if not found:
-        return Score(0, 2, submission.missing("A5"), "", HANDOUT)
+        return Score(0, 2, submission.missing("A5"))
     rate = _idle_mbit_per_s(found[0])
     if rate is None:
-        return Score(0, 2, f"{found[0].file_name} holds no elapsed time and bytes.", "", HANDOUT)
+        return Score(0, 2, f"{found[0].file_name} holds no elapsed time and bytes.")
     answer = submission.answers.get("idle_mbit_per_s")
     right = is_number(answer) and _near(answer, rate)
     expected = f"8 * bytes / seconds / 1,000,000 = {rate:.6g} Mbit/s, within 1 %"
@@ -104,35 +104,38 @@ def broken(name: str, submission: Submission) -> Score:
     measure = f"`beowulf break {name}`, then measure A2 with the variant {variant}."
     found = submission.measured("A2", variant)
     if not found:
-        return Score(0, 2, submission.missing("A2", variant), measure, HANDOUT)
+        return Score(0, 2, submission.missing("A2", variant), measure)
     diagnoses = [(record, _diagnose(record)) for record in found]
     told = [each for each in diagnoses if each[1].fault not in ("none", "unknown")]
     record, truth = (told or diagnoses)[0]
     if truth.fault == "none":
         why = f"{record.file_name} shows a cluster in which nothing is broken."
-        return Score(0, 2, why, measure, HANDOUT)
+        return Score(0, 2, why, measure)
     if truth.fault == "unknown":
         why = f"{record.file_name} does not tell what is broken: {truth.because}."
-        return Score(0, 2, why, f"`beowulf up` heals the cluster. {measure}", HANDOUT)
+        return Score(0, 2, why, f"`beowulf up` heals the cluster. {measure}")
     fault, node = (_word(submission, f"{what}_{name}") for what in ("fault", "node"))
     points = (fault == truth.fault) + (node == truth.node)
     given = ", ".join(
         f"{key} = {_given(submission, key)}" for key in (f"fault_{name}", f"node_{name}")
     )
     expected = f"{truth.fault} on {truth.node}, because {truth.because}"
-    return Score(points, 2, given, expected, HANDOUT)
+    return Score(points, 2, given, expected)
 
 
-QUESTIONS: dict[str, tuple[float, Question]] = {
-    "a2-record": (3, a2_record),
-    "hosts-first-line": (1, hosts_first_line),
-    "ordered-pairs": (1, partial(count, "ordered_pairs")),
-    "ring-messages": (1, partial(count, "ring_messages")),
-    "a5-record": (2, a5_record),
-    "idle-mbit": (2, idle_mbit),
-    "broken-a": (2, partial(broken, "a")),
-    "broken-b": (2, partial(broken, "b")),
-    "broken-c": (2, partial(broken, "c")),
+# The handout's section that answers a question, by its heading.
+QUESTIONS = {
+    "a2-record": Question(3, f"{HANDOUT}, Do: ask everything at once", a2_record),
+    "hosts-first-line": Question(1, f"{HANDOUT}, Do: names and routes", hosts_first_line),
+    "ordered-pairs": Question(1, f"{HANDOUT}, Do: doors", partial(count, "ordered_pairs")),
+    "ring-messages": Question(
+        1, f"{HANDOUT}, Do: one program on four nodes", partial(count, "ring_messages")
+    ),
+    "a5-record": Question(2, f"{HANDOUT}, Do: the idle wire", a5_record),
+    "idle-mbit": Question(2, f"{HANDOUT}, Do: the idle wire", idle_mbit),
+    "broken-a": Question(2, f"{HANDOUT}, Three broken clusters", partial(broken, "a")),
+    "broken-b": Question(2, f"{HANDOUT}, Three broken clusters", partial(broken, "b")),
+    "broken-c": Question(2, f"{HANDOUT}, Three broken clusters", partial(broken, "c")),
 }
 
 
@@ -204,7 +207,7 @@ def _near(value: float, wanted: float) -> bool:
 def _answered(
     submission: Submission, name: str, right: bool, expected: str, of: float = 1
 ) -> Score:
-    return Score(of if right else 0, of, f"{name} = {_given(submission, name)}", expected, HANDOUT)
+    return Score(of if right else 0, of, f"{name} = {_given(submission, name)}", expected)
 
 
 def _given(submission: Submission, name: str) -> str:

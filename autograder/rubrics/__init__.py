@@ -9,16 +9,25 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 
 from autograder.score import Score
 from autograder.submission import Submission
 
-Question = Callable[[Submission], Score]
 Rubric = Callable[[Submission], dict[str, Score]]
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a question is worth, where a learner reads about it, and how it is scored."""
+
+    of: float
+    read: str
+    score: Callable[[Submission], Score]
 
 
 def find(slug: str) -> Rubric | None:
@@ -30,24 +39,17 @@ def find(slug: str) -> Rubric | None:
     return rubric
 
 
-def ask(
-    questions: Mapping[str, tuple[float, Question]], submission: Submission
-) -> dict[str, Score]:
+def ask(questions: Mapping[str, Question], submission: Submission) -> dict[str, Score]:
     """Each question's Score; one whose grading fails gives no points and stops no other."""
-    return {
-        name: _ask(name, of, question, submission) for name, (of, question) in questions.items()
-    }
+    return {name: _ask(name, question, submission) for name, question in questions.items()}
 
 
-def _ask(name: str, of: float, question: Question, submission: Submission) -> Score:
+def _ask(name: str, question: Question, submission: Submission) -> Score:
     try:
-        return question(submission).within(of)
+        score = question.score(submission).within(question.of)
     except Exception as problem:
         # A fault of the rubric, or a Record that it does not foresee: the instructor looks at it.
         _log.exception("the question %s could not be scored", name)
-        return Score(
-            0.0,
-            of,
-            f"This question could not be scored ({type(problem).__name__}: {problem}).",
-            "Your instructor looks at it.",
-        )
+        said = f"This question could not be scored ({type(problem).__name__}: {problem})."
+        return Score(0.0, question.of, said, "Your instructor looks at it.")
+    return score if score.points == question.of else replace(score, read=question.read)

@@ -43,7 +43,7 @@ def instead(record: Record) -> list[Record]:
     return [*kept, record]
 
 
-WORTH = {name: of for name, (of, _) in rubric.QUESTIONS.items()}
+WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
 
 
 def test_questions_and_points_are_those_of_the_lab_and_its_notebook(released: Any) -> None:
@@ -57,6 +57,14 @@ def test_the_notebook_asks_for_every_name_that_the_rubric_reads(released: Any) -
     answers = [c for c in released.cells if c.metadata.get("nbgrader", {}).get("solution")]
     text = "\n".join(cell.source for cell in answers if cell.cell_type == "code")
     assert all(f"{name} = " in text for name in RIGHT)
+
+
+def test_a_lost_point_sends_the_learner_to_a_section_that_the_handout_has() -> None:
+    found = rubric.score(submission([], {}))
+    for score in found.values():
+        handout, _, heading = score.read.partition(", ")
+        text = (places.root() / handout).read_text()
+        assert [line for line in text.splitlines() if line[:3] == "## " and line.endswith(heading)]
 
 
 def test_a_whole_hand_in_gets_every_point() -> None:

@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.utils import determine_grade
 
 from autograder import rubrics
+from autograder.rubrics import Question
 from autograder.score import MIME_TYPE, Score
 from autograder.scoring import AssessSubmission, WriteScores
 from autograder.submission import Submission
@@ -89,7 +90,9 @@ def test_a_question_that_cannot_be_scored_does_not_stop_the_others() -> None:
         return Score(1, 1, "well")
 
     submission = Submission([], [], {}, {}, new_notebook())
-    scores = rubrics.ask({"bad": (2, fails), "good": (1, works)}, submission)
+    scores = rubrics.ask(
+        {"bad": Question(2, "there", fails), "good": Question(1, "there", works)}, submission
+    )
     assert scores["good"].points == 1
     assert (scores["bad"].points, scores["bad"].of) == (0, 2)
     assert "could not be scored (KeyError" in scores["bad"].found
