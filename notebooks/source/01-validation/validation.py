@@ -213,8 +213,8 @@ claims(a5)
 # - `key-refused`: the node does not accept the key that the others have
 #
 # Each of the three happens once. Look round with your own hands first, in a terminal
-# (`beowulf break a`, then section 10 of the handout); the cells below measure the same broken cluster and
-# keep its Record. Healing is the last line, so that the next cluster starts whole.
+# (`beowulf break a`, then section 10 of the handout); the cells below measure the same broken
+# cluster and keep its Record. Healing is the last line, so that the next cluster starts whole.
 #
 # ### Cluster a
 
