@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beowulf.capture.pcap import Batch, Bytes, Integers, rows
+from beowulf.capture.batches import Batch, Bytes, Integers, rows
 
 Columns = dict[str, NDArray[Any]]
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beowulf.capture.batches import CHUNK_BYTES, NO_TIME
 from beowulf.capture.headers import COLUMNS, Addresses, Columns, dissect
-from beowulf.capture.pcap import CHUNK_BYTES, NO_TIME, Reader
+from beowulf.capture.reader import Reader
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from beowulf.capture.batches import NO_TIME
 from beowulf.capture.headers import ARP, COLUMNS, ICMP, ICMPV6, IP, IPV6, TCP, UDP, Columns
 from beowulf.capture.packets import Packets
-from beowulf.capture.pcap import NO_TIME
 
 if TYPE_CHECKING:
     import pandas as pd

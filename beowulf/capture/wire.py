@@ -252,6 +252,8 @@ class Capture:
             self.warnings.append("dumpcap did not say how many packets it dropped.")
 
     def _on(self) -> str:
+        if self.where == "switch":
+            return " at the switch"
         return f" on {self.where}" if self.where else ""
 
     def _missing(self) -> LabError:

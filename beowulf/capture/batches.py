@@ -1,0 +1,119 @@
+"""A capture file in memory, a window of it at a time, and the packets that were found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beowulf.errors import LabError
+
+Bytes = NDArray[np.uint8]
+Integers = NDArray[np.int64]
+
+CHUNK_BYTES = 8 << 20
+# The time of a packet that carries none (pcapng's simple packets).
+NO_TIME = int(np.iinfo(np.int64).min)
+
+# Kept free behind a chunk: the header of a packet that is cut short is taken as if it were whole.
+_SPARE_BYTES = 128
+_ETHERNET = 1
+# https://www.tcpdump.org/linktypes.html
+_LINK_TYPES = {
+    0: "BSD loopback",
+    9: "PPP",
+    12: "raw IP",
+    101: "raw IP",
+    105: "wireless (802.11)",
+    113: "Linux 'any' (cooked)",
+    127: "wireless (radiotap)",
+    189: "USB",
+    228: "raw IPv4",
+    229: "raw IPv6",
+    276: "Linux 'any' (cooked, version 2)",
+}
+
+
+class CaptureError(LabError):
+    """A file is not a capture that can be read; the sentence names the file."""
+
+
+@dataclass
+class Interface:
+    """An interface as a capture file describes it, with the unit and the offset of its times."""
+
+    name: str
+    link_type: int
+    snap_bytes: int
+    resolution: int = 6  # as pcapng has it: a power of ten, or of two when the highest bit is set
+    offset_s: int = 0
+
+
+@dataclass
+class Batch:
+    """Packets in one piece of memory, which the next batch overwrites."""
+
+    memory: Bytes
+    start: Integers
+    captured_bytes: Integers
+    wire_bytes: Integers
+    time_ns: Integers
+    interface: Integers  # a place in the file's list of interfaces
+
+
+class Window:
+    """A piece of a file in memory: read up to `at`, valid up to `end`, in the file at `base`."""
+
+    def __init__(self, path: Path, file: BinaryIO, chunk_bytes: int) -> None:
+        self.path = path
+        self.interfaces: list[Interface] = []
+        self.packets = 0  # found so far
+        self.memory = np.zeros(max(chunk_bytes, 64) + _SPARE_BYTES, dtype=np.uint8)
+        self.base = self.at = self.end = 0
+        self._file: Any = file
+
+    def refill(self) -> bool:
+        """Drop what was read and read on; False at the end of the file."""
+        rest = self.end - self.at
+        if rest and not self.at and self.end == self.memory.size - _SPARE_BYTES:
+            self.memory = np.concatenate([self.memory, np.zeros_like(self.memory)])
+        self.memory[:rest] = self.memory[self.at : self.end].copy()
+        self.base += self.at
+        self.at, self.end = 0, rest
+        got = self._file.readinto(self.memory.data[rest:-_SPARE_BYTES])
+        self.end += got
+        return bool(got)
+
+    def damaged(self, at: int, what: str) -> CaptureError:
+        """What to raise for something at this place of the window that no capture has."""
+        mend = f"`editcap -r {self.path.name} good.pcapng 1-{self.packets}` keeps what is before."
+        place = self.base + at
+        return CaptureError(
+            f"{self.path} is damaged after packet {self.packets}, at byte {place}: {what}.",
+            mend if self.packets else "Take it again.",
+        )
+
+    def headless(self) -> CaptureError:
+        """What to raise for a file that is shorter than its own header."""
+        return CaptureError(f"{self.path} ends within its own header.", "Take it again.")
+
+    def check_link(self, used: Iterable[Interface]) -> None:
+        """CaptureError if packets come from an interface that is not Ethernet."""
+        for interface in used:
+            if interface.link_type != _ETHERNET:
+                kind = _LINK_TYPES.get(interface.link_type, f"number {interface.link_type}")
+                raise CaptureError(
+                    f"{self.path} was taken from a link of type {kind}, not Ethernet.",
+                    "Capture on one Ethernet interface, such as eth0.",
+                )
+
+
+def rows(memory: Bytes, at: Integers, width: int) -> Bytes:
+    """The `width` bytes from each of the places `at`, one row a place."""
+    # Overlapping items of that width: one copy of a few bytes a row, instead of one a byte.
+    items = np.ndarray(memory.size - width + 1, f"V{width}", memory, strides=(1,))
+    return items[at].view(np.uint8).reshape(-1, width)
