@@ -13,6 +13,7 @@ from pathlib import Path
 from beowulf import places
 from beowulf.cluster import rack
 from beowulf.cluster.plan import Plan
+from beowulf.cluster.shells import surroundings
 
 OLDEST_PYTHON = (3, 11)
 LEAST_DISK_BYTES = 200 * 1024**2
@@ -46,7 +47,7 @@ class Tool:
         """Where it is; /usr/sbin counts, which an ordinary user's PATH lacks on Debian."""
         if self.name.startswith("/"):
             return self.name if Path(self.name).exists() else None
-        return shutil.which(self.name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+        return shutil.which(self.name, path=surroundings()["PATH"])
 
 
 def tools() -> list[Tool]:
@@ -172,7 +173,7 @@ def _network() -> Check:
 
     plan = Plan(nodes=2)
     lines = [
-        *links.switches(plan),
+        *links.switches(plan, present=()),
         "ip link add node00 type veth peer name eth0",
         "ip link set node00 master br0 up",
         links.shape("eth0", plan.rate),
@@ -228,7 +229,6 @@ def _said(words: list[str]) -> str:
 
 
 def _try(words: list[str]) -> subprocess.CompletedProcess[str] | None:
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
     try:
         return subprocess.run(
             words,
@@ -236,7 +236,7 @@ def _try(words: list[str]) -> subprocess.CompletedProcess[str] | None:
             text=True,
             timeout=30,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "PATH": path},
+            env=surroundings(),
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -14,7 +14,7 @@ from beowulf.cluster import environment, links, rack, sshd, state
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.processes import Process
 from beowulf.cluster.rack import Rack
-from beowulf.cluster.shells import Say, completed, script, told
+from beowulf.cluster.shells import Say, completed, script, surroundings, told
 from beowulf.errors import LabError
 
 LONGEST_BOOT_S = 30.0
@@ -38,10 +38,8 @@ def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
                 "`make lab` (or `beowulf doctor --fix`) makes it.",
             )
     its_rack = found or rack.start(folder, say)
-    state.save(folder, plan, {"rack_pid": its_rack.process.pid})
-    (folder / "broken").unlink(missing_ok=True)
-    if not found:
-        script("in the switch", rack.enter(its_rack.process), links.switches(plan), say)
+    state.save(folder, plan, its_rack.process.pid)
+    (folder / state.BROKEN).unlink(missing_ok=True)
     missing = [name for name in plan.names if name not in its_rack.nodes()]
     if missing:
         launcher = rack.node_launcher(missing)
@@ -83,12 +81,17 @@ def _plug_in(
 ) -> None:
     # The numbers of the nodes' processes are those of this machine, so this runs outside the rack's PID namespace.
     switch = rack.enter(its_rack.process, "mount", "net")
-    present = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
-    plugged = {line.split("@")[0].split()[0] for line in present.splitlines() if line.strip()}
-    loose = {name: p.pid for name, p in nodes.items() if name in fresh or name not in plugged}
+    listed = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
+    plugged = {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}
+    loose = {
+        name: process.pid
+        for name, process in nodes.items()
+        if name in fresh or not plugged.issuperset(links.ports(plan, [name]))
+    }
     # The cable of a node that died may hang on for a moment.
     stale = [port for port in links.ports(plan, loose) if port in plugged]
-    lines = [f"ip link delete {port} 2>/dev/null || true" for port in stale]
+    lines = links.switches(plan, plugged)
+    lines += [f"ip link delete {port} 2>/dev/null || true" for port in stale]
     if loose:
         lines += links.cables(plan, loose)
     for port in links.ports(plan, nodes):
@@ -109,6 +112,7 @@ def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            env=surroundings(),
         )
         _feed(jobs[node], text)
     for node, job in jobs.items():

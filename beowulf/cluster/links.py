@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from beowulf.cluster.plan import Plan
 
@@ -24,14 +24,16 @@ def shape(device: str, rate: str) -> str:
     )
 
 
-def switches(plan: Plan) -> list[str]:
-    """Lines for the switch's namespace: one bridge a network. A bridge that is there already stays."""
+def switches(plan: Plan, present: Collection[str]) -> list[str]:
+    """Lines for the switch's namespace: one bridge a network, unless it is among the devices that are `present`."""
     lines = ["ip link set lo up"]
     for network in range(plan.networks):
-        lines += [
-            f"ip link add br{network} type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
-            f"ip link set br{network} up",
-        ]
+        bridge = f"br{network}"
+        if bridge not in present:
+            lines.append(
+                f"ip link add {bridge} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+            )
+        lines.append(f"ip link set {bridge} up")
     # A host that filters bridged frames would pass ours through its firewall. Not every kernel has the switch for it.
     lines.append("sysctl -qw net.bridge.bridge-nf-call-iptables=0 2>/dev/null || true")
     return lines

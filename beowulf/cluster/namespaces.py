@@ -28,38 +28,43 @@ def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> Namespac
     `say(where, lines)` is told every shell command before it is run.
     """
     folder = folder or places.state()
+    _refuse_on_a_node()
     with state.locked(folder):
-        running = rack.find(folder)
+        found = rack.find(folder)
         before = state.load(folder)
-        if running and (before is None or not _same_machines(before["plan"], plan)):
-            _take_down(folder, say)
-            running = None
-        fresh = running is None
+        if found and (before is None or not _same_machines(before.plan, plan)):
+            _end(folder, say)
+            found = None
+        elif before is None:
+            state.refuse_strangers(folder)
         try:
-            return NamespaceCluster(plan, folder, boot.boot(plan, folder, running, say))
+            return NamespaceCluster(plan, folder, boot.boot(plan, folder, found, say))
         except BaseException:
-            if fresh:
-                _take_down(folder, silent)
+            if found is None:
+                _end(folder, silent)
+                state.remove(folder)
             raise
 
 
 def down(*, say: Say = silent, folder: Path | None = None) -> bool:
     """Take the cluster down: no process, mount, interface or file of it stays. False when there was none."""
     folder = folder or places.state()
+    _refuse_on_a_node()
     if not folder.exists() and rack.find(folder) is None:
         return False
     with state.locked(folder):
-        return _take_down(folder, say)
+        was_there = _end(folder, say)
+        state.remove(folder)
+        return was_there
 
 
 def running(folder: Path | None = None) -> NamespaceCluster | None:
     """The cluster that runs in this folder, or None."""
     folder = folder or places.state()
+    _refuse_on_a_node()
     known = state.load(folder)
-    if known is None:
-        return None
-    found = rack.find(folder, int(known.get("rack_pid", 0)))
-    return NamespaceCluster(known["plan"], folder, found) if found else None
+    found = rack.find(folder, known.rack_pid) if known else None
+    return NamespaceCluster(known.plan, folder, found) if known and found else None
 
 
 class NamespaceCluster(Cluster):
@@ -152,12 +157,12 @@ class NamespaceCluster(Cluster):
         self.heal()
         what, chosen = faults.solution(fault, self.nodes, learner())
         faults.apply(self, what, node or chosen)
-        state.write(self.folder, {"broken": (fault, 0o600)})
+        state.write(self.folder, {state.BROKEN: (fault, 0o600)})
 
     @property
     def broken(self) -> str:
         """The name of the fault that `break_it` set up, or nothing."""
-        mark = self.folder / "broken"
+        mark = self.folder / state.BROKEN
         return mark.read_text() if mark.exists() else ""
 
     def heal(self) -> None:
@@ -172,7 +177,7 @@ class NamespaceCluster(Cluster):
         """Pull the plug: the node and all that runs on it ends at once."""
         process = self.rack.nodes().get(node)
         if process:
-            process.end()
+            processes.end([process])
 
     def shape(self, rate: str, *, say: Say = silent) -> None:
         """Limit every cable, in both directions, to `rate`."""
@@ -218,14 +223,22 @@ def _same_machines(old: Plan, new: Plan) -> bool:
     return replace(old, rate=new.rate) == new
 
 
-def _take_down(folder: Path, say: Say) -> bool:
+def _end(folder: Path, say: Say) -> bool:
     found = rack.find(folder)
     if found:
         say(
             "on this machine: all nodes end with the rack's first process",
             f"kill -9 {found.process.pid}",
         )
-        found.end()
-    was_there = found is not None or (folder / "cluster.json").exists()
-    state.remove(folder)
+    was_there = found is not None or (folder / state.CLUSTER).exists()
+    rack.end(folder)
+    state.empty(folder)
     return was_there
+
+
+def _refuse_on_a_node() -> None:
+    if node := rack.this_node():
+        raise LabError(
+            f"This is {node}, a node of the cluster.",
+            "`beowulf` works outside of it: leave this shell with `exit` first.",
+        )

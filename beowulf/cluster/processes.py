@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +24,14 @@ class Process:
         state, ticks = _state_and_start(self.pid)
         return ticks == self.start_ticks and state not in "ZX"
 
-    def end(self, patience_s: float = 5.0) -> bool:
-        """Kill it and wait until it is gone; False when it is still there after `patience_s`."""
+    def kill(self) -> None:
+        """Tell the kernel to end it, without waiting."""
         if self.alive:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                return True
+
+    def gone(self, patience_s: float = 5.0) -> bool:
+        """Wait until it has ended; False when it is still there after `patience_s`."""
         deadline = time.monotonic() + patience_s
         while self.alive and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -39,6 +42,38 @@ def process(pid: int) -> Process | None:
     """The running process with that number, or None."""
     state, ticks = _state_and_start(pid)
     return None if state in "ZX" else Process(pid, ticks)
+
+
+def everyone() -> Iterator[Process]:
+    """All processes that run on this machine now."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (found := process(int(entry.name))):
+            yield found
+
+
+def network(pid: int) -> str:
+    """The network namespace that the process is in; empty when it is gone or not ours to ask."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/net")
+    except OSError:
+        return ""
+
+
+def end(firsts: Iterable[Process]) -> list[Process]:
+    """Kill these first processes of namespaces and all that is in their networks; those that do not end.
+
+    What entered from outside is not killed with the first process, and while it is stopped (Ctrl-Z) it keeps its
+    child, and so the namespace, from ending.
+    """
+    firsts = list(firsts)
+    networks = {network(first.pid) for first in firsts} - {"", network(os.getpid())}
+    for first in firsts:
+        first.kill()
+    if networks:
+        for other in everyone():
+            if network(other.pid) in networks:
+                other.kill()
+    return [first for first in firsts if not first.gone()]
 
 
 def children(pid: int) -> list[int]:

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from beowulf.cluster import processes
+from beowulf.cluster import processes, shells, state
 from beowulf.cluster.processes import Process
 from beowulf.cluster.shells import Say
 from beowulf.errors import LabError
@@ -39,26 +39,29 @@ class Rack:
                     found[words[-1]] = first
         return dict(sorted(found.items()))
 
-    def end(self) -> None:
-        """Kill the rack and with it every process, mount, interface and namespace of the cluster."""
-        for process in _find(self.folder):
-            if not process.end():
-                raise LabError(
-                    f"The cluster's process {process.pid} does not end.",
-                    "It waits inside the kernel, perhaps for a file server; try `beowulf down` again later.",
-                )
+
+def end(folder: Path) -> None:
+    """Kill every rack of the cluster in `folder`, and so each process, mount, interface and namespace of it."""
+    racks = _find(folder)
+    nodes = [node for each in racks for node in Rack(folder, each).nodes().values()]
+    if stuck := processes.end([*racks, *nodes]):
+        raise LabError(
+            f"The cluster's process {stuck[0].pid} does not end.",
+            "It waits inside the kernel, perhaps for a file server; try `beowulf down` again later.",
+        )
 
 
 def find(folder: Path, hint: int = 0) -> Rack | None:
     """The running rack of the cluster in `folder`; `hint` is its process number if it is known."""
     for process in _find(folder, hint):
-        if processes.command_line(process.pid)[0] == "bash":
+        if processes.command_line(process.pid)[:1] == ["bash"]:
             return Rack(folder, process)
     return None
 
 
 def start(folder: Path, say: Say) -> Rack:
     """Start a rack and wait until its namespaces are there."""
+    end(folder)  # one that was still starting when its `up` was killed
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     words = [
         "unshare",
@@ -74,17 +77,23 @@ def start(folder: Path, say: Say) -> Rack:
         "on this machine: a rack, whose network is the switch",
         " ".join(words[:-4]) + f" '{WAIT_FOR_EVER}' &",
     )
-    complaints = folder / "rack.log"
-    with complaints.open("w") as log:
-        # setsid --fork: the rack outlives this process and its terminal, and is nobody's zombie.
-        subprocess.run(
-            ["setsid", "--fork", *words],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd="/",
-            check=True,
-        )
+    complaints = folder / state.RACK_LOG
+    try:
+        with complaints.open("w") as log:
+            # setsid --fork: the rack outlives this process and its terminal, and is nobody's zombie.
+            subprocess.run(
+                ["setsid", "--fork", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=shells.surroundings(),
+                check=True,
+            )
+    except FileNotFoundError as error:
+        raise shells.missing(error) from error
+    except OSError as error:
+        raise state.full(folder, error) from error
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline and not complaints.stat().st_size:
         if rack := find(folder):
@@ -108,10 +117,16 @@ def enter(process: Process, *kinds: str) -> list[str]:
     ]
 
 
+def this_node() -> str:
+    """The name of the node that this very process runs on; empty outside of every cluster."""
+    words = processes.command_line(1)
+    return words[-1] if words[-2:-1] == [NODE] else ""
+
+
 def node_launcher(names: list[str]) -> list[str]:
-    """Lines for the rack that start the first process of each node."""
+    """Lines for the rack that start the first process of each node; the terminal that we run in is not theirs."""
     return [
-        f"unshare {OWN_NAMESPACES} bash -c '{WAIT_FOR_EVER}' {NODE} {name} </dev/null >/dev/null 2>&1 &"
+        f"setsid unshare {OWN_NAMESPACES} bash -c '{WAIT_FOR_EVER}' {NODE} {name} </dev/null >/dev/null 2>&1 &"
         for name in names
     ]
 
@@ -121,10 +136,9 @@ def _find(folder: Path, hint: int = 0) -> list[Process]:
     if hint and processes.command_line(hint)[-2:] == mark:
         known = processes.process(hint)
         return [known] if known else []
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and processes.command_line(int(entry.name))[-2:] == mark:
-            candidate = processes.process(int(entry.name))
-            if candidate and processes.owner(candidate.pid) == os.geteuid():
-                found.append(candidate)
-    return found
+    return [
+        candidate
+        for candidate in processes.everyone()
+        if processes.command_line(candidate.pid)[-2:] == mark
+        and processes.owner(candidate.pid) == os.geteuid()
+    ]

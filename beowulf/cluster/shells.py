@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import time
@@ -18,6 +19,16 @@ Say = Callable[[str, str], None]
 
 def silent(where: str, lines: str) -> None:
     """Say nothing about what is done; the place of a `say` that explains."""
+
+
+def surroundings() -> dict[str, str]:
+    """The environment of what we start: an ordinary user's PATH lacks the folders of ip, tc and sysctl on Debian."""
+    return {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"}
+
+
+def missing(error: FileNotFoundError) -> LabError:
+    """The sentence for a tool that is not installed."""
+    return LabError(f"{error.filename} is missing.", "`beowulf doctor --fix` installs it.")
 
 
 def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
@@ -49,7 +60,10 @@ def completed(words: list[str], stdin: str, timeout_s: float, node: str) -> Comp
             text=True,
             errors="replace",
             timeout=timeout_s,
+            env=surroundings(),
         )
+    except FileNotFoundError as error:
+        raise missing(error) from error
     except subprocess.TimeoutExpired as error:
         raise LabError(
             f"{node or 'The cluster'} did not finish `{words[-1]}` within {timeout_s:g} s.",

@@ -115,8 +115,8 @@ def start(folder: Path, node: str) -> list[str]:
     return [
         "mkdir -p /run/sshd /run/beowulf && chmod 755 /run/sshd",
         (
-            f"if ! kill -0 $(cat /run/sshd.pid 2>/dev/null || echo none) 2>/dev/null; then"
-            f" {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log; fi"
+            f"grep -q ' {LISTENING} ' /proc/net/tcp ||"
+            f" {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log"
         ),
         f"for try in $(seq 1000); do grep -q ' {LISTENING} ' /proc/net/tcp && exit 0; sleep 0.005; done",
         f"tail -n 3 {own}/sshd.log >&2; echo 'sshd does not answer' >&2; exit 1",

@@ -7,12 +7,26 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from beowulf.cluster.plan import Plan
 from beowulf.errors import LabError
+
+CLUSTER = "cluster.json"
+RACK_LOG = "rack.log"
+BROKEN = "broken"
+# All that a cluster keeps in its folder; whatever else lies there is not ours to remove.
+OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What cluster.json remembers: what the cluster was to be, and the process number of its rack."""
+
+    plan: Plan
+    rack_pid: int
 
 
 @contextmanager
@@ -29,8 +43,9 @@ def locked(folder: Path) -> Iterator[None]:
             ) from error
         fcntl.flock(held, fcntl.LOCK_EX)
         # `down` removes the folder while we wait for it: then this lock is on a folder that is no more.
-        if folder.exists() and os.stat(folder).st_ino == os.fstat(held).st_ino:
-            break
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.stat(folder), os.fstat(held)):
+                break
         os.close(held)
     try:
         yield
@@ -38,24 +53,33 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(held)
 
 
-def save(folder: Path, plan: Plan, more: Mapping[str, Any]) -> None:
+def save(folder: Path, plan: Plan, rack_pid: int) -> None:
     """Write cluster.json in one step, so that a reader finds the old one or the new one, never half."""
-    text = json.dumps({"plan": plan.as_dict(), **more}, indent=1)
-    temporary = folder / "cluster.json.new"
+    text = json.dumps({"plan": plan.as_dict(), "rack_pid": rack_pid}, indent=1)
+    temporary = folder / f"{CLUSTER}.new"
     try:
         temporary.write_text(text)
-        temporary.replace(folder / "cluster.json")
+        temporary.replace(folder / CLUSTER)
     except OSError as error:
         raise full(folder, error) from error
 
 
-def load(folder: Path) -> dict[str, Any] | None:
+def load(folder: Path) -> Kept | None:
     """What cluster.json says, or None when there is none or it cannot be read."""
     try:
-        found = json.loads((folder / "cluster.json").read_text())
-        return {**found, "plan": Plan(**found["plan"])}
-    except (OSError, ValueError, KeyError, TypeError):
+        found = json.loads((folder / CLUSTER).read_text())
+        return Kept(Plan(**found["plan"]), int(found["rack_pid"]))
+    except (OSError, ValueError, KeyError, TypeError, LabError):
         return None
+
+
+def refuse_strangers(folder: Path) -> None:
+    """LabError when the folder holds anything that no cluster put there: it may be somebody's home."""
+    if strangers := sorted({path.name for path in folder.iterdir()} - OURS):
+        raise LabError(
+            f"The folder {folder} is in use for something else: {', '.join(strangers[:3])}.",
+            "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
+        )
 
 
 def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:
@@ -72,9 +96,21 @@ def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:
             raise full(folder, error) from error
 
 
+def empty(folder: Path) -> None:
+    """Remove all that a cluster keeps in the folder; the folder, and with it the lock, stays."""
+    for name in OURS:
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def remove(folder: Path) -> None:
-    """Remove the folder and all that is in it."""
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove the cluster's files, and the folder unless somebody else keeps something in it."""
+    empty(folder)
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def full(folder: Path, error: OSError) -> LabError:
