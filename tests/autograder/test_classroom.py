@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import fabricated
 import pytest
 from typer.testing import CliRunner, Result
 
+from beowulf import places
 from beowulf.cli.classroom import app
 from beowulf.errors import LabError, UsageError
 
@@ -27,36 +29,44 @@ def test_every_command_shows_an_example(command: str) -> None:
     assert f"Example: beowulf class {command}" in told.output
 
 
-def test_a_class_from_the_first_command_to_the_points(
+GUIDE = (places.root() / "docs" / "instructor.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```text\n((?:beowulf|nbgrader) .*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_guides_commands_lead_from_a_new_course_to_grades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, released: Any
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    told = run("init", "spring", "--exchange", str(tmp_path / "exchange"))
-    assert told.exit_code == 0, told.output
-    assert "01-validation" in told.output
+    answered = fabricated.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
+    fabricated.hand_in(tmp_path / "hand-ins" / "ada", answered, [fabricated.validation()])
+    (tmp_path / "hand-ins" / "bob").mkdir()
+    (tmp_path / "hand-ins" / "bob" / "validation.ipynb").write_text("not a notebook")
+    here = f"PATH={Path(sys.executable).parent}:$PATH\n"
+
+    assert [block.split()[0] for block in BLOCKS] == ["beowulf", "beowulf", "nbgrader"]
+    told = [_shell(here + "set -e\n" + BLOCKS[0], tmp_path)]
+    told += [_shell(here + block, tmp_path / "spring") for block in BLOCKS[1:]]
+
+    assert "its labs: 01-validation" in told[0].stdout
+    assert "ada: new" in told[1].stdout
+    assert "4 of 20" in told[1].stdout
+    assert told[1].returncode == 1  # because of bob
+    assert [done.stderr for done in told[:2]] == ["", ""]
+    feedback = tmp_path / "spring" / "feedback" / "ada" / "01-validation" / "validation.html"
+    assert "0 of 1 points" in feedback.read_text()
+    assert "ordered_pairs = 11" in feedback.read_text()
+    assert "ada" in (tmp_path / "spring" / "grades.csv").read_text()
 
     monkeypatch.chdir(tmp_path / "spring")
-    told = run("release", "1")
-    assert told.exit_code == 0, told.output
-    assert str(tmp_path / "exchange" / "beowulf" / "outbound" / "01-validation") in told.output
-
-    answered = fabricated.answered(released, {"ring_messages": 4})
-    fabricated.hand_in(tmp_path / "in" / "ada", answered, [fabricated.validation()])
-    (tmp_path / "in" / "bob").mkdir()
-    (tmp_path / "in" / "bob" / "validation.ipynb").write_text("not a notebook")
-    told = run("collect", "01", str(tmp_path / "in"))
-    assert told.exit_code == 0, told.output
-    assert "ada: new" in told.output
-
-    told = run("grade", "01")
-    assert told.exit_code == 1  # because of bob
-    assert "4 of 20" in told.output
-    assert "explain" in told.output
-
-    told = run("grade", "01", "--student", "ada", "--json")
-    assert told.exit_code == 0
-    (ada,) = json.loads(told.stdout)
+    again = run("grade", "01", "--student", "ada", "--json")
+    assert again.exit_code == 0
+    (ada,) = json.loads(again.stdout)
     assert (ada["points"], ada["skipped"], ada["questions"]["a2-record"]) == (4, True, 3)
+
+
+def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=120
+    )
 
 
 @pytest.mark.parametrize(
