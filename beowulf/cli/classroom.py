@@ -70,7 +70,7 @@ def collect(
         for note in each.notes:
             print(f"  {note}")
     refused = sum(each.outcome == "refused" for each in found)
-    print(f"{len(found) - refused} submissions are here, {refused} were refused.")
+    print(f"Here: {len(found) - refused}. Refused: {refused}.")
     if refused:
         raise typer.Exit(1)
 
@@ -104,12 +104,12 @@ def grade(
     if as_json:
         print(json.dumps([asdict(each) for each in graded], indent=1))
     else:
-        _show(graded)
+        _show(graded, course.lab(lab))
     if any(each.problem for each in graded):
         raise typer.Exit(1)
 
 
-def _show(graded: list[Graded]) -> None:
+def _show(graded: list[Graded], slug: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -119,4 +119,6 @@ def _show(graded: list[Graded]) -> None:
         points = "" if each.problem else f"{each.points:g} of {each.of:g}"
         table.add_row(each.student, points, ", ".join(each.awaiting), said)
     Console().print(table)
-    print("Why: `nbgrader generate_feedback LAB`. By hand: `nbgrader formgrader` in Jupyter.")
+    print(f"The reasons, for each learner: nbgrader generate_feedback {slug}")
+    if any(each.awaiting for each in graded):
+        print("What waits for you: start `jupyter lab` here and choose Nbgrader > Formgrader.")
