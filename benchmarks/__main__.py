@@ -1,0 +1,147 @@
+"""`python -m benchmarks [NAME]`: measure, print a table, keep it under benchmarks/results."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import secrets
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType, ModuleType
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.checkout import commit
+from benchmarks.ratio import noise
+from benchmarks.result import Result
+from benchmarks.rows import HEADINGS, answer, cells
+from beowulf import circumstances
+from beowulf.errors import LabError, UsageError
+from beowulf.progress import bar
+from beowulf.record import moment
+
+RESULTS = Path(__file__).with_name("results")
+# In this order: the last one leaves a load behind that would spoil what follows.
+BENCHMARKS = ("help", "up_down", "install", "allreduce")
+# What the last one did still shows in the load and in the pressure, which look ten seconds back and more.
+REST_S = 20.0
+EPILOG = "A result is written when a benchmark is through; Ctrl-C leaves the old one, and the machine as it was."
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is asked for; 0: measured, 1: something could not be, 2: the arguments are wrong."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    try:
+        return _run(_read(arguments))
+    except LabError as trouble:
+        print(f"benchmarks: {trouble}", file=sys.stderr)
+        return trouble.exit_code
+    except KeyboardInterrupt:
+        print("benchmarks: stopped; what was measured so far is not kept.", file=sys.stderr)
+        return 1
+
+
+def _read(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__, epilog=EPILOG)
+    parser.add_argument("name", nargs="?", default="", help="one benchmark; all if left out")
+    parser.add_argument("--list", action="store_true", help="say which there are")
+    parser.add_argument("--rounds", type=int, help="how many; each benchmark has its own number")
+    parser.add_argument("--seed", type=int, help="draws the order and the intervals; kept")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder for the results")
+    return parser.parse_args(arguments)
+
+
+def _run(asked: argparse.Namespace) -> int:
+    if asked.list:
+        for name in BENCHMARKS:
+            module = find(name)
+            print(f"{name:<10} {module.TITLE} ({module.ROUNDS} rounds)")
+        return 0
+    if asked.rounds is not None and asked.rounds < 1:
+        raise UsageError(f"It takes at least 1 round, not {asked.rounds}.")
+    names = [chosen(asked.name)] if asked.name else list(BENCHMARKS)
+    worst = 0
+    for number, name in enumerate(names):
+        if number:
+            time.sleep(REST_S)
+        try:
+            result = measure(name, asked.rounds, asked.seed)
+            files = result.save(asked.results)
+        except LabError as trouble:
+            print(f"benchmarks: {name}: {trouble}", file=sys.stderr)
+            worst = 1
+            continue
+        show(result)
+        print(f"Kept in {' and '.join(str(path) for path in files)}.\n")
+    return worst
+
+
+def chosen(name: str) -> str:
+    """The benchmark that is meant; its beginning is enough where only one begins so."""
+    meant = [known for known in BENCHMARKS if known.startswith(name)]
+    if len(meant) != 1:
+        raise UsageError(f"There is no benchmark {name!r}.", f"There are: {', '.join(BENCHMARKS)}.")
+    return meant[0]
+
+
+def find(name: str) -> ModuleType:
+    """The file of a benchmark: TITLE, ROUNDS, FILLS_THE_CORES and measure()."""
+    return importlib.import_module(f"benchmarks.{name}")
+
+
+def measure(name: str, rounds: int | None = None, seed: int | None = None) -> Result:
+    """Run one benchmark and judge its rows by what the machine did meanwhile."""
+    module = find(name)
+    rounds = rounds or module.ROUNDS
+    seed = secrets.randbits(32) if seed is None else seed
+    started, before = moment(), circumstances.now()
+    with bar(module.TITLE) as told:
+        found = module.measure(rounds, seed, told)
+    after, ended = circumstances.now(), moment()
+    noisy = noise(before, after, found.busy_percent, fills_the_cores=module.FILLS_THE_CORES)
+    return Result(
+        name=name,
+        title=module.TITLE,
+        started=started,
+        ended=ended,
+        rounds=rounds,
+        seed=seed,
+        noise=noisy,
+        rows=[answer(question, found.samples, noisy, seed) for question in found.questions],
+        samples_s=found.samples,
+        order=found.order,
+        raw_samples_s=found.raw,
+        facts=found.facts,
+        notes=found.notes,
+        circumstances={
+            "before": before,
+            "after": after,
+            "pauses_busy_percent": found.busy_percent,
+        },
+        versions={**circumstances.versions(), "commit": commit()},
+    )
+
+
+def show(result: Result) -> None:
+    """Print the table."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)
+    table = Table(*HEADINGS, title=result.title, title_justify="left")
+    for row in result.rows:
+        table.add_row(*cells(row))
+    console.print(table, markup=False)
+    if result.noise:
+        print(f"The machine was noisy: {result.noise}.")
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

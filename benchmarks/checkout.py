@@ -1,0 +1,24 @@
+"""Which state of this project was measured."""
+
+from __future__ import annotations
+
+import subprocess
+
+from beowulf import places
+
+
+def commit() -> str:
+    """The commit of the checkout, with a word when files differ from it; "" where there is no git."""
+    root = places.root()
+
+    def git(*words: str) -> str:
+        try:
+            done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True)
+        except OSError:
+            return ""
+        return done.stdout.strip()
+
+    changed = git(
+        "status", "--porcelain", "--untracked-files=no", "--", ".", ":!benchmarks/results"
+    )
+    return git("rev-parse", "HEAD") + (" with changes" if changed else "")

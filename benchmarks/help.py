@@ -1,0 +1,39 @@
+"""How long does `beowulf --help` take? Against a Python of the same environment that does nothing."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import commands
+from benchmarks.ratio import Told, interleave
+from benchmarks.result import Findings
+from benchmarks.rows import Bar, Question
+from beowulf import places
+
+TITLE = "`beowulf --help` against a Python that does nothing"
+ROUNDS = 30
+FILLS_THE_CORES = False
+
+OURS, OTHER = "beowulf --help", "python -c pass"
+
+
+def measure(rounds: int, seed: int, told: Told) -> Findings:
+    """Both by turns; the warm-up compiles what Python keeps compiled."""
+    env = commands.environment()
+    beowulf = str(places.python_bin() / "beowulf")
+    words = {OURS: [beowulf, "--help"], OTHER: [sys.executable, "-c", "pass"]}
+    sides = {
+        name: lambda name=name, line=line: {name: commands.timed(line, env)[0]}
+        for name, line in words.items()
+    }
+    taken = interleave(sides, rounds, seed, told, warm_up=2)
+    return Findings(
+        [Question("`beowulf --help`", OURS, OTHER, Bar(0.3))],
+        taken.samples,
+        taken.busy_percent,
+        taken.order,
+        notes=[
+            "Wall clock of the whole command, as a shell sees it; what it prints goes into a file.",
+            "Files are in the page cache: after a cold start of the machine the first one takes longer.",
+        ],
+    )

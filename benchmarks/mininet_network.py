@@ -1,0 +1,83 @@
+"""Mininet's side of the benchmark up_down: four hosts behind one switch, an sshd in each.
+
+Run by the machine's own Python, for which Debian's package installs Mininet, in a folder with the file sshd_config.
+It prints a line of JSON when every sshd listens, waits for a line, takes the network down and prints another.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from mininet.link import Link, TCLink  # type: ignore[import-not-found]
+from mininet.net import VERSION, Mininet  # type: ignore[import-not-found]
+from mininet.nodelib import LinuxBridge  # type: ignore[import-not-found]
+from mininet.topo import SingleSwitchTopo  # type: ignore[import-not-found]
+
+HOSTS = 4
+RATE_MBIT_PER_S = 100
+LONGEST_WAIT_S = 20
+# Port 22 in state LISTEN, as /proc/net/tcp writes it; the nodes of `beowulf up` are asked the same.
+LISTENING = "00000000:0016 00000000:0000 0A"
+BANNER = "exec 3<>/dev/tcp/{}/22 && read -r -t 5 -u 3 line && echo $line; exec 3>&-"
+
+
+def started(links: str, folder: str) -> Any:
+    """A running network whose hosts all have an sshd that listens."""
+    shaped = {"bw": RATE_MBIT_PER_S, "use_tbf": True} if links == "tbf" else {}
+    net = Mininet(
+        topo=SingleSwitchTopo(k=HOSTS, lopts=shaped),
+        switch=LinuxBridge,
+        controller=None,
+        link=TCLink if shaped else Link,
+    )
+    net.start()
+    for host in net.hosts:
+        host.cmd(f"/usr/sbin/sshd -D -f {folder}/sshd_config &")
+    deadline = time.monotonic() + LONGEST_WAIT_S
+    for host in net.hosts:
+        # Read from outside: a command in the host's shell would cost Mininet more time.
+        sockets = Path(f"/proc/{host.pid}/net/tcp")
+        while LISTENING not in sockets.read_text():
+            if time.monotonic() > deadline:
+                sys.exit(f"the sshd of {host.name} does not listen")
+            time.sleep(0.001)
+    return net
+
+
+def stop(net: Any) -> None:
+    """Take everything down, with Mininet's own means."""
+    for host in net.hosts:
+        # As Mininet's own example does: sshd outlives its shell otherwise.
+        host.cmd("kill $!")
+    net.stop()
+
+
+def shaped_ports(net: Any) -> int:
+    """How many of the cables' ends have the queue that limits their rate."""
+    ends = [end for link in net.links for end in (link.intf1, link.intf2)]
+    return sum("qdisc tbf" in end.cmd("tc qdisc show dev", end) for end in ends)
+
+
+def main() -> None:
+    """Up, a word about it, a line from whoever measures, down, a word about it."""
+    links, folder = sys.argv[1:]
+    began = time.perf_counter()
+    net = started(links, folder)
+    ready = {"up_s": time.perf_counter() - began, "version": VERSION}
+    print(json.dumps(ready), flush=True)
+
+    sys.stdin.readline()
+    banners = [net.hosts[0].cmd(BANNER.format(host.IP())).strip() for host in net.hosts]
+    proof = {"answering": sum("SSH-2.0" in banner for banner in banners)}
+    proof["shaped_ports"] = shaped_ports(net)
+    print(json.dumps(proof), flush=True)
+
+    sys.stdin.readline()
+    began = time.perf_counter()
+    stop(net)
+    print(json.dumps({"down_s": time.perf_counter() - began}), flush=True)
+
+
+main()

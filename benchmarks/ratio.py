@@ -1,0 +1,139 @@
+"""Two things measured by turns in one run, and their ratio with its interval; and whether the machine was quiet."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RESAMPLES = 10_000
+CONFIDENCE = 0.95
+
+# With fewer pairs than this even the whole range of their ratios is no 95 % interval of the median: 2 * 0.5^6 = 3 %.
+LEAST_PAIRS = 6
+LEAST_RUNS = 3
+
+# What the last run leaves to the kernel, such as the end of its namespaces, is over by then.
+SETTLE_S = 0.2
+LISTEN_S = 0.1
+BUSY_PERCENT = 25.0
+MOST_BUSY_PAUSES = 0.25
+MOST_PRESSURE_PERCENT = 20.0
+
+# told: how much is done, of how much, and what is being done
+Told = Callable[[float, float, str], None]
+# Runs something once; gives the seconds of each thing that it timed, by name.
+Side = Callable[[], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The median of the ratios of `n` pairs, with its 95 % bootstrap interval."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass
+class Taken:
+    """What a run gave: samples in seconds, one a round, and how busy the machine was with other things in between."""
+
+    samples: dict[str, list[float]]
+    busy_percent: list[float]
+    order: list[str]
+
+
+def interleave(
+    sides: Mapping[str, Side], rounds: int, seed: int, told: Told, *, warm_up: int = 1
+) -> Taken:
+    """Run every side once a round, in an order drawn anew each time (`seed`); the warm-up rounds are not kept."""
+    draw = random.Random(seed)
+    taken = Taken({}, [], [])
+    runs = (warm_up + rounds) * len(sides)
+    done = 0
+    for number in range(warm_up + rounds):
+        for name in draw.sample(list(sides), len(sides)):
+            told(done, runs, name)
+            busy = busy_percent()
+            found = sides[name]()
+            done += 1
+            if number < warm_up:
+                continue
+            taken.busy_percent.append(busy)
+            taken.order.append(name)
+            for quantity, seconds in found.items():
+                taken.samples.setdefault(quantity, []).append(seconds)
+    return taken
+
+
+def compare(ours: Sequence[float], other: Sequence[float], seed: int) -> Ratio:
+    """Ours over the other, pair by pair: what slows a whole round is in both and falls out."""
+    if len(ours) != len(other) or not ours:
+        raise ValueError(f"{len(ours)} and {len(other)} samples are not pairs")
+    ratios = np.asarray(ours, dtype=float) / np.asarray(other, dtype=float)
+    low, high = interval(ratios.tolist(), seed)
+    return Ratio(float(np.median(ratios)), low, high, len(ratios))
+
+
+def interval(samples: Sequence[float], seed: int) -> tuple[float, float]:
+    """The 95 % bootstrap interval of the samples' median; of too few samples, their whole range."""
+    values = np.asarray(samples, dtype=float)
+    if len(values) < LEAST_PAIRS:
+        return float(values.min()), float(values.max())
+    draw = np.random.default_rng(seed)
+    medians = np.median(values[draw.integers(0, len(values), (RESAMPLES, len(values)))], axis=1)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(medians, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def busy_percent() -> float:
+    """The share of all cores' time that others took, in a pause of ours; stolen time counts."""
+    time.sleep(SETTLE_S)
+    before = _core_time()
+    time.sleep(LISTEN_S)
+    idle, total = (b - a for a, b in zip(before, _core_time(), strict=True))
+    return 100.0 * (1 - idle / total) if total else 0.0
+
+
+def _core_time() -> tuple[int, int]:
+    ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    idle_and_waiting_for_a_disk = ticks[3] + ticks[4]
+    return idle_and_waiting_for_a_disk, sum(ticks)
+
+
+def noise(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    busy: Sequence[float],
+    *,
+    fills_the_cores: bool,
+) -> str:
+    """In words, why the machine was too noisy for a verdict; empty when it was quiet.
+
+    `before` and `after` are circumstances, `busy` the pauses. What a benchmark that fills the cores leaves in the
+    load afterwards is its own doing and not held against the machine.
+    """
+    said = []
+    for when, seen in (("before", before), ("after", after)):
+        if when == "after" and fills_the_cores:
+            continue
+        load, cores = seen["load_1min"], seen["cores"]
+        if load > cores:
+            said.append(f"the load was {load:.2f} on {cores} cores {when}")
+        pressure = seen.get("waiting_for_a_core_percent_10s")
+        if pressure is not None and pressure > MOST_PRESSURE_PERCENT:
+            said.append(f"some process waited for a core in {pressure:.0f} % of the time {when}")
+    loud = sum(percent > BUSY_PERCENT for percent in busy)
+    if busy and loud / len(busy) > MOST_BUSY_PAUSES:
+        said.append(
+            f"in {loud} of {len(busy)} pauses others took more than {BUSY_PERCENT:.0f} % of the cores"
+        )
+    return "; ".join(said)

@@ -1,0 +1,140 @@
+"""The rows of a benchmark's table: a question, what was measured for it, and the verdict against its bar."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.ratio import LEAST_PAIRS, LEAST_RUNS, Ratio, compare, interval
+
+MET, NOT_MET, INCONCLUSIVE, NOT_MEASURED = "met", "not met", "inconclusive", "not measured"
+NO_BAR = "no bar"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What is to be reached: at most `limit`, in seconds for `ours`, or as a `ratio` of ours to the other."""
+
+    limit: float
+    of: str = "ours"
+    says: str = ""
+
+    def __str__(self) -> str:
+        if self.says or self.of == "ratio":
+            return self.says or f"ratio at most {self.limit:g}"
+        return f"at most {seconds(self.limit)}"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One row to be: `ours` and `other` name samples; `missing` says why there are none."""
+
+    what: str
+    ours: str
+    other: str = ""
+    bar: Bar | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table. Medians are in seconds; a ratio is ours over the other."""
+
+    what: str
+    bar: str
+    ours: str
+    other: str
+    ours_median_s: float | None
+    ours_interval_s: list[float] | None
+    other_median_s: float | None
+    ratio: float | None
+    ratio_interval: list[float] | None
+    n: int
+    verdict: str
+    why: str
+
+
+def answer(
+    question: Question, samples: Mapping[str, Sequence[float]], noise: str, seed: int
+) -> Row:
+    """The row for a question: medians, ratio with its interval, and the verdict against its bar."""
+    ours = samples.get(question.ours, [])
+    other = samples.get(question.other, [])
+    ours_interval = interval(ours, seed) if ours else None
+    ratio = compare(ours, other, seed) if ours and other else None
+    verdict, why = _verdict(question, ours_interval, ratio, len(ours), noise)
+    return Row(
+        what=question.what,
+        bar=str(question.bar or "none"),
+        ours=question.ours,
+        other=question.other,
+        ours_median_s=statistics.median(ours) if ours else None,
+        ours_interval_s=list(ours_interval) if ours_interval else None,
+        other_median_s=statistics.median(other) if other else None,
+        ratio=ratio.median if ratio else None,
+        ratio_interval=[ratio.low, ratio.high] if ratio else None,
+        n=len(ours),
+        verdict=verdict,
+        why=why,
+    )
+
+
+def _verdict(
+    question: Question,
+    ours: tuple[float, float] | None,
+    ratio: Ratio | None,
+    n: int,
+    noise: str,
+) -> tuple[str, str]:
+    bar = question.bar
+    of_ratio = bar is not None and bar.of == "ratio"
+    found = (ratio.low, ratio.high) if of_ratio and ratio else None if of_ratio else ours
+    if found is None:
+        return NOT_MEASURED, question.missing
+    if bar is None:
+        return NO_BAR, ""
+    if noise:
+        return INCONCLUSIVE, "the machine was noisy"
+    least = LEAST_PAIRS if of_ratio else LEAST_RUNS
+    if n < least:
+        return INCONCLUSIVE, f"{n} of the {least} rounds that it takes"
+    low, high = found
+    if high <= bar.limit:
+        return MET, ""
+    if low > bar.limit:
+        return NOT_MET, ""
+    what = "of the ratio" if of_ratio else "of the median"
+    return INCONCLUSIVE, f"the bar lies within the interval {what}"
+
+
+def seconds(value: float | None) -> str:
+    """A time with three digits and the unit that suits it."""
+    if value is None:
+        return "–"
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return f"{value:.3g} s"
+
+
+def cells(row: Row) -> list[str]:
+    """A row as the words of a table; HEADINGS says what they are."""
+    ratio = "–"
+    if row.ratio is not None and row.ratio_interval:
+        low, high = row.ratio_interval
+        ratio = f"{row.ratio:.3g} ({low:.3g} to {high:.3g})"
+    other = f"{seconds(row.other_median_s)} ({row.other})" if row.other_median_s else "–"
+    verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
+    return [row.what, row.bar, seconds(row.ours_median_s), other, ratio, str(row.n), verdict]
+
+
+HEADINGS = [
+    "what",
+    "bar",
+    "ours (median)",
+    "other (median)",
+    "ratio (95 % interval)",
+    "n",
+    "verdict",
+]

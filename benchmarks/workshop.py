@@ -1,0 +1,30 @@
+"""The folder in which a benchmark works: its own clusters are there, and nothing of it stays."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from beowulf.cluster import namespaces
+
+# The state folder of the one cluster that a benchmark has at a time; no other cluster of this user is met.
+STATE = "state"
+
+
+@contextmanager
+def workshop() -> Iterator[Path]:
+    """An empty folder. Afterwards it is gone, and the cluster whose state was in it is down."""
+    with tempfile.TemporaryDirectory(prefix="beowulf-bench-") as name:
+        folder = Path(name)
+        try:
+            yield folder
+        finally:
+            # Whoever presses Ctrl-C twice would otherwise keep a cluster that no command finds.
+            heeded = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            try:
+                namespaces.down(folder=folder / STATE)
+            finally:
+                signal.signal(signal.SIGINT, heeded)
