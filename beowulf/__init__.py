@@ -43,14 +43,13 @@ def study(
 
 def claims(record: Record) -> Verdicts:
     """What the paper's claims say of a Record: holds, contradicted or inconclusive, each with its evidence."""
-    from beowulf.studies import find
-    from beowulf.verdict import Verdicts
+    from beowulf.studies import judge
 
-    return Verdicts(find(record.study).claims(record))
+    return judge(record)
 
 
 def picture(record: Record) -> Figure:
     """The figure of a Record, with its data table and a sentence that says what it shows."""
-    from beowulf.studies import find
+    from beowulf.studies import draw
 
-    return find(record.study).picture(record)
+    return draw(record)

@@ -10,7 +10,9 @@ class LabError(Exception):
         self.what = what
         self.mend = mend
         self.node = node
-        super().__init__(" ".join(part for part in (what, mend) if part))
+        # A compiler's lines stand by themselves.
+        between = "\n" if "\n" in what else " "
+        super().__init__(between.join(part for part in (what, mend) if part))
 
 
 class UsageError(LabError):

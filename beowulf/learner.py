@@ -8,4 +8,7 @@ import os
 
 def learner() -> str:
     """BEOWULF_LEARNER, or else the name of this user."""
-    return os.environ.get("BEOWULF_LEARNER") or getpass.getuser()
+    try:
+        return os.environ.get("BEOWULF_LEARNER") or getpass.getuser()
+    except (KeyError, OSError):  # a user without a name, as some containers have
+        return f"user{os.getuid()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shlex
@@ -11,14 +12,15 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from beowulf import places
 from beowulf.cluster import Cluster
+from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 
 DEFAULT_TIMEOUT_S = 600.0
@@ -29,6 +31,8 @@ COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
 
 # What hydra prints of the rank that ended badly.
 BANNER = re.compile(r"RUNNING AT (?P<node>\S+)\s*\n=\s+EXIT CODE: (?P<code>\d+)")
+# What the cluster's own mpiexec and connection say of a node (beowulf/cluster/environment.py).
+LOST = re.compile(r"^mpiexec: (?:the connection to )?(\S+) (?:broke|does not answer)", re.MULTILINE)
 USUAL_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGKILL)
 
 
@@ -63,7 +67,7 @@ def build(source: Path, *, library: str = "classic", output: Path | None = None)
     done = subprocess.run(words, capture_output=True, text=True, errors="replace")
     if done.returncode:
         raise LabError(
-            f"{source} does not compile. The compiler says:\n{done.stderr.strip()}\n",
+            f"{source} does not compile. The compiler says:\n{done.stderr.strip()}",
             "Mend the first error that it names, then try again.",
         )
     return program
@@ -116,19 +120,27 @@ def launch(
         *(["-hosts", ",".join(hosts)] if hosts else []),
     ]
     settings = [f"{name}={value}" for name, value in (environment or {}).items()]
-    line = shlex.join(["env", f"BEOWULF_JOB={job}", *settings, *mpiexec, *words, *arguments])
-    where = shlex.quote(str(folder or Path.cwd()))
-    run = _Run(cluster.shell(cluster.nodes[0], f"cd {where} && exec {line}"), show)
+    line = shlex.join(["env", f"{JOB}={job}", *settings, *mpiexec, *words, *arguments])
+    where = str(folder or places.here())
+    master = cluster.nodes[0]
+    lost = f"{master} has no folder {where}: work in one that all nodes share, such as your home."
+    enter = f"cd {shlex.quote(where)} 2>/dev/null || {{ echo {shlex.quote(lost)} >&2; exit 1; }}"
+    run = _Run(cluster.shell(master, f"{enter}; exec {line}"), show)
     name = Path(words[-1]).name
     try:
         _watch(run, cluster, used[:ranks], name, timeout_s)
     except BaseException:
-        run.stop()
-        clear(cluster, job)
+        with _undisturbed():
+            run.stop()
+            clear(cluster, job)
         raise
     done = run.result()
     if done.returncode:
+        clear(cluster, job)
+    run.complain(name)
+    if done.returncode:
         _blame_dead(cluster, used[:ranks], name)
+        _blame_lost(done, used[:ranks], name)
     return done
 
 
@@ -153,10 +165,23 @@ def _capital(text: str) -> str:
     return "A" + text[1:] if text.startswith("a rank") else text
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A second Ctrl-C does not keep us from clearing up after the first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def clear(cluster: Cluster, job: str) -> None:
     """Kill what is left of a run on every node that lives, by process number."""
     script = (
-        f"for p in /proc/[0-9]*; do grep -qz '^BEOWULF_JOB={job}$' $p/environ 2>/dev/null"
+        f"for p in /proc/[0-9]*; do grep -qz '^{JOB}={job}$' $p/environ 2>/dev/null"
         " && kill -9 ${p#/proc/}; done; true"
     )
     dead = cluster.dead_nodes()
@@ -179,6 +204,7 @@ class _Run:
         assert self.process.stdout
         assert self.process.stderr
         self.show = show
+        self.refused: OSError | None = None  # why what it prints could not be passed on
         self.kept = {"stdout": bytearray(), "stderr": bytearray()}
         streams = {
             "stdout": (self.process.stdout, sys.stdout),
@@ -191,13 +217,17 @@ class _Run:
         for reader in self.readers:
             reader.start()
 
-    def _read(self, name: str, stream: IO[bytes], screen: IO[str]) -> None:
+    def _read(self, name: str, stream: IO[bytes], screen: IO[str] | None) -> None:
+        text = codecs.getincrementaldecoder("utf-8")(errors="replace")
         while chunk := os.read(stream.fileno(), 65536):
             if len(self.kept[name]) <= MOST_OUTPUT_BYTES:
                 self.kept[name] += chunk
-            if self.show:
-                screen.write(chunk.decode(errors="replace"))
-                screen.flush()
+            if self.show and screen and not self.refused:
+                try:
+                    screen.write(text.decode(chunk))
+                    screen.flush()
+                except OSError as error:
+                    self.refused = error
         stream.close()
 
     @property
@@ -212,11 +242,22 @@ class _Run:
         self.ended = time.monotonic()
         return True
 
+    def complain(self, name: str) -> None:
+        if isinstance(self.refused, BrokenPipeError):
+            raise self.refused
+        if self.refused:
+            raise LabError(
+                f"What {name} prints cannot be written: {self.refused.strerror}.",
+                "See whether the disk is full.",
+            )
+
     def stop(self) -> None:
-        self.process.terminate()
-        if not self.over(2.0):
-            self.process.kill()
-            self.process.wait()
+        # The whole session: what we started only waits for ssh, which would go on without it.
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+            if self.over(2.0):
+                break
 
     def result(self) -> Launch:
         for reader in self.readers:
@@ -233,6 +274,7 @@ def _watch(run: _Run, cluster: Cluster, used: list[str], name: str, timeout_s: f
                 f"{name} did not end within {timeout_s:g} s; it was stopped.",
                 "A rank may wait for a message that nobody sends. `--timeout` allows more time.",
             )
+        run.complain(name)
         if run.too_much:
             raise LabError(
                 f"{name} printed more than {MOST_OUTPUT_BYTES // 1024**2} MiB; it was stopped.",
@@ -246,6 +288,15 @@ def _blame_dead(cluster: Cluster, used: list[str], name: str) -> None:
             f"{', '.join(dead)} went down while {name} was running; the run was ended.",
             "`beowulf up` starts the node again, then run once more.",
             dead[0],
+        )
+
+
+def _blame_lost(done: Launch, used: list[str], name: str) -> None:
+    if lost := [node for node in LOST.findall(done.stderr) if node in used]:
+        raise LabError(
+            f"{lost[0]} was lost while {name} was running; the run was ended.",
+            "`beowulf up` heals the cluster, then run once more.",
+            lost[0],
         )
 
 

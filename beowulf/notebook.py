@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError, UsageError
 from beowulf.learner import learner
 from beowulf.record import Record
 from beowulf.studies import Progress, find, no_progress
+
+# It becomes part of a file's name.
+VARIANT = re.compile(r"\w[\w-]*")
 
 
 def study(
@@ -41,10 +46,21 @@ def measure_and_save(
     told: Progress = no_progress,
 ) -> tuple[Record, Path]:
     """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file."""
+    if variant and not VARIANT.fullmatch(variant):
+        raise UsageError(
+            f"A variant is a word of letters, digits and hyphens, not {variant!r}.",
+            "`broken-a` is one.",
+        )
+    try:  # before the measurement, which would be lost otherwise
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(
+            f"The folder {folder} for your Records cannot be made: {error.strerror}.",
+            "Name another one, or work in a folder that you may write to.",
+        ) from error
     record = find(name).measure(cluster, folder, quick=quick, progress=told)
     record.learner = learner()
     record.variant = variant
-    folder.mkdir(parents=True, exist_ok=True)
     return record, record.save_in(folder)
 
 

@@ -35,10 +35,30 @@ def work(slug: str) -> Path:
 
 def state() -> Path:
     """The folder that remembers this user's cluster; `BEOWULF_STATE` chooses another."""
-    if chosen := os.environ.get("BEOWULF_STATE"):
-        return Path(chosen).absolute()
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(base) / "beowulf"
+    chosen, base = os.environ.get("BEOWULF_STATE"), os.environ.get("XDG_STATE_HOME")
+    try:
+        folder = Path(chosen or Path(base or Path.home() / ".local" / "state") / "beowulf")
+    except RuntimeError as error:
+        raise LabError("You have no home folder.", "Set BEOWULF_STATE to a folder.") from error
+    # The one true name: by it, any process finds the rack.
+    folder = folder.resolve()
+    if found := [mark for mark in (":", "\n", "${") if mark in str(folder)]:
+        raise LabError(
+            f"The folder {folder} for the cluster's files has {found[0]!r} in its name,"
+            " which the files of ssh and PATH cannot hold.",
+            "Set BEOWULF_STATE to a folder with another name.",
+        )
+    return folder
+
+
+def here() -> Path:
+    """The folder that we are in; LabError when it has been removed meanwhile."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise LabError(
+            "The folder that you are in is gone.", "Go to another one with `cd`."
+        ) from error
 
 
 def python_bin() -> Path:

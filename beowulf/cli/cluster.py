@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import typer
 from beowulf.errors import LabError, UsageError
 
 PANEL = "The cluster"
+NO_CONNECTION = 255  # the exit code of ssh itself
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
 
@@ -133,13 +133,12 @@ def validate(as_json: AsJson = False) -> None:
     from beowulf.cli.studies import print_verdicts
     from beowulf.cluster import connect
     from beowulf.progress import bar
-    from beowulf.studies import find
-    from beowulf.verdict import Verdicts
+    from beowulf.studies import find, judge
 
     study = find("A2")
     with bar(study.TITLE, shown=not as_json) as told:
         record = study.measure(connect(), Path(), progress=told)
-    verdicts = Verdicts(study.claims(record))
+    verdicts = judge(record)
     print_verdicts(verdicts, as_json)
     raise typer.Exit(0 if all(verdict.outcome == "holds" for verdict in verdicts) else 1)
 
@@ -156,6 +155,7 @@ def ssh(
 
     Example: beowulf ssh node00 hostname
     """
+    from beowulf import places
     from beowulf.cluster import connect
 
     cluster = connect()
@@ -164,11 +164,23 @@ def ssh(
     words = command or []
     # One word is a line of shell, as with ssh itself; several are a command and its arguments.
     line = words[0] if len(words) == 1 else shlex.join(words)
-    here = f"cd {shlex.quote(os.getcwd())} 2>/dev/null; "
-    terminal = not words and sys.stdin.isatty()
+    here = f"cd {shlex.quote(str(places.here()))} 2>/dev/null; "
+    closed = sys.stdin is None
+    # With a terminal of its own, Ctrl-C reaches the command and not only the connection to it.
+    terminal = not closed and sys.stdin.isatty() and sys.stdout.isatty()
     login = 'exec "$SHELL"' if terminal else "exec bash --norc"
-    ended = subprocess.run(cluster.shell(node, here + (line or login), terminal=terminal))
-    raise typer.Exit(ended.returncode)
+    ended = subprocess.run(
+        cluster.shell(node, here + (line or login), terminal=terminal),
+        stdin=subprocess.DEVNULL if closed else None,
+    )
+    if ended.returncode == NO_CONNECTION and cluster.run(node, "true").returncode:
+        raise LabError(
+            f"{node} cannot be logged in to, or the connection broke.",
+            "`beowulf status` shows which nodes answer; `beowulf up` heals the cluster.",
+            node,
+        )
+    # As a shell says it: 128 and the number of the signal.
+    raise typer.Exit(ended.returncode if ended.returncode >= 0 else 128 - ended.returncode)
 
 
 def break_(

@@ -45,15 +45,13 @@ def study(
     from beowulf.cluster import connect
     from beowulf.notebook import measure_and_save
     from beowulf.progress import bar
-    from beowulf.studies import find
-    from beowulf.verdict import Verdicts
+    from beowulf.studies import find, judge
 
-    found = find(name)
-    with bar(found.TITLE, shown=not as_json) as told:
+    with bar(find(name).TITLE, shown=not as_json) as told:
         record, path = measure_and_save(
             name, connect(), records, variant=variant, quick=quick, told=told
         )
-    print_verdicts(Verdicts(found.claims(record)), as_json)
+    print_verdicts(judge(record), as_json)
     if not as_json:
         print(f"The Record is in {path}.")
 
@@ -68,11 +66,9 @@ def claims(
 
     Example: beowulf claims A2 --json
     """
-    from beowulf.studies import find
-    from beowulf.verdict import Verdicts
+    from beowulf.studies import judge
 
-    record = _newest(name, records, variant)
-    print_verdicts(Verdicts(find(name).claims(record)), as_json)
+    print_verdicts(judge(_newest(name, records, variant)), as_json)
 
 
 def show(

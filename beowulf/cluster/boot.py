@@ -25,6 +25,9 @@ SHARED_MOUNTS = {
     "etc/group": "/etc/group",
 }
 
+# Mounted over the learner's own ssh settings, which may ask for another user, or share connections among nodes.
+NO_SETTINGS = "etc/no_settings"
+
 
 def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
     """Make the rack unless one is `found`, and in it every node that is not there; put every file and cable right."""
@@ -53,6 +56,7 @@ def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
 
 def _files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
     files = {**environment.files(plan, folder), **sshd.shared_files(plan, folder)}
+    files[NO_SETTINGS] = ("# On a node, the cluster's /etc/ssh/ssh_config counts.\n", 0o644)
     settings = environment.variables(plan, folder)
     for node in plan.names:
         own = f"nodes/{node}"
@@ -139,6 +143,7 @@ def _mounts(folder: Path, node: str) -> list[str]:
     files |= {str(folder / ours): theirs for ours, theirs in SHARED_MOUNTS.items()}
     if os.geteuid() == 0:
         files[str(folder / "etc/shadow")] = "/etc/shadow"
+    settings = shlex.quote(str(sshd.home() / ".ssh" / "config"))
     return [
         # The node gets its name last: one that has it has been through all of this.
         f'if [ "$(hostname)" != {node} ]; then',
@@ -149,6 +154,7 @@ def _mounts(folder: Path, node: str) -> list[str]:
         # So that /sys/class/net shows this node's network; some containers forbid it.
         "mount -t sysfs sysfs /sys 2>/dev/null || true",
         *(f"mount --bind {shlex.quote(ours)} {theirs}" for ours, theirs in files.items()),
+        f"if [ -e {settings} ]; then mount --bind {shlex.quote(str(folder / NO_SETTINGS))} {settings}; fi",
         "sysctl -qw net.ipv4.tcp_congestion_control=reno net.ipv4.ip_unprivileged_port_start=22",
         "sysctl -qw net.ipv4.ping_group_range='0 0' 2>/dev/null || true",
         f"hostname {node}",

@@ -64,15 +64,28 @@ def _shell(folder: Path) -> str:
 
 
 def _launcher(mpiexec: Path) -> str:
-    polling = places.native("patient_poll.so")
-    return (
-        "#!/bin/sh\n"
-        "# MPICH's own mpiexec. It only adds patient polling to the ranks: a rank that waits lets another one compute\n"
-        "# when there are more ranks than cores (BEOWULF_PATIENT=never turns it off).\n"
-        f"exec {shlex.quote(str(mpiexec))} -genv LD_PRELOAD {shlex.quote(str(polling))}"
-        ' "$@"\n'
-    )
+    words = [str(mpiexec), "-genv", "LD_PRELOAD", str(places.native("patient_poll.so"))]
+    return LAUNCHER.replace("MPIEXEC", shlex.join(words))
 
+
+LAUNCHER = """\
+#!/bin/sh
+# MPICH's own mpiexec, which adds patient polling to the ranks: a rank that waits lets another one compute when there
+# are more ranks than cores (BEOWULF_PATIENT=never turns it off). When a run fails, it says which node is gone.
+trap : INT
+MPIEXEC "$@"
+code=$?
+trap - INT
+# 137: ended by `connection`, which has said why.
+if [ $code -ne 0 ] && [ $code -ne 137 ]; then
+    while read -r node; do
+        timeout 1 bash -c ": </dev/tcp/$node/22" 2>/dev/null ||
+            echo "mpiexec: $node does not answer. \\`beowulf up\\` on your machine heals it." >&2 &
+    done <"$HYDRA_HOST_FILE"
+    wait
+fi
+exit $code
+"""
 
 # hydra goes on waiting for a node whose ssh has ended; so ssh is given this one more thing to do.
 CONNECTION = """\
@@ -80,9 +93,9 @@ CONNECTION = """\
 # ssh, as mpiexec uses it to reach a node. When the connection breaks, it says so and ends the whole run.
 ssh "$@"
 code=$?
-if [ $code -eq 255 ]; then
+if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
     for word; do case $word in -*) ;; *) break ;; esac; done
-    echo "mpiexec: $word does not answer; the run is ended. \\`beowulf up\\` on your machine heals it." >&2
+    echo "mpiexec: the connection to $word broke; the run is ended. \\`beowulf up\\` on your machine heals it." >&2
     # mpiexec needs a moment to show the line above. A polite signal it would answer by asking
     # the lost node to clean up, and wait for that too.
     sleep 0.3

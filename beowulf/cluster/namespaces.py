@@ -93,7 +93,8 @@ class NamespaceCluster(Cluster):
 
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that run `command` (a login shell if empty) on a node as the learner, over ssh."""
-        ssh = ["ssh", "-t" if terminal else "-T", node]
+        # When what entered the node is ended, ssh ends as well and is not left behind there.
+        ssh = ["setpriv", "--pdeathsig", "TERM", "ssh", "-t" if terminal else "-T", node]
         return [*self.enter(node), *ssh, *([command] if command else [])]
 
     def enter(self, node: str) -> list[str]:

@@ -6,14 +6,17 @@ import grp
 import os
 import pwd
 import shlex
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from beowulf.cluster import state
 from beowulf.cluster.plan import Plan
+from beowulf.cluster.shells import LONGEST_SCRIPT_S, completed
 from beowulf.errors import LabError
 
 USER_KEY = "etc/user_key"
+# Names a run of an MPI program in all its processes on all nodes, so that none of them is forgotten.
+JOB = "BEOWULF_JOB"
 # Port 22 in state LISTEN, as /proc/net/tcp writes it.
 LISTENING = "00000000:0016 00000000:0000 0A"
 
@@ -21,24 +24,19 @@ LISTENING = "00000000:0016 00000000:0000 0A"
 def make_keys(plan: Plan, folder: Path) -> None:
     """One key pair for the user and one for each node, where they are not there yet."""
     wanted = [folder / USER_KEY, *(host_key(folder, node) for node in plan.names)]
-    lines = [
-        f"ssh-keygen -q -t ed25519 -N '' -C beowulf -f {shlex.quote(str(key))}"
-        for key in wanted
-        if not (key.exists() and key.with_suffix(".pub").exists())
-    ]
-    for key in wanted:
-        if not key.with_suffix(".pub").exists():
-            key.unlink(missing_ok=True)  # half of a pair, left by an interruption
-    if not lines:
+    # Half of a pair, and an empty file, are what an interruption or a full disk leaves.
+    lacking = [key for key in wanted if not (_holds(key) and _holds(key.with_suffix(".pub")))]
+    if not lacking:
         return
-    for key in wanted:
-        key.parent.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        ["sh", "-ec", "\n".join(lines)],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
+    lines = []
+    for key in lacking:
+        try:
+            key.parent.mkdir(parents=True, exist_ok=True)
+            key.unlink(missing_ok=True)
+        except OSError as error:
+            raise state.full(folder, error) from error
+        lines.append(f"ssh-keygen -q -t ed25519 -N '' -C beowulf -f {shlex.quote(str(key))}")
+    done = completed(["sh", "-ec", "\n".join(lines)], "", LONGEST_SCRIPT_S, "")
     if done.returncode:
         raise LabError(
             f"ssh-keygen could not make the cluster's keys: {done.stderr.strip()}",
@@ -78,14 +76,14 @@ def shared_files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
 
 def server(plan: Plan, folder: Path, node: str, settings: Iterable[tuple[str, str]]) -> str:
     """The text of a node's sshd_config; `settings` are the environment of every shell that it opens."""
-    values = " ".join(f'"{name}={value}"' for name, value in settings)
+    values = " ".join(_word(f"{name}={value}") for name, value in settings)
     own = folder / "nodes" / node
     return "\n".join(
         [
             "Port 22",
             "AddressFamily inet",
-            f'HostKey "{host_key(folder, node)}"',
-            f'AuthorizedKeysFile "{own / "authorized_keys"}"',
+            f"HostKey {_word(host_key(folder, node))}",
+            f"AuthorizedKeysFile {_pattern(own / 'authorized_keys')}",
             "PidFile /run/sshd.pid",
             "PermitRootLogin prohibit-password",
             "PasswordAuthentication no",
@@ -99,6 +97,7 @@ def server(plan: Plan, folder: Path, node: str, settings: Iterable[tuple[str, st
             "MaxStartups 100",
             "MaxSessions 100",
             "Subsystem sftp internal-sftp",
+            f"AcceptEnv {JOB}",
             f"SetEnv {values}",
             "",
         ]
@@ -123,6 +122,11 @@ def start(folder: Path, node: str) -> list[str]:
     ]
 
 
+def home() -> Path:
+    """The learner's home folder, which all nodes see."""
+    return Path(_me().pw_dir)
+
+
 def forget(nodes: Iterable[str]) -> list[str]:
     """Lines for a node that drop its shared connections to `nodes`, which have been started anew."""
     return [f"rm -f /run/beowulf/ssh-{node}*" for node in nodes]
@@ -138,8 +142,8 @@ def _client(folder: Path) -> str:
         [
             "Host *",
             f"  User {_me().pw_name}",
-            f'  IdentityFile "{folder / USER_KEY}"',
-            f'  UserKnownHostsFile "{folder / "etc" / "known_hosts"}"',
+            f"  IdentityFile {_pattern(folder / USER_KEY)}",
+            f"  UserKnownHostsFile {_pattern(folder / 'etc' / 'known_hosts')}",
             "  StrictHostKeyChecking yes",
             "  AddressFamily inet",
             "  BatchMode yes",
@@ -152,13 +156,33 @@ def _client(folder: Path) -> str:
             "  ControlMaster auto",
             "  ControlPath /run/beowulf/ssh-%n",
             "  ControlPersist 30",
+            f"  SendEnv {JOB}",
             "",
         ]
     )
 
 
+def _word(text: object) -> str:
+    """One word of a configuration file of ssh, whatever blanks and quotes are in it."""
+    return '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _pattern(path: Path) -> str:
+    """The same, for a setting in which ssh would replace %u and its like."""
+    return _word(str(path).replace("%", "%%"))
+
+
+def _holds(file: Path) -> bool:
+    return file.exists() and file.stat().st_size > 0
+
+
 def _me() -> pwd.struct_passwd:
-    return pwd.getpwuid(os.getuid())
+    uid = os.getuid()
+    try:
+        return pwd.getpwuid(uid)
+    except KeyError:  # a user without a name, as some containers have: a node gives it one
+        home = os.environ.get("HOME", "/")
+        return pwd.struct_passwd((f"user{uid}", "x", uid, os.getgid(), "", home, "/bin/bash"))
 
 
 def _passwd(shell: Path) -> str:
@@ -172,9 +196,12 @@ def _group() -> str:
     # sshd gives a terminal to the group tty, which does not exist inside an ordinary user's namespace.
     drop = () if os.geteuid() == 0 else ("tty:",)
     lines = [line for line in _lines("/etc/group") if not line.startswith(drop or "\0")]
-    mine = grp.getgrgid(os.getgid())
-    if not any(line.startswith(f"{mine.gr_name}:") for line in lines):
-        lines.append(f"{mine.gr_name}:x:{mine.gr_gid}:\n")
+    try:
+        mine = grp.getgrgid(os.getgid()).gr_name
+    except KeyError:
+        mine = f"group{os.getgid()}"
+    if not any(line.startswith(f"{mine}:") for line in lines):
+        lines.append(f"{mine}:x:{os.getgid()}:\n")
     return "".join(lines)
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from beowulf.errors import UsageError
+from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
     from beowulf.cluster import Cluster
     from beowulf.figures import Figure
     from beowulf.record import Record
-    from beowulf.verdict import Verdict
+    from beowulf.verdict import Verdict, Verdicts
 
 STUDIES = {
     "A2": "a2_validation",
@@ -58,3 +59,29 @@ def find(name: str) -> Study:
         raise UsageError(f"There is no study {name!r}.", f"There are: {', '.join(STUDIES)}.")
     found: Study = importlib.import_module(f"beowulf.studies.{module}")
     return found
+
+
+def judge(record: Record) -> Verdicts:
+    """What the claims of its study make of a Record; LabError when the Record lacks what they look at."""
+    from beowulf.verdict import Verdicts
+
+    with _reading(record):
+        return Verdicts(find(record.study).claims(record))
+
+
+def draw(record: Record) -> Figure:
+    """The figure of a Record; LabError when the Record lacks what it shows."""
+    with _reading(record):
+        return find(record.study).picture(record)
+
+
+@contextmanager
+def _reading(record: Record) -> Iterator[None]:
+    try:
+        yield
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise LabError(
+            f"The Record of study {record.study} that was started at {record.started} is not whole:"
+            f" what the study looks at is missing or of another kind ({error}).",
+            f"`beowulf study {record.study}` measures a new one.",
+        ) from error

@@ -1,0 +1,21 @@
+"""All commands, put together."""
+
+from __future__ import annotations
+
+import typer
+
+from beowulf.cli import classroom, cluster, lab, machine, programs, studies
+
+app = typer.Typer(
+    name="beowulf",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A four-node Beowulf cluster on this machine, and the labs on it.\n\n"
+    "[bold]beowulf up[/bold], then [bold]beowulf ssh node00[/bold]; [bold]beowulf down[/bold] takes it away.",
+)
+for group in (machine, cluster, programs, studies, lab):
+    group.add_to(app)
+app.add_typer(classroom.app, name="class", rich_help_panel="Teaching")
