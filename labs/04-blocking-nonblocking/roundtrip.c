@@ -1,0 +1,464 @@
+/* How long is a message on its way, and does it matter how we send it?
+ *
+ *     mpicc -I ../include roundtrip.c -o roundtrip && mpiexec -n 2 ./roundtrip --sizes 0,1024
+ *
+ * --protocol  blocking (MPI_Send), nonblocking (MPI_Isend), persistent (MPI_Send_init), synchronous
+ *             (MPI_Ssend), ready (MPI_Rsend), overlap (nonblocking, with work meanwhile); several
+ *             with commas are measured in turns, so that they can be compared
+ * --pattern   pingpong    rank 0 sends to the last rank, which sends it back; the others look on
+ *             pairs       the first half of the ranks each have a partner in the second half and
+ *                         all pairs play ping-pong at once; with an odd count the last looks on
+ *             headtohead  the same pairs, but both partners send at the same time
+ *             ring        every rank sends to the next and receives from the one before at once
+ * --sizes     bytes of the message, with commas
+ * --overlap-bytes  bytes of its own on which a rank works while its message travels (several with
+ *             commas); --compute-us does the same with a loop that lasts so long; --test lets the
+ *             loop look at the message with MPI_Test
+ * --passes, --chunks, --chunk-us, --seed  how many samples, how long each, in which order
+ * --mode      ours, or as two well-known programs do it: imb, osu
+ *
+ * Which pattern for more nodes? mpptest, which papers A and B used, lets only two ranks talk unless
+ * it is told to split the ranks into halves (its -bisect), and three ranks have no halves. The
+ * papers do not say what they did. Here `ring` stands for "np nodes": it means the same for 2, 3
+ * and 4 ranks, each cable carries one message in each direction, and the rate is summed over all
+ * ranks. With `pairs` three ranks are no faster than two.
+ */
+#include "measure.h"
+
+enum protocol { BLOCKING, NONBLOCKING, PERSISTENT, SYNCHRONOUS, READY, OVERLAP };
+static const char *const PROTOCOLS[] = {"blocking", "nonblocking", "persistent", "synchronous",
+                                        "ready",    "overlap",     NULL};
+enum pattern { PINGPONG, PAIRS, RING, HEADTOHEAD };
+static const char *const PATTERNS[] = {"pingpong", "pairs", "ring", "headtohead", NULL};
+enum mode { OURS, IMB, OSU };
+static const char *const MODES[] = {"ours", "imb", "osu", NULL};
+static const char *const KNOWN[] = {"--protocol",   "--pattern",  "--sizes", "--overlap-bytes",
+                                    "--compute-us", "--test",     "--mode",  "--passes",
+                                    "--chunks",     "--chunk-us", "--seed",  NULL};
+
+enum { TAG = 7, SLICES = 20, MOST_PLACES = 4096, MOST_SIZES = 512, WARM_UP = 10 };
+#define WORLD MPI_COMM_WORLD
+#define IGNORE MPI_STATUS_IGNORE
+
+/* What this rank does in the pattern. A rank that looks on has no partner. */
+struct role {
+    int to, from;  /* the ranks that it sends to and receives from */
+    int initiator; /* it sends first, and its time counts */
+    int exchange;  /* everybody sends at once: ring and headtohead */
+};
+
+/* One place of the sweep: a protocol, a size, some work; and how it is measured. */
+struct place {
+    enum protocol protocol;
+    int size;
+    long overlap_bytes;
+    long repetitions; /* of a chunk */
+    long lead_in;     /* repetitions just before, whose time is not kept */
+};
+
+/* The same for the whole run. */
+static struct role role;
+static unsigned char *outgoing, *incoming, *own;
+static MPI_Request requests[2]; /* the receive and the send */
+static double work_us, rounds_per_us;
+static int testing;
+static double resolution_s;
+static long message; /* counts chunks: each has data of its own */
+
+/* ---- Work while the message travels ---------------------------------------------------------- */
+
+static void work(const struct place *place, int travelling) {
+    if (place->overlap_bytes)
+        work_on_bytes(own, place->overlap_bytes);
+    if (work_us > 0 && testing && travelling)
+        compute_us_testing(work_us, rounds_per_us, SLICES, &requests[1]);
+    else if (work_us > 0)
+        compute_us(work_us, rounds_per_us);
+}
+
+/* ---- The measured loops: round trips --------------------------------------------------------- */
+
+static void send_there(const struct place *p) {
+    if (p->protocol == SYNCHRONOUS)
+        check(MPI_Ssend(outgoing, p->size, MPI_BYTE, role.to, TAG, WORLD));
+    else
+        check(MPI_Send(outgoing, p->size, MPI_BYTE, role.to, TAG, WORLD));
+}
+
+static void receive(const struct place *p) {
+    check(MPI_Recv(incoming, p->size, MPI_BYTE, role.from, TAG, WORLD, IGNORE));
+}
+
+static void start_sending(const struct place *p) {
+    check(MPI_Isend(outgoing, p->size, MPI_BYTE, role.to, TAG, WORLD, &requests[1]));
+}
+
+static void start_receiving(const struct place *p) {
+    check(MPI_Irecv(incoming, p->size, MPI_BYTE, role.from, TAG, WORLD, &requests[0]));
+}
+
+static void blocking_trips(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        if (role.initiator) {
+            send_there(p);
+            work(p, 0);
+            receive(p);
+        } else {
+            receive(p);
+            send_there(p);
+        }
+    }
+}
+
+static void nonblocking_trips(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        start_receiving(p);
+        if (role.initiator) {
+            start_sending(p);
+            work(p, 1);
+            check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        } else {
+            check(MPI_Wait(&requests[0], IGNORE));
+            start_sending(p);
+            check(MPI_Wait(&requests[1], IGNORE));
+        }
+    }
+}
+
+static void persistent_trips(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        check(MPI_Start(&requests[0]));
+        if (role.initiator) {
+            check(MPI_Start(&requests[1]));
+            work(p, 1);
+            check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        } else {
+            check(MPI_Wait(&requests[0], IGNORE));
+            check(MPI_Start(&requests[1]));
+            check(MPI_Wait(&requests[1], IGNORE));
+        }
+    }
+}
+
+/* MPI_Rsend is allowed only when the receive has been posted already. So each rank posts the
+ * receive for the next message before it sends the one that lets its partner send. */
+static void ready_trips(const struct place *p, long count) {
+    if (!role.initiator)
+        start_receiving(p);
+    check(MPI_Sendrecv(NULL, 0, MPI_BYTE, role.to, TAG + 1, NULL, 0, MPI_BYTE, role.from, TAG + 1,
+                       WORLD, IGNORE));
+    for (long i = 0; i < count; i++) {
+        if (role.initiator)
+            start_receiving(p);
+        else
+            check(MPI_Wait(&requests[0], IGNORE));
+        if (!role.initiator && i + 1 < count)
+            start_receiving(p);
+        check(MPI_Rsend(outgoing, p->size, MPI_BYTE, role.to, TAG, WORLD));
+        if (role.initiator) {
+            work(p, 0);
+            check(MPI_Wait(&requests[0], IGNORE));
+        }
+    }
+}
+
+/* ---- The measured loops: exchanges, in which everybody sends at once --------------------------
+ */
+
+/* MPI_Send followed by MPI_Recv would wait for ever once a message is too large to be sent before
+ * somebody asks for it: everybody would send and nobody receive. MPI_Sendrecv is the blocking call
+ * made for this. */
+static void blocking_exchanges(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        check(MPI_Sendrecv(outgoing, p->size, MPI_BYTE, role.to, TAG, incoming, p->size, MPI_BYTE,
+                           role.from, TAG, WORLD, IGNORE));
+        work(p, 0);
+    }
+}
+
+static void synchronous_exchanges(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        start_receiving(p);
+        send_there(p);
+        work(p, 0);
+        check(MPI_Wait(&requests[0], IGNORE));
+    }
+}
+
+static void nonblocking_exchanges(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        start_receiving(p);
+        start_sending(p);
+        work(p, 1);
+        check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    }
+}
+
+static void persistent_exchanges(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        check(MPI_Startall(2, requests));
+        work(p, 1);
+        check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    }
+}
+
+static void repeat(const struct place *p, long count) {
+    if (role.to < 0 || count == 0)
+        return;
+    switch (p->protocol) {
+    case BLOCKING:
+        (role.exchange ? blocking_exchanges : blocking_trips)(p, count);
+        break;
+    case SYNCHRONOUS:
+        (role.exchange ? synchronous_exchanges : blocking_trips)(p, count);
+        break;
+    case NONBLOCKING:
+    case OVERLAP:
+        (role.exchange ? nonblocking_exchanges : nonblocking_trips)(p, count);
+        break;
+    case PERSISTENT:
+        (role.exchange ? persistent_exchanges : persistent_trips)(p, count);
+        break;
+    case READY:
+        ready_trips(p, count);
+        break;
+    }
+}
+
+/* ---- A chunk ----------------------------------------------------------------------------------
+ */
+
+/* Seconds of the slowest rank for so many repetitions. Ranks leave a barrier some microseconds
+ * apart; the lead-in brings partners into step before the clock is read. */
+static double run_chunk(void *what, long repetitions) {
+    const struct place *p = what;
+    int persistent = p->protocol == PERSISTENT && role.to >= 0;
+    double seconds = 0.0;
+
+    message++;
+    fill(outgoing, p->size, my_rank(), message);
+    if (p->size)
+        incoming[0] = incoming[p->size - 1] = 0;
+    if (persistent) {
+        check(MPI_Recv_init(incoming, p->size, MPI_BYTE, role.from, TAG, WORLD, &requests[0]));
+        check(MPI_Send_init(outgoing, p->size, MPI_BYTE, role.to, TAG, WORLD, &requests[1]));
+    }
+    check(MPI_Barrier(WORLD));
+    repeat(p, p->lead_in);
+
+    double began = MPI_Wtime();
+    repeat(p, repetitions);
+    if (role.initiator)
+        seconds = MPI_Wtime() - began;
+
+    if (persistent) {
+        check(MPI_Request_free(&requests[0]));
+        check(MPI_Request_free(&requests[1]));
+    }
+    if (role.to >= 0)
+        verify(incoming, p->size, role.from, message);
+    return slowest(seconds);
+}
+
+/* ---- The sweep --------------------------------------------------------------------------------
+ */
+
+/* How a place is measured: a chunk of about chunk_s, after a lead-in of up to WARM_UP repetitions
+ * that takes about a millisecond; none where one message alone takes 20 ms. */
+static void prepare(struct place *p, double chunk_s, enum mode mode) {
+    p->lead_in = 1;
+    p->repetitions = calibrate(run_chunk, p, chunk_s, resolution_s);
+    double one_s = run_chunk(p, p->repetitions) / (double)p->repetitions;
+    if (one_s > 0.02)
+        p->lead_in = 0;
+    else
+        p->lead_in = one_s * WARM_UP < 1e-3 ? WARM_UP : 1 + (long)(1e-3 / one_s);
+
+    /* Intel's IMB-MPI1: 1000 repetitions, fewer when that would be more than 40 MB. */
+    if (mode == IMB) {
+        p->lead_in = 1;
+        p->repetitions = (long)p->size * 1000 > 40L << 20 ? (40L << 20) / p->size : 1000;
+        if (p->repetitions < 1)
+            p->repetitions = 1;
+    }
+    /* Ohio State's osu_latency: 10,000 repetitions up to 8 KiB after 100, then 1000 after 10. */
+    if (mode == OSU) {
+        p->lead_in = p->size > 8192 ? 10 : 100;
+        p->repetitions = p->size > 8192 ? 1000 : 10000;
+    }
+}
+
+static void write_sample(const struct place *p, long pass, double seconds, int with_overlap) {
+    begin_line("sample");
+    put_text("quantity", role.exchange ? "exchange_us" : "half_round_trip_us");
+    put_text("protocol", PROTOCOLS[p->protocol]);
+    put_count("size_bytes", p->size);
+    if (with_overlap)
+        put_count("overlap_bytes", p->overlap_bytes);
+    put_count("pass", pass);
+    put_count("repetitions", p->repetitions);
+    put_number("seconds", seconds);
+    end_line();
+}
+
+/* A chunk's seconds; when it is too short for the clock, its repetitions are doubled for good. */
+static double measured(struct place *p) {
+    double seconds = run_chunk(p, p->repetitions);
+    while (seconds < FEWEST_TICKS * resolution_s && p->repetitions < MOST_REPETITIONS) {
+        p->repetitions *= 2;
+        seconds = run_chunk(p, p->repetitions);
+    }
+    return seconds;
+}
+
+static void sweep(struct place *places, int count, long passes, long chunks, long seed,
+                  enum mode mode, int with_overlap) {
+    static int order[MOST_PLACES];
+    for (long pass = 0; pass < passes; pass++) {
+        shuffle(order, count, seed, pass);
+        for (int i = 0; i < count; i++) {
+            struct place *p = &places[mode == OURS ? order[i] : i];
+            for (long c = 0; c < chunks; c++) {
+                double seconds = measured(p);
+                if (my_rank() == 0)
+                    write_sample(p, pass, seconds, with_overlap);
+            }
+        }
+        flush_lines();
+    }
+}
+
+/* The first message of a pair also sets up the connection, and is told by itself. */
+static void first_messages(void) {
+    struct place first = {.protocol = NONBLOCKING, .size = 1};
+    double began = MPI_Wtime();
+    repeat(&first, 1);
+    double seconds = role.initiator ? MPI_Wtime() - began : -1.0;
+    double all[1024];
+    if (all_ranks() > 1024)
+        refuse("This program runs on at most 1024 ranks.");
+    check(MPI_Gather(&seconds, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, WORLD));
+    for (int rank = 0; my_rank() == 0 && rank < all_ranks(); rank++) {
+        if (all[rank] < 0)
+            continue;
+        begin_line("first");
+        put_count("rank", rank);
+        put_number("seconds", all[rank]);
+        end_line();
+    }
+}
+
+static struct role role_in(enum pattern pattern, int rank, int ranks) {
+    int half = ranks / 2;
+    struct role r = {.to = -1, .from = -1, .initiator = 0, .exchange = 0};
+    if (pattern == RING) {
+        r.to = (rank + 1) % ranks;
+        r.from = (rank + ranks - 1) % ranks;
+    } else if (pattern == PINGPONG) {
+        if (rank == 0 || rank == ranks - 1)
+            r.to = r.from = ranks - 1 - rank;
+    } else if (rank < 2 * half) {
+        r.to = r.from = (rank + half) % (2 * half);
+    }
+    r.exchange = pattern == RING || pattern == HEADTOHEAD;
+    r.initiator = r.to >= 0 && (r.exchange || rank < r.to);
+    return r;
+}
+
+/* The protocols after --protocol, with commas between them. */
+static int protocol_list(int argc, char **argv, enum protocol *protocols, int most) {
+    const char *text = text_argument(argc, argv, "--protocol", "blocking");
+    int count = 0;
+    for (; count < most; text++) {
+        size_t length = strcspn(text, ",");
+        protocols[count++] = (enum protocol)find_word("--protocol", text, length, PROTOCOLS);
+        text += length;
+        if (!*text)
+            break;
+    }
+    return count;
+}
+
+static void run(int argc, char **argv) {
+    static long sizes[MOST_SIZES], overlaps[MOST_SIZES];
+    static struct place places[MOST_PLACES];
+    enum protocol protocols[8];
+
+    refuse_unknown(argc, argv, KNOWN);
+    enum pattern pattern =
+        (enum pattern)word_argument(argc, argv, "--pattern", "pingpong", PATTERNS);
+    enum mode mode = (enum mode)word_argument(argc, argv, "--mode", "ours", MODES);
+    int n_protocols = protocol_list(argc, argv, protocols, 8);
+    int n_sizes = list_argument(argc, argv, "--sizes", "0,1,1024,65536", 0, LARGEST_MESSAGE, sizes,
+                                MOST_SIZES);
+    int n_overlaps =
+        list_argument(argc, argv, "--overlap-bytes", "0", 0, LARGEST_MESSAGE, overlaps, MOST_SIZES);
+    int with_overlap = has_argument(argc, argv, "--overlap-bytes");
+    long compute = number_argument(argc, argv, "--compute-us", 0, 0, 10000000);
+    long passes = number_argument(argc, argv, "--passes", mode == OURS ? 10 : 1, 1, 1000000);
+    long chunks = number_argument(argc, argv, "--chunks", mode == OURS ? 3 : 1, 1, 1000000);
+    long chunk_us = number_argument(argc, argv, "--chunk-us", 500, 1, 10000000);
+    long seed = number_argument(argc, argv, "--seed", 1, 0, LONG_MAX);
+    testing = has_argument(argc, argv, "--test");
+    int count = n_protocols * n_sizes * n_overlaps;
+
+    if (all_ranks() < 2)
+        refuse("A message needs two ranks or more: mpiexec -n 2.");
+    if (count > MOST_PLACES)
+        refuse("That makes %d places to measure; at most %d are possible.", count, MOST_PLACES);
+    for (int i = 0; i < n_protocols; i++) {
+        if (protocols[i] == READY && (pattern == RING || pattern == HEADTOHEAD))
+            refuse("With ready, nobody may send before the receiver is ready: use it with "
+                   "--pattern pingpong or pairs.");
+        if (protocols[i] == OVERLAP && !with_overlap && !compute)
+            refuse("overlap needs work: give --overlap-bytes or --compute-us.");
+    }
+    long largest = 1, most_own = 1;
+    for (int i = 0; i < n_sizes; i++)
+        largest = sizes[i] > largest ? sizes[i] : largest;
+    for (int i = 0; i < n_overlaps; i++)
+        most_own = overlaps[i] > most_own ? overlaps[i] : most_own;
+    outgoing = message_buffer(largest, 2);
+    incoming = message_buffer(largest, 2);
+    own = message_buffer(most_own, 1);
+    role = role_in(pattern, my_rank(), all_ranks());
+
+    keep_lines_back();
+    first_messages();
+    resolution_s = clock_resolution();
+    rounds_per_us = compute ? calibrate_work() : 0.0;
+    work_us = (double)compute;
+    begin_about("roundtrip", resolution_s, passes * chunks * count);
+    if (my_rank() == 0) {
+        put_text("pattern", PATTERNS[pattern]);
+        put_text("mode", MODES[mode]);
+        put_text("time", role.exchange ? "one exchange, slowest rank" : "half round trip");
+        put_text("synchronised", "MPI_Barrier, then a lead-in of untimed repetitions");
+        put_count("passes", passes);
+        put_count("chunks", chunks);
+        put_count("seed", seed);
+        put_count("compute_us", compute);
+        put_truth("test", testing);
+        end_line();
+    }
+    flush_lines();
+
+    int n = 0;
+    for (int i = 0; i < n_sizes; i++)
+        for (int j = 0; j < n_overlaps; j++)
+            for (int k = 0; k < n_protocols; k++)
+                places[n++] = (struct place){
+                    .protocol = protocols[k], .size = (int)sizes[i], .overlap_bytes = overlaps[j]};
+    for (int i = 0; i < n; i++)
+        prepare(&places[i], (double)chunk_us * 1e-6, mode);
+    sweep(places, n, passes, chunks, seed, mode, with_overlap);
+    if (my_rank() == 0)
+        write_end();
+}
+
+int main(int argc, char **argv) {
+    start_mpi(&argc, &argv);
+    run(argc, argv);
+    check(MPI_Finalize());
+    return 0;
+}
