@@ -35,6 +35,7 @@ COLUMNS: dict[str, str] = {
     "payload_bytes": "uint32",  # above TCP or UDP, else above IP, without Ethernet's padding
     "ip_options_bytes": "uint16",  # IPv6: its extension headers
     "tcp_options_bytes": "uint8",
+    "header_bytes": "uint16",  # all headers before the payload, Ethernet's own and VLAN tags too
     "transport": "bool",  # the header above IP is in this packet: it is no later fragment
 }
 
@@ -220,6 +221,7 @@ class _Packets:
         columns["flags"][mine] = header["flags"] & 0xFFF
         columns["tcp_options_bytes"][mine] = np.maximum(own - 20, 0)
         self.carried[mine] -= np.where(own >= 20, own, self.carried[mine])
+        self.at[mine] += np.maximum(own, 20)
 
     def udp(self) -> None:
         columns = self.columns
@@ -230,6 +232,7 @@ class _Packets:
         length = header["length"].astype(np.int64)
         length = np.where(length == 0, self.carried[mine], length)
         self.carried[mine] = np.minimum(length, self.carried[mine]) - 8
+        self.at[mine] += 8
 
 
 def dissect(batch: Batch, addresses: Addresses) -> Columns:
@@ -241,4 +244,5 @@ def dissect(batch: Batch, addresses: Addresses) -> Columns:
     packets.tcp()
     packets.udp()
     packets.columns["payload_bytes"][:] = np.maximum(packets.carried, 0)
+    packets.columns["header_bytes"][:] = packets.at - batch.start
     return packets.columns

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf.capture.batches import CHUNK_BYTES, NO_TIME
+from beowulf.capture.batches import CHUNK_BYTES, NO_TIME, Batch
 from beowulf.capture.headers import COLUMNS, Addresses, Columns, dissect
 from beowulf.capture.reader import Reader
 
@@ -30,10 +30,15 @@ class Packets:
         self._reader = Reader(self.path)
 
     def __iter__(self) -> Iterator[Columns]:
+        for _, columns in self.frames():
+            yield columns
+
+    def frames(self) -> Iterator[tuple[Batch, Columns]]:
+        """Each piece with the memory that its frames lie in, which the next piece overwrites."""
         self._addresses = Addresses()
         self._reader = Reader(self.path, self._chunk_bytes)
         for batch in self._reader.batches():
-            yield dissect(batch, self._addresses)
+            yield batch, dissect(batch, self._addresses)
 
     @property
     def addresses(self) -> list[str]:
