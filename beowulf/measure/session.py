@@ -1,0 +1,233 @@
+"""One measurement under way: launches of a program become the Points of a Record."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from beowulf import circumstances, mpi
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.lines import Lines
+from beowulf.record import Point, Record, moment
+from beowulf.studies import Progress, no_progress
+
+REFUSED = "refused: "  # how labs/include/measure/check.h begins the sentence of a program
+
+
+class Session:
+    """Measures one study: `with Session(…) as session: session.launch(…)`, then `session.record()`.
+
+    When it is cut short (Ctrl-C, a node that dies), what was measured stays and the Record says so.
+    """
+
+    def __init__(
+        self,
+        study: str,
+        cluster: Cluster,
+        folder: Path,
+        *,
+        quick: bool = False,
+        progress: Progress = no_progress,
+        launches: int = 1,
+        sweep: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`launches` is how many are planned, to tell how much is left; `sweep` goes into the Record."""
+        self.study, self.cluster, self.folder, self.quick = study, cluster, folder, quick
+        self.progress = progress
+        self.planned, self.done = launches, 0
+        self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
+        self.points: list[Point] = []
+        self.warnings: list[str] = []
+        self.complete = True
+        self.programs: dict[str, str] = {}  # name and digest
+        self.arguments: list[str] = []
+        self._places: dict[str, Point] = {}
+        self._built: dict[Path, Path] = {}
+        self._scratch: Path | None = None
+
+    def __enter__(self) -> Session:
+        self.started, self.before = moment(), circumstances.now()
+        self.description = dict(self.cluster.describe())
+        # Below /tmp, which the nodes of a local cluster share with this machine.
+        self._scratch = Path(tempfile.mkdtemp(prefix="beowulf-"))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if self._scratch:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        measured = any(point.samples for point in self.points)
+        if not measured or not isinstance(error, KeyboardInterrupt | LabError):
+            return False
+        self.complete = False
+        why = "it was stopped" if isinstance(error, KeyboardInterrupt) else str(error)
+        self.warnings.append(f"The measurement was cut short: {why}")
+        return True
+
+    def launch(
+        self,
+        program: Path,
+        ranks: int,
+        arguments: Sequence[str | int] = (),
+        *,
+        environment: Mapping[str, str] | None = None,
+        launch: int = 0,
+        at: Mapping[str, Any] | None = None,
+        hosts: Sequence[str] = (),
+        timeout_s: float = mpi.DEFAULT_TIMEOUT_S,
+    ) -> list[dict[str, Any]]:
+        """Run a C or Python program once; its sample lines become Points, all of its lines are given back.
+
+        Each Point has the coordinates of its line, and ranks, launch and `at`. LabError when the
+        program refuses, fails, or its lines break off.
+        """
+        if ranks > len(self.cluster.nodes):
+            raise UsageError(
+                f"{ranks} ranks need {ranks} nodes, and this cluster has {len(self.cluster.nodes)}:"
+                " two ranks on one node would not talk over the network.",
+                f"`beowulf up --nodes {ranks}` boots so many.",
+            )
+        words = [str(word) for word in arguments]
+        coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
+        lines = Lines(self._told)
+        try:
+            # The lines are read as they come, so that none is lost when the run is stopped.
+            with contextlib.redirect_stdout(lines):
+                done = mpi.launch(
+                    self.cluster,
+                    self._ready(program),
+                    ranks,
+                    words,
+                    environment=environment,
+                    hosts=hosts,
+                    timeout_s=timeout_s,
+                    show=True,
+                    folder=self._scratch,
+                )
+        except BaseException:
+            self._keep(lines, coordinates, environment)
+            raise
+        self._keep(lines, coordinates, environment)
+        self.arguments = words
+        for line in done.stderr.splitlines():
+            if line.startswith(REFUSED):
+                raise UsageError(line.removeprefix(REFUSED))
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or [""])[0]
+            raise LabError(f"{mpi.failure(done, program.name)} {said}".strip())
+        if lines.trouble:
+            raise LabError(f"{program.name} printed a line that is not a result: {lines.trouble}")
+        if not lines.ended:
+            raise LabError(
+                f"The results of {program.name} break off before their end.", "Measure again."
+            )
+        self.done += 1
+        return lines.found
+
+    def add(
+        self, at: Mapping[str, Any], quantity: str, samples: Sequence[float], **facts: Any
+    ) -> Point:
+        """Put samples at a place: into its Point if there is one, else into a new one."""
+        key = json.dumps([dict(at), quantity], sort_keys=True)
+        if key not in self._places:
+            self._places[key] = Point(dict(at), quantity)
+            self.points.append(self._places[key])
+        point = self._places[key]
+        point.samples.extend(samples)
+        for name, value in facts.items():
+            point.facts.setdefault(name, []).append(value)
+        return point
+
+    def record(self) -> Record:
+        """What was measured, with the circumstances before and after."""
+        return Record(
+            study=self.study,
+            program={
+                "name": ", ".join(self.programs),
+                "arguments": list(self.arguments),
+                "sha256": self._digest(),
+            },
+            sweep=self.sweep,
+            points=self.points,
+            cluster=self.description,
+            circumstances={"before": self.before, "after": circumstances.now()},
+            versions=circumstances.versions(),
+            started=self.started,
+            ended=moment(),
+            warnings=self.warnings,
+            complete=self.complete,
+        )
+
+    def _ready(self, program: Path) -> Path:
+        if program not in self._built:
+            if not program.is_file():
+                raise UsageError(f"There is no program {program}.", "Give a C or Python source.")
+            self.programs[program.name] = hashlib.sha256(program.read_bytes()).hexdigest()
+            built = program
+            if program.suffix == ".c":
+                assert self._scratch, "a session is entered with `with`"
+                library = str(self.description.get("mpi", "classic"))
+                built = mpi.build(program, library=library, output=self._scratch / program.stem)
+            self._built[program] = built
+        return self._built[program]
+
+    def _digest(self) -> str:
+        digests = list(self.programs.values())
+        if len(digests) == 1:
+            return digests[0]
+        return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ""
+
+    def _told(self, lines: Lines) -> None:
+        share = lines.samples / lines.planned if lines.planned else 0.0
+        self.progress(self.done + min(share, 1.0), self.planned, f"{self.study}: {lines.doing}")
+
+    def _keep(
+        self,
+        lines: Lines,
+        coordinates: Mapping[str, Any],
+        environment: Mapping[str, str] | None,
+    ) -> None:
+        for line in list(lines.found):
+            kind = line.get("kind")
+            if kind == "sample":
+                at, quantity, value = _sample(line)
+                self.add(
+                    {**at, **coordinates},
+                    quantity,
+                    [value],
+                    **{name: line[name] for name in ("pass", "repetitions") if name in line},
+                )
+            elif kind == "first":
+                at = {name: line[name] for name in line if name not in ("kind", "seconds")}
+                self.add({**at, **coordinates}, "first_message_s", [line["seconds"]])
+            elif kind == "about":
+                about = {name: line[name] for name in line if name not in ("kind", "samples")}
+                about["environment"] = dict(environment or {})
+                self.points.append(Point({"about": True, **coordinates}, facts=about))
+
+
+# How many of a unit make a second.
+PER_SECOND = {"_s": 1.0, "_ms": 1e3, "_us": 1e6}
+
+
+def _sample(line: Mapping[str, Any]) -> tuple[dict[str, Any], str, float]:
+    """The coordinates, the quantity and the value of a sample line: one repetition, in its unit."""
+    quantity = str(line["quantity"])
+    per_second = next(number for unit, number in PER_SECOND.items() if quantity.endswith(unit))
+    value = line["seconds"] / line["repetitions"] * per_second
+    if quantity.startswith("half_round_trip"):
+        value /= 2  # what is timed is the way there and back
+    not_coordinates = ("kind", "quantity", "pass", "repetitions", "seconds")
+    return {name: line[name] for name in line if name not in not_coordinates}, quantity, value

@@ -1,0 +1,124 @@
+"""Which sizes are measured: fixed lists, the papers' own, and the adaptive way of mpptest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from beowulf import circumstances
+from beowulf.errors import LabError, UsageError
+
+LARGEST_BYTES = 2**31 - 1  # MPI_Send counts in int
+
+# Paper A, section IV.A: 0 to 1024 bytes "with the 2n stride".
+PAPER_A_SMALL = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+# Paper D, table 5: 10 to 80 KB by 10; a kilobyte has 1024 bytes there (10,000 ints are 39.06 KB).
+PAPER_D = tuple(range(10 * 1024, 81 * 1024, 10 * 1024))
+
+# mpptest: a midpoint where a time departs so far from the line between its neighbours ...
+DEPARTURE = 0.02
+# ... and a second measurement of what stands so far above that line.
+OUTLIER = 0.10
+
+
+def powers_of_two(first: int, last: int) -> list[int]:
+    """`first`, then every power of two above it up to `last`; 0 may be the first."""
+    checked([first, last])
+    if last < first:
+        raise UsageError(f"A sweep from {first} to {last} bytes is empty.")
+    sizes, size = [first], 1
+    while size <= last:
+        if size > first:
+            sizes.append(size)
+        size *= 2
+    return sizes
+
+
+def steps(first: int, last: int, increment: int) -> list[int]:
+    """`first`, `first + increment`, … up to `last`: the parameters of paper A's program."""
+    checked([first, last])
+    if increment < 1:
+        raise UsageError(f"The increment is at least 1 byte, not {increment}.")
+    if last < first:
+        raise UsageError(f"A sweep from {first} to {last} bytes is empty.")
+    return list(range(first, last + 1, increment))
+
+
+def checked(sizes: Sequence[object], ranks: int = 2) -> list[int]:
+    """`sizes` as whole numbers; UsageError for what is no size of a message or exceeds the memory."""
+    if not sizes:
+        raise UsageError("There is no size to measure.", "Give one or more sizes in bytes.")
+    free = int(circumstances.now()["memory_available_bytes"])
+    found = []
+    for size in sizes:
+        if isinstance(size, bool) or not isinstance(size, int):
+            raise UsageError(f"A size is a whole number of bytes, not {size!r}.")
+        if size < 0:
+            raise UsageError(f"A message cannot have {size} bytes.", "Sizes begin at 0.")
+        if size > LARGEST_BYTES:
+            raise UsageError(f"A message has at most {LARGEST_BYTES:,} bytes, not {size:,}.")
+        if free and 2 * size * ranks > free:
+            raise UsageError(
+                f"Messages of {size:,} bytes need {2 * size * ranks / 1e9:.1f} GB on {ranks} ranks,"
+                f" and {free / 1e9:.1f} GB of memory are free.",
+                "Choose smaller messages.",
+            )
+        found.append(size)
+    return found
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """What an adaptive sweep measures next: new sizes `between` old ones, and old ones `again`."""
+
+    between: list[int] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)
+
+
+def refine(sizes: Sequence[int], times: Sequence[float], closest: int = 8) -> Refinement:
+    """Where `times` leave the line between their neighbours: midpoints on both sides, and outliers.
+
+    Sizes that are `closest` bytes apart are not divided any more.
+    """
+    if len(sizes) != len(times):
+        raise LabError(f"{len(sizes)} sizes and {len(times)} times do not belong together.")
+    if any(right <= left for left, right in pairwise(sizes)):
+        raise LabError("The sizes of a sweep must rise.")
+    between: set[int] = set()
+    again = []
+    for i in range(1, len(sizes) - 1):
+        left, here, right = sizes[i - 1 : i + 2]
+        share = (here - left) / (right - left)
+        line = times[i - 1] + share * (times[i + 1] - times[i - 1])
+        departure = (times[i] - line) / line if line > 0 else 0.0
+        if departure > OUTLIER:
+            again.append(here)
+        if abs(departure) > DEPARTURE:
+            for low, high in ((left, here), (here, right)):
+                if high - low >= 2 * closest:
+                    between.add((low + high) // 2)
+    return Refinement(sorted(between), again)
+
+
+def adaptive(
+    sizes: Sequence[int],
+    measure: Callable[[list[int]], Mapping[int, float]],
+    *,
+    rounds: int = 4,
+    closest: int = 8,
+) -> dict[int, float]:
+    """Measure `sizes`, then `rounds` times what refine() asks for; the smallest time of each size.
+
+    `measure` gets sizes and gives a time for each. A disturbance only ever makes a message slower,
+    so of two measurements of one size the smaller one stays.
+    """
+    times = dict(measure(sorted(set(checked(sizes)))))
+    for _ in range(rounds):
+        known = sorted(times)
+        wanted = refine(known, [times[size] for size in known], closest)
+        if not wanted.between and not wanted.again:
+            break
+        for size, found in measure(sorted({*wanted.between, *wanted.again})).items():
+            times[size] = min(found, times.get(size, found))
+    return {size: times[size] for size in sorted(times)}

@@ -1,0 +1,50 @@
+"""A Record as a table: one row a sample, or one row a place of the sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from beowulf.errors import LabError
+from beowulf.measure.statistics import summary
+from beowulf.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def table(record: Record, quantity: str) -> pd.DataFrame:
+    """One row a sample of `quantity`: all coordinates, its pass and repetitions if known, its value.
+
+    LabError when the Record has no such samples.
+    """
+    import pandas as pd
+
+    parts = []
+    for point in record.points:
+        if point.quantity != quantity or not point.samples:
+            continue
+        columns = {name: [value] * len(point.samples) for name, value in point.at.items()}
+        for name in ("pass", "repetitions"):
+            if len(point.facts.get(name, ())) == len(point.samples):
+                columns[name] = list(point.facts[name])
+        columns["sample"] = list(range(len(point.samples)))
+        columns[quantity] = list(point.samples)
+        parts.append(pd.DataFrame(columns))
+    if not parts:
+        raise LabError(
+            f"The Record of study {record.study} has no samples of {quantity}.",
+            f"`beowulf study {record.study}` measures them.",
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def summarised(record: Record, quantity: str, by: Sequence[str]) -> pd.DataFrame:
+    """One row for each combination of the coordinates `by`: n, min, q1, median, q3, low, high."""
+    import pandas as pd
+
+    rows = []
+    for values, each in table(record, quantity).groupby(list(by), sort=True):
+        found = summary(each[quantity].to_numpy())
+        rows.append({**dict(zip(by, values, strict=True)), **vars(found)})
+    return pd.DataFrame(rows)
