@@ -15,6 +15,7 @@ from beowulf.cluster import rack
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.shells import surroundings
 
+SWITCHES = Path("/proc/sys")
 OLDEST_PYTHON = (3, 11)
 LEAST_DISK_BYTES = 200 * 1024**2
 LEAST_MEMORY_BYTES = 1024**3
@@ -61,7 +62,7 @@ def examine() -> Iterator[Check]:
     yield _python()
     yield from _tools()
     yield from _programs()
-    yield _namespaces()
+    yield namespaces()
     yield _network()
     yield _capture()
     yield from _room()
@@ -118,7 +119,8 @@ def _programs() -> Iterator[Check]:
     )
 
 
-def _namespaces() -> Check:
+def namespaces() -> Check:
+    """Whether nodes can be made here at all."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     words = ["unshare", *user, *rack.OWN_NAMESPACES.split(), "true"]
     done = _try(words)
@@ -160,7 +162,7 @@ def _why_not() -> str:
     ]
     for name, forbids, mend in switches:
         try:
-            if forbids(int(Path("/proc/sys", name).read_text())):
+            if forbids(int((SWITCHES / name).read_text())):
                 return mend
         except (OSError, ValueError):
             continue
@@ -176,7 +178,7 @@ def _network() -> Check:
         *links.switches(plan, present=()),
         "ip link add node00 type veth peer name eth0",
         "ip link set node00 master br0 up",
-        links.shape("eth0", plan.rate),
+        *links.shape(["eth0"], plan.rate),
         f"ethtool -K eth0 {links.OFFLOADS}",
         "sysctl -qw net.ipv4.tcp_congestion_control=reno",
     ]

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from beowulf import places
@@ -40,16 +41,18 @@ def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
                 f"{needed} is missing.",
                 "`make lab` (or `beowulf doctor --fix`) makes it.",
             )
-    its_rack = found or rack.start(folder, say)
-    state.save(folder, plan, its_rack.process.pid)
-    (folder / state.BROKEN).unlink(missing_ok=True)
-    missing = [name for name in plan.names if name not in its_rack.nodes()]
-    if missing:
-        launcher = rack.node_launcher(missing)
-        script("in the rack", rack.enter(its_rack.process), launcher, say)
-    sshd.make_keys(plan, folder)
+    with ThreadPoolExecutor(1) as beside:
+        keys = beside.submit(sshd.make_keys, plan, folder)
+        its_rack = found or rack.start(folder, say)
+        state.save(folder, plan, its_rack.process.pid)
+        (folder / state.BROKEN).unlink(missing_ok=True)
+        missing = [name for name in plan.names if name not in its_rack.nodes()]
+        if missing:
+            launcher = rack.node_launcher(missing)
+            script("in the rack", rack.enter(its_rack.process), launcher, say)
+        _plug_in(plan, its_rack, _await_nodes(plan, its_rack), set(missing), say)
+        keys.result()
     state.write(folder, _files(plan, folder))
-    _plug_in(plan, its_rack, _await_nodes(plan, its_rack), set(missing), say)
     _set_up_nodes(plan, folder, its_rack, set(missing), say)
     return its_rack
 
@@ -62,6 +65,7 @@ def _files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
         own = f"nodes/{node}"
         files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
         files[f"{own}/hostname"] = (node + "\n", 0o644)
+        files[f"{own}/mounts"] = (_mount_table(folder, node), 0o644)
         files[f"{own}/authorized_keys"] = (sshd.authorized_keys(folder), 0o600)
         files[f"{own}/sshd_config"] = (
             sshd.server(plan, folder, node, settings.items()),
@@ -98,8 +102,8 @@ def _plug_in(
     lines += [f"ip link delete {port} 2>/dev/null || true" for port in stale]
     if loose:
         lines += links.cables(plan, loose)
-    for port in links.ports(plan, nodes):
-        lines += [f"ip link set {port} up", links.shape(port, plan.rate)]
+    ports = links.ports(plan, nodes)
+    lines += [*links.switched_on(ports), *links.shape(ports, plan.rate)]
     script("in the switch", switch, lines, say)
 
 
@@ -107,7 +111,9 @@ def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say
     alive = its_rack.nodes()
     jobs = {}
     for node in plan.names:
-        lines = [*_mounts(folder, node), *links.interfaces(plan, node), *sshd.forget(fresh)]
+        lines = [*_mounts(folder, node), *links.interfaces(plan, node)]
+        if node not in fresh:
+            lines += sshd.forget(sorted(fresh))
         words = rack.enter(alive[node])
         text = told(f"in {node}", words, [*lines, *sshd.start(folder, node)], say)
         jobs[node] = subprocess.Popen(
@@ -138,25 +144,43 @@ def _feed(job: subprocess.Popen[str], text: str) -> None:
 
 
 def _mounts(folder: Path, node: str) -> list[str]:
+    table = shlex.quote(str(folder / "nodes" / node / "mounts"))
+    settings = shlex.quote(str(sshd.home() / ".ssh" / "config"))
+    ours = shlex.quote(str(folder / NO_SETTINGS))
+    return [
+        # The node gets its name last: one that has it has been through all of this.
+        f'if [ "$(</proc/sys/kernel/hostname)" != {node} ]; then',
+        f"mount --all --fstab {table}",
+        # So that /sys/class/net shows this node's network; some containers forbid it.
+        "mount -t sysfs sysfs /sys 2>/dev/null || true",
+        f"if [ -e {settings} ]; then mount --bind {ours} {settings}; fi",
+        "echo reno > /proc/sys/net/ipv4/tcp_congestion_control",
+        "echo 22 > /proc/sys/net/ipv4/ip_unprivileged_port_start",
+        "echo 0 0 > /proc/sys/net/ipv4/ping_group_range || true",
+        f"hostname {node}",
+        "fi",
+    ]
+
+
+def _mount_table(folder: Path, node: str) -> str:
+    """What is mounted in a node, as /etc/fstab is written: source, place, kind, options."""
     own = folder / "nodes" / node
     files = {str(own / "hosts"): "/etc/hosts", str(own / "hostname"): "/etc/hostname"}
     files |= {str(folder / ours): theirs for ours, theirs in SHARED_MOUNTS.items()}
     if os.geteuid() == 0:
         files[str(folder / "etc/shadow")] = "/etc/shadow"
-    settings = shlex.quote(str(sshd.home() / ".ssh" / "config"))
-    return [
-        # The node gets its name last: one that has it has been through all of this.
-        f'if [ "$(hostname)" != {node} ]; then',
-        "mount -t tmpfs -o mode=755 tmpfs /run",
-        "mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
-        "mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /dev/pts",
-        "mount --bind /dev/pts/ptmx /dev/ptmx",
-        # So that /sys/class/net shows this node's network; some containers forbid it.
-        "mount -t sysfs sysfs /sys 2>/dev/null || true",
-        *(f"mount --bind {shlex.quote(ours)} {theirs}" for ours, theirs in files.items()),
-        f"if [ -e {settings} ]; then mount --bind {shlex.quote(str(folder / NO_SETTINGS))} {settings}; fi",
-        "sysctl -qw net.ipv4.tcp_congestion_control=reno net.ipv4.ip_unprivileged_port_start=22",
-        "sysctl -qw net.ipv4.ping_group_range='0 0' 2>/dev/null || true",
-        f"hostname {node}",
-        "fi",
+    # The first word is a name of our own, because `mount --all` passes over what it takes for mounted already.
+    lines = [
+        "beowulf-run /run tmpfs mode=755",
+        "beowulf-shm /dev/shm tmpfs mode=1777",
+        "beowulf-pts /dev/pts devpts newinstance,ptmxmode=0666,mode=620",
+        "/dev/pts/ptmx /dev/ptmx none bind",
     ]
+    for ours, theirs in files.items():
+        lines.append(f"{_escaped(ours)} {theirs} none bind")
+    return "".join(f"{line} 0 0\n" for line in lines)
+
+
+def _escaped(path: str) -> str:
+    # fstab's own way of writing what would end a word.
+    return "".join(f"\\{ord(c):03o}" if c in " \t\n\\#" else c for c in path)

@@ -14,48 +14,36 @@ LONGEST_QUEUE = "50ms"
 OFFLOADS = "tso off gso off gro off"
 
 
-def shape(device: str, rate: str) -> str:
-    """The line that limits what leaves `device` to `rate` (`off` takes the limit away)."""
+def shape(devices: Iterable[str], rate: str) -> list[str]:
+    """Lines that limit what leaves each device to `rate` (`off` takes the limit away)."""
     if rate == "off":
-        return f"tc qdisc del dev {device} root 2>/dev/null || true"
-    burst = BURST_BYTES[rate]
-    return (
-        f"tc qdisc replace dev {device} root tbf rate {rate} burst {burst} latency {LONGEST_QUEUE}"
-    )
+        return [f"tc qdisc del dev {device} root 2>/dev/null || true" for device in devices]
+    bucket = f"tbf rate {rate} burst {BURST_BYTES[rate]} latency {LONGEST_QUEUE}"
+    return _batch("tc", [f"qdisc replace dev {device} root {bucket}" for device in devices])
 
 
 def switches(plan: Plan, present: Collection[str]) -> list[str]:
     """Lines for the switch's namespace: one bridge a network, unless it is among the devices that are `present`."""
-    lines = ["ip link set lo up"]
-    for network in range(plan.networks):
-        bridge = f"br{network}"
-        if bridge not in present:
-            lines.append(
-                f"ip link add {bridge} type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
-            )
-        lines.append(f"ip link set {bridge} up")
+    kind = "type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+    bridges = [f"br{network}" for network in range(plan.networks)]
+    commands = [f"link add {bridge} {kind}" for bridge in bridges if bridge not in present]
+    commands += [f"link set {bridge} up" for bridge in ("lo", *bridges)]
     # A host that filters bridged frames would pass ours through its firewall. Not every kernel has the switch for it.
-    lines.append("sysctl -qw net.bridge.bridge-nf-call-iptables=0 2>/dev/null || true")
-    return lines
+    filtering = "/proc/sys/net/bridge/bridge-nf-call-iptables"
+    return [*_batch("ip", commands), f"[ ! -e {filtering} ] || echo 0 > {filtering}"]
 
 
 def cables(plan: Plan, pids: Mapping[str, int]) -> list[str]:
     """Lines for the switch's namespace that plug one cable a network into each node of `pids` (its first process)."""
-    batch = []
+    commands = []
     for node, pid in pids.items():
         for network in range(plan.networks):
-            port = plan.port(node, network)
-            batch += [
-                (
-                    f"link add {port} type veth peer name eth{network} address {plan.hardware_address(node, network)}"
-                    f" netns {pid}"
-                ),
+            port, address = plan.port(node, network), plan.hardware_address(node, network)
+            commands += [
+                f"link add {port} type veth peer name eth{network} address {address} netns {pid}",
                 f"link set {port} master br{network}",
             ]
-    lines = ["ip -batch - <<'CABLES'", *batch, "CABLES"]
-    for port in ports(plan, pids):
-        lines.append(f"ethtool -K {port} {OFFLOADS}")
-    return lines
+    return [*_batch("ip", commands), *_no_offloads(ports(plan, pids))]
 
 
 def ports(plan: Plan, nodes: Iterable[str]) -> list[str]:
@@ -63,15 +51,25 @@ def ports(plan: Plan, nodes: Iterable[str]) -> list[str]:
     return [plan.port(node, network) for node in nodes for network in range(plan.networks)]
 
 
+def switched_on(devices: Iterable[str]) -> list[str]:
+    """Lines that bring the devices up; doing it twice changes nothing."""
+    return _batch("ip", [f"link set {device} up" for device in devices])
+
+
 def interfaces(plan: Plan, node: str) -> list[str]:
     """Lines for the node's namespace: addresses, no offloads, the rate. Doing them twice changes nothing."""
-    lines = ["ip link set lo up"]
-    for network in range(plan.networks):
-        device = f"eth{network}"
-        lines += [
-            f"ip address replace {plan.address(node, network)}/24 dev {device}",
-            f"ip link set {device} up",
-            f"ethtool -K {device} {OFFLOADS}",
-            shape(device, plan.rate),
-        ]
-    return lines
+    devices = [f"eth{network}" for network in range(plan.networks)]
+    commands = ["link set lo up"]
+    for network, device in enumerate(devices):
+        commands.append(f"address replace {plan.address(node, network)}/24 dev {device}")
+        commands.append(f"link set {device} up")
+    return [*_batch("ip", commands), *_no_offloads(devices), *shape(devices, plan.rate)]
+
+
+def _no_offloads(devices: Iterable[str]) -> list[str]:
+    return [f"ethtool -K {device} {OFFLOADS}" for device in devices]
+
+
+def _batch(tool: str, commands: list[str]) -> list[str]:
+    # One process for all of them: a boot is a hundred small commands, and starting each one takes longer than its work.
+    return [f"{tool} -batch - <<'LINES'", *commands, "LINES"] if commands else []

@@ -112,12 +112,10 @@ def start(folder: Path, node: str) -> list[str]:
         # sshd of a mapped root fails when it drops groups; in a nested namespace it is the ordinary user.
         become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
     return [
-        "mkdir -p /run/sshd /run/beowulf && chmod 755 /run/sshd",
-        (
-            f"grep -q ' {LISTENING} ' /proc/net/tcp ||"
-            f" {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log"
-        ),
-        f"for try in $(seq 1000); do grep -q ' {LISTENING} ' /proc/net/tcp && exit 0; sleep 0.005; done",
+        "mkdir -p /run/sshd /run/beowulf",
+        f'listening() {{ [[ "$(</proc/net/tcp)" == *" {LISTENING} "* ]]; }}',
+        f"listening || {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log",
+        "for ((try = 0; try < 1000; try++)); do listening && exit 0; sleep 0.005; done",
         f"tail -n 3 {own}/sshd.log >&2; echo 'sshd does not answer' >&2; exit 1",
     ]
 
@@ -129,7 +127,8 @@ def home() -> Path:
 
 def forget(nodes: Iterable[str]) -> list[str]:
     """Lines for a node that drop its shared connections to `nodes`, which have been started anew."""
-    return [f"rm -f /run/beowulf/ssh-{node}*" for node in nodes]
+    sockets = " ".join(f"/run/beowulf/ssh-{node}*" for node in nodes)
+    return [f"rm -f {sockets}"] if sockets else []
 
 
 def hang_up(node: str) -> list[str]:
