@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from beowulf import places
@@ -138,8 +139,9 @@ def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say
 def _feed(job: subprocess.Popen[str], text: str) -> None:
     # All nodes are set up at once: each gets its lines now, and is waited for later.
     assert job.stdin
-    job.stdin.write(text)
-    job.stdin.close()
+    with suppress(BrokenPipeError):  # it ended at once; its return code and complaint say why
+        job.stdin.write(text)
+        job.stdin.close()
     job.stdin = None
 
 

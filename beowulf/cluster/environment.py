@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from beowulf import places
+from beowulf.cluster import sshd
 from beowulf.cluster.plan import Plan
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -24,7 +25,7 @@ def variables(plan: Plan, folder: Path) -> dict[str, str]:
         "PATH": ":".join(path),
         "BEOWULF_STATE": str(folder),
         "HYDRA_LAUNCHER": "ssh",
-        "HYDRA_LAUNCHER_EXEC": str(folder / "bin" / "connection"),
+        "HYDRA_LAUNCHER_EXEC": sshd.CONNECTION,
         "HYDRA_HOST_FILE": str(folder / "etc" / "mpi_hosts"),
         "HYDRA_IFACE": "eth0",
         "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": "eth0",

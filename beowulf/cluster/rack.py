@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -75,11 +76,15 @@ def start(folder: Path, say: Say) -> Rack:
     ]
     say(
         "on this machine: a rack, whose network is the switch",
-        " ".join(words[:-4]) + f" '{WAIT_FOR_EVER}' &",
+        f"{shlex.join(words)} &",
     )
     complaints = folder / state.RACK_LOG
     try:
-        with complaints.open("w") as log:
+        log = complaints.open("w")
+    except OSError as error:
+        raise state.full(folder, error) from error
+    with log:
+        try:
             # setsid --fork: the rack outlives this process and its terminal, and is nobody's zombie.
             subprocess.run(
                 ["setsid", "--fork", *words],
@@ -90,10 +95,8 @@ def start(folder: Path, say: Say) -> Rack:
                 env=shells.surroundings(),
                 check=True,
             )
-    except FileNotFoundError as error:
-        raise shells.missing(error) from error
-    except OSError as error:
-        raise state.full(folder, error) from error
+        except OSError as error:
+            raise shells.missing(error) from error
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline and not complaints.stat().st_size:
         if rack := find(folder):

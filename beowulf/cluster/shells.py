@@ -26,9 +26,12 @@ def surroundings() -> dict[str, str]:
     return {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"}
 
 
-def missing(error: FileNotFoundError) -> LabError:
-    """The sentence for a tool that is not installed."""
-    return LabError(f"{error.filename} is missing.", "`beowulf doctor --fix` installs it.")
+def missing(error: OSError) -> LabError:
+    """The sentence for a tool that cannot be started, most often because it is not installed."""
+    return LabError(
+        f"{error.filename} cannot be run: {error.strerror}.",
+        "`beowulf doctor` says what is missing, `beowulf doctor --fix` installs it.",
+    )
 
 
 def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
@@ -62,7 +65,7 @@ def completed(words: list[str], stdin: str, timeout_s: float, node: str) -> Comp
             timeout=timeout_s,
             env=surroundings(),
         )
-    except FileNotFoundError as error:
+    except OSError as error:
         raise missing(error) from error
     except subprocess.TimeoutExpired as error:
         raise LabError(

@@ -17,6 +17,8 @@ from beowulf.errors import LabError
 USER_KEY = "etc/user_key"
 # Names a run of an MPI program in all its processes on all nodes, so that none of them is forgotten.
 JOB = "BEOWULF_JOB"
+# mpiexec hands this name through shells of other nodes without quoting it.
+CONNECTION = "/run/beowulf/connection"
 # Port 22 in state LISTEN, as /proc/net/tcp writes it.
 LISTENING = "00000000:0016 00000000:0000 0A"
 
@@ -107,12 +109,14 @@ def server(plan: Plan, folder: Path, node: str, settings: Iterable[tuple[str, st
 def start(folder: Path, node: str) -> list[str]:
     """Lines for the node's namespace that start its sshd, if none runs, and wait until it answers."""
     own = shlex.quote(str(folder / "nodes" / node))
+    connection = shlex.quote(str(folder / "bin" / "connection"))
     become = ""
     if os.geteuid() != 0:
         # sshd of a mapped root fails when it drops groups; in a nested namespace it is the ordinary user.
         become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
     return [
         "mkdir -p /run/sshd /run/beowulf",
+        f"ln -sf {connection} {CONNECTION}",
         f'listening() {{ [[ "$(</proc/net/tcp)" == *" {LISTENING} "* ]]; }}',
         f"listening || {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log",
         "for ((try = 0; try < 1000; try++)); do listening && exit 0; sleep 0.005; done",

@@ -1,0 +1,207 @@
+"""Does `beowulf up` boot what is asked for, and change nothing that is not?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from running import COMMAND, Beowulf, wait_until
+
+pytestmark = pytest.mark.cluster
+
+
+def state_of(beowulf: Beowulf) -> dict[str, str]:
+    found = json.loads(beowulf("status", "--json"))
+    return {row["node"]: row["state"] for row in found["nodes"]}
+
+
+@pytest.mark.parametrize("nodes", [2, 16])
+def test_the_fewest_and_the_most_nodes_boot(beowulf: Beowulf, nodes: int) -> None:
+    assert f"{nodes} nodes are up" in beowulf("up", "--nodes", str(nodes))
+    assert state_of(beowulf) == {f"node{i:02}": "up" for i in range(nodes)}
+    last = f"node{nodes - 1:02}"
+    assert beowulf("ssh", "node00", f"ssh {last} hostname").strip() == last
+
+
+def test_a_second_up_changes_nothing(beowulf: Beowulf) -> None:
+    beowulf("up")
+    beowulf("ssh", "node00", "echo here > /dev/shm/mark")
+    before = beowulf.cluster.rack.nodes()
+    assert "4 nodes are up" in beowulf("up")
+    assert beowulf.cluster.rack.nodes() == before
+    assert beowulf("ssh", "node00", "cat /dev/shm/mark").strip() == "here"
+
+
+def test_up_keeps_what_is_not_asked_for(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "5", "--rate", "10mbit")
+    before = beowulf.cluster.rack.nodes()
+    assert "5 nodes are up" in beowulf("up")
+    assert "(1gbit, 1 network" in beowulf("up", "--rate", "1gbit")
+    assert beowulf.cluster.rack.nodes() == before, "a new rate restarted the nodes"
+    assert len(before) == 5
+
+
+def test_a_cluster_can_be_replaced_by_one_of_another_size(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "3")
+    assert "2 nodes are up" in beowulf("up", "--nodes", "2")
+    assert state_of(beowulf) == {"node00": "up", "node01": "up"}
+    assert "node02" not in beowulf("ssh", "node00", "cat /etc/hosts")
+
+
+@pytest.mark.parametrize(
+    ("rate", "shaped"), [("10mbit", "rate 10Mbit"), ("1gbit", "rate 1Gbit"), ("off", "")]
+)
+def test_each_rate_stands_on_both_ends(beowulf: Beowulf, rate: str, shaped: str) -> None:
+    beowulf("up", "--nodes", "2", "--rate", rate)
+    ends = (
+        beowulf.cluster.administer("node01", "tc qdisc show dev eth0").stdout,
+        subprocess.run(
+            [*beowulf.cluster.enter_switch(), "tc", "qdisc", "show", "dev", "node01"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout,
+    )
+    for end in ends:
+        assert ("tbf" in end) == bool(shaped)
+        assert shaped in end
+
+
+def test_two_networks_are_two_switches(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2", "--networks", "2")
+    assert beowulf("ssh", "node00", "ssh node01-eth1 hostname").strip() == "node01"
+    # With the second cable pulled, the first one still carries.
+    beowulf.cluster.administer("node01", "ip link set eth1 down")
+    assert "1 received" in beowulf("ssh", "node00", "ping -n -c 1 -W 2 192.168.0.9")
+    assert "0 received" in beowulf("ssh", "node00", "ping -n -c 1 -W 1 192.168.1.9; true")
+
+
+def test_explain_prints_the_commands_that_a_learner_could_type(beowulf: Beowulf) -> None:
+    said = beowulf("up", "--explain", "--nodes", "2")
+    for command in ("unshare ", "link add br0 type bridge", "qdisc replace", "sshd -f"):
+        assert command in said
+    commands = said[: said.rindex("\n\n")]
+    subprocess.run(["bash", "-n"], input=commands, text=True, check=True)
+    assert "bash -c 'sleep infinity & wait'" in commands.splitlines()[1]
+    assert "kill -9" in beowulf("down", "--explain")
+
+
+def test_two_clusters_at_once_do_not_see_each_other(beowulf: Beowulf, tmp_path: Path) -> None:
+    other = Beowulf(tmp_path / "another", tmp_path)
+    try:
+        beowulf("up", "--nodes", "2")
+        other("up", "--nodes", "3")
+        beowulf("ssh", "node00", "echo first > /dev/shm/whose")
+        assert other("ssh", "node00", "cat /dev/shm/whose 2>/dev/null || echo nobody") == "nobody\n"
+        assert "0 received" in beowulf("ssh", "node00", "ping -n -c 1 -W 1 192.168.0.10; true")
+        beowulf("down")
+        assert len(state_of(other)) == 3
+    finally:
+        other.end()
+
+
+def test_two_ups_at_once_make_one_cluster(beowulf: Beowulf) -> None:
+    both = [beowulf.start("up"), beowulf.start("up")]
+    said = [each.communicate(timeout=60)[0] for each in both]
+    assert [each.returncode for each in both] == [0, 0], said
+    racks = [words for words in beowulf.processes() if words.startswith("bash -c sleep infinity")]
+    assert len([words for words in racks if "beowulf-rack" in words]) == 1
+
+
+def test_nodes_outlive_the_terminal_that_booted_them(beowulf: Beowulf) -> None:
+    # As `ssh -t machine beowulf up` has it: the terminal closes with the command.
+    words = f"exec {COMMAND} up --nodes 2"
+    subprocess.run(
+        ["script", "-qec", words, "/dev/null"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env=beowulf.environment,
+        timeout=60,
+        check=True,
+    )
+    assert state_of(beowulf) == {"node00": "up", "node01": "up"}
+
+
+def test_a_state_folder_with_blanks_quotes_and_marks_in_its_name_works(tmp_path: Path) -> None:
+    odd = Beowulf(tmp_path / 'it\'s a "Böx" 100%d $HOME [x] \\ #1', tmp_path)
+    try:
+        odd("up", "--nodes", "2")
+        assert odd("ssh", "node00", "ssh node01 hostname").strip() == "node01"
+        said = odd("ssh", "node01", "mpiexec -n 2 hostname").split()
+        assert sorted(said) == ["node00", "node01"]
+    finally:
+        odd.end()
+    assert not odd.state.exists()
+
+
+def test_a_long_state_folder_works(tmp_path: Path) -> None:
+    deep = Beowulf(tmp_path.joinpath(*["a-folder-with-a-long-name"] * 12) / "state", tmp_path)
+    try:
+        deep("up", "--nodes", "2")
+        assert deep("ssh", "node00", "ssh node01 hostname").strip() == "node01"
+    finally:
+        deep.end()
+
+
+def test_a_state_folder_has_the_same_cluster_under_each_of_its_names(
+    beowulf: Beowulf, tmp_path: Path
+) -> None:
+    beowulf("up", "--nodes", "2")
+    (tmp_path / "link").symlink_to(beowulf.state)
+    for name in ("link", "state/", "./tmp/../state"):
+        assert "node01" in beowulf("status", BEOWULF_STATE=str(tmp_path) + "/" + name)
+
+
+@pytest.mark.parametrize("name", ["with:colon", "with${brace}", "with\nline"])
+def test_a_state_folder_that_ssh_could_not_name_is_refused(
+    beowulf: Beowulf, tmp_path: Path, name: str
+) -> None:
+    said = beowulf("up", code=1, BEOWULF_STATE=str(tmp_path / name))
+    assert "BEOWULF_STATE" in said
+
+
+def test_a_folder_that_holds_something_else_is_neither_used_nor_removed(
+    beowulf: Beowulf, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    (home / "bin").mkdir(parents=True)
+    (home / "thesis.txt").write_text("years of work")
+    said = beowulf("up", code=1, BEOWULF_STATE=str(home))
+    assert "in use for something else: thesis.txt" in said
+    assert (home / "thesis.txt").exists()
+    assert (home / "bin").is_dir()
+
+
+def test_a_folder_that_may_not_be_written_is_said(beowulf: Beowulf) -> None:
+    said = beowulf("up", code=1, BEOWULF_STATE="/proc/nowhere/state")
+    assert "/proc/nowhere/state" in said
+    assert "BEOWULF_STATE" in said
+
+
+@pytest.mark.parametrize("size", ["4k", "40k", "64k"])
+def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
+    beowulf: Beowulf, tmp_path: Path, private_mounts: tuple[str, ...], size: str
+) -> None:
+    beowulf.state.mkdir()
+    full = Beowulf(beowulf.state, tmp_path, (*private_mounts, f"tmpfs:{size}:{beowulf.state}"))
+    said = full("up", code=1)
+    assert "space" in said
+    assert not beowulf.processes()
+
+
+def test_a_missing_tool_is_said(beowulf: Beowulf, private_mounts: tuple[str, ...]) -> None:
+    for tool, sentence in (
+        ("/usr/sbin/ethtool", "ethtool"),
+        ("/usr/bin/ssh-keygen", "ssh-keygen"),
+        ("/usr/sbin/sshd", "sshd"),
+        ("/usr/bin/setsid", "setsid"),
+        ("/usr/bin/unshare", "unshare"),
+        ("/usr/bin/nsenter", "nsenter"),
+    ):
+        without = Beowulf(beowulf.state, beowulf.here, (*private_mounts, f"hide:{tool}"))
+        said = without("up", "--nodes", "2", code=1)
+        assert sentence in said
+        assert "beowulf doctor" in said
+        wait_until(lambda: not beowulf.processes(), f"what {tool} left is gone")

@@ -1,0 +1,131 @@
+"""Is each node a machine of its own, with the cables that were asked for?"""
+
+from __future__ import annotations
+
+import re
+from itertools import permutations
+
+import pytest
+
+from beowulf.cluster.links import OFFLOADS
+from beowulf.cluster.namespaces import NamespaceCluster
+
+pytestmark = pytest.mark.cluster
+
+
+def asked(cluster: NamespaceCluster, node: str, command: str) -> str:
+    done = cluster.run(node, command)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_each_node_has_its_own_hostname(cluster: NamespaceCluster) -> None:
+    assert [asked(cluster, node, "hostname; cat /etc/hostname") for node in cluster.nodes] == [
+        f"{node}\n{node}" for node in cluster.nodes
+    ]
+
+
+def test_each_nodes_hosts_file_names_the_node_itself_first(cluster: NamespaceCluster) -> None:
+    for node in cluster.nodes:
+        hosts = asked(cluster, node, "cat /etc/hosts").splitlines()
+        assert hosts[0] == f"{cluster.address(node)} {node}"
+        assert all(f"{cluster.address(other)} {other}" in hosts for other in cluster.nodes)
+
+
+def test_a_node_has_its_address_and_nothing_else_on_its_wire(cluster: NamespaceCluster) -> None:
+    for node in cluster.nodes:
+        assert asked(cluster, node, "hostname -I").split() == [cluster.address(node)]
+        assert sorted(asked(cluster, node, "ls /sys/class/net").split()) == ["eth0", "lo"]
+        assert asked(cluster, node, "cat /sys/class/net/eth0/mtu") == "1500"
+
+
+def test_every_node_reaches_every_other_by_ssh_without_a_password(
+    cluster: NamespaceCluster,
+) -> None:
+    for node in cluster.nodes:
+        others = [other for other in cluster.nodes if other != node]
+        command = "; ".join(f"ssh {other} hostname" for other in others)
+        assert asked(cluster, node, command).split() == others
+
+
+def test_a_node_sees_only_its_own_processes(cluster: NamespaceCluster) -> None:
+    words = asked(cluster, "node01", "ps -A -o args=")
+    assert "beowulf-node node01" in words
+    assert "beowulf-node node02" not in words
+    assert "python" not in words
+
+
+def test_nodes_share_no_memory_files_and_no_run_folder(cluster: NamespaceCluster) -> None:
+    asked(cluster, "node00", "echo mine > /dev/shm/mark")
+    assert asked(cluster, "node00", "cat /dev/shm/mark") == "mine"
+    for folder in ("/dev/shm", "/run"):
+        assert "mark" not in asked(cluster, "node01", f"ls {folder}")
+    asked(cluster, "node00", "rm /dev/shm/mark")
+
+
+def test_nodes_send_as_reno_whatever_this_machine_does(cluster: NamespaceCluster) -> None:
+    for node in cluster.nodes:
+        found = asked(cluster, node, "cat /proc/sys/net/ipv4/tcp_congestion_control")
+        assert found == "reno"
+
+
+def test_segmentation_offloads_are_off_at_both_ends_of_a_cable(cluster: NamespaceCluster) -> None:
+    names = {
+        "tso": "tcp-segmentation-offload",
+        "gso": "generic-segmentation-offload",
+        "gro": "generic-receive-offload",
+    }
+    assert OFFLOADS.split()[::2] == list(names)
+    from_switch = cluster.enter_switch()
+    for node in cluster.nodes:
+        at_node = cluster.administer(node, "ethtool -k eth0").stdout
+        at_switch = switch(from_switch, f"ethtool -k {node}")
+        for name in names.values():
+            assert f"{name}: off" in at_node
+            assert f"{name}: off" in at_switch
+
+
+def test_a_cable_is_shaped_at_both_ends(cluster: NamespaceCluster) -> None:
+    from_switch = cluster.enter_switch()
+    for node in cluster.nodes:
+        for found in (
+            cluster.administer(node, "tc qdisc show dev eth0").stdout,
+            switch(from_switch, f"tc qdisc show dev {node}"),
+        ):
+            assert "tbf" in found
+            assert "rate 100Mbit" in found
+
+
+def test_the_switch_is_one_bridge_with_a_port_a_node(cluster: NamespaceCluster) -> None:
+    ports = switch(cluster.enter_switch(), "ip -brief link show master br0")
+    assert sorted(re.findall(r"^(\w+)@", ports, re.MULTILINE)) == list(cluster.nodes)
+
+
+def test_a_rate_bounds_what_a_cable_carries(cluster: NamespaceCluster) -> None:
+    # 3 MB in 100 Mbit/s take 240 ms. A bucket lets a little through at once, ssh adds a little: 20 % is generous.
+    script = "head -c 3000000 /dev/zero | ssh node01 'cat >/dev/null'"
+    timed = f"ssh node01 true; began=$EPOCHREALTIME; {script}; echo $began $EPOCHREALTIME"
+    began, ended = map(float, asked(cluster, "node00", timed).split())
+    assert 3e6 * 8 / (ended - began) < 1.2 * 100e6
+
+
+def test_a_node_describes_itself_for_a_record(cluster: NamespaceCluster) -> None:
+    found = cluster.describe()
+    assert found["nodes"] == list(cluster.nodes)
+    assert found["addresses"] == {node: cluster.address(node) for node in cluster.nodes}
+    assert found["dead_nodes"] == []
+    assert (found["congestion_control"], found["mtu"], found["offloads_on"]) == ("reno", "1500", "")
+    assert "tbf" in found["queue"]
+
+
+def test_every_pair_of_nodes_exchanges_a_ping(cluster: NamespaceCluster) -> None:
+    for node, peer in permutations(cluster.nodes, 2):
+        assert "1 received" in asked(cluster, node, f"ping -n -c 1 -W 2 {peer}")
+
+
+def switch(enter: list[str], command: str) -> str:
+    from beowulf.cluster.shells import completed
+
+    done = completed([*enter, "sh", "-c", command], "", 20, "")
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,67 @@
+"""Clusters for tests, each with an end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Beowulf
+
+from beowulf import doctor
+from beowulf.cluster import namespaces
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.plan import Plan
+
+
+@pytest.fixture(scope="session")
+def namespaces_work() -> None:
+    """Skip what needs a cluster where none can be made; test_doctor.py fails there, and says why."""
+    check = doctor.namespaces()
+    if not check.well:
+        pytest.skip(f"{check.found}: {check.mend}")
+
+
+@pytest.fixture
+def beowulf(tmp_path: Path, namespaces_work: None) -> Iterator[Beowulf]:
+    """A learner without a cluster; whatever the test boots is taken down."""
+    learner = Beowulf(tmp_path / "state", tmp_path)
+    yield learner
+    learner.end()
+
+
+@pytest.fixture(scope="session")
+def cluster(
+    tmp_path_factory: pytest.TempPathFactory, namespaces_work: None
+) -> Iterator[NamespaceCluster]:
+    """One cluster of four nodes for all tests that leave it as it is."""
+    folder = tmp_path_factory.mktemp("shared") / "state"
+    yield namespaces.up(Plan(), folder=folder)
+    namespaces.down(folder=folder)
+
+
+@pytest.fixture
+def at_cluster(cluster: NamespaceCluster, tmp_path: Path) -> Beowulf:
+    """A learner, in a folder of their own, whose cluster is the shared one."""
+    return Beowulf(cluster.folder, tmp_path)
+
+
+# Takes the place of the machine's mounts for one command: `tmpfs:SIZE:FOLDER`, `hide:FILE`, then the command.
+PRIVATELY = """
+while :; do
+    case $1 in
+    tmpfs:*) IFS=: read -r _ size folder <<<"$1"; mount -t tmpfs -o size="$size" tmpfs "$folder" ;;
+    hide:*) mount --bind /dev/null "${1#hide:}" ;;
+    *) exec "$@" ;;
+    esac || exit 99
+    shift
+done
+"""
+
+
+@pytest.fixture
+def private_mounts(namespaces_work: None) -> tuple[str, ...]:
+    """The words before a command that is to see other mounts than this machine."""
+    user = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+    return ("unshare", *user, "--mount", "bash", "-c", PRIVATELY, "privately")

@@ -1,0 +1,109 @@
+"""A learner at the command line, and what is left of a cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from beowulf import places
+from beowulf.cluster import namespaces
+from beowulf.cluster.namespaces import NamespaceCluster
+
+COMMAND = str(places.python_bin() / "beowulf")
+PATIENCE_S = 60.0
+
+
+class Beowulf:
+    """The command line of a learner whose cluster's files are in `state`, and who is in the folder `here`."""
+
+    def __init__(self, state: Path, here: Path, prefix: tuple[str, ...] = ()) -> None:
+        self.state, self.here, self.prefix = state, here, prefix
+        self.temporary = here / "tmp"
+        self.temporary.mkdir(exist_ok=True)
+        self.environment = {
+            **os.environ,
+            "BEOWULF_STATE": str(state),
+            "BEOWULF_NO_BROWSER": "1",
+            "TMPDIR": str(self.temporary),
+            "COLUMNS": "200",
+        }
+
+    def __call__(
+        self, *words: str | Path, code: int = 0, stdin: str = "", **environment: str
+    ) -> str:
+        """Run a command that is to end with `code`; what it says on stdout and stderr, never with a traceback."""
+        done = subprocess.run(
+            self.words(*words),
+            input=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=PATIENCE_S,
+            cwd=self.here,
+            env={**self.environment, **environment},
+        )
+        assert "Traceback" not in done.stdout, done.stdout
+        assert done.returncode == code, f"exit code {done.returncode}, not {code}:\n{done.stdout}"
+        return done.stdout
+
+    def start(self, *words: str | Path, **environment: str) -> subprocess.Popen[str]:
+        """The same without waiting for its end; stdout and stderr come together."""
+        return subprocess.Popen(
+            self.words(*words),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            cwd=self.here,
+            env={**self.environment, **environment},
+        )
+
+    def words(self, *words: str | Path) -> list[str]:
+        return [*self.prefix, COMMAND, *map(str, words)]
+
+    @property
+    def cluster(self) -> NamespaceCluster:
+        """The cluster that runs."""
+        found = namespaces.running(self.state)
+        assert found, "no cluster runs"
+        return found
+
+    def processes(self) -> list[str]:
+        """The command lines of all processes that belong to this cluster, or were started by this learner."""
+        return [words for _, words in _with(str(self.state))]
+
+    def end(self) -> None:
+        """Whatever happened: nothing of this learner runs any more."""
+        namespaces.down(folder=self.state)
+        for pid, _ in _with(str(self.state)):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _with(text: str) -> list[tuple[int, str]]:
+    """Processes with `text` among their words or in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            environment = (entry / "environ").read_bytes().decode(errors="replace")
+        except OSError:
+            continue  # it ended, or is somebody else's
+        if text in words or text in environment:
+            found.append((int(entry.name), words))
+    return found
+
+
+def wait_until(ready: Callable[[], object], what: str, patience_s: float = 20.0) -> None:
+    """Look again and again, until `ready` says so; fail with `what` was waited for."""
+    deadline = time.monotonic() + patience_s
+    while not ready():
+        assert time.monotonic() < deadline, f"{what}: not within {patience_s:g} s"
+        time.sleep(0.01)
