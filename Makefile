@@ -6,8 +6,8 @@ BEOWULF := .venv/bin/beowulf
 LOCKS := installer lab test modern
 
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
-C_FILES := $(shell find labs beowulf/native -name '*.[ch]' 2>/dev/null)
-TYPED := $(wildcard beowulf autograder)
+C_FILES := $(shell find labs beowulf/native benchmarks -name '*.[ch]' 2>/dev/null)
+TYPED := $(wildcard beowulf autograder benchmarks)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -39,7 +39,7 @@ up: ready ## boot the cluster, or repair it
 down: ready ## take the cluster down
 	@exec $(BEOWULF) down
 
-bench: ## measure this project itself; NAME=up measures one thing
+bench: ## measure this project itself; NAME=up_down measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
