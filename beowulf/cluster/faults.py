@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from itertools import permutations
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
-from beowulf.cluster import sshd
+from beowulf.cluster import Completed, sshd
 from beowulf.errors import UsageError
-
-if TYPE_CHECKING:
-    from beowulf.cluster.namespaces import NamespaceCluster
 
 FAULTS = {
     "wrong-hosts": "one node's /etc/hosts gives another node an address that nobody has",
@@ -20,6 +18,25 @@ FAULTS = {
 # Names that do not tell; which fault and which node each of them is differs from learner to learner.
 PUZZLES = ("a", "b", "c")
 UNUSED_HOST = 99
+
+
+class Breakable(Protocol):
+    """What a cluster must let be done to it, so that it can be broken on purpose."""
+
+    folder: Path
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all nodes."""
+
+    def address(self, node: str, network: int = 0) -> str:
+        """The address of a node."""
+
+    def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
+        """Run lines of shell on a node as its administrator."""
+
+    def kill(self, node: str) -> None:
+        """Pull the plug of a node."""
 
 
 def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
@@ -35,7 +52,7 @@ def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
     return orders[seed[0] % len(orders)][place], nodes[1 + seed[1 + place] % (len(nodes) - 1)]
 
 
-def apply(cluster: NamespaceCluster, fault: str, node: str) -> None:
+def apply(cluster: Breakable, fault: str, node: str) -> None:
     """Set up `fault` on `node`."""
     if node not in cluster.nodes:
         raise UsageError(f"There is no {node!r}; the nodes are {', '.join(cluster.nodes)}.")
@@ -55,7 +72,7 @@ def apply(cluster: NamespaceCluster, fault: str, node: str) -> None:
         _drop_connections(cluster, cluster.nodes, node)
 
 
-def _drop_connections(cluster: NamespaceCluster, of: tuple[str, ...], to: str) -> None:
+def _drop_connections(cluster: Breakable, of: tuple[str, ...], to: str) -> None:
     # An open shared connection would go on working and hide the fault.
     for node in of:
         cluster.administer(node, "\n".join(sshd.hang_up(to)))
