@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 STUDIES = {
     "A2": "a2_validation",
     "A5": "a5_no_load",
+    "A7": "a7_rate_by_nodes",
 }
 
 # told: how much is done, of how much, and what is being done

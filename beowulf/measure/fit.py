@@ -1,0 +1,156 @@
+"""Models of a message's time: latency and rate, and the step where the library changes its way.
+
+T(n) = alpha + n / beta (Hockney's model; paper E, equation 1): alpha is what a message costs before
+its first byte, beta is how many bytes a second follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beowulf.errors import LabError
+from beowulf.measure.statistics import SEED
+
+Array = NDArray[np.float64]
+
+RESAMPLES = 400
+FEWEST_SIZES = 4
+# A step must make the model so much better: the squared residuals without it over those with it.
+CLEARLY_BETTER = 3.0
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """T(n) = alpha + n / beta, and what each measured time is above it, as a share of itself."""
+
+    alpha_us: Interval
+    beta_bytes_per_s: Interval
+    residuals: dict[int, float]
+
+    def time_us(self, size: float) -> float:
+        """What the model says a message of `size` bytes takes."""
+        return self.alpha_us.value + size / self.beta_bytes_per_s.value * 1e6
+
+
+@dataclass(frozen=True)
+class Step:
+    """Messages of `below` bytes go the one way and those of `above` the other, `jump_us` slower."""
+
+    below: int
+    above: int
+    jump_us: Interval
+
+
+def alpha_beta(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Fit:
+    """Fit alpha and beta to the times (us) of each size; LabError when that is impossible.
+
+    Each size's median counts in proportion to its inverse square: a relative error counts the same
+    at every size, else the largest messages alone would decide. The interval comes from drawing the
+    samples of each size anew.
+    """
+    sizes, times = _ordered(samples)
+    if len(sizes) < 2:
+        raise LabError("A fit needs two sizes or more.", "Measure more sizes.")
+    x = np.array(sizes, dtype=float)
+    found = _line(x, np.array([np.median(each) for each in times]))
+    if found[1] <= 0:
+        raise LabError(
+            "The times do not rise with the size, so no rate can be fitted.",
+            "Measure larger messages, and on a quiet machine.",
+        )
+    draws = np.array([_line(x, medians) for medians in _redrawn(times, seed)])
+    draws = draws[draws[:, 1] > 0]
+    alpha_low, alpha_high = np.percentile(draws[:, 0], (2.5, 97.5))
+    beta_low, beta_high = np.percentile(1e6 / draws[:, 1], (2.5, 97.5))
+    model = found[0] + found[1] * x
+    return Fit(
+        Interval(float(found[0]), float(alpha_low), float(alpha_high)),
+        Interval(float(1e6 / found[1]), float(beta_low), float(beta_high)),
+        {
+            size: float((np.median(each) - said) / said) if said else 0.0
+            for size, each, said in zip(sizes, times, model, strict=True)
+        },
+    )
+
+
+def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Step | None:
+    """Where the times (us) of the sizes make a step upwards, found without being told; None when nowhere.
+
+    A line with one step is fitted for every place that the step could have; the best place counts
+    when it is clearly better than a line without a step and the step's interval is above zero.
+    """
+    sizes, times = _ordered(samples)
+    if len(sizes) < 2 * FEWEST_SIZES:
+        raise LabError(
+            f"To find a step, {2 * FEWEST_SIZES} sizes are needed, and there are {len(sizes)}.",
+            "Measure more sizes.",
+        )
+    x = np.array(sizes, dtype=float)
+    medians = np.array([np.median(each) for each in times])
+    # A disturbance of a long message is longer, so the weight falls with the time.
+    weights = 1 / medians
+    plain = _squares(np.column_stack([np.ones_like(x), x]), medians, weights)[1]
+    best: tuple[float, int, float] | None = None
+    for place in range(2, len(sizes) - 1):
+        columns = _with_step(x, place)
+        values, squares = _squares(columns, medians, weights)
+        if values[2] > 0 and (best is None or squares < best[0]):
+            best = (squares, place, float(values[2]))
+    if best is None or plain < CLEARLY_BETTER * max(best[0], 1e-30):
+        return None
+    columns = _with_step(x, best[1])
+    jumps = [_squares(columns, drawn, weights)[0][2] for drawn in _redrawn(times, seed)]
+    low, high = np.percentile(jumps, (2.5, 97.5))
+    if low <= 0:
+        return None
+    return Step(sizes[best[1] - 1], sizes[best[1]], Interval(best[2], float(low), float(high)))
+
+
+def _ordered(samples: Mapping[int, Sequence[float]]) -> tuple[list[int], list[Array]]:
+    sizes = sorted(samples)
+    times = [np.asarray(samples[size], dtype=float) for size in sizes]
+    for size, each in zip(sizes, times, strict=True):
+        if each.size == 0:
+            raise LabError(f"There are no samples at {size:,} bytes.", "Measure again.")
+        if not np.isfinite(each).all() or (each <= 0).any():
+            raise LabError(f"A time at {size:,} bytes is zero or no number.", "Measure again.")
+    return sizes, times
+
+
+def _line(x: Array, y: Array) -> Array:
+    return _squares(np.column_stack([np.ones_like(x), x]), y, 1 / y)[0]
+
+
+def _with_step(x: Array, place: int) -> Array:
+    return np.column_stack([np.ones_like(x), x, np.arange(len(x)) >= place])
+
+
+def _squares(columns: Array, y: Array, weights: Array) -> tuple[Array, float]:
+    """Weighted least squares: the coefficients, and the sum of the squared weighted residuals."""
+    scale = np.abs(columns).max(axis=0)
+    found = np.linalg.lstsq(columns / scale * weights[:, None], y * weights, rcond=None)[0] / scale
+    return found, float((((columns @ found - y) * weights) ** 2).sum())
+
+
+def _redrawn(times: Sequence[Array], seed: int) -> Array:
+    """The medians of each size's samples, drawn anew RESAMPLES times: one row a draw."""
+    draw = np.random.default_rng(seed)
+    return np.column_stack(
+        [
+            np.median(each[draw.integers(0, len(each), (RESAMPLES, len(each)))], axis=1)
+            for each in times
+        ]
+    )

@@ -1,0 +1,138 @@
+"""What the studies of lab 04 share: launches of roundtrip.c, rates, and pairs to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from beowulf import places
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.session import Session
+from beowulf.measure.statistics import Ratio, ratio
+from beowulf.measure.sweep import checked
+from beowulf.measure.table import summarised
+from beowulf.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.cluster import Cluster
+
+LAB = "04-blocking-nonblocking"
+HALF = "half_round_trip_us"
+EXCHANGE = "exchange_us"
+# By pattern: the time that roundtrip.c takes, and how many messages are on their way in it.
+QUANTITY = {"pingpong": HALF, "pairs": HALF, "ring": EXCHANGE, "headtohead": EXCHANGE}
+
+
+def messages(pattern: str, ranks: int) -> int:
+    """How many messages one unit of a pattern's time delivers: the rate is summed over all of them."""
+    return {
+        "pingpong": 1,
+        "pairs": ranks // 2,
+        "ring": ranks,
+        "headtohead": ranks // 2 * 2,
+    }[pattern]
+
+
+def need_nodes(cluster: Cluster, ranks: int) -> None:
+    """UsageError when the cluster has fewer nodes than a study needs, before anything is measured."""
+    if len(cluster.nodes) < ranks:
+        raise UsageError(
+            f"This study needs {ranks} nodes, and the cluster has {len(cluster.nodes)}.",
+            f"`beowulf up --nodes {ranks}` boots so many.",
+        )
+
+
+def run(
+    session: Session,
+    ranks: int,
+    sizes: Sequence[int],
+    *,
+    pattern: str = "pingpong",
+    protocols: Sequence[str] = ("blocking",),
+    passes: int = 10,
+    chunks: int = 1,
+    launch: int = 0,
+    overlap_bytes: Sequence[int] = (),
+    mode: str = "ours",
+    environment: Mapping[str, str] | None = None,
+    at: Mapping[str, Any] | None = None,
+) -> None:
+    """Launch roundtrip.c once: all protocols and sizes in turns, `passes` times `chunks` samples each."""
+    overlaps = ",".join(map(str, overlap_bytes))
+    session.launch(
+        places.root() / "labs" / LAB / "roundtrip.c",
+        ranks,
+        [
+            *("--protocol", ",".join(protocols)),
+            *("--pattern", pattern),
+            *("--sizes", ",".join(map(str, checked(sizes, ranks)))),
+            *("--passes", passes),
+            *("--chunks", chunks),
+            *("--seed", launch + 1),  # each launch has an order of its own
+            *("--mode", mode),
+            *(("--overlap-bytes", overlaps) if overlaps else ()),
+        ],
+        launch=launch,
+        environment=environment,
+        at={"pattern": pattern, **(at or {})},
+    )
+
+
+def rates(record: Record, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Megabits a second for each pattern, ranks, protocol and size: median with its 95 % interval.
+
+    A message counts once. Empty messages have no rate and are left out.
+    """
+    import pandas as pd
+
+    parts = []
+    columns = ["pattern", "ranks", "protocol", *by, "size_bytes"]
+    for quantity in (HALF, EXCHANGE):
+        if not any(p.quantity == quantity and p.samples for p in record.points):
+            continue
+        found = summarised(record, quantity, columns)
+        found = found[found["size_bytes"] > 0]
+        on_the_way = [messages(p, r) for p, r in zip(found["pattern"], found["ranks"], strict=True)]
+        bits = found["size_bytes"] * 8 * on_the_way  # bits a microsecond are Mbit/s
+        part = found[columns].assign(
+            n=found["n"],
+            rate_mbit_per_s=bits / found["median"],
+            low=bits / found["high"],
+            high=bits / found["low"],
+        )
+        parts.append(part)
+    if not parts:
+        raise LabError("The Record has no times of messages.", "Measure again.")
+    return pd.concat(parts, ignore_index=True)
+
+
+def pairs(
+    record: Record,
+    quantity: str,
+    coordinate: str,
+    first: object,
+    second: object,
+    **at: object,
+) -> dict[int, list[tuple[float, float]]]:
+    """By size, the samples where `coordinate` is `first` beside those where it is `second`.
+
+    Samples of the same launch and pass stand beside each other: they were taken in turns.
+    """
+    found: dict[int, list[tuple[float, float]]] = {}
+    for point in record.select(**{coordinate: first, **at}):
+        if point.quantity != quantity:
+            continue
+        for other in record.select(**{**point.at, coordinate: second}):
+            if other.quantity == quantity:
+                both = zip(point.samples, other.samples, strict=False)
+                found.setdefault(int(point.at["size_bytes"]), []).extend(both)
+    return {size: found[size] for size in sorted(found) if found[size]}
+
+
+def ratios(compared: Mapping[int, Sequence[tuple[float, float]]]) -> dict[int, Ratio]:
+    """By size, how often the first is the second; LabError when there is nothing to compare."""
+    if not compared:
+        raise LabError("There is nothing to compare.", "Measure both in one run.")
+    return {size: ratio(each) for size, each in compared.items()}

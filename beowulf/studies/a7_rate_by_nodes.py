@@ -1,0 +1,256 @@
+"""A7, rate by nodes: how many bits a second, over the size of the message, for 2, 3 and 4 nodes.
+
+Paper A, figures 13 to 15: the rate rises with the size and saturates, more nodes give a higher rate,
+blocking and non-blocking calls are nearly alike. It does not print its sizes, nor how three ranks are
+paired. Here `ring` (each rank sends to the next) means the same for 2, 3 and 4 ranks, and `pairs`
+(mpptest's two halves, for 2 and 4) has one message on a cable at a time; rates are summed over all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from beowulf.cluster import Cluster
+from beowulf.figures import Figure
+from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.quality import trouble
+from beowulf.measure.roundtrips import HALF, need_nodes, pairs, rates, ratios, run
+from beowulf.measure.session import Session
+from beowulf.measure.sweep import powers_of_two
+from beowulf.measure.wire import payload_mbit_per_s
+from beowulf.record import Record
+from beowulf.studies import Progress, no_progress
+from beowulf.verdict import Outcome, Verdict
+
+ID = "A7"
+TITLE = "Rate over message size for 2, 3 and 4 nodes"
+
+LAST_BYTES = 4 * 1024 * 1024
+QUICK_LAST_BYTES = 1024 * 1024
+PROTOCOLS = ("blocking", "nonblocking")
+RUNS = (("pairs", 2), ("pairs", 4), ("ring", 2), ("ring", 3), ("ring", 4))
+LAUNCHES, PASSES = 3, 10
+QUICK_LAUNCHES, QUICK_PASSES = 2, 6
+
+FLAT = 0.1  # a saturated rate stays within this share of the rate of the largest message
+RISEN = 0.5  # of the largest message's rate is more than the smallest message has
+ALIKE = 0.1  # the largest difference between calls that are nearly alike
+MOSTLY = 0.9  # of the sizes
+NEAR_THE_LINK = 0.05
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+    sizes: Sequence[int] | None = None,
+) -> Record:
+    """Blocking and non-blocking in turns, for each pattern and number of ranks, in several launches."""
+    need_nodes(cluster, max(ranks for _, ranks in RUNS))
+    launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
+    if sizes is None:
+        sizes = powers_of_two(1, QUICK_LAST_BYTES)[::2] if quick else powers_of_two(1, LAST_BYTES)
+    swept = {"sizes": list(sizes), "passes": passes, "launches": launches}
+    with Session(
+        ID,
+        cluster,
+        folder,
+        quick=quick,
+        progress=progress,
+        launches=launches * len(RUNS),
+        sweep=swept,
+    ) as session:
+        for launch in range(launches):
+            for pattern, ranks in RUNS:
+                run(
+                    session,
+                    ranks,
+                    sizes,
+                    pattern=pattern,
+                    protocols=PROTOCOLS,
+                    passes=passes,
+                    launch=launch,
+                )
+    return session.record()
+
+
+def claims(record: Record) -> list[Verdict]:
+    """What paper A says of its figures 13 to 15, each held against this Record."""
+    need_study(record, ID)
+    bad = trouble(record)
+    if "there are no samples" in bad:
+        nothing = [("rises-then-saturates", RISES), ("blocking-alike", SAME)]
+        nothing += [("more-nodes-higher-rate", MORE), ("saturates-at-the-link", LINK)]
+        return [
+            verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in nothing
+        ]
+    found = rates(record)
+    return [
+        _rises(record, found, bad),
+        _alike(record, bad),
+        _more_nodes(record, found, bad),
+        _link(record, found, bad),
+    ]
+
+
+RISES = "The rate rises with the size of the message, then saturates"
+SAME = "Blocking and non-blocking calls have nearly the same rate"
+MORE = "More nodes have a higher rate"
+LINK = "The rate saturates at what Ethernet, IP and TCP leave of the link"
+
+
+def saturation_bytes(rate: pd.Series[float]) -> int:
+    """The smallest size from which on the rate (by size) stays within 10 % of that of the largest."""
+    away = (rate / rate.iloc[-1] - 1).abs() > FLAT
+    outside = [place for place, far in enumerate(away) if far]
+    return int(rate.index[outside[-1] + 1 if outside else 0])
+
+
+def _one(found: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.DataFrame:
+    chosen = (found["pattern"] == pattern) & (found["ranks"] == ranks)
+    return found[chosen & (found["protocol"] == protocol)].set_index("size_bytes").sort_index()
+
+
+def _at(found: pd.DataFrame, pattern: str, ranks: int, size: int) -> dict[str, float]:
+    row = _one(found, pattern, ranks, "nonblocking").loc[size]
+    return {name: float(row[name]) for name in ("rate_mbit_per_s", "low", "high")}
+
+
+def _rises(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
+    falls, still, sizes, humps = [], [], {}, []
+    for ranks in (ranks for pattern, ranks in RUNS if pattern == "pairs"):
+        for protocol in PROTOCOLS:
+            rate = _one(found, "pairs", ranks, protocol)["rate_mbit_per_s"]
+            name = f"np {ranks}, {protocol}"
+            sizes[name] = saturation_bytes(rate)
+            values: list[float] = rate.tolist()
+            first, before, last, highest = values[0], values[-2], values[-1], max(values)
+            if first > RISEN * last or last < (1 - FLAT) * before:
+                falls.append(name)
+            elif last > (1 + FLAT) * before:
+                still.append(name)
+            if highest > (1 + FLAT) * last:
+                size = int(rate.index[values.index(highest)])
+                humps.append(f"{highest:.0f} Mbit/s at {size:,} bytes ({name})")
+    outcome: Outcome = "contradicted" if falls else "inconclusive" if still else "holds"
+    evidence = "saturated from " + "; ".join(f"{n:,} bytes ({name})" for name, n in sizes.items())
+    if falls:
+        evidence = f"no rise to a plateau: {', '.join(falls)}"
+    elif still:
+        evidence = f"still rising at the largest message: {', '.join(still)}"
+    elif humps:
+        # A shaped link lets a short burst pass at once: a message within it is not slowed.
+        evidence += f"; before that, faster: {humps[0]}"
+    return verdict(
+        record,
+        "rises-then-saturates",
+        RISES,
+        outcome,
+        evidence,
+        advice="Measure larger messages: without --quick the sweep is longer." if still else "",
+        numbers={"saturation_bytes": sizes},
+        trouble=bad,
+    )
+
+
+def _alike(record: Record, bad: list[str]) -> Verdict:
+    differ, all_of, most = 0, 0, (0.0, "")
+    for pattern, ranks in RUNS:
+        if pattern != "pairs":
+            continue
+        compared = pairs(
+            record, HALF, "protocol", "nonblocking", "blocking", pattern=pattern, ranks=ranks
+        )
+        for size, found in ratios(compared).items():
+            all_of += 1
+            # An interval that reaches into what counts as alike does not show a difference.
+            differ += found.low > 1 + ALIKE or found.high < 1 - ALIKE
+            if abs(found.median - 1) >= most[0]:
+                most = (
+                    abs(found.median - 1),
+                    f"{found.median:.2f} times at {size:,} bytes, np {ranks}",
+                )
+    outcome: Outcome = "holds" if all_of - differ >= MOSTLY * all_of else "contradicted"
+    return verdict(
+        record,
+        "blocking-alike",
+        SAME,
+        outcome,
+        f"no difference above {ALIKE:.0%} shows at {all_of - differ} of {all_of} places;"
+        f" the largest median: non-blocking takes {most[1]}",
+        numbers={"alike": all_of - differ, "places": all_of},
+        trouble=bad,
+    )
+
+
+def _more_nodes(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
+    size = int(found["size_bytes"].max())
+    rows = {n: _at(found, "ring", n, size) for pattern, n in RUNS if pattern == "ring"}
+    steps = [(few, more) for few, more in zip(rows, list(rows)[1:], strict=False)]
+    fewer = [m for f, m in steps if rows[m]["high"] < rows[f]["low"]]
+    unclear = [m for f, m in steps if rows[m]["low"] <= rows[f]["high"]]
+    outcome: Outcome = "contradicted" if fewer else "inconclusive" if unclear else "holds"
+    said = ", ".join(f"np {n}: {row['rate_mbit_per_s']:.1f} Mbit/s" for n, row in rows.items())
+    return verdict(
+        record,
+        "more-nodes-higher-rate",
+        MORE,
+        outcome,
+        f"{said} with {size:,} bytes in a ring" + ("; the intervals touch" if unclear else ""),
+        numbers={f"np_{n}_mbit_per_s": row["rate_mbit_per_s"] for n, row in rows.items()},
+        trouble=bad,
+    )
+
+
+def _link(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
+    left = payload_mbit_per_s(record.cluster)
+    rate = float(_one(found, "pairs", 2, "blocking")["rate_mbit_per_s"].iloc[-1])
+    if left is None:
+        return verdict(
+            record,
+            "saturates-at-the-link",
+            LINK,
+            "inconclusive",
+            f"{rate:.1f} Mbit/s, and the links have no known rate",
+            advice="Measure on a cluster with a rate, such as `beowulf up --rate 100mbit`.",
+            trouble=bad,
+        )
+    near = abs(rate - left) <= NEAR_THE_LINK * left
+    return verdict(
+        record,
+        "saturates-at-the-link",
+        LINK,
+        "holds" if near else "contradicted",
+        f"{rate:.1f} Mbit/s of data; headers leave 1448 of every 1538 bytes, {left:.1f} Mbit/s",
+        numbers={"rate_mbit_per_s": rate, "left_mbit_per_s": left},
+        trouble=bad,
+    )
+
+
+def picture(record: Record) -> Figure:
+    """The rate over the size for np = 2, 3 and 4 in a ring, blocking and non-blocking: figure 15."""
+    from beowulf import figures
+
+    need_study(record, ID)
+    found = rates(record)
+    found = found[found["pattern"] == "ring"].sort_values(["ranks", "protocol", "size_bytes"])
+    found = found.assign(
+        line=[f"np {r}, {p}" for r, p in zip(found["ranks"], found["protocol"], strict=True)]
+    )
+    return figures.lines(
+        found,
+        "size_bytes",
+        "rate_mbit_per_s",
+        "line",
+        low="low",
+        high="high",
+        x_log=True,
+        title="Rate by message size in a ring, summed over all ranks",
+        x_title="message size (bytes)",
+        y_title="rate, median with 95 % interval (Mbit/s)",
+    )
