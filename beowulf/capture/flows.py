@@ -137,12 +137,12 @@ class Conversations:
             first = places[0]
             # Whose SYN came with an ACK is the one who was called.
             answered = piece["flags"][first] & (SYN | ACK) == SYN | ACK
-            ends = [
-                Side(int(piece[f"{end}"][first]), int(piece[f"{end}_port"][first]))
+            one, other = (
+                Side(int(piece[end][first]), int(piece[f"{end}_port"][first]))
                 for end in (("dst", "src") if answered else ("src", "dst"))
-            ]
+            )
             known = self._latest[pair] = len(self.all)
-            self.all.append(Conversation(*ends))
+            self.all.append(Conversation(one, other))
         talk = self.all[known]
         from_a = low_sends if _is_a(talk, pair, True) else ~low_sends
         trail.conversation[places] = known

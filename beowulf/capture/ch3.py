@@ -1,0 +1,150 @@
+"""What classic MPICH (CH3 over nemesis and TCP) writes into a connection, byte by byte.
+
+Found by experiment with MPICH 3.4.3 on 64-bit x86, where all numbers are little-endian; the names are
+those of its public sources. A connection begins with a handshake: a number of 32 bits for its kind,
+four bytes unused, the length of what follows in 64 bits. The caller's (kind 0) carries its rank in
+MPI_COMM_WORLD in 32 bits; the answer (1 yes, 2 no) carries nothing. It is 'no' when both call at once.
+
+After it, each direction is a row of packets: a header of 80 bytes, and data behind it for some kinds.
+Bytes of the header that a kind does not use hold what was in that memory before.
+
+    kind of packet          0: kind   4: request        8: tag   12: rank  14: context  16      24
+    eager, synchronous,     32 bits   -                 32 bits  16 bits   16 bits      request length
+      ready, request to send
+    short eager             32 bits   -                 32 bits  16 bits   16 bits      length  16 bytes
+    acknowledgement,        32 bits   of the sender     of the receiver (clear to send only)
+      clear to send
+    rendezvous data         32 bits   of the receiver
+    close                   32 bits   1: the answer
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+HEADER_BYTES = 80
+NEEDED_BYTES = 32  # of a header: the fields that are used end here
+HANDSHAKE_BYTES = 16
+SHORT_BYTES = 16  # what a short eager packet carries within its header
+
+EAGER, SHORT, SYNCHRONOUS, SYNCHRONOUS_ACK, READY = 0, 1, 2, 3, 4
+REQUEST_TO_SEND, CLEAR_TO_SEND, RENDEZVOUS_DATA = 5, 6, 7
+CANCEL, CANCEL_ANSWER = 8, 9
+PUT, GET, GET_ANSWER = 10, 12, 20
+CLOSE = 35
+
+KINDS = {
+    EAGER: "eager",
+    SHORT: "short eager",
+    SYNCHRONOUS: "synchronous eager",
+    SYNCHRONOUS_ACK: "synchronous acknowledgement",
+    READY: "ready",
+    REQUEST_TO_SEND: "request to send",
+    CLEAR_TO_SEND: "clear to send",
+    RENDEZVOUS_DATA: "rendezvous data",
+    CANCEL: "cancel",
+    CANCEL_ANSWER: "cancel answer",
+    PUT: "put",
+    11: "put, immediate",
+    GET: "get",
+    13: "accumulate",
+    14: "accumulate, immediate",
+    15: "get-accumulate",
+    16: "get-accumulate, immediate",
+    17: "fetch-and-op",
+    18: "fetch-and-op, immediate",
+    19: "compare-and-swap",
+    GET_ANSWER: "get answer",
+    21: "get answer, immediate",
+    22: "get-accumulate answer",
+    23: "get-accumulate answer, immediate",
+    24: "fetch-and-op answer",
+    25: "fetch-and-op answer, immediate",
+    26: "compare-and-swap answer",
+    27: "lock",
+    28: "lock acknowledgement",
+    29: "lock-and-op acknowledgement",
+    30: "unlock",
+    31: "flush",
+    32: "flush acknowledgement",
+    33: "decrease counter",
+    34: "flow control",
+    CLOSE: "close",
+    36: "revoke",
+}
+MATCHED = (EAGER, SYNCHRONOUS, READY, REQUEST_TO_SEND)  # with a tag, a rank, a context, a length
+# One-sided kinds with data behind the header whose length is not told by fields that we are sure of.
+UNSURE = (13, 15, 17, 22, 24)
+HANDSHAKES = {0: "call", 1: "answer: yes", 2: "answer: no", 6: "closed"}
+HANDSHAKES |= {3: "call to a port", 4: "port answer: yes", 5: "port answer: no"}
+
+_MATCH = struct.Struct("<I4xiHHIxxxxQ")
+_SHORT = struct.Struct("<I4xiHHQ8x")
+_REQUESTS = struct.Struct("<III")
+_COUNTED = struct.Struct("<16xiI")
+_LONGEST = 1 << 40
+
+
+@dataclass(frozen=True)
+class Packet:
+    """One packet's header: -1 for what its kind does not have."""
+
+    kind: int
+    tag: int = -1
+    rank: int = -1  # of the sender, in the communicator
+    context: int = -1  # of the communicator; the next odd number is that of its collective calls
+    data_bytes: int = -1  # of the message; of a put, of its data
+    sender_request: int = -1
+    receiver_request: int = -1
+
+
+def parse(head: bytes) -> Packet | None:
+    """The packet whose first 32 bytes these are, or None when they cannot be a header."""
+    kind, one, other = _REQUESTS.unpack_from(head)
+    if kind in MATCHED:
+        _, tag, rank, context, request, size = _MATCH.unpack_from(head)
+        sound = _is_request(request) and size < _LONGEST and rank < 1 << 15 and tag >= 0
+        return Packet(kind, tag, rank, context, size, request) if sound else None
+    if kind == SHORT:
+        _, tag, rank, context, size = _SHORT.unpack_from(head)
+        sound = size <= SHORT_BYTES and rank < 1 << 15 and tag >= 0
+        return Packet(kind, tag, rank, context, size) if sound else None
+    if kind == CLEAR_TO_SEND:
+        sound = _is_request(one) and _is_request(other)
+        return Packet(kind, sender_request=one, receiver_request=other) if sound else None
+    if kind in (RENDEZVOUS_DATA, GET_ANSWER):
+        return Packet(kind, receiver_request=one) if _is_request(one) else None
+    if kind in (SYNCHRONOUS_ACK, CANCEL_ANSWER):
+        return Packet(kind, sender_request=one) if _is_request(one) else None
+    if kind in (PUT, GET):
+        count, datatype = _COUNTED.unpack_from(head)
+        # A predefined datatype has its size in its handle; others are sent along, we are not sure how.
+        size = count * (datatype >> 8 & 0xFF) if datatype >> 24 == 0x4C and count >= 0 else -1
+        request = struct.unpack_from("<I", head, 28)[0] if kind == GET else -1
+        return Packet(kind, data_bytes=size, receiver_request=request)
+    return Packet(kind) if kind in KINDS else None
+
+
+def is_certain(packet: Packet) -> bool:
+    """Whether these fields hardly occur by chance, so that a connection can be known by them."""
+    return packet.kind in (*MATCHED, CLEAR_TO_SEND) or (
+        packet.kind == SHORT and packet.context < 1 << 14
+    )
+
+
+def handshake(payload: bytes, payload_bytes: int) -> tuple[int, int] | None:
+    """Kind and rank (-1: none) of a handshake that is the whole payload of a segment, or None."""
+    if len(payload) < HANDSHAKE_BYTES or payload_bytes >= HEADER_BYTES:
+        return None
+    kind, size = struct.unpack_from("<I4xQ", payload)
+    if kind not in HANDSHAKES or size != payload_bytes - HANDSHAKE_BYTES:
+        return None
+    if kind == 0 and len(payload) >= HANDSHAKE_BYTES + 4:
+        return kind, int(struct.unpack_from("<i", payload, HANDSHAKE_BYTES)[0])
+    return (kind, -1) if kind else None
+
+
+def _is_request(handle: int) -> bool:
+    # MPICH's handles tell what they are of in four bits; 11 is a request.
+    return handle >> 26 & 15 == 11

@@ -1,0 +1,65 @@
+"""The dissector for MPICH's packets: how tshark is told of it, and where Wireshark finds it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from beowulf.errors import LabError
+
+SCRIPT = Path(__file__).with_name("mpich_ch3.lua")
+
+# A rank listens on any free port; some of them are known to Wireshark as those of other protocols.
+# A node with several cores may send packets in another order than it numbered them.
+PREFERENCES = {
+    "tcp.try_heuristic_first": "TRUE",
+    "tcp.reassemble_out_of_order": "TRUE",
+}
+
+
+def tshark_words(file: Path | str) -> list[str]:
+    """The tshark command that reads a capture with MPICH's packets shown; `mpich` is their filter."""
+    words = ["tshark", "-n", "-X", f"lua_script:{SCRIPT}"]
+    for name, value in PREFERENCES.items():
+        words += ["-o", f"{name}:{value}"]
+    return [*words, "-r", str(file)]
+
+
+def install() -> Path:
+    """Copy the dissector into this user's folder of Wireshark plugins; where it is now."""
+    folder = plugins_folder()
+    target = folder / SCRIPT.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Not half a file, if the disk is full or Wireshark starts meanwhile.
+        with tempfile.NamedTemporaryFile("wb", dir=folder, delete=False) as file:
+            file.write(SCRIPT.read_bytes())
+        shutil.copymode(SCRIPT, file.name)
+        os.replace(file.name, target)
+    except OSError as problem:
+        why = (problem.strerror or str(problem)).lower()
+        raise LabError(
+            f"{target} cannot be written: {why}.",
+            f"`tshark -X lua_script:{SCRIPT}` works without it.",
+        ) from None
+    return target
+
+
+def plugins_folder() -> Path:
+    """Where this user's Wireshark and tshark look for Lua plugins, as tshark says."""
+    try:
+        done = subprocess.run(
+            ["tshark", "-G", "folders"], capture_output=True, text=True, timeout=30
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        raise LabError(
+            "There is no tshark that answers.", "`beowulf doctor --fix` installs it."
+        ) from None
+    for line in done.stdout.splitlines():
+        name, _, place = line.partition(":")
+        if name == "Personal Lua Plugins" and place.strip():
+            return Path(place.strip())
+    return Path.home() / ".local" / "lib" / "wireshark" / "plugins"
