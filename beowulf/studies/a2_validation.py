@@ -98,85 +98,77 @@ def measure(
 
 def claims(record: Record) -> list[Verdict]:
     """What paper A's validation asks of a cluster, each held against this Record."""
-    nodes = record.cluster["nodes"]
-    expected = len(nodes)
-    configured = [p for p in record.select(check="configuration") if p.facts["reached"]]
-    wrong = [p.at["node"] for p in configured if _own_name_not_first(p)]
-    lost = [
-        p
-        for p in record.select(check="resolve")
-        if p.facts["asked"] and p.facts["address"] != p.facts["expected"]
-    ]
-    unreached = [p for p in record.select(check="ssh") if not p.facts["reached"]]
-    broken = [p for p in record.select(check="transfer") if not p.facts["intact"]]
-    hello, ring = record.select(check="mpi-hello"), record.select(check="mpi-ring")
-
-    silent = [p.at["node"] for p in record.select(check="configuration") if not p.facts["reached"]]
+    nodes = len(record.cluster.get("nodes", ()))
+    pairs = nodes * (nodes - 1)
 
     def judge(
-        claim: str, says: str, faults: list[str], well: str, *, of_all: bool = True
+        claim: str, says: str, check: str, of: int, fault: Callable[[Point], str | None]
     ) -> Verdict:
-        outcome: Outcome = "contradicted" if faults else "holds"
-        more = f"; and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""
-        evidence = "; ".join(faults[:MOST_NAMED]) + more or well
-        if not faults and silent and of_all:
-            outcome = "inconclusive"
-            evidence = f"{', '.join(silent)} could not be asked"
-        advice = (
-            "" if outcome == "holds" else "`beowulf up` heals a local cluster; then measure again."
-        )
-        return Verdict(
-            ID, claim, says, outcome, evidence, advice, {"faults": len(faults)}, [record.digest]
-        )
-
-    def pair(points: list[Point], said: Callable[[Point], str]) -> list[str]:
-        return [f"{p.at['node']} to {p.at['peer']}: {said(p)}" for p in points]
+        """`fault` gives what is wrong with a point, nothing if all is well, None if it was not asked."""
+        found = [fault(point) for point in record.select(check=check)]
+        faults = [text for text in found if text]
+        well = found.count("")
+        outcome: Outcome = "holds"
+        evidence, advice = f"{well} of {of} are well", ""
+        if faults:
+            more = f"; and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""
+            outcome, evidence = "contradicted", "; ".join(faults[:MOST_NAMED]) + more
+            advice = "`beowulf up` heals a local cluster; then measure again."
+        elif well < of or not of:
+            outcome, evidence = "inconclusive", f"only {well} of {of} could be asked"
+            advice = "Bring every node up, on a local cluster by `beowulf up`; then measure again."
+        numbers = {"well": well, "faults": len(faults), "of": of}
+        return Verdict(ID, claim, says, outcome, evidence, advice, numbers, [record.digest])
 
     return [
         judge(
             "every-node-answers",
             "Every node can be logged in to and tells its configuration",
-            [f"{node} does not answer" for node in silent],
-            f"all {expected} nodes answer",
+            "configuration",
+            nodes,
+            lambda p: "" if p.facts["reached"] else f"{p.at['node']} does not answer",
         ),
         judge(
             "own-name-first",
             "Each node's /etc/hosts names the node itself on its first line",
-            [f"{node} does not" for node in wrong],
-            f"so it is on all {expected} nodes",
+            "configuration",
+            nodes,
+            _own_name_fault,
         ),
         judge(
             "names-resolve",
             "Every node knows the address of every other by name",
-            pair(
-                lost,
-                lambda p: f"{p.facts['address'] or 'nothing'}, not {p.facts['expected']}",
-            ),
-            f"{len(record.select(check='resolve'))} names asked, all right",
+            "resolve",
+            pairs,
+            _name_fault,
         ),
         judge(
             "ssh-without-password",
             "Every node logs in to every other by ssh without a password",
-            pair(unreached, lambda p: p.facts["said"] or "no answer"),
-            f"{len(record.select(check='ssh'))} logins, all well",
+            "ssh",
+            pairs,
+            lambda p: "" if p.facts["reached"] else _pair(p, p.facts["said"] or "no answer"),
         ),
         judge(
             "data-intact",
             "Data arrive whole from every node at every other",
-            pair(broken, lambda p: p.facts["said"] or "the data differ"),
-            f"{len(record.select(check='transfer'))} transfers of {TRANSFER_BYTES:,} bytes, all whole",
+            "transfer",
+            pairs,
+            lambda p: "" if p.facts["intact"] else _pair(p, p.facts["said"] or "the data differ"),
         ),
         judge(
             "mpi-on-every-node",
             "MPI starts one rank on every node",
-            [p.facts["said"] for p in hello if not p.facts["ok"]],
-            f"{expected} ranks on {expected} nodes",
+            "mpi-hello",
+            1,
+            lambda p: "" if p.facts["ok"] else p.facts["said"],
         ),
         judge(
             "ring-closes",
             "A token goes round all ranks and comes home",
-            [p.facts["said"] for p in ring if not p.facts["ok"]],
-            f"home after {expected} hops",
+            "mpi-ring",
+            1,
+            lambda p: "" if p.facts["ok"] else p.facts["said"],
         ),
     ]
 
@@ -375,11 +367,27 @@ def _last(done: Completed) -> str:
     return lines[-1] if lines else ""
 
 
-def _own_name_not_first(point: Point) -> bool:
-    words = point.facts["hosts_first_line"].split()
-    node = point.at["node"]
-    first = words == [point.facts["expected_address"], node]
-    return not first or bool(point.facts["hostname"] != node)
+def _own_name_fault(point: Point) -> str | None:
+    facts, node = point.facts, point.at["node"]
+    if not facts["reached"]:
+        return None
+    right = facts["hosts_first_line"].split() == [facts["expected_address"], node]
+    if right and facts["hostname"] == node:
+        return ""
+    return f"{node}, called {facts['hostname']}, has `{facts['hosts_first_line']}`"
+
+
+def _name_fault(point: Point) -> str | None:
+    facts = point.facts
+    if not facts["asked"]:
+        return None
+    if facts["address"] == facts["expected"]:
+        return ""
+    return _pair(point, f"{facts['address'] or 'nothing'}, not {facts['expected']}")
+
+
+def _pair(point: Point, said: str) -> str:
+    return f"{point.at['node']} to {point.at['peer']}: {said}"
 
 
 def _pair_word(record: Record, node: str, peer: str) -> str:
