@@ -32,6 +32,14 @@ LAB = "01-validation"
 TRANSFER_BYTES = 1_000_000
 PINGS = 3
 MOST_NAMED = 4  # faults in the evidence of one Verdict
+WHAT = {
+    "configuration": "nodes",
+    "resolve": "names",
+    "ssh": "logins",
+    "transfer": "transfers",
+    "mpi-hello": "runs",
+    "mpi-ring": "runs",
+}
 HELLO = re.compile(r"^rank (\d+) of (\d+) on (\S+)$")
 HOP = re.compile(r"^rank (\d+) on (\S+) got the token from rank \d+, hops (\d+)$")
 
@@ -109,13 +117,17 @@ def claims(record: Record) -> list[Verdict]:
         faults = [text for text in found if text]
         well = found.count("")
         outcome: Outcome = "holds"
-        evidence, advice = f"{well} of {of} are well", ""
+        what = WHAT[check]
+        evidence, advice = f"well on {well} of {of} {what}", ""
         if faults:
             more = f"; and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""
             outcome, evidence = "contradicted", "; ".join(faults[:MOST_NAMED]) + more
             advice = "`beowulf up` heals a local cluster; then measure again."
         elif well < of or not of:
-            outcome, evidence = "inconclusive", f"only {well} of {of} could be asked"
+            outcome, evidence = (
+                "inconclusive",
+                f"well on {well} of {of} {what}; the others could not be asked",
+            )
             advice = "Bring every node up, on a local cluster by `beowulf up`; then measure again."
         numbers = {"well": well, "faults": len(faults), "of": of}
         return Verdict(ID, claim, says, outcome, evidence, advice, numbers, [record.digest])
