@@ -103,8 +103,8 @@ def _plug_in(
     lines += [f"ip link delete {port} 2>/dev/null || true" for port in stale]
     if loose:
         lines += links.cables(plan, loose)
-    ports = links.ports(plan, nodes)
-    lines += [*links.switched_on(ports), *links.shape(ports, plan.rate)]
+    lines += links.switched_on(plan, nodes)
+    lines += links.shape(links.ports(plan, nodes), plan.rate)
     script("in the switch", switch, lines, say)
 
 

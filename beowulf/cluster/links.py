@@ -9,6 +9,7 @@ from beowulf.cluster.plan import Plan
 # What tbf needs beside a rate. 100mbit with this burst repeats within 0.3 %; 1gbit is approximate (about 0.7 Gbit/s),
 # because a smaller burst starves the bucket between two timer ticks.
 BURST_BYTES = {"10mbit": 1600, "100mbit": 3200, "1gbit": 16000}
+MTU_BYTES = 1500
 LONGEST_QUEUE = "50ms"
 # Frames of up to 64 KB that no cable ever carried would be captured with these on.
 OFFLOADS = "tso off gso off gro off"
@@ -39,10 +40,9 @@ def cables(plan: Plan, pids: Mapping[str, int]) -> list[str]:
     for node, pid in pids.items():
         for network in range(plan.networks):
             port, address = plan.port(node, network), plan.hardware_address(node, network)
-            commands += [
-                f"link add {port} type veth peer name eth{network} address {address} netns {pid}",
-                f"link set {port} master br{network}",
-            ]
+            commands.append(
+                f"link add {port} type veth peer name eth{network} address {address} netns {pid}"
+            )
     return [*_batch("ip", commands), *_no_offloads(ports(plan, pids))]
 
 
@@ -51,9 +51,14 @@ def ports(plan: Plan, nodes: Iterable[str]) -> list[str]:
     return [plan.port(node, network) for node in nodes for network in range(plan.networks)]
 
 
-def switched_on(devices: Iterable[str]) -> list[str]:
-    """Lines that bring the devices up; doing it twice changes nothing."""
-    return _batch("ip", [f"link set {device} up" for device in devices])
+def switched_on(plan: Plan, nodes: Iterable[str]) -> list[str]:
+    """Lines that put the ports of these nodes into their switch and bring them up; twice changes nothing."""
+    commands = [
+        f"link set {plan.port(node, network)} master br{network} mtu {MTU_BYTES} up"
+        for node in nodes
+        for network in range(plan.networks)
+    ]
+    return _batch("ip", commands)
 
 
 def interfaces(plan: Plan, node: str) -> list[str]:
@@ -62,7 +67,7 @@ def interfaces(plan: Plan, node: str) -> list[str]:
     commands = ["link set lo up"]
     for network, device in enumerate(devices):
         commands.append(f"address replace {plan.address(node, network)}/24 dev {device}")
-        commands.append(f"link set {device} up")
+        commands.append(f"link set {device} mtu {MTU_BYTES} up")
     return [*_batch("ip", commands), *_no_offloads(devices), *shape(devices, plan.rate)]
 
 

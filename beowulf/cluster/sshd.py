@@ -17,6 +17,7 @@ from beowulf.errors import LabError
 USER_KEY = "etc/user_key"
 # Names a run of an MPI program in all its processes on all nodes, so that none of them is forgotten.
 JOB = "BEOWULF_JOB"
+PID = "/run/sshd.pid"
 # mpiexec hands this name through shells of other nodes without quoting it.
 CONNECTION = "/run/beowulf/connection"
 # Port 22 in state LISTEN, as /proc/net/tcp writes it.
@@ -86,7 +87,7 @@ def server(plan: Plan, folder: Path, node: str, settings: Iterable[tuple[str, st
             "AddressFamily inet",
             f"HostKey {_word(host_key(folder, node))}",
             f"AuthorizedKeysFile {_pattern(own / 'authorized_keys')}",
-            "PidFile /run/sshd.pid",
+            f"PidFile {PID}",
             "PermitRootLogin prohibit-password",
             "PasswordAuthentication no",
             "KbdInteractiveAuthentication no",
@@ -118,6 +119,11 @@ def start(folder: Path, node: str) -> list[str]:
         "mkdir -p /run/sshd /run/beowulf",
         f"ln -sf {connection} {CONNECTION}",
         f'listening() {{ [[ "$(</proc/net/tcp)" == *" {LISTENING} "* ]]; }}',
+        # One that was started with another key, or other settings, goes first; logins that are open stay.
+        f"if [ -e {PID} ] && [ {own}/host_key -nt {PID} -o {own}/sshd_config -nt {PID} ]; then",
+        f"kill $(<{PID}) || true",
+        "for ((try = 0; try < 1000; try++)); do listening || break; sleep 0.005; done",
+        "fi",
         f"listening || {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log",
         "for ((try = 0; try < 1000; try++)); do listening && exit 0; sleep 0.005; done",
         f"tail -n 3 {own}/sshd.log >&2; echo 'sshd does not answer' >&2; exit 1",
