@@ -20,6 +20,11 @@ STUDIES = {
     "A2": "a2_validation",
     "A5": "a5_no_load",
     "A7": "a7_rate_by_nodes",
+    "D1": "d1_synchronisation",
+    "D2": "d2_message_size_sweep",
+    "D3": "d3_message_and_workload",
+    "D4": "d4_both_sides",
+    "D5": "d5_improvement",
 }
 
 # told: how much is done, of how much, and what is being done

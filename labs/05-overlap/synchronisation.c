@@ -60,7 +60,8 @@ static void run_pass(struct test *test, long pass) {
     for (int i = 0; me == 0 && i < 2 * EVENTS; i++) {
         if (of_both[i] == 0.0)
             continue; /* rank 1 posts nothing */
-        begin_sample("since_barrier_s", of_both[i], pass, test->size);
+        const char *quantity = i % EVENTS == POSTED ? "posting_s" : "since_barrier_s";
+        begin_sample(quantity, of_both[i], pass, test->size);
         put_count("rank", i / EVENTS);
         put_text("event", EVENT_NAMES[i % EVENTS]);
         end_line();

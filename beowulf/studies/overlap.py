@@ -1,0 +1,162 @@
+"""What the studies of lab 05 share: the two MPICHs of paper D, ways to make progress, and how they judge.
+
+An MPI message up to the eager limit is sent at once, and the receiver's library keeps it until it is
+asked for. A longer one waits for a rendezvous: the sender announces it, the receiver answers, and
+only then it is sent. With MPICH over sockets this answer is read only while the sender is inside of
+some MPI call, so a sender that works does not send. Paper D saw this on two clusters with two limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from beowulf import places
+from beowulf.measure import quality
+from beowulf.measure.session import Session
+from beowulf.record import Record
+from beowulf.verdict import Outcome, Verdict
+
+KB = 1024  # in paper D: 10,000 ints are 39.06 KB
+PAPER_KB = 40_000 / KB
+
+EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
+PROGRESS_THREAD = "MPIR_CVAR_ASYNC_PROGRESS"
+TESTS = 50  # MPI_Test calls during the work, where a way has them
+
+
+@dataclass(frozen=True)
+class Way:
+    """An MPICH with its eager limit, and who moves messages on while a rank works.
+
+    progress: "calls" (nobody: only MPI calls do), "tests" (the rank calls MPI_Test now and then) or
+    "thread" (MPICH's own progress thread, which needs MPI_THREAD_MULTIPLE inside and spins).
+    """
+
+    mpich: str
+    limit_bytes: int
+    progress: str = "calls"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that make MPICH so."""
+        found = {} if self.mpich == "default" else {EAGER_LIMIT: str(self.limit_bytes)}
+        return {**found, PROGRESS_THREAD: "1"} if self.progress == "thread" else found
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """The coordinates of its Points."""
+        return {"mpich": self.mpich, "limit_bytes": self.limit_bytes, "progress": self.progress}
+
+    @property
+    def says(self) -> str:
+        """Its name in a figure or a sentence."""
+        how = {"calls": "", "tests": ", MPI_Test", "thread": ", progress thread"}[self.progress]
+        return f"{self.mpich}{how}"
+
+
+# Paper D, table 5: P1's time jumps between 10 and 20 KB with MPICH2 on the one-user cluster, and between
+# 60 and 70 KB with MPICH1 on the Solaris cluster. These two limits make one library behave as both.
+ONE_USER = Way("one-user", 16_384)
+SOLARIS = Way("solaris", 65_536)
+DEFAULT = Way("default", 131_072)
+TESTED = Way("one-user", 16_384, "tests")
+THREADED = Way("one-user", 16_384, "thread")
+WAYS = (ONE_USER, SOLARIS, DEFAULT, TESTED, THREADED)
+
+
+def program(name: str) -> Path:
+    """The source of one of lab 05's programs."""
+    return places.root() / "labs" / "05-overlap" / name
+
+
+def launch(
+    session: Session,
+    way: Way,
+    name: str,
+    arguments: Sequence[str | int],
+    *,
+    number: int,
+    at: Mapping[str, Any] | None = None,
+) -> None:
+    """Launch one of the programs on two ranks in this way; its Points get the way's coordinates."""
+    tests = ["--tests", TESTS] if way.progress == "tests" else []
+    session.launch(
+        program(name),
+        2,
+        [*arguments, *tests],
+        environment=way.environment,
+        launch=number,
+        at={**way.at, **(at or {})},
+    )
+
+
+def sweep_arguments(
+    seconds: float, sizes: Sequence[int], passes: int, number: int
+) -> list[str | int]:
+    """The arguments of the programs that sweep over sizes; each launch has an order of its own."""
+    listed = ",".join(map(str, sizes))
+    words: list[str | int] = ["--seconds", str(seconds), "--sizes", listed]
+    return [*words, "--passes", passes, "--seed", number + 1]
+
+
+def judged(
+    record: Record,
+    claim: str,
+    says: str,
+    outcome: Outcome,
+    evidence: str,
+    advice: str = "",
+    numbers: Mapping[str, Any] | None = None,
+    *,
+    quantity: str,
+) -> Verdict:
+    """A Verdict on this Record's `quantity`; inconclusive instead when the circumstances allow none."""
+    if found := quality.trouble(record, quantity):
+        outcome, evidence = "inconclusive", f"{evidence}; but {', and '.join(found)}"
+        advice = quality.MEND
+    return Verdict(
+        record.study, claim, says, outcome, evidence, advice, dict(numbers or {}), [record.digest]
+    )
+
+
+def unmeasured(record: Record, claim: str, says: str) -> Verdict:
+    """The Verdict on a claim for which the Record has no samples, as after Ctrl-C."""
+    return Verdict(
+        record.study,
+        claim,
+        says,
+        "inconclusive",
+        "The Record has no samples for it.",
+        f"`beowulf study {record.study}` measures them; let it run to its end.",
+        {},
+        [record.digest],
+    )
+
+
+def other_library(record: Record) -> str:
+    """Why the eager limits of paper D mean nothing on this cluster; empty when they do."""
+    if record.cluster.get("mpi", "classic") == "classic":
+        return ""
+    return (
+        f"{EAGER_LIMIT} is a setting of MPICH's CH3 device, which this cluster's library does not"
+        " have. `beowulf up --mpi classic` boots a cluster with it."
+    )
+
+
+def with_same_limit(record: Record, verdicts: list[Verdict]) -> list[Verdict]:
+    """The Verdicts, or inconclusive ones where the library knows no such limit."""
+    why = other_library(record)
+    if not why:
+        return verdicts
+    return [
+        Verdict(v.study, v.claim, v.says, "inconclusive", v.evidence, why, v.numbers, v.records)
+        for v in verdicts
+    ]
+
+
+def kb(size_bytes: float) -> str:
+    """A size as paper D writes it: 10 KB, 39.06 KB."""
+    return f"{size_bytes / KB:.4g} KB"
