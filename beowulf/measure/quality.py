@@ -19,6 +19,7 @@ LAUNCHES_DIFFER = 0.05
 # So large a share of the sweep's places may have launches that disagree: a burst of noise hits some.
 PLACES_DIFFER = 0.2
 
+NO_SAMPLES = "there are no samples"
 MEND = "Close what else runs on this machine and measure again, without --quick if it was given."
 
 
@@ -33,7 +34,7 @@ def trouble(record: Record, quantity: str = "") -> list[str]:
     points = [p for p in record.points if p.samples and quantity in ("", p.quantity)]
     points = [p for p in points if p.quantity != "first_message_s"]
     if not points:
-        return [*found, "there are no samples"]
+        return [*found, NO_SAMPLES]
     found += _busy(record.circumstances.get("before", {}), "before the start")
     fewest = FEWEST_QUICK if record.sweep.get("quick") else FEWEST_SAMPLES
     places = _places(points)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import places
@@ -12,6 +14,7 @@ from beowulf.measure.statistics import Ratio, ratio
 from beowulf.measure.sweep import checked
 from beowulf.measure.table import summarised
 from beowulf.record import Record
+from beowulf.studies import Progress, no_progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +45,57 @@ def need_nodes(cluster: Cluster, ranks: int) -> None:
             f"This study needs {ranks} nodes, and the cluster has {len(cluster.nodes)}.",
             f"`beowulf up --nodes {ranks}` boots so many.",
         )
+
+
+# Launches of the program, and passes over all sizes in each: 30 samples a place, 12 with --quick.
+LAUNCHES, PASSES = 3, 10
+QUICK_LAUNCHES, QUICK_PASSES = 2, 6
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep measures: every run (a pattern and a number of ranks) with all protocols and sizes."""
+
+    runs: Sequence[tuple[str, int]]
+    protocols: Sequence[str]
+    sizes: Sequence[int]
+    overlap_bytes: Sequence[int] = ()
+
+
+def sweep(
+    study: str,
+    cluster: Cluster,
+    folder: Path,
+    plan: Plan,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+) -> Record:
+    """Measure a plan: several launches, in each of which every run comes once."""
+    ranks = max(ranks for _, ranks in plan.runs)
+    need_nodes(cluster, ranks)
+    sizes = checked(plan.sizes, ranks)
+    launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
+    told = {"sizes": sizes, "launches": launches, "passes": passes}
+    if plan.overlap_bytes:
+        told["overlap_bytes"] = list(plan.overlap_bytes)
+    planned = launches * len(plan.runs)
+    with Session(
+        study, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=told
+    ) as session:
+        for launch in range(launches):
+            for pattern, ranks in plan.runs:
+                run(
+                    session,
+                    ranks,
+                    sizes,
+                    pattern=pattern,
+                    protocols=plan.protocols,
+                    passes=passes,
+                    launch=launch,
+                    overlap_bytes=plan.overlap_bytes,
+                )
+    return session.record()
 
 
 def run(

@@ -16,9 +16,8 @@ import pandas as pd
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, verdict
-from beowulf.measure.quality import trouble
-from beowulf.measure.roundtrips import HALF, need_nodes, pairs, rates, ratios, run
-from beowulf.measure.session import Session
+from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.roundtrips import HALF, Plan, pairs, rates, ratios, sweep
 from beowulf.measure.sweep import powers_of_two
 from beowulf.measure.wire import payload_mbit_per_s
 from beowulf.record import Record
@@ -32,8 +31,6 @@ LAST_BYTES = 4 * 1024 * 1024
 QUICK_LAST_BYTES = 1024 * 1024
 PROTOCOLS = ("blocking", "nonblocking")
 RUNS = (("pairs", 2), ("pairs", 4), ("ring", 2), ("ring", 3), ("ring", 4))
-LAUNCHES, PASSES = 3, 10
-QUICK_LAUNCHES, QUICK_PASSES = 2, 6
 
 FLAT = 0.1  # a saturated rate stays within this share of the rate of the largest message
 RISEN = 0.5  # of the largest message's rate is more than the smallest message has
@@ -51,39 +48,17 @@ def measure(
     sizes: Sequence[int] | None = None,
 ) -> Record:
     """Blocking and non-blocking in turns, for each pattern and number of ranks, in several launches."""
-    need_nodes(cluster, max(ranks for _, ranks in RUNS))
-    launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     if sizes is None:
         sizes = powers_of_two(1, QUICK_LAST_BYTES)[::2] if quick else powers_of_two(1, LAST_BYTES)
-    swept = {"sizes": list(sizes), "passes": passes, "launches": launches}
-    with Session(
-        ID,
-        cluster,
-        folder,
-        quick=quick,
-        progress=progress,
-        launches=launches * len(RUNS),
-        sweep=swept,
-    ) as session:
-        for launch in range(launches):
-            for pattern, ranks in RUNS:
-                run(
-                    session,
-                    ranks,
-                    sizes,
-                    pattern=pattern,
-                    protocols=PROTOCOLS,
-                    passes=passes,
-                    launch=launch,
-                )
-    return session.record()
+    plan = Plan(RUNS, PROTOCOLS, sizes)
+    return sweep(ID, cluster, folder, plan, quick=quick, progress=progress)
 
 
 def claims(record: Record) -> list[Verdict]:
     """What paper A says of its figures 13 to 15, each held against this Record."""
     need_study(record, ID)
     bad = trouble(record)
-    if "there are no samples" in bad:
+    if NO_SAMPLES in bad:
         nothing = [("rises-then-saturates", RISES), ("blocking-alike", SAME)]
         nothing += [("more-nodes-higher-rate", MORE), ("saturates-at-the-link", LINK)]
         return [
@@ -117,7 +92,7 @@ def _one(found: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Dat
 
 
 def _at(found: pd.DataFrame, pattern: str, ranks: int, size: int) -> dict[str, float]:
-    row = _one(found, pattern, ranks, "nonblocking").loc[size]
+    row = _one(found, pattern, ranks, "nonblocking").to_dict("index")[size]
     return {name: float(row[name]) for name in ("rate_mbit_per_s", "low", "high")}
 
 

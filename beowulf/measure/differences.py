@@ -1,0 +1,56 @@
+"""Non-blocking minus blocking, by size and number of ranks: what papers' plots of differences show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beowulf.errors import LabError
+from beowulf.measure.roundtrips import EXCHANGE, messages, pairs
+from beowulf.measure.statistics import summary
+from beowulf.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PATTERN = "ring"
+
+
+def differences(record: Record) -> pd.DataFrame:
+    """One row for each number of ranks and size: how much longer non-blocking takes, with intervals.
+
+    difference_us and its share of the blocking time; and difference_mbit_per_s, of the summed rate.
+    Each is the median over pairs that were measured in turns; LabError when there are none.
+    """
+    import pandas as pd
+
+    rows = []
+    for ranks in sorted({int(p.at["ranks"]) for p in record.points if p.quantity == EXCHANGE}):
+        compared = pairs(
+            record, EXCHANGE, "protocol", "nonblocking", "blocking", pattern=PATTERN, ranks=ranks
+        )
+        for size, both in compared.items():
+            bits = 8 * size * messages(PATTERN, ranks)
+            us = summary([new - old for new, old in both])
+            share = summary([(new - old) / old for new, old in both])
+            mbit = summary([bits / new - bits / old for new, old in both])
+            rows.append(
+                {
+                    "ranks": ranks,
+                    "size_bytes": size,
+                    "n": us.n,
+                    "difference_us": us.median,
+                    "low_us": us.low,
+                    "high_us": us.high,
+                    "share": share.median,
+                    "low_share": share.low,
+                    "high_share": share.high,
+                    "difference_mbit_per_s": mbit.median,
+                    "low_mbit_per_s": mbit.low,
+                    "high_mbit_per_s": mbit.high,
+                }
+            )
+    if not rows:
+        raise LabError(
+            "The Record has no blocking and non-blocking times to compare.", "Measure again."
+        )
+    return pd.DataFrame(rows)
