@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 STUDIES = {
     "A2": "a2_validation",
     "A5": "a5_no_load",
+    "A6": "a6_measuring_program",
     "A7": "a7_rate_by_nodes",
     "B1": "b1_round_trip",
     "B2": "b2_time_difference",
@@ -28,6 +29,8 @@ STUDIES = {
     "D3": "d3_message_and_workload",
     "D4": "d4_both_sides",
     "D5": "d5_improvement",
+    "E1": "e1_latency_model",
+    "E2": "e2_pingpong",
 }
 
 # told: how much is done, of how much, and what is being done
