@@ -1,0 +1,270 @@
+"""Does what `beowulf packets` says add up, agree with tshark, and is bad input a sentence?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_flows import ACK, FIN, A, B, Talk, opened
+from test_protocols import with_tshark
+from written import Packet, arp, ethernet, frames, ip, pcap, pcapng, times_ns, tshark
+
+from beowulf import places
+from beowulf.capture.analysis import SHARES, analyse
+from beowulf.capture.protocols import summary
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def beowulf(tmp_path: Path) -> Command:
+    """Runs `beowulf …` in a folder of its own, on the cluster that is given or on none."""
+
+    def run(
+        *words: str | Path, cluster: NamespaceCluster | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        state = cluster.folder if cluster else tmp_path / "state"
+        return subprocess.run(
+            [places.python_bin() / "beowulf", *words],
+            env={**os.environ, "BEOWULF_STATE": str(state), "COLUMNS": "100"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+def adds_up(path: Path) -> dict[str, object]:
+    found = analyse(path)
+    assert {key: found[key] for key in summary(path)} == summary(path)
+    tcp = found["tcp"]
+    parts = sum(tcp["header_bytes"].values()) + tcp["payload_bytes"] + tcp["padding_bytes"]
+    assert parts == tcp["bytes"]
+    if found["packets"]:
+        assert sum(found["shares"].values()) == pytest.approx(1)
+    assert set(found["shares"]) == set(SHARES)
+    kinds = [found[name] for name in ("mpi", "ssh", "other_tcp")]
+    assert sum(kind["packets"] for kind in kinds) == tcp["packets"]
+    assert sum(kind["bytes"] for kind in kinds) == tcp["bytes"]
+    json.dumps(found)
+    return found
+
+
+@with_tshark
+@given(written=st.lists(st.builds(Packet, frames, times_ns), max_size=60))
+def test_the_parts_add_up_for_anything(
+    written: list[Packet], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("parts") / "wire.pcapng"
+    path.write_bytes(pcapng(written))
+    adds_up(path)
+    # A segment that only acknowledges, as tshark's filter says it.
+    only = "tcp.len == 0 && tcp.flags & 0x17 == 0x10 && tcp.port != 22"
+    lines = tshark(path, "-Y", only).splitlines()
+    share = analyse(path)["shares"]["ack_only"] or 0
+    assert round(share * len(written)) == len(lines)
+
+
+def test_overhead_is_what_is_not_payload_seen_for_the_first_time(tmp_path: Path) -> None:
+    talk = opened()  # three frames of 60 bytes: 54 of headers and 6 of padding
+    talk.send(A, B, 1001, b"x" * 946).send(B, A, 5001, ack=1947, flags=ACK)
+    talk.send(A, B, 1001, b"x" * 946, after_ms=300)
+    found = adds_up(talk.write(tmp_path))
+    assert found["bytes"] == 4 * 60 + 2 * 1000
+    assert found["overhead"]["tcp"] == pytest.approx(1 - 946 / 2240)
+    assert found["overhead"]["paper_a_data_share"] == pytest.approx(2 / 6)
+    assert found["tcp"]["padding_bytes"] == 24
+    assert found["tcp"]["header_bytes"] == {"ethernet": 84, "ip": 120, "tcp": 120}
+    assert found["tcp"]["retransmissions"] == {"packets": 1, "bytes": 946, "share": 1 / 6}
+    assert found["shares"]["ack_only"] == pytest.approx(2 / 6)
+    assert found["overhead"]["mpi"] is None
+
+
+def test_a_real_run_adds_up(
+    cluster: NamespaceCluster, sends: Path, tmp_path: Path, beowulf: Command
+) -> None:
+    file = tmp_path / "wire.pcapng"
+    folder = tmp_path / "lists"
+    folder.mkdir()
+    words = ["-o", file, "--snap", "0", "-n", "4", "--", sends, folder]
+    done = beowulf("capture", *words, cluster=cluster)
+    assert done.returncode == 0, done.stderr
+    assert "(0 dropped)" in done.stdout
+    adds_up(file)
+    found = json.loads(beowulf("packets", file, "--json").stdout)
+    lists = [line.split() for each in folder.iterdir() for line in each.read_text().splitlines()]
+    mpi = found["mpi"]
+    assert mpi["messages"] - mpi["collective"]["messages"] == len(lists)
+    sent = sum(int(words[5]) for words in lists)
+    assert mpi["message_bytes"] - mpi["collective"]["bytes"] == sent
+    asked = mpi["kinds"]["rendezvous"]["messages"]
+    control = mpi["control_packets"]
+    assert control["request to send"] == control["clear to send"] == asked
+    assert control["rendezvous data"] == asked
+    assert mpi["setup"]["calls"] == mpi["connections"]
+    assert 0 < mpi["setup"]["syn_to_answer_s"] < 1
+    assert found["ssh"]["connections"] >= 1
+    assert 0 < found["overhead"]["tcp"] < found["overhead"]["mpi"] < 1
+    text = beowulf("packets", file).stdout
+    assert f"{mpi['messages']} messages, {mpi['message_bytes']} bytes" in text
+    listed = json.loads(beowulf("packets", file, "--messages", "--json").stdout)
+    assert len(listed) == mpi["messages"]
+
+
+def test_a_program_that_fails_is_said_and_its_packets_are_kept(
+    cluster: NamespaceCluster, tmp_path: Path, beowulf: Command
+) -> None:
+    (tmp_path / "fails.py").write_text("raise SystemExit(3)")
+    words = ["-o", "wire.pcapng", "-n", "2", "--", "fails.py"]
+    done = beowulf("capture", *words, cluster=cluster)
+    assert done.returncode == 1
+    assert "exit code 3" in done.stderr
+    assert summary(tmp_path / "wire.pcapng")["packets"] > 0
+
+
+def test_a_program_keeps_its_own_options(
+    cluster: NamespaceCluster, tmp_path: Path, beowulf: Command
+) -> None:
+    (tmp_path / "says.py").write_text("import sys; print(sys.argv[1:])")
+    words = ["-o", "wire.pcapng", "-n", "1", "says.py", "--seconds", "-o"]
+    done = beowulf("capture", *words, cluster=cluster)
+    assert "['--seconds', '-o']" in done.stdout
+
+
+def one_frame(folder: Path, **how: int) -> Path:
+    path = folder / "wire.pcap"
+    frame = ethernet(0x0800, ip(17, b"12345678", "10.0.0.1", "10.0.0.2"))
+    path.write_bytes(pcap([Packet(frame)] * 3, **how))
+    return path
+
+
+@pytest.mark.parametrize("more", [[], ["--json"], ["--messages"]], ids=["text", "json", "messages"])
+def test_what_is_no_capture_is_a_sentence(
+    tmp_path: Path, beowulf: Command, more: list[str]
+) -> None:
+    (tmp_path / "letter.txt").write_text("Dear wire,\n" * 10)
+    for name, said in (
+        ("letter.txt", "letter.txt is not a capture. "),
+        ("nothing.pcap", "There is no capture nothing.pcap. "),
+        (".", "cannot be read: is a directory"),
+    ):
+        done = beowulf("packets", name, *more)
+        assert done.returncode == 1
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not done.stdout
+
+
+def test_a_truncated_capture_is_told_and_what_is_whole_counts(
+    tmp_path: Path, beowulf: Command
+) -> None:
+    path = one_frame(tmp_path)
+    path.write_bytes(path.read_bytes()[:-9])
+    done = beowulf("packets", path)
+    assert done.returncode == 0
+    assert "2 packets" in done.stdout
+    assert "The last packet is cut off" in done.stderr
+    assert "cut off" in json.loads(beowulf("packets", path, "--json").stdout)["warnings"][0]
+
+
+def test_no_packets_are_said_and_divide_nothing(tmp_path: Path, beowulf: Command) -> None:
+    path = Talk().write(tmp_path)
+    found = adds_up(path)
+    assert set(found["shares"].values()) == {None}
+    assert found["overhead"]["tcp"] is None
+    done = beowulf("packets", path)
+    assert done.returncode == 0
+    assert "There is no packet in this capture." in done.stderr
+    assert "No MPI message" in beowulf("packets", path, "--messages").stdout
+
+
+def test_another_kind_of_link_is_a_sentence(tmp_path: Path, beowulf: Command) -> None:
+    done = beowulf("packets", one_frame(tmp_path, link=127))
+    assert done.returncode == 1
+    assert "wireless (radiotap), not Ethernet" in done.stderr
+
+
+def test_rates_can_be_over_a_given_time(tmp_path: Path, beowulf: Command) -> None:
+    path = one_frame(tmp_path)
+    found = json.loads(beowulf("packets", path, "--json", "--elapsed", "6").stdout)
+    assert found["packets_per_s"] == 0.5
+    assert beowulf("packets", path, "--elapsed", "0").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--seconds", "1"], 2, "A capture needs a file."),
+        (["-o", "w.pcapng", "--where", "node99"], 1, "There is no 'node99'"),
+        (
+            ["-o", "w.pcapng", "--filter", "no filter"],
+            2,
+            "The capture filter 'no filter' is not one.",
+        ),
+        (["-o", "w.pcapng", "--snap", "-1"], 2, "`--snap` is at least 0"),
+        (["-o", "w.pcapng", "--", "absent.c"], 2, "There is no"),
+        (["-o", "/dev/full", "--seconds", "0.5"], 1, "The disk is full"),
+        (["-o", "/proc/version/w.pcapng", "--seconds", "0.5"], 1, "cannot be written"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.cluster
+def test_a_capture_that_cannot_be_is_a_sentence(
+    words: list[str], code: int, said: str, cluster: NamespaceCluster, beowulf: Command
+) -> None:
+    done = beowulf("capture", *words, cluster=cluster)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_cluster_is_a_sentence(beowulf: Command) -> None:
+    done = beowulf("capture", "-o", "w.pcapng")
+    assert done.returncode == 1
+    assert "No cluster runs." in done.stderr
+
+
+def test_an_interface_that_is_not_there_and_no_permission_are_sentences(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    wire = cluster.capture(tmp_path / "w.pcapng")
+    wire.words = [word.replace("br0", "br7") for word in wire.words]
+    with pytest.raises(LabError, match="There is no network interface br7 at the switch"):
+        wire.__enter__()
+    wire = cluster.capture(tmp_path / "w.pcapng")
+    says = "print('You do not have permission to capture on that device', file=sys.stderr)"
+    wire.words = [sys.executable, "-c", f"import sys; {says}; sys.exit(1)"]
+    with pytest.raises(LabError, match="You may not capture at the switch"):
+        wire.__enter__()
+
+
+def test_packets_at_a_node_are_those_of_its_own_cable(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    file = tmp_path / "node02.pcapng"
+    with cluster.capture(file, where="node02", packet_filter="icmp"):
+        cluster.run("node00", ["ping", "-c", "1", "-q", "node02"])
+        cluster.run("node00", ["ping", "-c", "1", "-q", "node01"])
+    assert summary(file)["protocols"]["icmp"]["packets"] == 2
+
+
+def test_arp_is_other_than_tcp(tmp_path: Path) -> None:
+    path = tmp_path / "wire.pcap"
+    path.write_bytes(pcap([Packet(ethernet(0x0806, arp("10.0.0.1", "10.0.0.2")))]))
+    assert adds_up(path)["shares"]["other"] == 1
+
+
+def test_opening_and_closing_is_a_share_of_its_own(tmp_path: Path) -> None:
+    talk = opened().send(A, B, 1001, flags=FIN, ack=5001)
+    assert adds_up(talk.write(tmp_path))["shares"]["connection"] == pytest.approx(3 / 4)
