@@ -24,6 +24,8 @@ STUDIES = {
     "B1": "b1_round_trip",
     "B2": "b2_time_difference",
     "B3": "b3_bandwidth_difference",
+    "A8": "a8_small_messages_overlap",
+    "A9": "a9_overlap_sizes",
     "D1": "d1_synchronisation",
     "D2": "d2_message_size_sweep",
     "D3": "d3_message_and_workload",

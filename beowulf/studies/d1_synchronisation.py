@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.table import table
@@ -127,6 +128,7 @@ def support(found: Summary) -> Support:
 
 def claims(record: Record) -> list[Verdict]:
     """Paper D's tables 2-4 and 6, with delays and with loops, and what brings progress."""
+    need_study(record, ID)
     verdicts = []
     for work in SHARES:
         for way, size, expected, says in (
@@ -188,6 +190,8 @@ def picture(record: Record) -> Figure:
     """The timeline of both ranks, from the barrier on: medians, with the interval of each end."""
     from beowulf import segments
     from beowulf.segments import Part
+
+    need_study(record, ID)
 
     work = "delay" if record.select(work="delay") else "loop"
     bars = {}

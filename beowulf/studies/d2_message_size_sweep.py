@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.sweep import PAPER_D
@@ -116,6 +117,7 @@ def step(found: Mapping[int, Summary]) -> tuple[int, int] | None:
 
 def claims(record: Record) -> list[Verdict]:
     """Table 5: one step on each cluster, where its limit is; and that progress takes it away."""
+    need_study(record, ID)
     verdicts = [
         _step(record, ONE_USER, "MPICH2 on the one-user cluster", (10 * KB, 20 * KB)),
         _step(record, SOLARIS, "MPICH1 on the Solaris cluster", (60 * KB, 70 * KB)),
@@ -184,6 +186,8 @@ def paper_table(record: Record) -> pd.DataFrame:
 def picture(record: Record) -> Figure:
     """T_P1 by size for each library, with the step of each of the paper's two shaded."""
     import pandas as pd
+
+    need_study(record, ID)
 
     from beowulf import figures
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import summary
 from beowulf.measure.table import table
@@ -100,6 +101,7 @@ def gain(record: Record, way: Way, size: int) -> Improvement:
 
 def claims(record: Record) -> list[Verdict]:
     """Tables 7 and 8: no gain at either size."""
+    need_study(record, ID)
     return with_same_limit(record, [_verdict(record, size) for size in SIZES])
 
 
@@ -158,6 +160,8 @@ def picture(record: Record) -> Figure:
     """For each library and size: T_message and T_workload one after the other, and T_overlap."""
     from beowulf import segments
     from beowulf.segments import Part
+
+    need_study(record, ID)
 
     bars = {}
     for way in WAYS:

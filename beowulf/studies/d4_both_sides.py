@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
@@ -87,6 +88,7 @@ def gain(record: Record, way: Way, size: int, rank: int) -> Improvement:
 
 def claims(record: Record) -> list[Verdict]:
     """Tables 9 to 12: both ranks gain at both sizes, and far less at 70 KB than at 7 KB."""
+    need_study(record, ID)
     verdicts = [_gains(record, size, rank) for size in SIZES for rank in (0, 1)]
     verdicts += [_less(record, rank) for rank in (0, 1)]
     return with_same_limit(record, verdicts)
@@ -155,6 +157,8 @@ def picture(record: Record) -> Figure:
     """Equation 1 with its interval, for each library, size and rank."""
     from beowulf import segments
     from beowulf.segments import Value
+
+    need_study(record, ID)
 
     values = []
     for way in WAYS:

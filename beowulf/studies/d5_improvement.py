@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.measure.table import table
@@ -150,6 +151,7 @@ def gains(record: Record, way: Way) -> dict[int, Improvement]:
 
 def claims(record: Record) -> list[Verdict]:
     """Equation 1 gives the paper's percentages; below the limit overlap gains, above it hardly."""
+    need_study(record, ID)
     verdicts = [_printed(record)]
     for way in (ONE_USER, SOLARIS):
         verdicts += with_same_limit(record, _by_size(record, way))
@@ -284,6 +286,8 @@ def formulas(record: Record) -> pd.DataFrame:
 def picture(record: Record) -> Figure:
     """Equation 1 by size for each library, with its interval."""
     from beowulf import figures
+
+    need_study(record, ID)
 
     return figures.lines(
         formulas(record),

@@ -15,6 +15,7 @@ from typing import Any
 
 from beowulf import places
 from beowulf.measure import quality
+from beowulf.measure.judgement import verdict
 from beowulf.measure.session import Session
 from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
@@ -82,7 +83,7 @@ def launch(
     at: Mapping[str, Any] | None = None,
 ) -> None:
     """Launch one of the programs on two ranks in this way; its Points get the way's coordinates."""
-    tests = ["--tests", TESTS] if way.progress == "tests" else []
+    tests = ["--tests", str(TESTS)] if way.progress == "tests" else []
     session.launch(
         program(name),
         2,
@@ -114,11 +115,15 @@ def judged(
     quantity: str,
 ) -> Verdict:
     """A Verdict on this Record's `quantity`; inconclusive instead when the circumstances allow none."""
-    if found := quality.trouble(record, quantity):
-        outcome, evidence = "inconclusive", f"{evidence}; but {', and '.join(found)}"
-        advice = quality.MEND
-    return Verdict(
-        record.study, claim, says, outcome, evidence, advice, dict(numbers or {}), [record.digest]
+    return verdict(
+        record,
+        claim,
+        says,
+        outcome,
+        evidence,
+        advice=advice,
+        numbers=numbers,
+        trouble=quality.trouble(record, quantity),
     )
 
 
