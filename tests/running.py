@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from beowulf import places
@@ -78,11 +79,41 @@ class Beowulf:
         """The command lines of all processes that belong to this cluster, or were started by this learner."""
         return [words for _, words in _with(str(self.state))]
 
+    def down(self) -> None:
+        namespaces.down(folder=self.state)
+
     def end(self) -> None:
         """Whatever happened: nothing of this learner runs any more."""
-        namespaces.down(folder=self.state)
-        for pid, _ in _with(str(self.state)):
-            os.kill(pid, signal.SIGKILL)
+        try:
+            self.down()
+        finally:
+            for pid, _ in _with(str(self.state)):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+class Learner(Beowulf):
+    """A learner who is not the user that runs the tests: all that is done is done by commands."""
+
+    def python(self, script: str, *, code: int = 0) -> str:
+        """Run a script in the learner's own Python."""
+        file = self.here / "script.py"
+        file.write_text(script)
+        done = subprocess.run(
+            [*self.prefix, str(places.python_bin() / "python"), str(file)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE_S,
+            cwd=self.here,
+            env=self.environment,
+        )
+        assert done.returncode == code, done.stdout
+        return done.stdout
+
+    def down(self) -> None:
+        self("down")
 
 
 def _with(text: str) -> list[tuple[int, str]]:
@@ -107,3 +138,21 @@ def wait_until(ready: Callable[[], object], what: str, patience_s: float = 20.0)
     while not ready():
         assert time.monotonic() < deadline, f"{what}: not within {patience_s:g} s"
         time.sleep(0.01)
+
+
+def traces(learner: Beowulf) -> dict[str, set[str]]:
+    """What a cluster could leave on this machine, apart from processes."""
+    interfaces = subprocess.run(["ip", "-brief", "link"], capture_output=True, text=True)
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    places = ("/run", "/run/lock", "/dev/shm", "/tmp", learner.temporary)
+    return {
+        "interfaces": {line.split()[0] for line in interfaces.stdout.splitlines()},
+        "mounts": {line for line in mounts if str(learner.here) in line or "beowulf" in line},
+        # Others use /tmp too; what our commands make there has our name, or goes to `temporary`.
+        "files": {
+            str(path)
+            for place in places
+            for path in Path(place).iterdir()
+            if place == learner.temporary or "ssh-node" in path.name
+        },
+    }

@@ -130,7 +130,7 @@ def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say
         _, complaint = job.communicate(timeout=LONGEST_BOOT_S)
         if job.returncode:
             raise LabError(
-                f"{node} could not be set up: {complaint.strip()}",
+                f"{node} could not be set up: {complaint.strip()}.",
                 "`beowulf doctor` checks what a node needs; `beowulf down` clears up.",
                 node,
             )

@@ -40,7 +40,7 @@ def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
     done = completed([*words, "bash", "-eu"], text, LONGEST_SCRIPT_S, "")
     if done.returncode:
         raise LabError(
-            f"The cluster could not be set up {where}: {done.stderr.strip()}",
+            f"The cluster could not be set up {where}: {done.stderr.strip()}.",
             "`beowulf doctor` checks what this needs.",
         )
 

@@ -39,10 +39,12 @@ def make_keys(plan: Plan, folder: Path) -> None:
         except OSError as error:
             raise state.full(folder, error) from error
         lines.append(f"ssh-keygen -q -t ed25519 -N '' -C beowulf -f {shlex.quote(str(key))}")
-    done = completed(["sh", "-ec", "\n".join(lines)], "", LONGEST_SCRIPT_S, "")
+    # ssh-keygen wants its user to have a name; as root of a namespace, everybody has one.
+    become = [] if _named() else ["unshare", "--user", "--map-root-user"]
+    done = completed([*become, "sh", "-ec", "\n".join(lines)], "", LONGEST_SCRIPT_S, "")
     if done.returncode:
         raise LabError(
-            f"ssh-keygen could not make the cluster's keys: {done.stderr.strip()}",
+            f"ssh-keygen could not make the cluster's keys: {done.stderr.strip()}.",
             "See whether the disk is full and whether `beowulf doctor` finds openssh.",
         )
 
@@ -185,13 +187,20 @@ def _holds(file: Path) -> bool:
     return file.exists() and file.stat().st_size > 0
 
 
+def _named() -> bool:
+    """Whether this machine has a name for our user; some containers have none."""
+    try:
+        return bool(pwd.getpwuid(os.getuid()))
+    except KeyError:
+        return False
+
+
 def _me() -> pwd.struct_passwd:
     uid = os.getuid()
-    try:
+    if _named():
         return pwd.getpwuid(uid)
-    except KeyError:  # a user without a name, as some containers have: a node gives it one
-        home = os.environ.get("HOME", "/")
-        return pwd.struct_passwd((f"user{uid}", "x", uid, os.getgid(), "", home, "/bin/bash"))
+    home = os.environ.get("HOME", "/")
+    return pwd.struct_passwd((f"user{uid}", "x", uid, os.getgid(), "", home, "/bin/bash"))
 
 
 def _passwd(shell: Path) -> str:

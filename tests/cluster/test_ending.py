@@ -1,0 +1,163 @@
+"""Does nothing stay on this machine after `beowulf down`, whatever ran and whatever was interrupted?"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from running import Beowulf, traces, wait_until
+
+from beowulf.errors import LabError
+
+pytestmark = pytest.mark.cluster
+
+SPIN = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    printf("spinning\\n");
+    fflush(stdout);
+    for (;;)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+"""
+
+
+def test_nothing_is_left_after_down(beowulf: Beowulf) -> None:
+    before = traces(beowulf)
+    beowulf("up", "--networks", "2")
+    beowulf("ssh", "node00", "for n in 1 2 3; do ssh node0$n true; done; mpiexec -n 4 true")
+    assert beowulf.processes()
+    beowulf("down")
+    assert not beowulf.state.exists()
+    assert traces(beowulf) == before
+    assert beowulf.processes() == []
+    assert "No cluster was running" in beowulf("down")
+
+
+def test_down_ends_ranks_captures_and_sessions(beowulf: Beowulf, tmp_path: Path) -> None:
+    before = traces(beowulf)
+    beowulf("up", "--nodes", "2")
+    (tmp_path / "spin.c").write_text(SPIN)
+    run = beowulf.start("run", "-n", "2", "spin.c")
+    assert run.stdout
+    assert "spinning" in run.stdout.readline()
+    session = beowulf.start("ssh", "node01", "echo there; sleep 1000")
+    assert session.stdout
+    assert session.stdout.readline() == "there\n"
+    entered = subprocess.Popen(
+        [*beowulf.cluster.enter_switch(), "sleep", "1000"], env=beowulf.environment
+    )
+    wire = beowulf.cluster.capture(tmp_path / "wire.pcapng")
+    with pytest.raises(LabError, match="capture at the switch ended"), wire:
+        beowulf("down")
+    assert run.wait(20) == 1
+    assert "Traceback" not in run.stdout.read()
+    assert session.wait(20) != 0
+    assert entered.wait(20) == -signal.SIGKILL
+    assert beowulf.processes() == []
+    assert traces(beowulf) == before
+
+
+def test_down_ends_a_session_that_was_stopped_by_ctrl_z(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    session = subprocess.Popen(
+        beowulf.words("ssh", "node01", "echo there; sleep 1000"),
+        env=beowulf.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert session.stdout
+    assert session.stdout.readline() == "there\n"
+    os.killpg(session.pid, signal.SIGSTOP)
+    beowulf("down")
+    os.killpg(session.pid, signal.SIGCONT)
+    assert session.wait(20) != 0
+    assert beowulf.processes() == []
+
+
+def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf) -> None:
+    for delay_s in (0.1, 0.15, 0.2):
+        beowulf("up", "--nodes", "2")
+        interrupted = beowulf.start("down")
+        time.sleep(delay_s)
+        interrupted.kill()
+        interrupted.wait()
+        beowulf("down")
+        assert beowulf.processes() == []
+        assert not beowulf.state.exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "turns"), [(signal.SIGKILL, 12), (signal.SIGINT, 5), (signal.SIGTERM, 5)]
+)
+def test_an_up_that_is_interrupted_at_any_moment_leaves_nothing_that_up_or_down_trips_over(
+    beowulf: Beowulf, number: signal.Signals, turns: int
+) -> None:
+    before = traces(beowulf)
+    began = time.monotonic()
+    beowulf("up")
+    whole_s = time.monotonic() - began
+    beowulf("down")
+    dice = random.Random(int(number))
+    for turn in range(turns):
+        moment_s = dice.uniform(0, whole_s)
+        interrupted = beowulf.start("up")
+        time.sleep(moment_s)
+        if number != signal.SIGKILL:  # a signal while Python itself starts is Python's to answer
+            wait_until(lambda up=interrupted: answers_to_hangup(up), "the command has begun")
+        interrupted.send_signal(number)
+        said, _ = interrupted.communicate(timeout=60)
+        if interrupted.returncode == 1:
+            assert "beowulf: stopped." in said
+            assert beowulf.processes() == [], f"stopped after {moment_s:.3f} s"
+        if turn % 2:
+            assert "4 nodes are up" in beowulf("up"), f"interrupted after {moment_s:.3f} s"
+            said = beowulf("ssh", "node00", "ssh node03 hostname")
+            assert said.strip() == "node03", f"interrupted after {moment_s:.3f} s"
+        beowulf("down")
+        wait_until(lambda: not beowulf.processes(), f"interrupted after {moment_s:.3f} s")
+        assert not beowulf.state.exists()
+    assert traces(beowulf) == before
+
+
+def answers_to_hangup(command: subprocess.Popen[str]) -> bool:
+    """Whether the command has ended, or its own answer to a hang-up, and so to all signals, is in place."""
+    if command.poll() is not None:
+        return True
+    status = Path(f"/proc/{command.pid}/status").read_text()
+    caught = int(status.partition("SigCgt:")[2].split()[0], 16)
+    return bool(caught & 1 << signal.SIGHUP - 1)
+
+
+def test_an_interrupted_healing_leaves_the_cluster_running(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "3")
+    mark = beowulf.cluster.rack.process
+    for delay_s in (0.12, 0.18, 0.24):
+        beowulf.cluster.kill("node02")
+        healing = beowulf.start("up")
+        time.sleep(delay_s)
+        healing.send_signal(signal.SIGINT)
+        healing.communicate(timeout=60)
+        assert beowulf.cluster.rack.process == mark
+        beowulf("up")
+        assert beowulf("ssh", "node00", "ssh node02 hostname").strip() == "node02"
+
+
+def test_a_capture_that_is_under_way_when_its_node_dies_says_so(
+    beowulf: Beowulf, tmp_path: Path
+) -> None:
+    beowulf("up", "--nodes", "2")
+    with (
+        pytest.raises(LabError, match="node01"),
+        beowulf.cluster.capture(tmp_path / "wire.pcapng", where="node01"),
+    ):
+        beowulf.cluster.kill("node01")

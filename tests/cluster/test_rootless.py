@@ -1,0 +1,168 @@
+"""Does everything work for an ordinary user, inside a user namespace of their own?"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ordinary import ada
+from running import Learner, wait_until
+
+from beowulf import places
+
+pytestmark = [pytest.mark.cluster, pytest.mark.rootless]
+
+HELLO = places.root() / "labs" / "01-validation" / "hello.c"
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="beowulf-ada-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def learner(own: Path, namespaces_work: None) -> Iterator[Learner]:
+    """Ada, with a cluster of four nodes."""
+    found = ada(own)
+    shutil.copy(HELLO, found.here)
+    try:
+        found("up")
+        yield found
+    finally:
+        found.end()
+
+
+def test_an_ordinary_users_cluster_boots_and_is_whole(learner: Learner) -> None:
+    found = json.loads(learner("validate", "--json"))
+    assert {verdict["outcome"] for verdict in found} == {"holds"}, found
+
+
+def test_on_a_node_she_is_herself_and_not_root(learner: Learner) -> None:
+    uid = int(learner("ssh", "node00", "id -u"))
+    assert uid != 0
+    assert learner("ssh", "node00", "ssh node03 'id -u; pwd'").split() == [
+        str(uid),
+        str(learner.environment["HOME"]),
+    ]
+
+
+def test_what_she_writes_on_a_node_is_hers(learner: Learner) -> None:
+    learner("ssh", "node02", "echo mine > written")
+    assert (learner.here / "written").stat().st_uid == learner.here.stat().st_uid
+
+
+def test_mpi_runs_from_a_shell_on_any_node(learner: Learner) -> None:
+    said = learner("ssh", "node02", "mpicc hello.c -o hello && mpiexec -n 4 ./hello")
+    assert sorted(said.splitlines()) == [f"rank {i} of 4 on node0{i}" for i in range(4)]
+
+
+def test_a_login_has_a_terminal(learner: Learner) -> None:
+    words = learner.words("ssh", "node01")
+    typed = "tty; hostname; command -v mpiexec; exit 3\n"
+    done = subprocess.run(
+        ["script", "-qec", shlex.join(words), "/dev/null"],
+        input=typed,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        cwd=learner.here,
+        env=learner.environment,
+    )
+    assert "/dev/pts/" in done.stdout
+    assert "node01" in done.stdout
+    assert str(learner.state / "bin" / "mpiexec") in done.stdout
+    assert done.returncode == 3, done.stdout
+
+
+def test_she_may_capture_at_the_switch_and_at_a_node(learner: Learner) -> None:
+    said = learner.python(
+        "from pathlib import Path\n"
+        "from beowulf.cluster import connect\n"
+        "c = connect()\n"
+        "for where in ('switch', 'node01'):\n"
+        "    with c.capture(Path('wire.pcapng'), where=where, packet_filter='icmp') as wire:\n"
+        "        c.run('node00', 'ping -q -c 3 -i 0.2 node01')\n"
+        "    print(where, wire.packets)\n"
+    )
+    assert said.splitlines() == ["switch 6", "node01 6"]
+
+
+@pytest.mark.parametrize("fault", ["wrong-hosts", "node-down", "key-refused"])
+def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
+    learner("break", fault, "--node", "node02")
+    assert (
+        json.loads(learner("status", "--json", code=int(fault == "node-down")))["broken"] == fault
+    )
+    learner("up")
+    assert json.loads(learner("status", "--json"))["broken"] == ""
+    assert learner("ssh", "node02", "ssh node03 hostname; ssh node00 hostname").split() == [
+        "node03",
+        "node00",
+    ]
+    assert learner("ssh", "node00", "ssh node02 hostname").strip() == "node02"
+
+
+def test_a_killed_node_is_started_again(learner: Learner) -> None:
+    learner.python("from beowulf.cluster import connect; connect().kill('node03')")
+    learner("status", code=1)
+    learner("up")
+    assert learner("ssh", "node00", "ssh node03 hostname").strip() == "node03"
+
+
+def test_root_and_an_ordinary_user_have_clusters_that_do_not_meet(
+    learner: Learner, cluster: object, at_cluster: Learner
+) -> None:
+    learner("ssh", "node00", "echo ada > /dev/shm/whose")
+    assert (
+        at_cluster("ssh", "node00", "cat /dev/shm/whose 2>/dev/null || echo nobody") == "nobody\n"
+    )
+
+
+def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Learner) -> None:
+    settings = learner.here / ".ssh" / "config"
+    settings.parent.mkdir(mode=0o700, exist_ok=True)
+    settings.write_text("Host *\n  User nobody\n  ProxyCommand false\n")
+    for path in (settings.parent, settings):
+        shutil.chown(path, learner.here.stat().st_uid, learner.here.stat().st_gid)
+    try:
+        learner("down")
+        learner("up")
+        assert learner("ssh", "node00", "ssh node01 hostname").strip() == "node01"
+    finally:
+        settings.unlink()
+
+
+def test_nothing_of_hers_is_left_after_down(learner: Learner) -> None:
+    learner("up")
+    learner("ssh", "node00", "ssh node01 true; mpiexec -n 4 true")
+    assert learner.processes()
+    learner("down")
+    wait_until(lambda: not learner.processes(), "all her processes are gone")
+    assert not learner.state.exists()
+    learner("up")
+
+
+def test_a_user_whom_the_machine_has_no_name_for_has_a_cluster_too(namespaces_work: None) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="beowulf-ada-"))
+    nameless = ada(folder, named=False)
+    try:
+        nameless("up", "--nodes", "2")
+        assert nameless("ssh", "node00", "ssh node01 hostname").strip() == "node01"
+        assert sorted(nameless("ssh", "node00", "mpiexec -n 2 hostname").split()) == [
+            "node00",
+            "node01",
+        ]
+        said = nameless.python("from beowulf.learner import learner; print(learner())")
+        assert said.strip()
+    finally:
+        nameless.end()
+        shutil.rmtree(folder)
