@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from runs import Run, run
 
 from beowulf import mpi
 from beowulf.cluster import namespaces
@@ -27,3 +28,20 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NamespaceClust
 def sends(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that prints what it sends."""
     return mpi.build(HERE / "sends.c", output=tmp_path_factory.mktemp("programs") / "sends")
+
+
+@pytest.fixture(scope="session", params=[131072, 16384])
+def whole(
+    cluster: NamespaceCluster,
+    sends: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Run:
+    """Whole packets, with the eager limit of MPICH and with that of paper D's cluster."""
+    return run(cluster, sends, tmp_path_factory.mktemp("whole"), request.param, 1 << 18)
+
+
+@pytest.fixture(scope="session")
+def heads(cluster: NamespaceCluster, sends: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Only the first 128 bytes of each packet, as captures are by default."""
+    return run(cluster, sends, tmp_path_factory.mktemp("heads"), 131072, 128)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,9 +15,9 @@ from test_flows import ACK, FIN, A, B, Talk, opened
 from test_protocols import with_tshark
 from written import Packet, arp, ethernet, frames, ip, pcap, pcapng, times_ns, tshark
 
-from beowulf import places
 from beowulf.capture.analysis import SHARES, analyse
 from beowulf.capture.protocols import summary
+from beowulf.cli.commands import app
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 
@@ -26,21 +25,28 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def beowulf(tmp_path: Path) -> Command:
+def beowulf(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
     """Runs `beowulf …` in a folder of its own, on the cluster that is given or on none."""
 
     def run(
         *words: str | Path, cluster: NamespaceCluster | None = None
     ) -> subprocess.CompletedProcess[str]:
         state = cluster.folder if cluster else tmp_path / "state"
-        return subprocess.run(
-            [places.python_bin() / "beowulf", *words],
-            env={**os.environ, "BEOWULF_STATE": str(state), "COLUMNS": "100"},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        monkeypatch.setenv("BEOWULF_STATE", str(state))
+        monkeypatch.setenv("COLUMNS", "100")
+        monkeypatch.chdir(tmp_path)
+        capfd.readouterr()
+        code = 0
+        try:
+            app([str(word) for word in words], standalone_mode=False)
+        except LabError as trouble:
+            # As beowulf.cli.main does; a process of its own for each would take half a second.
+            print(f"beowulf: {trouble}", file=sys.stderr)
+            code = trouble.exit_code
+        said = capfd.readouterr()
+        return subprocess.CompletedProcess(words, code, said.out, said.err)
 
     return run
 

@@ -6,74 +6,21 @@ import json
 import random
 import subprocess
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from runs import RANKS, Run
 from test_flows import A, B, opened
 
-from beowulf import mpi
 from beowulf.capture import ch3, dissector
 from beowulf.capture.dissector import tshark_words
 from beowulf.capture.mpi_messages import Traffic, messages, traffic
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 
 pytestmark = pytest.mark.cluster
-
-RANKS = 4
-
-
-@dataclass(frozen=True)
-class Run:
-    """A capture of the program, the messages that it says to have sent, and its eager limit."""
-
-    file: Path
-    sent: pd.DataFrame
-    limit: int
-
-
-def run(
-    cluster: NamespaceCluster, sends: Path, folder: Path, threshold: int, snap_bytes: int
-) -> Run:
-    file = folder / "wire.pcapng"
-    limit = threshold - 32  # the eager header's own fields count as well
-    environment = {"MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE": str(threshold)}
-    with cluster.capture(file, snap_bytes=snap_bytes) as wire:
-        done = mpi.launch(
-            cluster,
-            sends,
-            RANKS,
-            [str(folder), str(limit)],
-            environment=environment,
-            timeout_s=60,
-        )
-    assert done.returncode == 0, done.stderr
-    assert wire.dropped == 0
-    names = ["from_rank", "to_rank", "source", "tag", "communicator", "bytes", "call"]
-    lists = [folder / str(rank) for rank in range(RANKS)]
-    parts = [pd.read_csv(each, sep=" ", names=names) for each in lists]
-    return Run(file, pd.concat(parts, ignore_index=True), limit)
-
-
-@pytest.fixture(scope="module", params=[131072, 16384])
-def whole(
-    cluster: NamespaceCluster,
-    sends: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    request: pytest.FixtureRequest,
-) -> Run:
-    """Whole packets, with the eager limit of MPICH and with that of paper D's cluster."""
-    return run(cluster, sends, tmp_path_factory.mktemp("whole"), request.param, 1 << 18)
-
-
-@pytest.fixture(scope="module")
-def heads(cluster: NamespaceCluster, sends: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Only the first 128 bytes of each packet, as captures are by default."""
-    return run(cluster, sends, tmp_path_factory.mktemp("heads"), 131072, 128)
 
 
 def own(found: pd.DataFrame) -> pd.DataFrame:

@@ -1,0 +1,107 @@
+"""Do the pictures of packets show what is in the capture, in their sentence and their table too?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from runs import Run
+from test_flows import A, B, Talk, opened
+
+from beowulf.capture.analysis import analyse
+from beowulf.capture.mpi_messages import messages
+from beowulf.errors import LabError, UsageError
+from beowulf.figures import Figure
+from beowulf.ladder import ladder
+from beowulf.packet_pictures import bytes_over_time, rates_over_time, shares
+
+
+def is_drawn(figure: Figure, folder: Path) -> None:
+    image, text, table = figure.save(folder / "picture.png")
+    assert image.stat().st_size > 5000
+    assert text.read_text().startswith(figure.alt)
+    assert table.read_text().startswith(figure.table.columns[0])
+
+
+def words(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.drawing.axes[0].texts if text.get_text()]
+
+
+@pytest.mark.cluster
+def test_a_ladder_of_an_eager_message_has_its_segments(whole: Run, tmp_path: Path) -> None:
+    figure = ladder(whole.file, tag=1006)  # 1448 bytes: with the header, two segments
+    is_drawn(figure, tmp_path)
+    forth = figure.table[(figure.table["direction"] == "forth") & (figure.table["kind"] == "data")]
+    assert list(forth["what"]) == ["Eager: header, 1,368 bytes", "80 bytes"]
+    assert "1,448 bytes, tag 1006: eager" in figure.title
+    assert figure.table["time_us"].is_monotonic_increasing
+
+
+@pytest.mark.cluster
+def test_a_ladder_of_a_rendezvous_asks_and_is_cleared_before_the_data(
+    whole: Run, tmp_path: Path
+) -> None:
+    found = messages(whole.file)
+    row = found[found["bytes"] == 1 << 20].iloc[0]
+    figure = ladder(whole.file, int(row.name), names={row["src"]: "left", row["dst"]: "right"})
+    is_drawn(figure, tmp_path)
+    data = figure.table[figure.table["kind"] != "ack"]
+    assert list(data["what"][:2]) == ["Request to send: header", "Clear to send: header"]
+    assert list(data["direction"][:3]) == ["forth", "back", "forth"]
+    assert data["what"].iloc[2].startswith("Rendezvous data: header")
+    assert len(data) >= row["segments"] + 1
+    assert any(word.startswith("… ") for word in words(figure))
+    assert "left, on the left, to" in figure.alt
+    assert "right, on the right" in figure.alt
+    assert len(words(figure)) < 40
+
+
+@pytest.mark.cluster
+def test_a_ladder_of_no_such_message_is_a_sentence(whole: Run) -> None:
+    with pytest.raises(LabError, match="No message with tag 4711"):
+        ladder(whole.file, tag=4711)
+    with pytest.raises(LabError, match="There is no message 99999"):
+        ladder(whole.file, 99999)
+    with pytest.raises(UsageError, match="one message"):
+        ladder(whole.file)
+
+
+@pytest.mark.cluster
+def test_shares_of_several_captures_stand_side_by_side(
+    whole: Run, heads: Run, tmp_path: Path
+) -> None:
+    one = analyse(whole.file)
+    is_drawn(shares(one), tmp_path)
+    figure = shares({"whole": one, "heads": analyse(heads.file)})
+    is_drawn(figure, tmp_path)
+    assert set(figure.table["series"]) == {"whole", "heads"}
+    totals = figure.table.groupby("series")["share of packets (%)"].sum()
+    assert list(totals) == pytest.approx([100, 100])
+
+
+@pytest.mark.cluster
+def test_rates_over_time_hold_all_bytes(whole: Run, tmp_path: Path) -> None:
+    figure = rates_over_time(whole.file, 0.05)
+    is_drawn(figure, tmp_path)
+    assert figure.table["wire_bytes"].sum() == analyse(whole.file)["bytes"]
+
+
+def test_what_was_sent_again_is_marked(tmp_path: Path) -> None:
+    talk = opened()
+    for number in range(20):
+        talk.send(A, B, 1001 + number * 100, b"x" * 100)
+    talk.send(A, B, 1301, b"x" * 100, after_ms=200)
+    path = talk.write(tmp_path)
+    figure = bytes_over_time(path, names={A[0]: "node00"})
+    is_drawn(figure, tmp_path)
+    assert figure.table["again"].sum() == 1
+    assert figure.table["sent_bytes"].iloc[-1] == 2000
+    assert "node00:40001 to 10.0.0.2:40002: 2,000 bytes, 1 segments sent again." in figure.alt
+    assert "1 retransmitted packets" in rates_over_time(path).alt
+
+
+def test_an_empty_capture_gives_empty_pictures(tmp_path: Path) -> None:
+    path = Talk().write(tmp_path)
+    is_drawn(bytes_over_time(path), tmp_path)
+    is_drawn(rates_over_time(path), tmp_path)
+    is_drawn(shares(analyse(path)), tmp_path)
