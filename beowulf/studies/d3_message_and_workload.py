@@ -18,7 +18,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
-from beowulf.measure.statistics import summary
+from beowulf.measure.statistics import Ratio, ratio, summary
 from beowulf.measure.table import table
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
@@ -54,6 +54,8 @@ QUICK_LAUNCHES, QUICK_PASSES = 2, 50
 WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
 # The paper calls +3.61 % and +3.29 % no gain, and warns that small differences mean little.
 NOTHING_PERCENT = 5.0
+C, PYTHON = {"language": "C"}, {"language": "Python"}
+ALIKE = 0.1  # the twin's T_overlap is at most so much more than the C program's
 
 
 def measure(
@@ -68,24 +70,25 @@ def measure(
     launches = QUICK_LAUNCHES if quick else LAUNCHES
     passes = QUICK_PASSES if quick else PASSES
     sweep = {"sizes": list(SIZES), "seconds": seconds, "launches": launches, "passes": passes}
-    planned = launches * len(WAYS)
+    planned = launches * (len(WAYS) + 1)
     with Session(
         ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
     ) as session:
         for number in range(launches):
             words = sweep_arguments(seconds, SIZES, passes, number)
             for way in WAYS:
-                launch(session, way, "message_workload.c", words, number=number)
+                launch(session, way, "message_workload.c", words, number=number, at=C)
+            launch(session, ONE_USER, "overlap.py", words, number=number, at=PYTHON)
     return session.record()
 
 
-def operations(record: Record, way: Way, size: int) -> pd.DataFrame:
+def operations(record: Record, way: Way, size: int, language: dict[str, str] = C) -> pd.DataFrame:
     """One row a pass: message, work, both and sum (message + work) of rank 0, in seconds.
 
     LabError when the Record has no such samples.
     """
     found = table(record, "duration_s")
-    for name, value in {**way.at, "size_bytes": size, "rank": 0}.items():
+    for name, value in {**way.at, **language, "size_bytes": size, "rank": 0}.items():
         found = found[found[name] == value]
     wide = found.pivot(index=["launch", "pass"], columns="part", values="duration_s").dropna()
     if wide.empty:
@@ -100,9 +103,10 @@ def gain(record: Record, way: Way, size: int) -> Improvement:
 
 
 def claims(record: Record) -> list[Verdict]:
-    """Tables 7 and 8: no gain at either size."""
+    """Tables 7 and 8: no gain at either size. And by how much Python differs from C."""
     need_study(record, ID)
-    return with_same_limit(record, [_verdict(record, size) for size in SIZES])
+    verdicts = [_verdict(record, size) for size in SIZES]
+    return [*with_same_limit(record, verdicts), *(_twin(record, size) for size in SIZES)]
 
 
 def _verdict(record: Record, size: int) -> Verdict:
@@ -123,6 +127,40 @@ def _verdict(record: Record, size: int) -> Verdict:
         f" n = {found.n}"
     )
     numbers = {"percent": found.percent, "low": found.low, "high": found.high, "n": found.n}
+    return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
+
+
+def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
+    """By part, how often the C program's time the Python twin takes, launch by launch in turns."""
+    programs = operations(record, ONE_USER, size, PYTHON), operations(record, ONE_USER, size, C)
+    ours, theirs = (each.sort_index() for each in programs)
+    return {
+        part: ratio(list(zip(ours[part], theirs[part], strict=False)))
+        for part in ("message", "work", "both")
+    }
+
+
+def _twin(record: Record, size: int) -> Verdict:
+    claim = f"python-alike-{size // KB}kb"
+    says = (
+        f"overlap.py and message_workload.c, {kb(size)}: T_overlap differs by less than {ALIKE:.0%}"
+    )
+    try:
+        found = twin_ratios(record, size)
+    except LabError:
+        return unmeasured(record, claim, says)
+    both = found["both"]
+    outcome: Outcome = "inconclusive"
+    if both.low > 1 - ALIKE and both.high < 1 + ALIKE:
+        outcome = "holds"
+    elif both.high < 1 - ALIKE or both.low > 1 + ALIKE:
+        outcome = "contradicted"
+    advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
+    evidence = "Python's times as shares of C's: " + ", ".join(
+        f"{part} {each.median:.2f} ({each.low:.2f} to {each.high:.2f})"
+        for part, each in found.items()
+    )
+    numbers = {part: each.median for part, each in found.items()}
     return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
 
 
