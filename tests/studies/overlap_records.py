@@ -1,0 +1,54 @@
+"""Records of lab 05's studies as a quiet machine would make them, with outcomes to choose."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from beowulf.record import Point, Record
+from beowulf.studies.overlap import Way
+
+QUIET = {"load_1min": 0.1, "cores": 4, "waiting_for_a_core_percent_10s": 0.0}
+BUSY = {**QUIET, "load_1min": 9.0}
+LAUNCHES, PASSES = 2, 20
+
+
+def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
+    """A Record of a study with these points."""
+    cluster = {"kind": "namespaces", "nodes": ["node00", "node01"], "mpi": "classic"}
+    made = Record(study, points=list(points), cluster=cluster, sweep={"quick": False})
+    made.circumstances = {"before": dict(QUIET), "after": dict(QUIET)}
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+def busy(made: Record) -> Record:
+    """The same on a machine that had much else to do."""
+    made.circumstances["before"] = dict(BUSY)
+    return made
+
+
+def around(middle: float, spread: float = 0.01, n: int = PASSES) -> list[float]:
+    """`n` samples that lie within `spread` (a share) of `middle`, the same ones every time."""
+    draw = random.Random(f"{middle}")
+    return [middle * (1 + draw.uniform(-spread, spread)) for _ in range(n)]
+
+
+def samples(
+    quantity: str, at: dict[str, Any], seconds: float | Callable[[], list[float]]
+) -> list[Point]:
+    """A Point for each launch, with its passes, as a session makes them."""
+    values = seconds if callable(seconds) else (lambda: around(seconds))
+    points = []
+    for launch in range(LAUNCHES):
+        found = values()
+        facts = {"pass": list(range(len(found))), "repetitions": [1] * len(found)}
+        points.append(Point({**at, "ranks": 2, "launch": launch}, quantity, found, facts))
+    return points
+
+
+def timed(way: Way, quantity: str, seconds: float, **at: Any) -> list[Point]:
+    """The same for one of paper D's ways."""
+    return samples(quantity, {**way.at, **at}, seconds)

@@ -1,0 +1,173 @@
+"""D1: does the study see whether a message waits for its sender's work?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from overlap_records import busy, record, timed
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.session import Session
+from beowulf.record import Point, Record
+from beowulf.studies import d1_synchronisation as d1
+from beowulf.studies import overlap
+from beowulf.studies.overlap import ONE_USER, SOLARIS, TESTED, THREADED, Way
+
+LATE, EARLY = 1.05, 0.05  # of the way from rank 1's share to rank 0's work
+
+
+def points(way: Way, size: int, work: str, place: float) -> list[Point]:
+    own, others = 0.1 * d1.SHARES[work], 0.1
+    ended = own + place * (others - own)
+    at = {"size_bytes": size, "work": work}
+    return [
+        *timed(way, "posting_s", 1e-5, **at, rank=0, event="posted"),
+        *timed(way, "since_barrier_s", others, **at, rank=0, event="worked"),
+        *timed(way, "since_barrier_s", others, **at, rank=0, event="ended"),
+        *timed(way, "since_barrier_s", own, **at, rank=1, event="worked"),
+        *timed(way, "since_barrier_s", ended, **at, rank=1, event="ended"),
+    ]
+
+
+def as_in_the_paper(**places: float) -> Record:
+    """One Record in which only MPICH2 at 39.06 KB without help is late, unless `places` says otherwise."""
+    usual = {"one_user_large": LATE}
+    found = []
+    for work in d1.SHARES:
+        for way, size in d1.CASES:
+            name = f"{way.mpich}_{'large' if size == d1.LARGE else 'small'}".replace("-", "_")
+            name += "" if way.progress == "calls" else f"_{way.progress}"
+            found += points(way, size, work, {**usual, **places}.get(name, EARLY))
+    return record("D1", found)
+
+
+def outcomes(made: Record) -> dict[str, str]:
+    return {verdict.claim: verdict.outcome for verdict in d1.claims(made)}
+
+
+def test_what_the_paper_saw_holds() -> None:
+    assert set(outcomes(as_in_the_paper()).values()) == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("case", "place", "claim"),
+    [
+        ("one_user_large", EARLY, "one-user-calls-40000"),
+        ("one_user_small", LATE, "one-user-calls-10240"),
+        ("solaris_large", LATE, "solaris-calls-40000"),
+        ("one_user_large_tests", LATE, "one-user-tests-40000"),
+        ("one_user_large_thread", LATE, "one-user-thread-40000"),
+    ],
+)
+def test_the_opposite_contradicts_one_claim_only(case: str, place: float, claim: str) -> None:
+    found = outcomes(as_in_the_paper(**{case: place}))
+    wrong = {name for name, outcome in found.items() if outcome == "contradicted"}
+    assert wrong == {f"{claim}-delay", f"{claim}-loop"}
+    assert set(found.values()) == {"holds", "contradicted"}
+
+
+def test_an_end_in_the_middle_is_not_told() -> None:
+    verdict = d1.claims(as_in_the_paper(solaris_large=0.5))[2]
+    assert verdict.outcome == "inconclusive"
+    assert "unclear" in verdict.evidence
+    assert "last longer" in verdict.advice
+
+
+def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
+    assert set(outcomes(busy(as_in_the_paper())).values()) == {"inconclusive"}
+
+
+def test_a_library_without_such_a_limit_makes_it_inconclusive() -> None:
+    made = as_in_the_paper()
+    made.cluster["mpi"] = "modern"
+    verdicts = d1.claims(made)
+    assert {verdict.outcome for verdict in verdicts} == {"inconclusive"}
+    assert "beowulf up --mpi classic" in verdicts[0].advice
+
+
+def test_a_case_that_was_not_measured_is_said() -> None:
+    made = as_in_the_paper()
+    made.points = [p for p in made.points if p.at["mpich"] != "solaris"]
+    found = {v.claim: v for v in d1.claims(made)}["solaris-calls-40000-delay"]
+    assert found.outcome == "inconclusive"
+    assert "no samples" in found.evidence
+
+
+def test_a_record_of_another_study_is_refused() -> None:
+    made = as_in_the_paper()
+    made.study = "D2"
+    with pytest.raises(LabError, match="Record of study D2"):
+        d1.claims(made)
+
+
+def test_the_table_has_the_papers_columns_and_all_samples() -> None:
+    table = d1.paper_table(as_in_the_paper())
+    assert {"process", "samples", "min_s", "max_s", "average_s"} <= set(table.columns)
+    assert set(table.samples) == {40}
+    assert set(table.message_kb) == {39.06, 10.0}
+
+
+def test_the_timeline_says_who_ends_when() -> None:
+    figure = d1.picture(as_in_the_paper())
+    assert "one-user, 39.06 KB: rank 1: works" in figure.alt
+    assert set(figure.table["part"]) == {"works", "waits in MPI_Wait", "waits in MPI_Recv"}
+    assert len(figure.table) == 2 * 2 * len(d1.CASES)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("work", ["delay", "loop"])
+def test_a_message_over_the_limit_waits_for_its_sender_and_one_below_does_not(
+    cluster: NamespaceCluster, tmp_path: Path, work: str
+) -> None:
+    words = ["--work", work, "--seconds", "0.1", "--size", d1.LARGE, "--passes", "5"]
+    ways = [ONE_USER, SOLARIS, *([TESTED, THREADED] if work == "delay" else [])]
+    with Session("D1", cluster, tmp_path) as session:
+        for way in ways:
+            overlap.launch(session, way, "synchronisation.c", words, number=0, at={"work": work})
+    made = session.record()
+    found = {way: d1.places(made, way, d1.LARGE, work).median for way in ways}
+    # 0 is the end of rank 1's own share and 1 that of rank 0's work; a message takes 0.07 of that way.
+    assert found[ONE_USER] > 0.9
+    assert all(place < 0.7 for way, place in found.items() if way != ONE_USER)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--seconds", "long"], "--seconds takes a number, not 'long'"),
+        (["--seconds", "-1"], "takes numbers from"),
+        (["--share", "2"], "--share takes numbers from 0.01 to 1, not 2"),
+        (["--size", "-1"], "--size takes numbers from 0"),
+        (["--work", "rest"], "--work is one of delay, loop, not 'rest'"),
+        (["--sizes", "1"], "There is no argument --sizes"),
+    ],
+)
+def test_a_wrong_argument_is_a_sentence(
+    cluster: NamespaceCluster, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    with (
+        pytest.raises(UsageError, match=sentence),
+        Session("D1", cluster, tmp_path) as session,
+    ):
+        overlap.launch(session, ONE_USER, "synchronisation.c", words, number=0)
+
+
+@pytest.mark.cluster
+def test_the_study_runs_from_measure_to_picture(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(d1, "CASES", ((ONE_USER, d1.LARGE), (SOLARIS, d1.LARGE)))
+    monkeypatch.setattr(d1, "SHARES", {"delay": 0.5})
+    monkeypatch.setattr(d1, "QUICK_LAUNCHES", 1)
+    told: list[float] = []
+    made = d1.measure(
+        cluster, tmp_path, quick=True, progress=lambda done, of, _: told.append(done / of)
+    )
+    assert made.complete
+    assert made.sweep["scale"] == d1.QUICK_SECONDS / 4
+    assert told == sorted(told)
+    assert len(d1.claims(made)) == 5
+    assert d1.picture(made).alt
