@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 from beowulf import circumstances, mpi
 from beowulf.cluster import Cluster
@@ -19,6 +21,7 @@ from beowulf.measure.lines import Lines
 from beowulf.record import Point, Record, moment
 from beowulf.studies import Progress, no_progress
 
+LIBRARYS_OWN = ("Abort(", "application called MPI_Abort", "[")
 REFUSED = "refused: "  # how labs/include/measure/check.h begins the sentence of a program
 
 
@@ -101,10 +104,10 @@ class Session:
             )
         words = [str(word) for word in arguments]
         coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
-        lines = Lines(self._told)
+        lines, complaints = Lines(self._told), Complaints(sys.stderr)
         try:
-            # The lines are read as they come, so that none is lost when the run is stopped.
-            with contextlib.redirect_stdout(lines):
+            # Lines are read as they come, so that none is lost when the run is stopped.
+            with contextlib.redirect_stdout(lines), contextlib.redirect_stderr(complaints):
                 done = mpi.launch(
                     self.cluster,
                     self._ready(program),
@@ -116,17 +119,18 @@ class Session:
                     show=True,
                     folder=self._scratch,
                 )
-        except BaseException:
-            self._keep(lines, coordinates, environment)
+        except LabError:
+            if complaints.refused:
+                raise UsageError(complaints.refused) from None
             raise
-        self._keep(lines, coordinates, environment)
+        finally:
+            self._keep(lines, coordinates, environment)
         self.arguments = words
-        for line in done.stderr.splitlines():
-            if line.startswith(REFUSED):
-                raise UsageError(line.removeprefix(REFUSED))
+        if complaints.refused:
+            raise UsageError(complaints.refused)
         if done.returncode:
-            said = (done.stderr.strip().splitlines() or [""])[0]
-            raise LabError(f"{mpi.failure(done, program.name)} {said}".strip())
+            failed = mpi.failure(done, program.name)
+            raise LabError(f"{failed} It said: {complaints.said}" if complaints.said else failed)
         if lines.trouble:
             raise LabError(f"{program.name} printed a line that is not a result: {lines.trouble}")
         if not lines.ended:
@@ -216,6 +220,32 @@ class Session:
                 about = {name: line[name] for name in line if name not in ("kind", "samples")}
                 about["environment"] = dict(environment or {})
                 self.points.append(Point({"about": True, **coordinates}, facts=about))
+
+
+class Complaints(io.TextIOBase):
+    """What a program says on stderr: passed on, but for the sentence with which it refuses."""
+
+    def __init__(self, passed_on_to: IO[str]) -> None:
+        self.refused = ""
+        self.said = ""  # the first line that is not the library's own
+        self._to = passed_on_to
+        self._rest = ""
+
+    def writable(self) -> bool:
+        """It can be written to."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Take some text, and look at what lines it ends."""
+        *whole, self._rest = (self._rest + text).split("\n")
+        for line in whole:
+            if line.startswith(REFUSED):
+                self.refused = line.removeprefix(REFUSED)
+                continue
+            if line.strip() and not line.startswith(LIBRARYS_OWN):
+                self.said = self.said or line.strip()
+            self._to.write(line + "\n")
+        return len(text)
 
 
 # How many of a unit make a second.

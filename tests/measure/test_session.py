@@ -1,0 +1,257 @@
+"""Launches become Points; what goes wrong is a sentence, and nothing that was measured is lost."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+from pathlib import Path
+
+import pytest
+
+from beowulf import places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.roundtrips import EXCHANGE, HALF, Plan, pairs, rates, run, sweep
+from beowulf.measure.session import Session
+from beowulf.measure.table import summarised, table
+from beowulf.record import Record
+
+pytestmark = pytest.mark.cluster
+
+PROGRAM = places.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
+TWIN = PROGRAM.with_suffix(".py")
+
+
+def session(cluster: NamespaceCluster, folder: Path) -> Session:
+    return Session("A7", cluster, folder)
+
+
+def test_a_launch_becomes_points_with_all_coordinates(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    told: list[float] = []
+    with Session(
+        "A7", cluster, tmp_path, progress=lambda done, of, what: told.append(done / of)
+    ) as s:
+        run(s, 2, [0, 64], protocols=("blocking", "nonblocking"), passes=3, chunks=2)
+    record = s.record()
+    found = table(record, HALF)
+    assert len(found) == 2 * 2 * 3 * 2
+    assert set(found["protocol"]) == {"blocking", "nonblocking"}
+    assert set(found["ranks"]) == {2}
+    assert sorted(set(found["pass"])) == [0, 1, 2]
+    assert (found[HALF] > 0).all()
+    assert record.complete
+    assert record.warnings == []
+    about = record.select(about=True)[0].facts
+    assert about["hosts"] == ["node00", "node01"]
+    assert about["clock_resolution_s"] > 0
+    assert "MPICH" in about["mpi_library"]
+    assert len(record.program["sha256"]) == 64
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    # The first message, which sets up the connection, stands by itself.
+    assert len(record.select(rank=0)[0].samples) == 1
+    again = Record.load(record.save_in(tmp_path))
+    assert again.digest == record.digest
+
+
+def test_every_protocol_and_pattern_delivers_what_was_sent(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    everywhere = ("blocking", "nonblocking", "persistent", "synchronous")
+    with session(cluster, tmp_path) as s:
+        for pattern, ranks in (("pingpong", 4), ("pairs", 3), ("ring", 3), ("headtohead", 4)):
+            ready = ("ready",) if pattern in ("pingpong", "pairs") else ()
+            # 200,000 bytes are above the eager limit: sender and receiver must meet.
+            run(s, ranks, [0, 1, 200_000], pattern=pattern, protocols=everywhere + ready, passes=1)
+    record = s.record()
+    assert {(p.at["pattern"], p.at["protocol"]) for p in record.points if "protocol" in p.at} == {
+        *((pattern, p) for pattern in ("pingpong", "pairs") for p in (*everywhere, "ready")),
+        *((pattern, p) for pattern in ("ring", "headtohead") for p in everywhere),
+    }
+    assert all(point.samples for point in record.points if point.quantity)
+
+
+def test_work_while_the_message_travels_makes_the_trip_longer(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    with session(cluster, tmp_path) as s:
+        run(s, 2, [8], protocols=("overlap",), overlap_bytes=(0, 2_000_000), passes=3)
+    found = summarised(s.record(), HALF, ["overlap_bytes"]).set_index("overlap_bytes")["min"]
+    assert found[2_000_000] > 3 * found[0]
+
+
+def test_a_compute_loop_lasts_as_long_as_asked_for(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    with session(cluster, tmp_path) as s:
+        for test in ((), ("--test",)):
+            words = ("--protocol", "overlap", "--sizes", "8", "--compute-us", "2000", *test)
+            s.launch(PROGRAM, 2, [*words, "--passes", "3"], at={"test": bool(test)})
+    found = summarised(s.record(), HALF, ["test"]).set_index("test")["min"]
+    for test in (
+        False,
+        True,
+    ):  # half of the round trip; a busy machine makes it longer, never shorter
+        assert found[test] > 0.9 * 1000
+
+
+def test_the_other_ways_of_timing_give_a_sample_a_pass(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    with session(cluster, tmp_path) as s:
+        for mode in ("imb", "osu"):
+            run(s, 2, [0], mode=mode, passes=1, at={"mode": mode})
+    found = {p.at["mode"]: p for p in s.record().points if p.quantity == HALF}
+    assert found["imb"].facts["repetitions"] == [1000]
+    assert found["osu"].facts["repetitions"] == [10_000]
+
+
+def test_the_twin_in_python_prints_the_same_lines(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    words = ["--sizes", "0,4096", "--protocol", "blocking,nonblocking", "--passes", "2"]
+    with session(cluster, tmp_path) as s:
+        for program in (PROGRAM, TWIN):
+            s.launch(program, 2, words, at={"language": program.suffix})
+    record = s.record()
+    assert len(record.select(language=".py", protocol="blocking")) == 2
+    assert len(table(record, HALF)) == len(record.select(language=".c")[1].samples) * 8
+
+
+def test_rates_and_pairs_come_from_the_same_record(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    plan = Plan([("ring", 3), ("pairs", 2)], ("blocking", "nonblocking"), [1024, 8192])
+    record = sweep("A7", cluster, tmp_path, plan, quick=True)
+    found = rates(record)
+    assert (found["low"] <= found["rate_mbit_per_s"]).all()
+    assert (found["rate_mbit_per_s"] <= found["high"]).all()
+    compared = pairs(record, EXCHANGE, "protocol", "blocking", "nonblocking", pattern="ring")
+    assert list(compared) == [1024, 8192]
+    assert all(len(both) == 12 for both in compared.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
+        (["--sizes", "many"], "--sizes takes whole numbers, not 'many'."),
+        (["--sizes", "8,"], "--sizes takes whole numbers, not ''."),
+        (["--sizes", "8;9"], "--sizes takes whole numbers with commas between them, not '8;9'."),
+        (["--sizes", "99999999999999999999"], "--sizes takes numbers from 0 to 2147483647"),
+        (["--passes", "0"], "--passes takes numbers from 1 to 1000000, not 0."),
+        (["--passes"], "--passes needs a value after it."),
+        (["--protocol", "smoke"], "--protocol is one of blocking, nonblocking"),
+        (["--pattern", "star"], "--pattern is one of pingpong, pairs, ring, headtohead"),
+        (["--protocol", "ready", "--pattern", "ring"], "With ready, nobody may send before"),
+        (["--protocol", "overlap"], "overlap needs work"),
+        (["--size", "8"], "There is no argument --size."),
+    ],
+)
+def test_a_program_refuses_what_it_cannot_use(
+    cluster: NamespaceCluster, tmp_path: Path, words: list[str], said: str
+) -> None:
+    with pytest.raises(UsageError) as refused, session(cluster, tmp_path) as s:
+        s.launch(PROGRAM, 2, words)
+    assert said in str(refused.value)
+
+
+def test_the_twin_refuses_too(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    for words in (["--sizes", "8,-1"], ["--sizes", "many"], ["--protocol", "smoke"]):
+        with pytest.raises(UsageError), session(cluster, tmp_path) as s:
+            s.launch(TWIN, 2, words)
+
+
+def test_one_rank_alone_and_more_ranks_than_nodes_are_refused(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="two ranks or more"), session(cluster, tmp_path) as s:
+        s.launch(PROGRAM, 1)
+    with pytest.raises(UsageError, match="5 ranks need 5 nodes"), session(cluster, tmp_path) as s:
+        s.launch(PROGRAM, 5)
+
+
+def test_a_program_that_breaks_off_is_told_and_what_it_measured_stays(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    short = tmp_path / "short.c"
+    short.write_text(
+        '#include "measure.h"\n'
+        "int main(int argc, char **argv) {\n"
+        "    start_mpi(&argc, &argv);\n"
+        '    if (my_rank() == 0) { begin_line("sample"); put_text("quantity", "work_s");'
+        ' put_count("repetitions", 2); put_number("seconds", 4.0); end_line(); }\n'
+        "    check(MPI_Finalize());\n"
+        "    return 0;\n"
+        "}\n"
+    )
+    with session(cluster, tmp_path) as s:
+        s.launch(short, 2)
+    record = s.record()
+    assert record.points[0].samples == [2.0]
+    assert not record.complete
+    assert "break off before their end" in record.warnings[0]
+
+
+def test_wrong_data_end_the_run(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(
+        '#include "measure.h"\n'
+        "int main(int argc, char **argv) {\n"
+        "    start_mpi(&argc, &argv);\n"
+        "    unsigned char *buffer = message_buffer(1000, 1);\n"
+        "    fill(buffer, 1000, 0, 1);\n"
+        "    verify(buffer, 1000, 0, 1);\n"
+        "    buffer[700] ^= 1;\n"
+        "    verify(buffer, 1000, 0, 1);\n"
+        "    return 0;\n"
+        "}\n"
+    )
+    with (
+        pytest.raises(LabError, match="wrong data: byte 700 of 1000"),
+        session(cluster, tmp_path) as s,
+    ):
+        s.launch(wrong, 2)
+
+
+def test_messages_larger_than_the_memory_are_refused_by_the_program(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    large = tmp_path / "large.c"
+    large.write_text(
+        '#include "measure.h"\n'
+        "int main(int argc, char **argv) {\n"
+        "    start_mpi(&argc, &argv);\n"
+        "    message_buffer(1000000000000L, 2);\n"
+        "    return 0;\n"
+        "}\n"
+    )
+    with pytest.raises(UsageError, match="this machine has"), session(cluster, tmp_path) as s:
+        s.launch(large, 2)
+
+
+def test_ctrl_c_keeps_what_was_measured(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    stopped = threading.Event()
+
+    def stop(done: float, of: float, what: str) -> None:
+        if done > 0 and not stopped.is_set():
+            stopped.set()
+            _thread.interrupt_main()
+
+    with Session("A7", cluster, tmp_path, progress=stop) as s:
+        run(s, 2, [64], passes=100_000)
+    record = s.record()
+    assert stopped.is_set()
+    assert not record.complete
+    assert record.warnings == ["The measurement was cut short: it was stopped"]
+    assert len(table(record, HALF)) >= 1
+    assert Record.load(record.save_in(tmp_path)).complete is False
+
+
+def test_ctrl_c_before_anything_was_measured_is_ctrl_c(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    with pytest.raises(KeyboardInterrupt), session(cluster, tmp_path):
+        raise KeyboardInterrupt
