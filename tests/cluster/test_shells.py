@@ -1,0 +1,227 @@
+"""Is a shell on a node what a learner expects of a shell on a cluster?"""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ordinary import ada
+from running import Beowulf, Learner, wait_until
+
+from beowulf import places
+
+pytestmark = pytest.mark.cluster
+
+HELLO = places.root() / "labs" / "01-validation" / "hello.c"
+
+
+@pytest.fixture
+def shell(at_cluster: Beowulf) -> Beowulf:
+    shutil.copy(HELLO, at_cluster.here)
+    return at_cluster
+
+
+@pytest.mark.parametrize("node", ["node00", "node03"])
+def test_mpicc_and_mpiexec_work_on_any_node_with_no_option(shell: Beowulf, node: str) -> None:
+    said = shell("ssh", node, "mpicc hello.c && mpiexec -n 4 ./a.out")
+    assert sorted(said.splitlines()) == [f"rank {i} of 4 on node0{i}" for i in range(4)]
+
+
+def test_more_ranks_than_nodes_go_round_the_nodes(shell: Beowulf) -> None:
+    said = shell("ssh", "node00", "mpiexec -n 6 hostname").split()
+    assert sorted(said) == ["node00"] * 2 + ["node01"] * 2 + ["node02", "node03"]
+
+
+def test_a_command_runs_in_the_folder_that_one_is_in(shell: Beowulf) -> None:
+    assert shell("ssh", "node02", "pwd").strip() == str(shell.here)
+
+
+def test_one_word_is_a_line_of_shell_and_several_are_kept_apart(shell: Beowulf) -> None:
+    assert shell("ssh", "node01", "echo a  b; echo $((1+1))") == "a b\n2\n"
+    assert shell("ssh", "node01", "printf", "%s|", "a  b", "it's", '"$HOME"', "*") == (
+        'a  b|it\'s|"$HOME"|*|'
+    )
+    assert shell("ssh", "node01", "echo", "--help", "-n") == "--help -n\n"
+
+
+@pytest.mark.parametrize("code", [0, 1, 7, 255])
+def test_the_exit_code_is_the_commands_own(shell: Beowulf, code: int) -> None:
+    shell("ssh", "node01", f"exit {code}", code=code)
+
+
+def test_what_is_piped_in_arrives_and_what_is_printed_comes_back(shell: Beowulf) -> None:
+    many = "a line of text\n" * 20000
+    assert shell("ssh", "node01", "cat", stdin=many) == many
+    assert shell("ssh", "node01", stdin="hostname\nexit 4\n", code=4) == "node01\n"
+
+
+def test_stdin_reaches_the_first_rank(shell: Beowulf) -> None:
+    ask = "mpiexec -n 2 sh -c '[ $PMI_RANK -ne 0 ] || sed s/^/got:/'"
+    assert shell("ssh", "node00", ask, stdin="text\n") == "got:text\n"
+
+
+def test_a_closed_stdin_is_no_stdin(shell: Beowulf) -> None:
+    for closing in ("<&-", "<&- >&2"):
+        line = f"{shlex.join(shell.words('ssh', 'node01', 'hostname'))} {closing}"
+        done = subprocess.run(
+            ["bash", "-c", line],
+            env=shell.environment,
+            cwd=shell.here,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "node01" in done.stdout + done.stderr
+
+
+def test_a_node_that_does_not_exist_is_said(shell: Beowulf) -> None:
+    said = shell("ssh", "node07", code=2)
+    assert "There is no 'node07'. The nodes are node00, node01, node02, node03." in said
+
+
+def test_beowulf_on_a_node_says_that_it_works_outside(shell: Beowulf) -> None:
+    for command in ("up", "down", "status"):
+        said = shell("ssh", "node01", f"beowulf {command}", code=1)
+        assert "This is node01, a node of the cluster." in said
+    shell("status")
+
+
+class Terminal:
+    """A terminal with a command in it, as a person would sit at one."""
+
+    def __init__(self, learner: Beowulf, *words: str) -> None:
+        self.pid, self.screen = pty.fork()
+        if self.pid == 0:
+            os.chdir(learner.here)
+            command = learner.words(*words)
+            os.execvpe(command[0], command, learner.environment)
+        self.shown = ""
+
+    def type(self, text: str) -> None:
+        os.write(self.screen, text.encode())
+
+    def shows(self, text: str) -> bool:
+        while select.select([self.screen], [], [], 0.01)[0]:
+            try:
+                self.shown += os.read(self.screen, 65536).decode(errors="replace")
+            except OSError:
+                break  # the command has ended
+        return text in self.shown
+
+    def wait_for(self, text: str) -> None:
+        wait_until(lambda: self.shows(text), f"{text!r} on the screen: {self.shown}")
+
+    def code(self) -> int:
+        self.shows("")
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_a_terminal_session_works_and_ends_with_its_own_code(shell: Beowulf) -> None:
+    screen = Terminal(shell, "ssh", "node02")
+    screen.type("tty; echo $((20+3)) at $(hostname); pwd; echo in $((40+2))\n")
+    screen.wait_for("in 42")
+    assert "23 at node02" in screen.shown
+    assert "/dev/pts/" in screen.shown
+    assert str(shell.here) in screen.shown
+    screen.type("exit 5\n")
+    assert screen.code() == 5
+
+
+def test_ctrl_c_in_a_terminal_ends_an_mpi_program_and_not_the_session(shell: Beowulf) -> None:
+    def ranks() -> int:
+        return sum(words.startswith("sleep 1000") for words in shell.processes())
+
+    screen = Terminal(shell, "ssh", "node00")
+    screen.type("mpiexec -n 4 sleep 1000\n")
+    wait_until(lambda: ranks() == 4, "four ranks")
+    screen.type("\x03")
+    wait_until(lambda: ranks() == 0, "the ranks are gone")
+    screen.wait_for("Ctrl-C")  # what mpiexec says; what is typed while it runs would be its input
+    wait_until(lambda: not any("mpiexec" in words for words in shell.processes()), "mpiexec ended")
+    screen.type("echo still $((40+2)) here; exit\n")
+    screen.wait_for("still 42 here")
+    screen.code()
+
+
+def test_ctrl_c_in_a_terminal_ends_a_single_command_on_the_node(shell: Beowulf) -> None:
+    screen = Terminal(shell, "ssh", "node00", "echo started; sleep 1001")
+    screen.wait_for("started")
+    screen.type("\x03")
+    assert screen.code() != 0
+    wait_until(
+        lambda: not any("sleep 1001" in words for words in shell.processes()), "it has ended"
+    )
+
+
+def test_a_session_that_is_told_to_end_leaves_no_ssh_behind(shell: Beowulf) -> None:
+    session = shell.start("ssh", "node01", "echo started; sleep 1002")
+    assert session.stdout
+    assert session.stdout.readline() == "started\n"
+    session.send_signal(signal.SIGTERM)
+    assert session.wait(20) == 1
+    wait_until(
+        lambda: not any(words.startswith("ssh -T node01") for words in shell.processes()), "no ssh"
+    )
+
+
+@pytest.fixture
+def hostile() -> Iterator[Learner]:
+    """A learner whose start-up files put another MPI first, and who shares ssh connections among all machines."""
+    folder = Path(tempfile.mkdtemp(prefix="beowulf-ada-"))
+    learner = ada(folder)
+    if not isinstance(learner, Learner) or not learner.prefix:
+        shutil.rmtree(folder)
+        pytest.skip("needs root: the start-up files of whoever runs the tests are left alone")
+    home = learner.here
+    (home / "fake").mkdir()
+    for name in ("mpicc", "mpiexec", "python"):
+        (home / "fake" / name).write_text("#!/bin/sh\necho this is another MPI\nexit 1\n")
+        (home / "fake" / name).chmod(0o755)
+    lines = f"echo noise\nexport PATH={home}/fake:$PATH HYDRA_IFACE=wlan0\nalias mpiexec=false\n"
+    for name in (".bashrc", ".bash_profile", ".profile"):
+        (home / name).write_text(lines)
+    (home / ".ssh").mkdir(mode=0o700)
+    (home / ".ssh" / "config").write_text(
+        f"Host *\n  ControlMaster auto\n  ControlPath {home}/.ssh/shared\n  User root\n"
+    )
+    for path in home.rglob("*"):
+        shutil.chown(path, home.stat().st_uid, home.stat().st_gid)
+    try:
+        learner("up", "--nodes", "2")
+        yield learner
+    finally:
+        learner.end()
+        shutil.rmtree(folder)
+
+
+@pytest.mark.rootless
+def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learner) -> None:
+    assert sorted(hostile("ssh", "node00", "mpiexec -n 2 hostname").split()) == ["node00", "node01"]
+    assert hostile("ssh", "node00", "command -v mpicc python").split() == [
+        str(places.mpi_prefix("classic") / "bin" / "mpicc"),
+        str(places.python_bin() / "python"),
+    ]
+    typed = "command -v mpiexec; hostname; exit\n"
+    done = subprocess.run(
+        ["script", "-qec", shlex.join(hostile.words("ssh", "node01")), "/dev/null"],
+        input=typed,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        cwd=hostile.here,
+        env=hostile.environment,
+    )
+    assert "noise" in done.stdout, "the learner's own .bashrc is not read"
+    assert str(hostile.state / "bin" / "mpiexec") in done.stdout
+    assert not (hostile.here / ".ssh" / "shared").exists()
+    for node, other in (("node00", "node01"), ("node01", "node00")):
+        assert hostile("ssh", node, f"ssh {other} hostname").strip() == other
