@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 RESAMPLES = 400
 FEWEST_SIZES = 4
+LONG = 1 / 3  # of the sizes decide the rate
+SHORT = 0.1  # messages whose bytes take at most this share of their time decide the latency
 # A step must make the model so much better: the squared residuals without it over those with it.
 CLEARLY_BETTER = 3.0
 
@@ -57,33 +59,47 @@ class Step:
 def alpha_beta(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Fit:
     """Fit alpha and beta to the times (us) of each size; LabError when that is impossible.
 
-    Each size's median counts in proportion to its inverse square: a relative error counts the same
-    at every size, else the largest messages alone would decide. The interval comes from drawing the
-    samples of each size anew.
+    Each end decides its own: beta is the slope of the longest third of the messages, where the
+    latency hardly counts, and alpha is what short messages leave over, where the bytes hardly count.
+    So the sizes between them are free to say whether the model is right. The intervals come from
+    drawing the samples of each size anew.
     """
     sizes, times = _ordered(samples)
     if len(sizes) < 2:
         raise LabError("A fit needs two sizes or more.", "Measure more sizes.")
     x = np.array(sizes, dtype=float)
-    found = _line(x, np.array([np.median(each) for each in times]))
-    if found[1] <= 0:
+    medians = np.array([np.median(each) for each in times])
+    found = _ends(x, medians)
+    if found is None:
         raise LabError(
             "The times do not rise with the size, so no rate can be fitted.",
             "Measure larger messages, and on a quiet machine.",
         )
-    draws = np.array([_line(x, medians) for medians in _redrawn(times, seed)])
-    draws = draws[draws[:, 1] > 0]
+    fitted = [_ends(x, drawn) for drawn in _redrawn(times, seed, 50)]
+    draws = np.array([each for each in fitted if each is not None])
     alpha_low, alpha_high = np.percentile(draws[:, 0], (2.5, 97.5))
     beta_low, beta_high = np.percentile(1e6 / draws[:, 1], (2.5, 97.5))
     model = found[0] + found[1] * x
     return Fit(
-        Interval(float(found[0]), float(alpha_low), float(alpha_high)),
-        Interval(float(1e6 / found[1]), float(beta_low), float(beta_high)),
+        Interval(found[0], float(alpha_low), float(alpha_high)),
+        Interval(1e6 / found[1], float(beta_low), float(beta_high)),
         {
-            size: float((np.median(each) - said) / said) if said else 0.0
-            for size, each, said in zip(sizes, times, model, strict=True)
+            size: float((median - said) / said) if said > 0 else 0.0
+            for size, median, said in zip(sizes, medians, model, strict=True)
         },
     )
+
+
+def _ends(x: Array, y: Array) -> tuple[float, float] | None:
+    """alpha (us) and us a byte; None when the longest messages are not slower than the others."""
+    long = max(2, round(len(x) * LONG))
+    # A relative error counts the same at every size, else the largest message alone would decide.
+    slope = _squares(np.column_stack([np.ones(long), x[-long:]]), y[-long:], 1 / y[-long:])[0][1]
+    if slope <= 0:
+        return None
+    short = slope * x <= SHORT * y
+    short[0] = True
+    return float(np.median((y - slope * x)[short])), float(slope)
 
 
 def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Step | None:
@@ -99,20 +115,20 @@ def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Ste
             "Measure more sizes.",
         )
     x = np.array(sizes, dtype=float)
-    medians = np.array([np.median(each) for each in times])
-    # A disturbance of a long message is longer, so the weight falls with the time.
-    weights = 1 / medians
-    plain = _squares(np.column_stack([np.ones_like(x), x]), medians, weights)[1]
+    # A disturbance only ever makes a message slower, so a lower quartile shows more than a median.
+    quartiles = np.array([np.percentile(each, 25) for each in times])
+    weights = 1 / quartiles
+    plain = _squares(np.column_stack([np.ones_like(x), x]), quartiles, weights)[1]
     best: tuple[float, int, float] | None = None
     for place in range(2, len(sizes) - 1):
         columns = _with_step(x, place)
-        values, squares = _squares(columns, medians, weights)
+        values, squares = _squares(columns, quartiles, weights)
         if values[2] > 0 and (best is None or squares < best[0]):
             best = (squares, place, float(values[2]))
     if best is None or plain < CLEARLY_BETTER * max(best[0], 1e-30):
         return None
     columns = _with_step(x, best[1])
-    jumps = [_squares(columns, drawn, weights)[0][2] for drawn in _redrawn(times, seed)]
+    jumps = [_squares(columns, drawn, weights)[0][2] for drawn in _redrawn(times, seed, 25)]
     low, high = np.percentile(jumps, (2.5, 97.5))
     if low <= 0:
         return None
@@ -130,10 +146,6 @@ def _ordered(samples: Mapping[int, Sequence[float]]) -> tuple[list[int], list[Ar
     return sizes, times
 
 
-def _line(x: Array, y: Array) -> Array:
-    return _squares(np.column_stack([np.ones_like(x), x]), y, 1 / y)[0]
-
-
 def _with_step(x: Array, place: int) -> Array:
     return np.column_stack([np.ones_like(x), x, np.arange(len(x)) >= place])
 
@@ -145,12 +157,14 @@ def _squares(columns: Array, y: Array, weights: Array) -> tuple[Array, float]:
     return found, float((((columns @ found - y) * weights) ** 2).sum())
 
 
-def _redrawn(times: Sequence[Array], seed: int) -> Array:
-    """The medians of each size's samples, drawn anew RESAMPLES times: one row a draw."""
+def _redrawn(times: Sequence[Array], seed: int, percentile: float) -> Array:
+    """A percentile of each size's samples, drawn anew RESAMPLES times: one row a draw."""
     draw = np.random.default_rng(seed)
     return np.column_stack(
         [
-            np.median(each[draw.integers(0, len(each), (RESAMPLES, len(each)))], axis=1)
+            np.percentile(
+                each[draw.integers(0, len(each), (RESAMPLES, len(each)))], percentile, axis=1
+            )
             for each in times
         ]
     )

@@ -126,7 +126,8 @@ def _clock(record: Record, bad: list[str]) -> Verdict:
 
 def _three(record: Record, bad: list[str]) -> Verdict:
     wanted = {(p, size) for p in PROTOCOLS for size in record.sweep["sizes"]}
-    seen = {(p.at["protocol"], p.at["size_bytes"]) for p in record.select(mode="ours") if p.samples}
+    ours = [p for p in record.select(mode="ours") if p.samples and p.quantity == HALF]
+    seen = {(p.at["protocol"], p.at["size_bytes"]) for p in ours}
     missing = sorted(wanted - seen)
     return verdict(
         record,
