@@ -1,0 +1,144 @@
+"""D2: does the study find the size from which on a message waits for its sender?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from overlap_records import busy, record, timed
+
+from beowulf import papers
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.measure.session import Session
+from beowulf.measure.statistics import summary
+from beowulf.measure.sweep import PAPER_D
+from beowulf.record import Record
+from beowulf.studies import d2_message_size_sweep as d2
+from beowulf.studies import overlap
+from beowulf.studies.overlap import KB, ONE_USER, SOLARIS, TESTED, WAYS, Way
+
+WORK = 0.1
+CLAIMS = ["one-user-step", "solaris-step", "one-user-tests-no-step", "one-user-thread-no-step"]
+
+
+def swept(late: dict[Way, set[int]]) -> Record:
+    """A Record in which rank 1 is late at these sizes (in KB) of these ways, and nowhere else."""
+    points = []
+    for way in WAYS:
+        for size in PAPER_D:
+            message = 2e-4 + size * 8 / 1e8
+            waits = size // KB in late.get(way, set())
+            points += timed(way, "duration_s", WORK, size_bytes=size, rank=0)
+            ended = message + WORK if waits else message
+            points += timed(way, "duration_s", ended, size_bytes=size, rank=1)
+    return record("D2", points)
+
+
+PAPER = {ONE_USER: {20, 30, 40, 50, 60, 70, 80}, SOLARIS: {70, 80}}
+
+
+def outcomes(made: Record) -> dict[str, str]:
+    return {verdict.claim: verdict.outcome for verdict in d2.claims(made)}
+
+
+def test_the_steps_of_the_paper_hold() -> None:
+    assert outcomes(swept(PAPER)) == dict.fromkeys(CLAIMS, "holds")
+
+
+def test_the_papers_own_table_has_these_steps() -> None:
+    table = papers.table("D-table-5")
+    for way, column in ((ONE_USER, "one_user"), (SOLARIS, "solaris")):
+        shares = table[f"{column}_p1_s"] / table[f"{column}_p0_s"]
+        sizes = [int(kb) * KB for kb in table.message_kb]
+        found = {size: summary([share]) for size, share in zip(sizes, shares, strict=True)}
+        below, above = d2.step(found) or (0, 0)
+        assert below <= way.limit_bytes < above
+
+
+def test_a_step_elsewhere_contradicts() -> None:
+    found = outcomes(swept({**PAPER, SOLARIS: {60, 70, 80}}))
+    assert found.pop("solaris-step") == "contradicted"
+    assert set(found.values()) == {"holds"}
+
+
+def test_no_step_at_all_contradicts_and_is_told_so() -> None:
+    verdict = d2.claims(swept({SOLARIS: {70, 80}}))[0]
+    assert verdict.outcome == "contradicted"
+    assert "no step at any size" in verdict.evidence
+
+
+def test_waiting_in_spite_of_mpi_test_contradicts() -> None:
+    assert outcomes(swept({**PAPER, TESTED: {70, 80}}))["one-user-tests-no-step"] == "contradicted"
+
+
+def test_two_steps_are_none_that_can_be_told() -> None:
+    verdict = d2.claims(swept({**PAPER, ONE_USER: {20, 30, 60, 70, 80}}))[0]
+    assert verdict.outcome == "inconclusive"
+    assert verdict.advice
+
+
+def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
+    assert set(outcomes(busy(swept(PAPER))).values()) == {"inconclusive"}
+
+
+def test_a_library_that_was_not_measured_is_said() -> None:
+    made = swept(PAPER)
+    made.points = [p for p in made.points if p.at["mpich"] != "solaris"]
+    assert outcomes(made)["solaris-step"] == "inconclusive"
+
+
+def test_the_table_has_the_papers_rows() -> None:
+    table = d2.paper_table(swept(PAPER))
+    one_user = table[(table.mpich == "one-user") & (table.progress == "calls")]
+    assert list(one_user.message_kb) == list(papers.table("D-table-5").message_kb)
+    assert (one_user.p1_s > WORK / 2).tolist() == [False, *[True] * 7]
+
+
+def test_the_picture_marks_both_steps() -> None:
+    figure = d2.picture(swept(PAPER))
+    assert "one-user: the step is between 10 KB and 20 KB." in figure.alt
+    assert "solaris: the step is between 60 KB and 70 KB." in figure.alt
+    shaded = [round(patch.get_x()) for patch in figure.drawing.axes[0].patches]
+    assert shaded == [10, 60]
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("way", [ONE_USER, SOLARIS], ids=lambda way: way.mpich)
+def test_the_step_is_where_the_limit_was_set(
+    cluster: NamespaceCluster, tmp_path: Path, way: Way
+) -> None:
+    with Session("D2", cluster, tmp_path) as session:
+        words = overlap.sweep_arguments(0.05, PAPER_D, 3, 0)
+        overlap.launch(session, way, "message_sweep.c", words, number=0)
+    found = d2.shares(session.record(), way)
+    late = [size for size in PAPER_D if found[size].median > d2.MIDDLE]
+    # The longest message takes 7 ms and the work 50: nothing lies near the middle between them.
+    assert late == [size for size in PAPER_D if size > way.limit_bytes]
+
+
+@pytest.mark.cluster
+def test_a_message_of_eight_limits_comes_after_the_work_and_one_of_half_a_limit_before(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    small, large = ONE_USER.limit_bytes // 2, ONE_USER.limit_bytes * 8
+    with Session("D2", cluster, tmp_path) as session:
+        for way in (ONE_USER, TESTED):
+            words = overlap.sweep_arguments(0.1, [small, large], 3, 0)
+            overlap.launch(session, way, "message_sweep.c", words, number=0)
+    made = session.record()
+    plain, tested = d2.shares(made, ONE_USER), d2.shares(made, TESTED)
+    assert plain[large].median > 0.9
+    assert plain[small].median < 0.5
+    assert tested[large].median < 0.7, "MPI_Test lets the rendezvous happen during the work"
+
+
+@pytest.mark.cluster
+def test_the_study_runs_from_measure_to_picture(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(d2, "WAYS", (ONE_USER,))
+    monkeypatch.setattr(d2, "QUICK_LAUNCHES", 1)
+    made = d2.measure(cluster, tmp_path, quick=True, seconds=0.02)
+    assert made.sweep["sizes"] == list(PAPER_D)
+    assert [verdict.claim for verdict in d2.claims(made)] == CLAIMS
+    assert len(d2.picture(made).table) == len(PAPER_D)

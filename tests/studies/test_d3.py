@@ -1,0 +1,128 @@
+"""D3: does the study see a gain where there is one, and none where there is none?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from overlap_records import busy, record, timed
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.measure.session import Session
+from beowulf.record import Point, Record
+from beowulf.studies import d3_message_and_workload as d3
+from beowulf.studies import overlap
+from beowulf.studies.overlap import KB, ONE_USER
+
+MESSAGE, WORK = 1e-4, 4e-4
+
+
+def parts(size: int, percent: float, language: dict[str, str], more: float = 1.0) -> list[Point]:
+    times = {"message": MESSAGE, "work": WORK, "both": (MESSAGE + WORK) * (1 + percent / 100)}
+    at = {"size_bytes": size, **language}
+    return [
+        point
+        for part, seconds in times.items()
+        for point in timed(ONE_USER, "duration_s", seconds * more, **at, rank=0, part=part)
+    ]
+
+
+def measured(small: float, large: float, python: float = 1.02) -> Record:
+    """A Record with these improvements in %, and Python so many times as slow."""
+    points = []
+    for size, percent in zip(d3.SIZES, (small, large), strict=True):
+        points += parts(size, percent, d3.C) + parts(size, percent, d3.PYTHON, python)
+    return record("D3", points)
+
+
+def outcomes(made: Record) -> list[str]:
+    return [verdict.outcome for verdict in d3.claims(made)]
+
+
+def test_the_papers_percentages_hold() -> None:
+    assert outcomes(measured(3.61, 3.29)) == ["holds"] * 4
+
+
+def test_a_gain_contradicts() -> None:
+    assert outcomes(measured(3.61, -20))[:2] == ["holds", "contradicted"]
+
+
+def test_a_gain_about_as_large_as_what_counts_as_none_is_not_told() -> None:
+    made = measured(3.61, -5)
+    for point in made.points:  # so few and so scattered that the interval is wide
+        if point.at["part"] == "both" and point.at["size_bytes"] == 65 * KB:
+            point.samples[:] = [each * (0.8 + 0.02 * i) for i, each in enumerate(point.samples)]
+    verdict = d3.claims(made)[1]
+    assert verdict.outcome == "inconclusive"
+    assert verdict.advice
+
+
+@pytest.mark.parametrize(("times", "outcome"), [(1.05, "holds"), (1.5, "contradicted")])
+def test_python_is_alike_or_not(times: float, outcome: str) -> None:
+    verdict = d3.claims(measured(3, 3, times))[2]
+    assert verdict.outcome == outcome
+    assert f"both {times:.2f}" in verdict.evidence
+
+
+def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
+    assert set(outcomes(busy(measured(3, 3)))) == {"inconclusive"}
+
+
+def test_without_samples_nothing_is_said() -> None:
+    assert set(outcomes(record("D3", []))) == {"inconclusive"}
+
+
+def test_the_table_is_made_as_the_papers() -> None:
+    table = d3.paper_table(measured(3.61, 3.29))
+    rows = table.set_index(["message_kb", "statistic"])
+    assert rows.index.get_level_values("message_kb").unique().tolist() == [10, 65]
+    added = rows.message_s + rows.workload_s
+    assert rows.sum_s.tolist() == pytest.approx(added.tolist())
+    # Samples lie within 1 % of what they were made from.
+    assert rows.loc[(10, "mean"), "percent"] == pytest.approx(3.61, abs=2.1)
+    assert rows.percent.notna().sum() == 4, "a percentage for the mean and the median only"
+
+
+def test_the_picture_has_the_three_parts() -> None:
+    figure = d3.picture(measured(3.61, 3.29))
+    assert "one-user, 10 KB: apart" in figure.alt
+    assert [part.split()[0] for part in figure.table["part"]] == [
+        *("T_message", "T_workload", "T_overlap") * 2
+    ]
+
+
+@pytest.mark.cluster
+def test_the_twin_writes_what_the_program_writes(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    words = overlap.sweep_arguments(0.002, [KB, 20 * KB], 3, 0)
+    with Session("D3", cluster, tmp_path) as session:
+        for name, language in (("message_workload.c", d3.C), ("overlap.py", d3.PYTHON)):
+            overlap.launch(session, ONE_USER, name, words, number=0, at=language)
+    made = session.record()
+
+    def places(language: dict[str, str]) -> set[tuple[int, int, str]]:
+        return {
+            (point.at["size_bytes"], point.at["rank"], point.at["part"])
+            for point in made.select(**language)
+            if point.quantity == "duration_s"
+        }
+
+    assert len(places(d3.C)) == 2 * 5
+    assert places(d3.C) == places(d3.PYTHON)
+    assert {len(p.samples) for p in made.points if p.quantity == "duration_s"} == {3}
+    for language in (d3.C, d3.PYTHON):
+        of = d3.operations(made, ONE_USER, 20 * KB, language)
+        assert (of["both"] > 0.001).all(), "work in Python lasts as long as work in C"
+
+
+@pytest.mark.cluster
+def test_the_study_runs_from_measure_to_picture(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(d3, "WAYS", (ONE_USER,))
+    monkeypatch.setattr(d3, "QUICK_LAUNCHES", 1)
+    monkeypatch.setattr(d3, "QUICK_PASSES", 5)
+    made = d3.measure(cluster, tmp_path, quick=True)
+    assert made.program["name"] == "message_workload.c, overlap.py"
+    assert len(d3.claims(made)) == 4
+    assert len(d3.paper_table(made)) == 10
+    assert d3.picture(made).alt

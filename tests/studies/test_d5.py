@@ -1,0 +1,133 @@
+"""D5: is equation 1 the paper's, with its sign, and is it told from the other two formulas?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from overlap_records import busy, record, timed
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
+from beowulf.record import Record
+from beowulf.studies import d5_improvement as d5
+from beowulf.studies.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
+
+WORK = 6e-3
+CLAIMS = [
+    "printed-percentages",
+    *("one-user-gains-below", "one-user-gains-less-above"),
+    *("solaris-gains-below", "solaris-gains-less-above"),
+    *("tests-gains-above", "thread-gains-above"),
+]
+
+
+def measured(hides: dict[Way, bool | None] | None = None) -> Record:
+    """A Record in which messages up to the limit are hidden (None), or all are, or none is."""
+    points = []
+    for way in d5.WAYS:
+        usual = None if way.progress == "calls" else True
+        always = (hides or {}).get(way, usual)
+        for size in d5.SIZES:
+            comm = size * 8.5e-8
+            hidden = comm if always or (always is None and size <= way.limit_bytes) else 0.0
+            before = comm + WORK
+            times = {"comm": comm, "comp": WORK, "before": before, "during": before - hidden}
+            for rank in (0, 1):
+                for part, seconds in times.items():
+                    at = {"size_bytes": size, "rank": rank, "part": part}
+                    points += timed(way, "duration_s", seconds, **at)
+    return record("D5", points)
+
+
+def outcomes(made: Record) -> dict[str, str]:
+    return {verdict.claim: verdict.outcome for verdict in d5.claims(made)}
+
+
+def test_half_the_time_is_minus_fifty_percent_and_negative_is_better() -> None:
+    assert d5.improvement_percent(1.0, 2.0) == -50
+    assert d5.improvement_percent(3.0, 2.0) == 50
+    assert d5.improvement_percent(2.0, 2.0) == 0
+
+
+@pytest.mark.parametrize("nothing", [0.0, -1.0, float("nan")])
+def test_no_time_cannot_be_improved(nothing: float) -> None:
+    with pytest.raises(LabError, match="cannot be computed"):
+        d5.improvement_percent(1.0, nothing)
+
+
+def test_the_interval_of_an_improvement_lies_around_it() -> None:
+    found = d5.improvement([(0.8 + 0.01 * i, 1.0) for i in range(11)])
+    assert found.percent == pytest.approx(-15)
+    assert found.low <= found.percent <= found.high
+    assert found.n == 11
+
+
+def test_the_three_formulas_answer_different_questions() -> None:
+    message, work = 1.0, 4.0
+    for both, equation_1, hidden in ((5.0, 0, 0), (4.5, -10, 50), (4.0, -20, 100)):
+        assert d5.improvement_percent(both, message + work) == pytest.approx(equation_1)
+        assert d5.osu_percent(message, work, both) == pytest.approx(hidden)
+        assert d5.imb_percent(message, work, both) == pytest.approx(hidden)
+    # They part where the work is shorter than the message: IMB counts only what could be hidden.
+    assert d5.imb_percent(4.0, 1.0, 4.0) == 100
+    assert d5.osu_percent(4.0, 1.0, 4.0) == 25
+
+
+def test_gain_below_the_limit_and_with_progress_holds() -> None:
+    assert outcomes(measured()) == dict.fromkeys(CLAIMS, "holds")
+
+
+def test_hiding_everything_contradicts_that_the_limit_matters() -> None:
+    found = outcomes(measured({ONE_USER: True}))
+    assert found["one-user-gains-less-above"] == "contradicted"
+    assert found["one-user-gains-below"] == "holds"
+
+
+def test_progress_that_brings_nothing_is_not_a_gain() -> None:
+    found = outcomes(measured({TESTED: None, THREADED: None}))
+    assert found["tests-gains-above"] == "inconclusive"
+    assert found["thread-gains-above"] == "inconclusive"
+
+
+def test_loss_below_the_limit_contradicts() -> None:
+    made = measured()
+    for point in made.points:
+        if point.at["mpich"] == "solaris" and point.at["part"] == "during":
+            point.samples[:] = [3 * each for each in point.samples]
+    assert outcomes(made)["solaris-gains-below"] == "contradicted"
+
+
+def test_a_busy_machine_leaves_only_the_papers_own_figures() -> None:
+    found = outcomes(busy(measured()))
+    assert found.pop("printed-percentages") == "holds"
+    assert set(found.values()) == {"inconclusive"}
+
+
+def test_the_slower_rank_counts() -> None:
+    made = measured()
+    for point in made.points:
+        if point.at["rank"] == 1 and point.at["part"] == "during":
+            point.samples[:] = [9.0] * len(point.samples)
+    assert all(gain.percent > 100 for gain in d5.gains(made, SOLARIS).values())
+
+
+def test_the_table_has_all_three_formulas() -> None:
+    table = d5.formulas(measured())
+    assert {"equation_1_percent", "osu_percent", "imb_percent"} <= set(table.columns)
+    assert {"t_comm_s", "t_comp_s", "t_both_s"} <= set(table.columns)
+    assert len(table) == len(d5.WAYS) * len(d5.SIZES)
+    assert "negative is better" in d5.picture(measured()).title
+
+
+@pytest.mark.cluster
+def test_the_study_runs_from_measure_to_picture(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(d5, "WAYS", (ONE_USER, THREADED))
+    monkeypatch.setattr(d5, "SIZES", (14 * KB, 28 * KB))
+    monkeypatch.setattr(d5, "QUICK_LAUNCHES", 1)
+    monkeypatch.setattr(d5, "QUICK_PASSES", 3)
+    made = d5.measure(cluster, tmp_path, quick=True)
+    assert list(outcomes(made)) == CLAIMS
+    assert len(d5.picture(made).table) == 4
