@@ -59,9 +59,9 @@ def build(source: Path, *, library: str = "classic", output: Path | None = None)
         str(compiler),
         *COMPILER_FLAGS,
         f"-I{include}",
-        str(source),
+        _operand(source),
         "-o",
-        str(program),
+        _operand(program),
         "-lm",
     ]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace")
@@ -71,6 +71,11 @@ def build(source: Path, *, library: str = "classic", output: Path | None = None)
             "Mend the first error that it names, then try again.",
         )
     return program
+
+
+def _operand(path: Path) -> str:
+    """The path as a compiler takes it for a file, also when its name begins like an option."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
 
 
 def prepare(program: Path, *, library: str = "classic") -> list[str]:

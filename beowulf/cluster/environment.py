@@ -46,7 +46,10 @@ def files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
     launcher = _launcher(places.mpi_prefix(plan.mpi) / "bin" / "mpiexec")
     settings = variables(plan, folder).items()
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings)
+    python = shlex.quote(str(places.python_bin() / "python"))
     return {
+        # The modern library lives beside another Python, which would come first in PATH.
+        "bin/python": (f'#!/bin/sh\nexec {python} "$@"\n', 0o755),
         "bin/connection": (CONNECTION, 0o755),
         "bin/shell": (_shell(folder), 0o755),
         "bin/mpiexec": (launcher, 0o755),

@@ -208,7 +208,7 @@ def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learn
     assert sorted(hostile("ssh", "node00", "mpiexec -n 2 hostname").split()) == ["node00", "node01"]
     assert hostile("ssh", "node00", "command -v mpicc python").split() == [
         str(places.mpi_prefix("classic") / "bin" / "mpicc"),
-        str(places.python_bin() / "python"),
+        str(hostile.state / "bin" / "python"),
     ]
     typed = "command -v mpiexec; hostname; exit\n"
     done = subprocess.run(
