@@ -29,6 +29,8 @@ from beowulf.studies.overlap import (
     TESTED,
     THREADED,
     Way,
+    allowed,
+    chosen,
     judged,
     kb,
     launch,
@@ -141,7 +143,7 @@ def claims(record: Record) -> list[Verdict]:
             name = f"{way.mpich}-{way.progress}-{size}-{work}"
             says = f"Synchronisation overlap, {work} as work; {says}"
             verdicts.append(_verdict(record, way, size, work, expected, name, says))
-    return with_same_limit(record, verdicts)
+    return allowed(record, "since_barrier_s", with_same_limit(record, verdicts))
 
 
 def _verdict(
@@ -162,9 +164,7 @@ def _verdict(
         outcome = "inconclusive"
         advice = "Let the work last longer against the message, and leave the machine alone."
     numbers = {"place": found.median, "low": found.low, "high": found.high, "n": found.n}
-    return judged(
-        record, name, says, outcome, evidence, advice, numbers, quantity="since_barrier_s"
-    )
+    return judged(record, name, says, outcome, evidence, advice, numbers)
 
 
 def paper_table(record: Record) -> pd.DataFrame:
@@ -219,12 +219,8 @@ def picture(record: Record) -> Figure:
 
 def _times(record: Record, way: Way, size: int, work: str) -> pd.DataFrame:
     """One row a pass, one column a rank and event, such as `1 ended`; in seconds."""
-    found = table(record, "since_barrier_s")
-    here = {**way.at, "work": work, "size_bytes": size}
-    for name, value in here.items():
-        found = found[found[name] == value]
-    if found.empty:
-        raise LabError("There are no samples of this case.", "Measure again.")
+    at = {**way.at, "work": work, "size_bytes": size}
+    found = chosen(record, "since_barrier_s", **at)
     found = found.assign(what=found["rank"].astype(str) + " " + found["event"])
     wide = found.pivot(index=["launch", "pass"], columns="what", values="since_barrier_s")
     return wide.dropna()

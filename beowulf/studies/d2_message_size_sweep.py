@@ -19,7 +19,7 @@ from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.sweep import PAPER_D
-from beowulf.measure.table import summarised, table
+from beowulf.measure.table import summarised
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.studies.overlap import (
@@ -30,6 +30,8 @@ from beowulf.studies.overlap import (
     THREADED,
     WAYS,
     Way,
+    allowed,
+    chosen,
     judged,
     kb,
     launch,
@@ -88,11 +90,7 @@ def measure(
 
 def shares(record: Record, way: Way) -> dict[int, Summary]:
     """T_P1 as a share of T_P0 at each size, pass by pass; LabError when there are no samples."""
-    found = table(record, "duration_s")
-    for name, value in way.at.items():
-        found = found[found[name] == value]
-    if found.empty:
-        raise LabError("There are no samples of this library.", "Measure again.")
+    found = chosen(record, "duration_s", **way.at)
     wide = found.pivot(index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s")
     ratios = (wide[1] / wide[0]).dropna()
     return {int(str(size)): summary(each.to_numpy()) for size, each in ratios.groupby("size_bytes")}
@@ -124,7 +122,7 @@ def claims(record: Record) -> list[Verdict]:
         _no_step(record, TESTED, "With MPI_Test in the work"),
         _no_step(record, THREADED, "With a progress thread"),
     ]
-    return with_same_limit(record, verdicts)
+    return allowed(record, "duration_s", with_same_limit(record, verdicts))
 
 
 def _step(record: Record, way: Way, cluster: str, expected: tuple[int, int]) -> Verdict:
@@ -142,7 +140,7 @@ def _step(record: Record, way: Way, cluster: str, expected: tuple[int, int]) -> 
     evidence = f"{_told(seen)}; the eager limit was set to {way.limit_bytes:,} bytes"
     numbers = {"below": seen[0], "above": seen[1]} if seen else {}
     numbers |= {"limit_bytes": way.limit_bytes}
-    return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
+    return judged(record, claim, says, outcome, evidence, advice, numbers)
 
 
 def _no_step(record: Record, way: Way, how: str) -> Verdict:
@@ -163,7 +161,7 @@ def _no_step(record: Record, way: Way, how: str) -> Verdict:
         f" ({ratios[largest].low:.2f} to {ratios[largest].high:.2f})"
     )
     numbers = {"share": ratios[largest].median}
-    return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
+    return judged(record, claim, says, outcome, evidence, advice, numbers)
 
 
 def _told(seen: tuple[int, int] | None) -> str:

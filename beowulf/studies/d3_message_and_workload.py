@@ -19,7 +19,6 @@ from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio, ratio, summary
-from beowulf.measure.table import table
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.studies.d5_improvement import Improvement, improvement, improvement_percent
@@ -30,6 +29,8 @@ from beowulf.studies.overlap import (
     TESTED,
     THREADED,
     Way,
+    allowed,
+    chosen,
     judged,
     kb,
     launch,
@@ -87,9 +88,8 @@ def operations(record: Record, way: Way, size: int, language: dict[str, str] = C
 
     LabError when the Record has no such samples.
     """
-    found = table(record, "duration_s")
-    for name, value in {**way.at, **language, "size_bytes": size, "rank": 0}.items():
-        found = found[found[name] == value]
+    at = {**way.at, **language, "size_bytes": size, "rank": 0}
+    found = chosen(record, "duration_s", **at)
     wide = found.pivot(index=["launch", "pass"], columns="part", values="duration_s").dropna()
     if wide.empty:
         raise LabError("There are no samples of this case.", "Measure again.")
@@ -106,7 +106,8 @@ def claims(record: Record) -> list[Verdict]:
     """Tables 7 and 8: no gain at either size. And by how much Python differs from C."""
     need_study(record, ID)
     verdicts = [_verdict(record, size) for size in SIZES]
-    return [*with_same_limit(record, verdicts), *(_twin(record, size) for size in SIZES)]
+    verdicts = [*with_same_limit(record, verdicts), *(_twin(record, size) for size in SIZES)]
+    return allowed(record, "duration_s", verdicts)
 
 
 def _verdict(record: Record, size: int) -> Verdict:
@@ -127,7 +128,7 @@ def _verdict(record: Record, size: int) -> Verdict:
         f" n = {found.n}"
     )
     numbers = {"percent": found.percent, "low": found.low, "high": found.high, "n": found.n}
-    return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
+    return judged(record, claim, says, outcome, evidence, advice, numbers)
 
 
 def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
@@ -161,7 +162,7 @@ def _twin(record: Record, size: int) -> Verdict:
         for part, each in found.items()
     )
     numbers = {part: each.median for part, each in found.items()}
-    return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
+    return judged(record, claim, says, outcome, evidence, advice, numbers)
 
 
 def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:

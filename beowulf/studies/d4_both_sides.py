@@ -31,6 +31,7 @@ from beowulf.studies.overlap import (
     TESTED,
     THREADED,
     Way,
+    allowed,
     judged,
     kb,
     launch,
@@ -91,7 +92,7 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     verdicts = [_gains(record, size, rank) for size in SIZES for rank in (0, 1)]
     verdicts += [_less(record, rank) for rank in (0, 1)]
-    return with_same_limit(record, verdicts)
+    return allowed(record, "duration_s", with_same_limit(record, verdicts))
 
 
 def _gains(record: Record, size: int, rank: int) -> Verdict:
@@ -112,7 +113,7 @@ def _gains(record: Record, size: int, rank: int) -> Verdict:
         advice = "Zero lies within the interval: take more samples on a quieter machine."
     evidence = f"{found.says} by equation 1, negative being better; n = {found.n}"
     numbers = {"percent": found.percent, "low": found.low, "high": found.high, "n": found.n}
-    return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
+    return judged(record, claim, says, outcome, evidence, advice, numbers)
 
 
 def _less(record: Record, rank: int) -> Verdict:
@@ -126,7 +127,7 @@ def _less(record: Record, rank: int) -> Verdict:
     advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
     evidence = f"{kb(SMALL)}: {small.says}; {kb(LARGE)}: {large.says}"
     numbers = {"small_percent": small.percent, "large_percent": large.percent}
-    return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
+    return judged(record, claim, says, outcome, evidence, advice, numbers)
 
 
 def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:

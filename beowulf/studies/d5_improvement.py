@@ -24,7 +24,6 @@ from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio, ratio
-from beowulf.measure.table import table
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.studies.overlap import (
@@ -34,6 +33,8 @@ from beowulf.studies.overlap import (
     TESTED,
     THREADED,
     Way,
+    allowed,
+    chosen,
     judged,
     kb,
     launch,
@@ -130,9 +131,7 @@ def exchanges(record: Record, way: Way) -> pd.DataFrame:
 
     LabError when the Record has no such samples.
     """
-    found = table(record, "duration_s")
-    for name, value in way.at.items():
-        found = found[found[name] == value]
+    found = chosen(record, "duration_s", **way.at)
     keys = ["size_bytes", "rank", "launch", "pass"]
     wide = found.pivot(index=keys, columns="part", values="duration_s").dropna().reset_index()
     if wide.empty:
@@ -152,12 +151,11 @@ def gains(record: Record, way: Way) -> dict[int, Improvement]:
 def claims(record: Record) -> list[Verdict]:
     """Equation 1 gives the paper's percentages; below the limit overlap gains, above it hardly."""
     need_study(record, ID)
-    verdicts = [_printed(record)]
-    for way in (ONE_USER, SOLARIS):
-        verdicts += with_same_limit(record, _by_size(record, way))
-    for way, how in ((TESTED, "MPI_Test"), (THREADED, "a progress thread")):
-        verdicts += with_same_limit(record, [_restored(record, way, how)])
-    return verdicts
+    measured = [each for way in (ONE_USER, SOLARIS) for each in _by_size(record, way)]
+    measured.append(_restored(record, TESTED, "MPI_Test"))
+    measured.append(_restored(record, THREADED, "a progress thread"))
+    verdicts = allowed(record, "duration_s", with_same_limit(record, measured))
+    return [_printed(record), *verdicts]
 
 
 def _printed(record: Record) -> Verdict:
@@ -241,7 +239,7 @@ def _verdict(
     numbers: Mapping[str, float],
 ) -> Verdict:
     advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
-    return judged(record, claim, says, outcome, evidence, advice, numbers, quantity="duration_s")
+    return judged(record, claim, says, outcome, evidence, advice, numbers)
 
 
 def formulas(record: Record) -> pd.DataFrame:

@@ -9,16 +9,20 @@ some MPI call, so a sender that works does not send. Paper D saw this on two clu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beowulf import places
 from beowulf.measure import quality
 from beowulf.measure.judgement import verdict
 from beowulf.measure.session import Session
+from beowulf.measure.table import table
 from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KB = 1024  # in paper D: 10,000 ints are 39.06 KB
 PAPER_KB = 40_000 / KB
@@ -103,6 +107,11 @@ def sweep_arguments(
     return [*words, "--passes", passes, "--seed", number + 1]
 
 
+def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
+    """The samples of `quantity` at the points with all these coordinates, a row each; LabError for none."""
+    return table(replace(record, points=record.select(**at)), quantity)
+
+
 def judged(
     record: Record,
     claim: str,
@@ -111,20 +120,24 @@ def judged(
     evidence: str,
     advice: str = "",
     numbers: Mapping[str, Any] | None = None,
-    *,
-    quantity: str,
 ) -> Verdict:
-    """A Verdict on this Record's `quantity`; inconclusive instead when the circumstances allow none."""
-    return verdict(
-        record,
-        claim,
-        says,
-        outcome,
-        evidence,
-        advice=advice,
-        numbers=numbers,
-        trouble=quality.trouble(record, quantity),
+    """A Verdict on this Record, before anybody has asked whether the circumstances allow one."""
+    return Verdict(
+        record.study, claim, says, outcome, evidence, advice, dict(numbers or {}), [record.digest]
     )
+
+
+def allowed(record: Record, quantity: str, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The Verdicts, or inconclusive ones where the circumstances of `quantity` allow none."""
+    bad = quality.trouble(record, quantity)
+    if not bad:
+        return list(verdicts)
+    return [
+        v
+        if v.outcome == "inconclusive"
+        else verdict(record, v.claim, v.says, v.outcome, v.evidence, numbers=v.numbers, trouble=bad)
+        for v in verdicts
+    ]
 
 
 def unmeasured(record: Record, claim: str, says: str) -> Verdict:
