@@ -51,7 +51,7 @@ def test_a_gain_about_as_large_as_what_counts_as_none_is_not_told() -> None:
     made = measured(3.61, -5)
     for point in made.points:  # so few and so scattered that the interval is wide
         if point.at["part"] == "both" and point.at["size_bytes"] == 65 * KB:
-            point.samples[:] = [each * (0.8 + 0.02 * i) for i, each in enumerate(point.samples)]
+            point.samples[:] = [each * (0.8 + 0.01 * i) for i, each in enumerate(point.samples)]
     verdict = d3.claims(made)[1]
     assert verdict.outcome == "inconclusive"
     assert verdict.advice
