@@ -68,8 +68,9 @@ def timeline(
                 va="center",
             )
         _finish(axes, list(bars), title, value_title)
-        longest = max((sum(part.length for part in parts) for parts in bars.values()), default=1.0)
-        axes.set_xlim(0, 1.16 * longest or 1)  # with room for the figures at the bars' ends
+        ends = [sum(part.length for part in parts) for parts in bars.values()]
+        ends += [part.high for parts in bars.values() for part in parts if part.high]
+        axes.set_xlim(0, 1.16 * max(ends, default=0) or 1)  # with room for the figures at the ends
         for number, kind in enumerate(kinds):
             colour, hatch = COLOURS[number % len(COLOURS)], HATCHES[number % len(HATCHES)]
             axes.bar(0, 0, color=colour, hatch=hatch, edgecolor="white", label=kind)
@@ -153,5 +154,7 @@ def _finish(axes: Axes, names: Sequence[str], title: str, value_title: str) -> N
 
 
 def _legend(drawing: Drawing, entries: int) -> None:
+    if not entries:
+        return
     # Below the axes: long bars leave no room within.
     drawing.legend(loc="outside lower center", ncols=min(entries, 4))

@@ -161,7 +161,15 @@ def _no_step(record: Record, way: Way, how: str) -> Verdict:
         f" ({ratios[largest].low:.2f} to {ratios[largest].high:.2f})"
     )
     numbers = {"share": ratios[largest].median}
+    if record.select(**ONE_USER.at):
+        # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
+        numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
+        evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that without"
     return judged(record, claim, says, outcome, evidence, advice, numbers)
+
+
+def _sender_s(record: Record, way: Way) -> float:
+    return summary(chosen(record, "duration_s", **way.at, rank=0)["duration_s"].to_numpy()).median
 
 
 def _told(seen: tuple[int, int] | None) -> str:

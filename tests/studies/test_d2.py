@@ -71,6 +71,15 @@ def test_waiting_in_spite_of_mpi_test_contradicts() -> None:
     assert outcomes(swept({**PAPER, TESTED: {70, 80}}))["one-user-tests-no-step"] == "contradicted"
 
 
+def test_what_progress_costs_the_sender_is_told() -> None:
+    made = swept(PAPER)
+    for point in made.select(progress="thread", rank=0):
+        point.samples[:] = [2 * each for each in point.samples]
+    tests, thread = d2.claims(made)[2:]
+    assert "T_P0 is 1.00 times that without" in tests.evidence
+    assert "T_P0 is 2.00 times that without" in thread.evidence
+
+
 def test_two_steps_are_none_that_can_be_told() -> None:
     verdict = d2.claims(swept({**PAPER, ONE_USER: {20, 30, 60, 70, 80}}))[0]
     assert verdict.outcome == "inconclusive"

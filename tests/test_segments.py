@@ -1,0 +1,35 @@
+"""Bars of parts and values with intervals: do they say in words and in a table what they show?"""
+
+from __future__ import annotations
+
+from beowulf.segments import Part, Value, intervals, timeline
+
+
+def test_the_parts_of_a_bar_follow_each_other() -> None:
+    bars = {
+        "rank 0": [Part("works", 3.0), Part("waits", 1.0, 3.5, 4.5)],
+        "rank 1": [Part("works", 2)],
+    }
+    figure = timeline(bars, title="Who waits?", value_title="time (s)")
+    assert figure.table["from time (s)"].tolist() == [0, 3, 0]
+    assert figure.table["to time (s)"].tolist() == [3, 4, 2]
+    assert "rank 0: works 3, waits 1, ends at 4" in figure.alt
+    assert figure.drawing.axes[0].get_xlim()[1] > 4.5, "the interval's end is inside"
+
+
+def test_parts_differ_in_more_than_their_colour() -> None:
+    figure = timeline({"a": [Part("one", 1), Part("two", 1)]}, title="t", value_title="s")
+    hatches = {patch.get_hatch() for patch in figure.drawing.axes[0].patches}
+    assert len(hatches) == 2
+
+
+def test_a_value_has_its_interval_and_its_kind_in_the_table_and_in_words() -> None:
+    values = [Value("7 KB", -26.3, -28.0, -24.0, "rank 0"), Value("7 KB", 3.0, 2.0, 5.0, "rank 1")]
+    figure = intervals(values, title="Gain", value_title="improvement (%)")
+    assert "7 KB rank 0 -26.3 (-28 to -24)" in figure.alt
+    assert figure.table[["low", "high"]].to_numpy().tolist() == [[-28, -24], [2, 5]]
+
+
+def test_nothing_to_show_is_still_a_figure() -> None:
+    assert timeline({}, title="t", value_title="s").alt
+    assert intervals([], title="t", value_title="s").alt
