@@ -1,0 +1,304 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 04: Does it matter how we send?
+#
+# A program can send and wait, or send and go on. Two papers measured both on four PCs and saw
+# hardly a difference. In this notebook you measure it on your own four nodes: the rate for two,
+# three and four nodes, what a message costs before its first byte, and why four ranks on two
+# processors can be a hundred times slower than they need to be. The handout
+# (`labs/04-blocking-nonblocking/README.md`) explains each word; do its sections 1 to 4 first.
+#
+# - **Time** about 120 minutes together with the handout · **Points** 20
+# - **You need** a running cluster (`beowulf lab 04` booted one), and little else
+#   running on your machine: what is measured here are microseconds
+# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
+#   notebook. Where you see `None`, your answer goes. You may write a sum, such as `8 + 1000 / 12.5`.
+
+# %%
+from pathlib import Path
+
+from beowulf import claims, connect, picture, study
+from beowulf.learner import learner
+from beowulf.measure.roundtrips import rates, run
+from beowulf.measure.session import Session
+from beowulf.measure.table import summarised
+from beowulf.notebook import form
+
+QUICK = True  # False: the whole sweep of each study, some minutes each
+
+cluster = connect("records")
+print(cluster.kind, *cluster.nodes)
+
+# %% [markdown]
+# ## 1 Predict
+#
+# Nobody grades a prediction; it is there so that you notice a surprise.
+
+# %%
+predicted_faster = None  # "blocking", "nonblocking" or "neither"?
+predicted_saturation_bytes = None  # from which size on does the rate hardly rise any more?
+predicted_four_nodes_times = None  # four nodes in a ring: how often the rate of two?
+predicted_impatience_times = None  # four ranks on two processors: how much slower?
+
+# %% [markdown]
+# ## 2 What MPI_Send promises
+#
+# In the handout, section 3, two ranks send to each other *before* they receive (`headon.c`). With
+# small messages both come home, with large ones the program hangs.
+#
+# **Question `eager-limit`** (2 points). Find the largest message, in bytes, with which
+# `headon.c` still ends, by halving the interval: about ten runs in a terminal. An answer within
+# 500 bytes is near enough.
+
+# %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
+eager_limit_bytes = None
+### BEGIN SOLUTION
+eager_limit_bytes = 131040
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "eager-limit", "grade": true, "points": 2, "locked": true}
+form(eager_limit_bytes, "number")
+
+# %% [markdown]
+# ## 3 More nodes, more rate?
+#
+# Study A7 repeats figures 13 to 15 of paper A with `roundtrip.c`, which you have read in section 4
+# of the handout. Two patterns:
+#
+# - `pairs`: ping-pong. One message at a time in each pair; four ranks are two pairs
+# - `ring`: every rank sends to the next at the same time, with 2, 3 or 4 ranks
+#
+# It takes about a minute; leave the machine alone meanwhile.
+#
+# **Question `a7-record`** (2 points). Nothing to write: the points are for the Record.
+
+# %%
+a7 = study("A7", cluster, quick=QUICK)
+
+# %% nbgrader={"grade_id": "a7-record", "grade": true, "points": 2, "locked": true}
+assert a7.study == "A7", "Run the cell above: it measures A7 on your cluster."
+assert a7.complete, "The measurement was cut short; run the cell above again."
+
+# %%
+picture(a7)
+
+# %% [markdown]
+# *What to look at:* do the two lines of one np lie apart or on each other? What happens to the
+# rings where the messages become longer than your `eager_limit_bytes`?
+
+# %%
+claims(a7)
+
+# %% [markdown]
+# `inconclusive` is no fault of yours: the Verdict says what disturbed the measurement. The
+# questions below can be answered from any whole Record. The rates by size, in numbers:
+
+# %%
+rate = rates(a7)
+rate.pivot_table(
+    index="size_bytes", columns=["pattern", "ranks", "protocol"], values="rate_mbit_per_s"
+).round(1)
+
+# %% [markdown]
+# **Question `saturation-bytes`** (2 points). For `pairs`, 2 ranks, `blocking`: which is the
+# smallest size, in bytes, from which on every rate stays within 10 % of the rate of the largest
+# message? (Some small sizes may be *faster* than the cable. Section 4 of the handout says why;
+# they are not within 10 %, and the plateau begins after them.)
+
+# %% nbgrader={"grade_id": "saturation-bytes-answer", "solution": true}
+saturation_bytes = None
+### BEGIN SOLUTION
+saturation_bytes = 65536  # an example: read it off your own table
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "saturation-bytes", "grade": true, "points": 2, "locked": true}
+form(saturation_bytes, "number")
+
+# %% [markdown]
+# **Question `four-nodes`** (2 points). At the largest message, in the `ring`: how often the rate
+# of 2 ranks do 4 ranks have? Write the quotient of two numbers of your table.
+
+# %% nbgrader={"grade_id": "four-nodes-answer", "solution": true}
+four_nodes_times = None
+### BEGIN SOLUTION
+four_nodes_times = 300 / 171  # an example
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "four-nodes", "grade": true, "points": 2, "locked": true}
+form(four_nodes_times, "number")
+
+# %% [markdown]
+# ## 4 Blocking against non-blocking
+#
+# Papers A and B plot the *difference*. Study B2 measures both calls in turns, so that a disturbance
+# hits both alike, and takes the difference of each pair. B3 says it as a rate.
+
+# %%
+b2 = study("B2", cluster, quick=QUICK)
+picture(b2)
+
+# %%
+claims(b2)
+
+# %% [markdown]
+# *What to look at:* where the band round a line contains 0, no difference shows. Paper B's jump at
+# 100,000 bytes: is there one in your figure, and where?
+
+# %% [markdown]
+# ## 5 Latency and rate
+#
+# Paper E writes the time of a message as T(n) = alpha + n / beta. **alpha** is what a message costs
+# before its first byte; **beta** is how many bytes a second follow. Study E1 fits both to the half
+# round trips of your two nodes.
+#
+# **Question `e1-record`** (2 points). Nothing to write: the points are for the Record.
+
+# %%
+e1 = study("E1", cluster, quick=QUICK)
+
+# %% nbgrader={"grade_id": "e1-record", "grade": true, "points": 2, "locked": true}
+assert e1.study == "E1", "Run the cell above: it measures E1 on your cluster."
+assert e1.complete, "The measurement was cut short; run the cell above again."
+
+# %%
+picture(e1)
+
+# %% [markdown]
+# *What to look at:* the title has your alpha and beta. The line in the plot is what the model does
+# *not* explain: 0 % is exactly on the model.
+
+# %%
+claims(e1)
+
+# %% [markdown]
+# **Question `model-time`** (2 points). With your alpha and beta: how many microseconds does the
+# model give a message of 500,000 bytes, for half a round trip? 1 Mbit/s is 0.125 bytes a
+# microsecond.
+
+# %% nbgrader={"grade_id": "model-time-answer", "solution": true}
+model_time_us = None
+### BEGIN SOLUTION
+model_time_us = 20.0 + 500000 / (94.1 * 0.125)  # an example
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "model-time", "grade": true, "points": 2, "locked": true}
+form(model_time_us, "number")
+
+# %% [markdown]
+# **Question `half-rate`** (1 point). For which size, in bytes, does alpha take just as long as
+# n / beta? Such a message travels at half of beta; below it, sending fewer messages helps more than
+# sending fewer bytes.
+
+# %% nbgrader={"grade_id": "half-rate-answer", "solution": true}
+half_rate_bytes = None
+### BEGIN SOLUTION
+half_rate_bytes = 20.0 * 94.1 * 0.125  # an example
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "half-rate", "grade": true, "points": 1, "locked": true}
+form(half_rate_bytes, "number")
+
+# %% [markdown]
+# ## 6 Patience
+#
+# Your cluster's `mpiexec` makes ranks wait politely when they outnumber the processors of your
+# machine (section 9 of the handout). What happens without that? The next cell is a whole
+# measurement, written out: four ranks in a ring, messages of 8 bytes, with patience as usual
+# (`auto`) and without (`never`), in turns.
+
+# %%
+def measure_patience():
+    with Session("A7", cluster, Path("records"), quick=True, launches=4) as session:
+        for launch in range(2):
+            for wish in ("auto", "never"):
+                run(
+                    session,
+                    4,
+                    [8],
+                    pattern="ring",
+                    launch=launch,
+                    environment={"BEOWULF_PATIENT": wish},
+                    at={"patience": wish},
+                )
+    record = session.record()
+    record.variant, record.learner = "patience", learner()
+    record.save_in(Path("records"))
+    return record
+
+
+if cluster.kind == "recorded":  # it gives back what was measured before
+    patience = cluster.record("A7", "patience")
+else:
+    patience = measure_patience()
+
+# %% [markdown]
+# **Question `patience-record`** (2 points). Nothing to write: the points are for the Record.
+
+# %% nbgrader={"grade_id": "patience-record", "grade": true, "points": 2, "locked": true}
+assert patience.variant == "patience", "Run the cell above: it measures with and without patience."
+assert patience.complete, "The measurement was cut short; run the cell above again."
+
+# %%
+waiting = summarised(patience, "exchange_us", ["patience", "ranks"])
+print("processors:", patience.cluster.get("cores"), "· you predicted:", predicted_impatience_times)
+waiting
+
+# %% [markdown]
+# **Question `patience-times`** (1 point). How often does the median exchange with `never` take as
+# long as the one with `auto`? (With four processors or more it may be once: then nobody has to
+# wait for a processor, and that is a finding, too.)
+
+# %% nbgrader={"grade_id": "patience-times-answer", "solution": true}
+impatience_times = None
+### BEGIN SOLUTION
+impatience_times = 9000 / 50  # an example
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "patience-times", "grade": true, "points": 1, "locked": true}
+form(impatience_times, "number")
+
+# %% [markdown]
+# ## 7 Explain
+#
+# **Question `explain`** (4 points, read by a person). In eight to twelve sentences of your own:
+#
+# 1. Your `headon.c` hangs with large messages, and its `--nonblocking` never does. What does
+#    `MPI_Send` promise when it returns, what does the library do with a small and with a large
+#    message, and why does paper A's "the send waits until the receiver accepts" not describe both?
+# 2. Paper A concludes that either call may be used, because the rates are nearly alike. What does
+#    your Record say, and what did the paper's measurement *not* let the program do between
+#    sending and waiting?
+
+# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
+# ### BEGIN SOLUTION
+# **What MPI_Send promises (2 points).** When it returns, the buffer may be used again; nothing is
+# said about the receiver. A small message is sent eagerly: it leaves at once and the other side
+# keeps it until somebody asks, so that MPI_Send returns before the receive. A large one is
+# announced first and leaves only when the receive has been posted (rendezvous): if both ranks
+# send first, each waits for the other's receive, and neither comes to it. MPI_Isend only begins the
+# send, so the rank goes on to its receive. One point for the promise, one for eager and rendezvous.
+#
+# **What the comparison leaves out (2 points).** One point for the learner's own figures: ratios
+# near 1 with their intervals, or where they are not. One point for the reason: a program that
+# sends and waits at once gives non-blocking calls nothing to gain; they pay when there is work
+# between MPI_Isend and MPI_Wait (lab 05), or when several messages travel at the same time.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 8 Hand in
+#
+# 1. *Kernel > Restart Kernel and Run All Cells* measures everything again, some minutes in all.
+#    Your answers must fit the *newest* Records: when you have run a measuring cell again, look at
+#    your answers again.
+# 2. Save the notebook. What you hand in is this folder: the notebook **and** `records/`.
