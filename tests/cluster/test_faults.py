@@ -1,0 +1,104 @@
+"""Is each broken cluster broken in one way, found by study A2, and whole again after `beowulf up`?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Beowulf
+
+from beowulf.cluster import faults, namespaces
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.plan import Plan
+from beowulf.errors import UsageError
+from beowulf.studies import a2_validation
+
+PLAN = Plan(nodes=3)
+NODES = Plan().names
+
+
+def found(cluster: NamespaceCluster, folder: Path) -> tuple[str, str]:
+    diagnosis = a2_validation.diagnose(a2_validation.measure(cluster, folder, quick=True))
+    return diagnosis.fault, diagnosis.node
+
+
+@pytest.fixture(scope="module")
+def broken(
+    tmp_path_factory: pytest.TempPathFactory, namespaces_work: None
+) -> Iterator[NamespaceCluster]:
+    folder = tmp_path_factory.mktemp("broken") / "state"
+    yield namespaces.up(PLAN, folder=folder)
+    namespaces.down(folder=folder)
+
+
+def test_the_three_puzzles_of_a_learner_are_the_three_faults() -> None:
+    for learner in ("ada", "grace", "", "ü"):
+        solved = [faults.solution(name, NODES, learner) for name in faults.PUZZLES]
+        assert {fault for fault, _ in solved} == set(faults.FAULTS)
+        assert all(node in NODES[1:] for _, node in solved), "the master stays whole"
+
+
+def test_different_learners_have_different_puzzles() -> None:
+    learners = [f"learner{number}" for number in range(40)]
+    solved = {tuple(faults.solution(p, NODES, who) for p in faults.PUZZLES) for who in learners}
+    assert len(solved) > 20
+    assert {faults.solution("a", NODES, who)[0] for who in learners} == set(faults.FAULTS)
+
+
+def test_a_learner_has_the_same_puzzle_tomorrow() -> None:
+    assert faults.solution("b", NODES, "ada") == faults.solution("b", NODES, "ada")
+
+
+def test_a_puzzle_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="There are: a, b, c, wrong-hosts, node-down, key-refused"):
+        faults.solution("d", NODES, "ada")
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("puzzle", faults.PUZZLES)
+def test_a_puzzle_is_found_by_study_a2_exactly(
+    broken: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, puzzle: str
+) -> None:
+    monkeypatch.setenv("BEOWULF_LEARNER", "ada")
+    broken.break_it(puzzle)
+    assert found(broken, tmp_path) == faults.solution(puzzle, PLAN.names, "ada")
+
+
+@pytest.mark.cluster
+def test_a_fault_stands_on_the_node_that_was_chosen(broken: NamespaceCluster) -> None:
+    broken.break_it("node-down", "node02")
+    assert broken.dead_nodes() == ["node02"]
+    # Each fault takes the place of the one before.
+    broken.break_it("wrong-hosts", "node01")
+    assert broken.dead_nodes() == []
+    assert "192.168.0.99 node02" in broken.run("node01", "cat /etc/hosts").stdout
+    assert "192.168.0.99" not in broken.run("node00", "cat /etc/hosts").stdout
+    broken.break_it("key-refused", "node01")
+    assert "192.168.0.99" not in broken.run("node01", "cat /etc/hosts").stdout
+    for node in ("node00", "node02"):
+        assert "Permission denied" in broken.run(node, "ssh node01 true").stderr
+    assert broken.run("node00", "ssh node02 hostname").stdout == "node02\n"
+
+
+@pytest.mark.cluster
+def test_a_healed_cluster_has_no_fault(broken: NamespaceCluster, tmp_path: Path) -> None:
+    for fault in faults.FAULTS:
+        broken.break_it(fault, "node01")
+        broken.heal()
+        assert broken.broken == ""
+    assert found(broken, tmp_path) == ("none", "")
+
+
+@pytest.mark.cluster
+def test_the_command_says_what_it_may_and_no_more(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "3")
+    said = beowulf("break", "a")
+    assert "Cluster a is broken." in said
+    assert not any(fault in said for fault in faults.FAULTS)
+    assert "Broken on purpose by `beowulf break a`" in beowulf("status", code=None)
+    assert "node-down" in beowulf("break", "node-down", "--node", "node01")
+    assert "There is no 'node09'" in beowulf("break", "node-down", "--node", "node09", code=2)
+    assert "There is no broken cluster 'z'" in beowulf("break", "z", code=2)
+    beowulf("up")
+    assert "Broken" not in beowulf("status")

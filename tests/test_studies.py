@@ -1,0 +1,270 @@
+"""Do the studies of lab 01 measure what they say, keep it, and judge a Record that is not whole with a sentence?"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from running import Beowulf
+
+import beowulf as package
+from beowulf import notebook, studies
+from beowulf.capture.packets import read
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.record import Record, newest
+from beowulf.studies import a2_validation, a5_no_load
+
+
+@pytest.fixture(scope="module")
+def validation(
+    cluster: NamespaceCluster, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Record, Path]:
+    folder = tmp_path_factory.mktemp("validation")
+    return notebook.measure_and_save("A2", cluster, folder)
+
+
+@pytest.fixture(scope="module")
+def idle(
+    cluster: NamespaceCluster, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Record, Path]:
+    folder = tmp_path_factory.mktemp("idle")
+    with pytest.MonkeyPatch.context() as patch:
+        # A second is enough to see that it is a capture.
+        patch.setattr(a5_no_load, "QUICK_ELAPSED_S", 1.0)
+        return notebook.measure_and_save("A5", cluster, folder, quick=True)
+
+
+# A2
+
+
+@pytest.mark.cluster
+def test_a_whole_cluster_fulfils_every_claim(validation: tuple[Record, Path]) -> None:
+    record, path = validation
+    verdicts = studies.judge(record)
+    assert {verdict.outcome for verdict in verdicts} == {"holds"}, str(verdicts)
+    assert a2_validation.diagnose(record).fault == "none"
+    assert Record.load(path) == record
+
+
+@pytest.mark.cluster
+def test_every_node_and_every_ordered_pair_is_asked(validation: tuple[Record, Path]) -> None:
+    record, _ = validation
+    nodes = record.cluster["nodes"]
+    for check in ("configuration", "routes", "performance"):
+        assert [point.at["node"] for point in record.select(check=check)] == nodes
+    for check in ("resolve", "ping", "ssh", "transfer"):
+        asked = [(point.at["node"], point.at["peer"]) for point in record.select(check=check)]
+        assert sorted(asked) == sorted(permutations(nodes, 2))
+
+
+@pytest.mark.cluster
+def test_the_record_holds_what_a_learner_would_see(validation: tuple[Record, Path]) -> None:
+    record, _ = validation
+    facts = record.select(check="configuration", node="node01")[0].facts
+    assert facts["hosts_first_line"] == "192.168.0.9 node01"
+    assert facts["addresses"] == ["192.168.0.9"]
+    assert "192.168.0.0/24 dev eth0" in record.select(check="routes")[0].facts["routes"][0]
+    assert len(record.select(check="ping")[0].samples) == a2_validation.PINGS
+    hello = record.select(check="mpi-hello")[0]
+    assert hello.facts["hosts"] == record.cluster["nodes"]
+    ring = record.select(check="mpi-ring")[0]
+    assert [hop[0] for hop in ring.facts["hops"]] == [1, 2, 3, 0]
+
+
+@pytest.mark.cluster
+def test_a_transfer_is_not_faster_than_its_cable(validation: tuple[Record, Path]) -> None:
+    record, _ = validation
+    rates = [sample for point in record.select(check="transfer") for sample in point.samples]
+    assert len(rates) == 12
+    # 100 Mbit/s, and what the bucket lets through at once.
+    assert max(rates) * 8 < 1.2 * 100e6
+
+
+@pytest.mark.cluster
+def test_the_validation_has_a_picture_with_a_cell_a_pair(validation: tuple[Record, Path]) -> None:
+    figure = studies.draw(validation[0])
+    assert figure.alt
+    assert "ok" in figure.table.to_string()
+
+
+# A5
+
+
+@pytest.mark.cluster
+def test_known_traffic_is_counted_once_for_each_packet(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    with cluster.capture(tmp_path / "wire.pcapng", packet_filter="icmp") as wire:
+        cluster.run("node00", "ping -q -n -c 10 -i 0.01 node03")
+    assert wire.packets == len(read(wire.file)) == 20
+    assert wire.summary()["protocols"]["icmp"]["packets"] == 20
+
+
+@pytest.mark.cluster
+def test_an_idle_wire_is_quiet(idle: tuple[Record, Path]) -> None:
+    record, path = idle
+    facts = record.points[0].facts
+    assert facts["elapsed_s"] >= 1.0
+    capture = path.parent / record.captures[0]["file"]
+    assert capture.exists()
+    # The capture goes on for a moment after the time that is counted.
+    assert facts["packets"] <= record.captures[0]["packets"]
+
+
+@pytest.mark.cluster
+def test_a_capture_that_is_too_short_is_no_proof(idle: tuple[Record, Path]) -> None:
+    verdict = studies.judge(idle[0])[0]
+    assert verdict.outcome == "inconclusive"
+    assert "too short" in verdict.evidence
+    assert "Capture at least 5 s" in verdict.advice
+
+
+@pytest.mark.cluster
+def test_a_busy_wire_is_not_idle(idle: tuple[Record, Path]) -> None:
+    record = Record(**{**vars(idle[0])})
+    facts = {**record.points[0].facts, "elapsed_s": 60.0, "mbit_per_s": 50.0}
+    record.points = [type(record.points[0])(record.points[0].at, "", [], facts)]
+    assert studies.judge(record)[0].outcome == "contradicted"
+
+
+@pytest.mark.cluster
+def test_an_idle_wire_has_a_picture(idle: tuple[Record, Path]) -> None:
+    assert studies.draw(idle[0]).alt
+
+
+# What is kept
+
+
+@pytest.mark.cluster
+def test_two_records_of_the_same_moment_are_both_kept(
+    idle: tuple[Record, Path], tmp_path: Path
+) -> None:
+    first, second = idle[0].save_in(tmp_path), idle[0].save_in(tmp_path)
+    assert first != second
+    assert Record.load(first) == Record.load(second)
+
+
+@pytest.mark.cluster
+def test_studies_that_run_at_once_do_not_overwrite_each_other(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(a5_no_load, "QUICK_ELAPSED_S", 0.2)
+    with ThreadPoolExecutor(2) as pool:
+        both = [
+            pool.submit(notebook.measure_and_save, "A5", cluster, tmp_path, quick=True)
+            for _ in range(2)
+        ]
+        paths = {each.result()[1] for each in both}
+    assert len(paths) == 2
+    captures = {Record.load(path).captures[0]["file"] for path in paths}
+    assert len(captures) == 2
+
+
+@pytest.mark.cluster
+def test_a_study_from_the_command_line_is_kept_shown_and_judged(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    said = beowulf("study", "a2", "--variant", "first-try", BEOWULF_LEARNER="grace")
+    assert "The Record is in records/A2-first-try-" in said
+    assert list(beowulf.temporary.iterdir()) == []
+    record = newest(beowulf.here / "records", "A2", "first-try")
+    assert record
+    assert record.learner == "grace"
+    verdicts = json.loads(beowulf("claims", "A2", "--variant", "first-try", "--json"))
+    assert {verdict["outcome"] for verdict in verdicts} == {"holds"}
+    said = beowulf("show", "A2", "--variant", "first-try")
+    assert "hosts_first_line: 192.168.0.9 node01" in said
+    said = beowulf("claims", "A2", "--variant", "second-try", code=1)
+    assert "There is no Record of study A2, variant second-try in records." in said
+
+
+@pytest.mark.parametrize("variant", ["../elsewhere", "a/b", "two words", "-x"])
+@pytest.mark.cluster
+def test_a_variant_that_cannot_be_part_of_a_files_name_is_refused_before_anything_is_measured(
+    cluster: NamespaceCluster, tmp_path: Path, variant: str
+) -> None:
+    with pytest.raises(UsageError, match="A variant is a word"):
+        notebook.measure_and_save("A5", cluster, tmp_path, variant=variant)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.cluster
+def test_a_folder_for_records_that_cannot_be_made_is_said_before_anything_is_measured(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LabError, match=r"file/records for your Records cannot be made"):
+        notebook.measure_and_save("A5", cluster, tmp_path / "file" / "records")
+
+
+def test_a_study_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    with pytest.raises(UsageError, match=r"There is no study 'Z9'\. There are: A2, A5"):
+        studies.find("Z9")
+
+
+def test_every_study_has_what_the_others_have() -> None:
+    for name in studies.STUDIES:
+        found = studies.find(name.lower())
+        assert name == found.ID
+        assert found.TITLE
+        assert callable(found.measure)
+        assert callable(found.claims)
+        assert callable(found.picture)
+
+
+# Records that are not whole
+
+
+def test_a_record_without_points_fulfils_no_claim() -> None:
+    assert "holds" not in {verdict.outcome for verdict in package.claims(Record(study="A2"))}
+    with pytest.raises(
+        LabError, match=r"The Record of study A5 that was started at .* is not whole"
+    ):
+        package.claims(Record(study="A5"))
+
+
+@pytest.mark.cluster
+def test_a_record_without_a_fact_is_not_whole(validation: tuple[Record, Path]) -> None:
+    record = Record(**{**vars(validation[0])})
+    point = type(record.points[0])
+    record.points = [point(p.at, p.quantity, p.samples, {}) for p in record.points]
+    with pytest.raises(LabError, match="is not whole"):
+        package.claims(record)
+    with pytest.raises(LabError, match="is not whole"):
+        package.picture(record)
+
+
+# Answers
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [("node02", "node"), (3, "number"), (0.25, "number"), ("b", "choice:a,b"), ("so", "text")],
+)
+def test_an_answer_in_form_is_accepted(value: object, kind: str) -> None:
+    notebook.form(value, kind)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "sentence"),
+    [
+        (None, "text", "still empty"),
+        (..., "number", "still empty"),
+        ("", "text", "a text in quotes"),
+        ("  ", "node", "a text in quotes"),
+        (3, "text", "a text in quotes"),
+        ("3", "number", "a number, such as"),
+        (True, "number", "a number, such as"),
+        (float("nan"), "number", "a number, such as"),
+        (float("inf"), "number", "a number, such as"),
+        ("Node2", "node", "the name of a node"),
+        ("node", "node", "the name of a node"),
+        ("d", "choice:a,b,c", "one of a, b, c"),
+    ],
+)
+def test_an_answer_out_of_form_is_said_to_be(value: object, kind: str, sentence: str) -> None:
+    with pytest.raises(AssertionError, match=sentence):
+        notebook.form(value, kind)
