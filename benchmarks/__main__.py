@@ -25,7 +25,16 @@ from beowulf.record import moment
 
 RESULTS = Path(__file__).with_name("results")
 # In this order: the last one leaves a load behind that would spoil what follows.
-BENCHMARKS = ("help", "up_down", "install", "allreduce")
+BENCHMARKS = (
+    "help",
+    "up_down",
+    "roundtrip",
+    "saturation",
+    "capture",
+    "studies",
+    "install",
+    "allreduce",
+)
 # What the last one did still shows in the load and in the pressure, which look ten seconds back and more.
 REST_S = 20.0
 EPILOG = "A result is written when a benchmark is through; Ctrl-C leaves the old one, and the machine as it was."
@@ -51,6 +60,7 @@ def _read(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="say which there are")
     parser.add_argument("--rounds", type=int, help="how many; each benchmark has its own number")
     parser.add_argument("--seed", type=int, help="draws the order and the intervals; kept")
+    parser.add_argument("--full", action="store_true", help="studies: also without --quick (hours)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder for the results")
     return parser.parse_args(arguments)
 
@@ -64,12 +74,14 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.rounds is not None and asked.rounds < 1:
         raise UsageError(f"It takes at least 1 round, not {asked.rounds}.")
     names = [chosen(asked.name)] if asked.name else list(BENCHMARKS)
+    if asked.full and names != ["studies"]:
+        raise UsageError("--full is for studies alone.", "`python -m benchmarks studies --full`.")
     worst = 0
     for number, name in enumerate(names):
         if number:
             time.sleep(REST_S)
         try:
-            result = measure(name, asked.rounds, asked.seed)
+            result = measure(name, asked.rounds, asked.seed, full=asked.full)
             files = result.save(asked.results)
         except LabError as trouble:
             print(f"benchmarks: {name}: {trouble}", file=sys.stderr)
@@ -93,14 +105,17 @@ def find(name: str) -> ModuleType:
     return importlib.import_module(f"benchmarks.{name}")
 
 
-def measure(name: str, rounds: int | None = None, seed: int | None = None) -> Result:
-    """Run one benchmark and judge its rows by what the machine did meanwhile."""
+def measure(
+    name: str, rounds: int | None = None, seed: int | None = None, *, full: bool = False
+) -> Result:
+    """Run one benchmark (`full`: with what takes hours) and judge its rows by what the machine did meanwhile."""
     module = find(name)
     rounds = rounds or module.ROUNDS
     seed = secrets.randbits(32) if seed is None else seed
     started, before = moment(), circumstances.now()
     with bar(module.TITLE) as told:
-        found = module.measure(rounds, seed, told)
+        more = {"full": True} if full else {}
+        found = module.measure(rounds, seed, told, **more)
     after, ended = circumstances.now(), moment()
     noisy = noise(before, after, found.busy_percent, fills_the_cores=module.FILLS_THE_CORES)
     return Result(

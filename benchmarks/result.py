@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.ratio import LEAST_PAIRS
-from benchmarks.rows import HEADINGS, Question, Row, cells, seconds
+from benchmarks.rows import HEADINGS, Question, Row, amount, cells
 from beowulf.errors import LabError
 
 SCHEMA_VERSION = 1
@@ -90,8 +90,9 @@ class Result:
 
 def markdown(result: Result) -> str:
     """The whole result for a reader: the table first, then what the figures rest on."""
+    units = {name: row.unit for row in result.rows for name in (row.ours, row.other)}
     quartile_rows = [
-        [name, str(len(taken)), *(seconds(value) for value in _five(taken))]
+        [name, str(len(taken)), *(amount(v, units.get(name, "s")) for v in _five(taken))]
         for name, taken in result.samples_s.items()
     ]
     before, after = result.circumstances["before"], result.circumstances["after"]

@@ -14,11 +14,15 @@ NO_BAR = "no bar"
 
 @dataclass(frozen=True)
 class Bar:
-    """What is to be reached: at most `limit`, in seconds for `ours`, or as a `ratio` of ours to the other."""
+    """What is to be reached: at most `limit`, in seconds for `ours`, or as a `ratio` of ours to the other.
+
+    Where less is not better either, `least` is the other end.
+    """
 
     limit: float
     of: str = "ours"
     says: str = ""
+    least: float = 0.0
 
     def __str__(self) -> str:
         if self.says or self.of == "ratio":
@@ -28,18 +32,19 @@ class Bar:
 
 @dataclass(frozen=True)
 class Question:
-    """One row to be: `ours` and `other` name samples; `missing` says why there are none."""
+    """One row to be: `ours` and `other` name samples in `unit`; `missing` says why there are none."""
 
     what: str
     ours: str
     other: str = ""
     bar: Bar | None = None
     missing: str = ""
+    unit: str = "s"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table. Medians are in seconds; a ratio is ours over the other."""
+    """A line of the table. Medians are in seconds, or in `unit`; a ratio is ours over the other."""
 
     what: str
     bar: str
@@ -53,6 +58,7 @@ class Row:
     n: int
     verdict: str
     why: str
+    unit: str = "s"
 
 
 def answer(
@@ -77,6 +83,7 @@ def answer(
         n=len(ours),
         verdict=verdict,
         why=why,
+        unit=question.unit,
     )
 
 
@@ -100,9 +107,9 @@ def _verdict(
     if n < least:
         return INCONCLUSIVE, f"{n} of the {least} rounds that it takes"
     low, high = found
-    if high <= bar.limit:
+    if bar.least <= low and high <= bar.limit:
         return MET, ""
-    if low > bar.limit:
+    if low > bar.limit or high < bar.least:
         return NOT_MET, ""
     what = "of the ratio" if of_ratio else "of the median"
     return INCONCLUSIVE, f"the bar lies within the interval {what}"
@@ -112,10 +119,17 @@ def seconds(value: float | None) -> str:
     """A time with three digits and the unit that suits it."""
     if value is None:
         return "–"
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
         if value >= factor:
             return f"{value / factor:.3g} {unit}"
     return f"{value:.3g} s"
+
+
+def amount(value: float | None, unit: str) -> str:
+    """A time, or bytes as MB."""
+    if unit == "bytes" and value is not None:
+        return f"{value / 1e6:.0f} MB"
+    return seconds(value)
 
 
 def cells(row: Row) -> list[str]:
@@ -124,9 +138,10 @@ def cells(row: Row) -> list[str]:
     if row.ratio is not None and row.ratio_interval:
         low, high = row.ratio_interval
         ratio = f"{row.ratio:.3g} ({low:.3g} to {high:.3g})"
-    other = f"{seconds(row.other_median_s)} ({row.other})" if row.other_median_s else "–"
+    other = f"{amount(row.other_median_s, row.unit)} ({row.other})" if row.other_median_s else "–"
     verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
-    return [row.what, row.bar, seconds(row.ours_median_s), other, ratio, str(row.n), verdict]
+    ours = amount(row.ours_median_s, row.unit)
+    return [row.what, row.bar, ours, other, ratio, str(row.n), verdict]
 
 
 HEADINGS = [

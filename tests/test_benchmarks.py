@@ -248,7 +248,8 @@ def test_an_unknown_name_is_told_which_there_are() -> None:
     done = benchmarks("nonesuch")
     assert done.returncode == 2
     assert done.stderr == (
-        "benchmarks: There is no benchmark 'nonesuch'. There are: help, up_down, install, allreduce.\n"
+        "benchmarks: There is no benchmark 'nonesuch'. There are: "
+        f"{', '.join(program.BENCHMARKS)}.\n"
     )
 
 

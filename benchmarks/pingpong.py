@@ -1,0 +1,73 @@
+"""Launches of the labs' own ping-pong and of others, on one host or on nodes, and the times that ours prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks import commands
+from beowulf import mpi, places
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+
+SOURCE = places.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
+RANKS = 2
+LONGEST_LAUNCH_S = 300.0
+
+# Runs two ranks of these words with these settings; gives what they printed.
+Launcher = Callable[[Sequence[str], Mapping[str, str]], str]
+
+
+def build(folder: Path) -> str:
+    """The labs' ping-pong, compiled into `folder`."""
+    return str(mpi.build(SOURCE, output=folder / "roundtrip"))
+
+
+def on_one_host(folder: Path) -> Launcher:
+    """Both ranks on this machine, where they talk through memory."""
+    mpiexec = str(places.mpi_prefix("classic") / "bin" / "mpiexec")
+
+    def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
+        line = [mpiexec, "-n", str(RANKS), *words]
+        env = commands.environment(**settings)
+        return commands.timed(line, env, folder=folder, timeout_s=LONGEST_LAUNCH_S)[1]
+
+    return launch
+
+
+def on_nodes(cluster: Cluster, folder: Path) -> Launcher:
+    """A rank on each of two nodes of a cluster, where they talk over TCP."""
+
+    def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
+        done = mpi.launch(
+            cluster,
+            words,
+            RANKS,
+            environment=settings,
+            timeout_s=LONGEST_LAUNCH_S,
+            folder=folder,
+        )
+        if sentence := mpi.failure(done, Path(words[0]).name):
+            raise LabError(sentence, done.stderr.strip())
+        return done.stdout
+
+    return launch
+
+
+def arguments(sizes: Sequence[int], *more: object) -> list[str]:
+    """What the labs' ping-pong is told: blocking, these sizes, and more."""
+    return ["--sizes", ",".join(str(size) for size in sizes), *(str(word) for word in more)]
+
+
+def half_round_trips(text: str) -> dict[int, list[float]]:
+    """Seconds of half a round trip by size, a number for each chunk in the order in which they were taken."""
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    if not lines or lines[-1]["kind"] != "end":
+        raise LabError("What the ping-pong prints breaks off before its end.", "Measure again.")
+    found: dict[int, list[float]] = {}
+    for line in lines:
+        if line["kind"] == "sample":
+            seconds = line["seconds"] / line["repetitions"] / 2
+            found.setdefault(line["size_bytes"], []).append(seconds)
+    return found

@@ -1,0 +1,139 @@
+"""Does a shaped link carry what it should, and does a launch of the ping-pong repeat the one before?"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+
+from benchmarks import pingpong
+from benchmarks.pingpong import Launcher
+from benchmarks.ratio import Side, Told, compare, interleave
+from benchmarks.result import Findings
+from benchmarks.rows import Bar, Question
+from benchmarks.workshop import STATE, workshop
+from beowulf.cluster import Cluster, namespaces
+from beowulf.cluster.plan import RATE_BITS_PER_S, Plan
+from beowulf.measure import wire
+
+TITLE = "Half a round trip at 100 Mbit/s: does it repeat, and is the link full?"
+ROUNDS = 6
+FILLS_THE_CORES = True
+
+RATE = "100mbit"
+MTU = 1500
+LAUNCHES = 5
+SIZES = [1 << power for power in range(10, 21)]
+PASSES, CHUNKS = 10, 3
+
+LARGEST = SIZES[-1]
+AT_SATURATION, IDEAL = f"{LARGEST} B", "what headers leave of the cable"
+SHAPED = "what headers leave as tbf counts"
+MOST, LEAST = "most of 5 medians", "least of 5 medians"
+
+
+def measure(rounds: int, seed: int, told: Told) -> Findings:
+    """A round is five launches on two nodes; of each launch and size the median is taken."""
+    with workshop() as folder:
+        told(0, 1, "booting the cluster")
+        cluster = namespaces.up(Plan(nodes=2, rate=RATE), folder=folder / STATE)
+        stamps = time_stamps(cluster)
+        side = our_side(pingpong.on_nodes(cluster, folder), pingpong.build(folder), stamps)
+        taken = interleave({f"{LAUNCHES} launches": side}, rounds, seed, told, warm_up=0)
+    return Findings(
+        questions(taken.samples, seed),
+        taken.samples,
+        taken.busy_percent,
+        taken.order,
+        facts={"rate": RATE, "tcp_timestamps": stamps},
+        notes=notes(stamps),
+    )
+
+
+def time_stamps(cluster: Cluster) -> bool:
+    """Whether the nodes put time stamps into TCP's headers."""
+    node = cluster.nodes[0]
+    return cluster.run(node, "cat /proc/sys/net/ipv4/tcp_timestamps").stdout.strip() != "0"
+
+
+def our_side(launch: Launcher, program: str, stamps: bool) -> Side:
+    """Five launches, one after the other."""
+    words = [program, *pingpong.arguments(SIZES, "--passes", PASSES, "--chunks", CHUNKS)]
+    ideal = {
+        IDEAL: LARGEST * 8 / bits_per_s(stamps, wire.ETHERNET_BYTES),
+        SHAPED: LARGEST * 8 / bits_per_s(stamps, wire.ETHERNET_BYTES - NOT_COUNTED),
+    }
+
+    def run() -> Mapping[str, float]:
+        medians: dict[int, list[float]] = {size: [] for size in SIZES}
+        for number in range(LAUNCHES):
+            settings = ["--seed", str(number + 1)]
+            for size, chunks in pingpong.half_round_trips(launch(words + settings, {})).items():
+                medians[size].append(statistics.median(chunks))
+        found = {AT_SATURATION: statistics.median(medians[LARGEST]), **ideal}
+        for size, each in medians.items():
+            found |= {sample(size, MOST): max(each), sample(size, LEAST): min(each)}
+        return found
+
+    return run
+
+
+# tbf counts a frame without preamble, check sum and gap.
+NOT_COUNTED = 8 + 4 + 12
+
+
+def bits_per_s(stamps: bool, ethernet_bytes: int) -> float:
+    """What is left for data of the rate, when a frame costs so many bytes besides IP's packet."""
+    headers = wire.IP_BYTES + wire.TCP_BYTES + (wire.TIME_STAMP_BYTES if stamps else 0)
+    return RATE_BITS_PER_S[RATE] * (MTU - headers) / (MTU + ethernet_bytes)
+
+
+def sample(size: int, which: str) -> str:
+    """The name of a size's samples."""
+    return f"{size} B, {which}"
+
+
+def questions(samples: Mapping[str, list[float]], seed: int) -> list[Question]:
+    """The rows: the size that repeats worst, and the largest message against the sum."""
+
+    def spread(size: int) -> float:
+        return compare(samples[sample(size, MOST)], samples[sample(size, LEAST)], seed).median
+
+    worst = max(SIZES, key=spread)
+    return [
+        Question(
+            f"{LAUNCHES} launches from 1 KiB on, worst of {len(SIZES)} sizes: {worst} B",
+            sample(worst, MOST),
+            sample(worst, LEAST),
+            Bar(1.02, "ratio", "medians within 2 % of each other"),
+        ),
+        Question(
+            f"half round trip of {LARGEST} B against headers' sum",
+            AT_SATURATION,
+            IDEAL,
+            Bar(1.05, "ratio", "within 5 %", least=0.95),
+        ),
+        Question(
+            f"half round trip of {LARGEST} B against the sum as the shaper counts",
+            AT_SATURATION,
+            SHAPED,
+        ),
+    ]
+
+
+def notes(stamps: bool) -> list[str]:
+    """What the figures rest on, the sum among it."""
+    options = f" - {wire.TIME_STAMP_BYTES} (its time stamps, which the nodes use)" if stamps else ""
+    cable, shaped = (
+        bits_per_s(stamps, each) / 1e6
+        for each in (wire.ETHERNET_BYTES, wire.ETHERNET_BYTES - NOT_COUNTED)
+    )
+    headers = f"{MTU} - {wire.IP_BYTES} (IP) - {wire.TCP_BYTES} (TCP){options}"
+    return [
+        f"A round is {LAUNCHES} launches; of each launch and size, the median of {PASSES * CHUNKS} chunks. The first "
+        "row has the largest of five medians over the least, at the size at which that is worst.",
+        f"The sum: of the {MTU} bytes of IP in a full frame, data has {headers}; on the cable the frame takes "
+        f"{MTU} + 14 (Ethernet) + 4 (check sum) + 8 (preamble) + 12 (gap) = {MTU + wire.ETHERNET_BYTES} byte times. "
+        f"That leaves {cable:.2f} of 100 Mbit/s, and {LARGEST} B take {LARGEST * 8e-3 / cable:.3f} ms.",
+        f"tbf, which shapes the links, counts {MTU} + 14 for the frame: there {shaped:.2f} Mbit/s are left.",
+        "Half a round trip also has the latency and what the rendezvous takes; at this size that is little.",
+    ]

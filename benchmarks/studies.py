@@ -1,0 +1,106 @@
+"""How long does each study take? `beowulf study ID --quick`, and the full ones where they are asked for."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks import commands
+from benchmarks.ratio import Side, Told, interleave
+from benchmarks.result import Findings
+from benchmarks.rows import Bar, Question
+from benchmarks.workshop import STATE, workshop
+from beowulf import places
+from beowulf.cluster import namespaces
+from beowulf.cluster.plan import Plan
+from beowulf.errors import LabError
+from beowulf.studies import STUDIES
+
+TITLE = "`beowulf study ID --quick` for every study"
+ROUNDS = 3
+FILLS_THE_CORES = True
+
+QUICK, FULL = "--quick", "full"
+BARS = {QUICK: Bar(60.0), FULL: Bar(600.0)}
+# Beyond this a study is ended, so that the benchmark ends by itself.
+LONGEST_S = {QUICK: 300.0, FULL: 1800.0}
+
+
+def measure(rounds: int, seed: int, told: Told, *, full: bool = False) -> Findings:
+    """Every study by turns on one cluster of four nodes; one that fails is told and does not end the others."""
+    kinds = [QUICK, FULL] if full else [QUICK]
+    failed: dict[str, str] = {}
+    said: dict[str, str] = {}
+    with workshop() as folder:
+        told(0, 1, "booting the cluster")
+        namespaces.up(Plan(), folder=folder / STATE)
+        sides = {
+            sample(study, kind): a_study(study, kind, folder, failed, said)
+            for kind in kinds
+            for study in STUDIES
+        }
+        taken = interleave(sides, rounds, seed, told, warm_up=0)
+    asked = [
+        Question(name, name, bar=BARS[kind], missing=failed.get(name, ""))
+        for kind in kinds
+        for name in (sample(study, kind) for study in STUDIES)
+    ]
+    # A study that failed once has no time, even if it went well in another round.
+    samples = {name: times for name, times in taken.samples.items() if name not in failed}
+    return Findings(
+        asked,
+        samples,
+        taken.busy_percent,
+        taken.order,
+        facts=said,
+        notes=[
+            "The whole command with Python's start, the launches, the Record and its Verdicts, on a cluster of four "
+            "nodes at 100 Mbit/s that runs already. What the claims came to in the last round stands below.",
+            "Each study begins with an empty folder for its Records.",
+        ],
+    )
+
+
+def sample(study: str, kind: str) -> str:
+    """The name of a study's samples."""
+    return f"{study} {kind}"
+
+
+def a_study(
+    study: str, kind: str, folder: Path, failed: dict[str, str], said: dict[str, str]
+) -> Side:
+    """One run of a study's command; its complaint goes into `failed`, what its claims came to into `said`."""
+    name = sample(study, kind)
+    options = [QUICK] if kind == QUICK else []
+
+    def run() -> Mapping[str, float]:
+        if name in failed:
+            return {}
+        records = folder / "records"
+        env = commands.environment(BEOWULF_STATE=str(folder / STATE))
+        beowulf = str(places.python_bin() / "beowulf")
+        words = [beowulf, "study", study, *options, "--json", "--records", str(records)]
+        try:
+            took_s, printed = commands.timed(words, env, folder=folder, timeout_s=LONGEST_S[kind])
+            said[f"{name}: claims"] = outcomes(printed)
+        except LabError as trouble:
+            failed[name] = " ".join(str(trouble).split())
+            return {}
+        finally:
+            shutil.rmtree(records, ignore_errors=True)
+        return {name: took_s}
+
+    return run
+
+
+def outcomes(printed: str) -> str:
+    """How many claims held, from the JSON that a study prints (warnings may stand before it)."""
+    start = printed.find("[\n")
+    try:
+        verdicts = json.loads(printed[start:])
+        found = [verdict["outcome"] for verdict in verdicts]
+    except (ValueError, KeyError, TypeError) as problem:
+        raise LabError(f"The study printed no Verdicts: {problem}.") from problem
+    return ", ".join(f"{found.count(word)} {word}" for word in sorted(set(found)))
