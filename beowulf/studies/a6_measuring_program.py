@@ -152,13 +152,15 @@ def _agrees(record: Record, bad: list[str]) -> Verdict:
     apart = {mode: int((each.abs() > AGREE).sum()) for mode, each in share.items()}
     worst = {mode: max(each.tolist(), key=abs) for mode, each in share.items() if len(each)}
     outcome: Outcome = "contradicted" if any(apart.values()) else "holds"
-    said = ", ".join(f"{value:+.1%} from {mode}'s way" for mode, value in worst.items())
+    said = ", ".join(f"{value:+.1%} ({mode}'s way)" for mode, value in worst.items())
     return verdict(
         record,
         "agrees",
         OTHERS,
         outcome if worst else "inconclusive",
-        f"our smallest times are at most {said} off" if said else "the other ways are missing",
+        f"where they differ most, our smallest time is off by {said}"
+        if said
+        else "the other ways are missing",
         numbers={mode: float(value) for mode, value in worst.items()},
         trouble=bad,
     )

@@ -63,7 +63,7 @@ def measure(
     need_nodes(cluster, 2)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     wide = powers_of_two(0, LAST_BYTES) if sizes is None else list(sizes)
-    even = steps(INCREMENT, 2 * max(LIMITS) - 6 * INCREMENT, INCREMENT)
+    even = steps(INCREMENT, 3 * max(LIMITS) // 2, INCREMENT)
     swept = {"sizes": wide, "even_sizes": even, "limits": list(LIMITS), "increment": INCREMENT}
     with Session(
         ID,
@@ -90,7 +90,8 @@ def measure(
 
 
 def _around(limit: int, sizes: Sequence[int]) -> list[int]:
-    return [size for size in sizes if size <= max(2 * limit, 10 * INCREMENT)]
+    """The sizes from half of the limit to half more than it, ten at least."""
+    return [size for size in sizes if limit / 2 <= size <= max(1.5 * limit, 10 * INCREMENT)]
 
 
 def times(record: Record, **at: object) -> dict[int, list[float]]:

@@ -52,8 +52,9 @@ struct place {
     enum protocol protocol;
     int size;
     long overlap_bytes;
-    long repetitions; /* of a chunk */
-    long lead_in;     /* repetitions just before, whose time is not kept */
+    long repetitions;  /* of a chunk */
+    long lead_in;      /* repetitions just before, whose time is not kept */
+    double shortest_s; /* a chunk that is shorter is not kept */
 };
 
 /* The same for the whole run. */
@@ -263,6 +264,8 @@ static double run_chunk(void *what, long repetitions) {
 /* ---- The sweep --------------------------------------------------------------------------------
  */
 
+#define SHORTEST 0.4 /* of the chunk that was asked for: 0.2 ms of 0.5 ms */
+
 /* How a place is measured: a chunk of about chunk_s, after a lead-in of up to WARM_UP repetitions
  * that takes about a millisecond; none where one message alone takes 20 ms. */
 static void prepare(struct place *p, double chunk_s, enum mode mode) {
@@ -273,6 +276,10 @@ static void prepare(struct place *p, double chunk_s, enum mode mode) {
         p->lead_in = 0;
     else
         p->lead_in = one_s * WARM_UP < 1e-3 ? WARM_UP : 1 + (long)(1e-3 / one_s);
+
+    p->shortest_s = FEWEST_TICKS * resolution_s;
+    if (mode == OURS && p->shortest_s < SHORTEST * chunk_s)
+        p->shortest_s = SHORTEST * chunk_s;
 
     /* Intel's IMB-MPI1: 1000 repetitions, fewer when that would be more than 40 MB. */
     if (mode == IMB) {
@@ -301,10 +308,11 @@ static void write_sample(const struct place *p, long pass, double seconds, int w
     end_line();
 }
 
-/* A chunk's seconds; when it is too short for the clock, its repetitions are doubled for good. */
+/* A chunk's seconds; when it is too short, its repetitions are doubled for good. (That happens
+ * where something disturbed the calibration.) */
 static double measured(struct place *p) {
     double seconds = run_chunk(p, p->repetitions);
-    while (seconds < FEWEST_TICKS * resolution_s && p->repetitions < MOST_REPETITIONS) {
+    while (seconds < p->shortest_s && p->repetitions < MOST_REPETITIONS) {
         p->repetitions *= 2;
         seconds = run_chunk(p, p->repetitions);
     }

@@ -18,6 +18,7 @@ from beowulf.studies import (
     b1_round_trip,
     b2_time_difference,
     b3_bandwidth_difference,
+    b4_cpu_use,
     e1_latency_model,
     e2_pingpong,
 )
@@ -29,6 +30,7 @@ STUDIES = (
     b1_round_trip,
     b2_time_difference,
     b3_bandwidth_difference,
+    b4_cpu_use,
     e1_latency_model,
     e2_pingpong,
 )
@@ -253,6 +255,44 @@ def test_b3_every_outcome(share: dict[int, float], outcome: str) -> None:
     assert made.outcomes(found) == {"rises-from-3-to-4": outcome}
 
 
+# ---- B4 -----------------------------------------------------------------------------------------
+
+
+def b4(percent: Callable[[At], float], **how: Any) -> Record:
+    places = [
+        {"size_bytes": size, "protocol": protocol, "polling": polling, "node": node}
+        for size in b4_cpu_use.SIZES
+        for protocol in b4_cpu_use.PROTOCOLS
+        for polling in b4_cpu_use.POLLING
+        for node in ("node00", "node01")
+    ]
+    how.setdefault("noise", 0.02)
+    return made.record("B4", b4_cpu_use.CPU, places, percent, **how)
+
+
+def rising(at: At) -> float:
+    return 20.0 + b4_cpu_use.SIZES.index(at["size_bytes"]) * 5
+
+
+def test_b4_holds_where_asking_costs_more_and_length_too() -> None:
+    found = b4_cpu_use.claims(b4(lambda at: rising(at) + 10 * (at["protocol"] == "nonblocking")))
+    assert made.outcomes(found) == {"nonblocking-uses-more": "holds", "rises-with-size": "holds"}
+
+
+def test_b4_contradicts_where_calls_are_alike_and_long_messages_let_the_rank_sleep() -> None:
+    found = b4_cpu_use.claims(b4(lambda at: 80 - rising(at)))
+    assert made.outcomes(found) == {
+        "nonblocking-uses-more": "contradicted",
+        "rises-with-size": "contradicted",
+    }
+    assert "spinning, any rank uses" in found[0].evidence
+
+
+def test_b4_is_inconclusive_where_the_difference_is_within_the_noise() -> None:
+    noisy = b4(lambda at: 50 + 2 * (at["protocol"] == "nonblocking"), noise=0.05)
+    assert set(made.outcomes(b4_cpu_use.claims(noisy)).values()) == {"inconclusive"}
+
+
 # ---- E1 -----------------------------------------------------------------------------------------
 
 
@@ -412,6 +452,7 @@ WHOLE: dict[str, Callable[..., Record]] = {
     "B1": lambda **how: b1(lambda at: 500.0, **how),
     "B2": lambda **how: rings("B2", lambda at: 1.0, **how),
     "B3": lambda **how: rings("B3", lambda at: 1.0, **how),
+    "B4": lambda **how: b4(lambda at: 50.0, **how),
     "E1": e1,
     "E2": lambda **how: e2(lambda at: 50.0, **how),
 }

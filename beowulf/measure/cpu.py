@@ -1,0 +1,90 @@
+"""How much of a core each rank uses, read on its node while it runs, instead of off `top` by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from beowulf.cluster import Cluster, Completed
+from beowulf.errors import LabError
+
+EVERY_S = 0.1
+SETTLING_S = 0.4  # MPI_Init and calibration are not what is looked at
+LONGEST_S = 120.0
+
+# On a node: wait for the program, then say every so often what time it is and how long it has computed, in ns.
+# /proc/PID/schedstat counts nanoseconds; where the kernel has none, stat counts hundredths of a second.
+WATCHER = """
+import os, sys, time
+name, every, longest = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+def used(pid):
+    try:
+        return int(open(f"/proc/{pid}/schedstat").read().split()[0])
+    except FileNotFoundError:
+        fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1000000000 // os.sysconf("SC_CLK_TCK")
+def found():
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit() and open(f"/proc/{entry}/comm").read().strip() == name[:15]:
+                return entry
+        except OSError:
+            pass
+ends, pid, patience = time.monotonic() + longest, None, time.monotonic() + 20
+while pid is None and time.monotonic() < patience:
+    pid = found()
+    time.sleep(0.01)
+try:
+    while pid and time.monotonic() < ends:
+        print(time.monotonic_ns(), used(pid), flush=True)
+        time.sleep(every)
+except (OSError, IndexError):
+    pass
+"""
+
+
+@dataclass
+class Use:
+    """CPU use of the rank on each node, in percent of one core: a sample for each tenth of a second."""
+
+    percent: dict[str, list[float]] = field(default_factory=dict)
+
+
+@contextmanager
+def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Use]:
+    """Within this context `program` is run; afterwards, the Use has its samples on each of `nodes`.
+
+    LabError when the program was not seen on a node long enough.
+    """
+    use = Use()
+    words = ["python", "-c", WATCHER, program, str(EVERY_S), str(LONGEST_S)]
+    with ThreadPoolExecutor(len(nodes)) as pool:
+        watching: dict[str, Future[Completed]] = {
+            node: pool.submit(cluster.run, node, words, timeout_s=LONGEST_S + 30) for node in nodes
+        }
+        yield use
+        for node, watcher in watching.items():
+            use.percent[node] = percents(watcher.result().stdout)
+    for node, samples in use.percent.items():
+        if not samples:
+            raise LabError(
+                f"{program} was not seen long enough on {node} to tell its CPU use.",
+                "Measure again; let it run for a second or more.",
+                node,
+            )
+
+
+def percents(lines: str) -> list[float]:
+    """From lines of "time used" in ns: the share of each interval, without how the program starts and ends."""
+    seen = [(int(time), int(used)) for time, used in (line.split() for line in lines.splitlines())]
+    if not seen:
+        return []
+    settled = [pair for pair in seen if pair[0] - seen[0][0] >= SETTLING_S * 1e9][:-1]
+    return [
+        100.0 * (used - used_before) / (time - time_before)
+        for (time_before, used_before), (time, used) in pairwise(settled)
+        if time > time_before
+    ]
