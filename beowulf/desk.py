@@ -17,17 +17,28 @@ from urllib.parse import quote
 from beowulf import places
 from beowulf.cluster import namespaces
 from beowulf.cluster.plan import Plan
-from beowulf.errors import LabError
+from beowulf.cluster.processes import command_line
+from beowulf.errors import LabError, UsageError
 from beowulf.progress import bar
 from beowulf.studies import find
 
 LONGEST_START_S = 60.0
 COPIED = (".c", ".h", ".py", ".ipynb")
+MOST_PORT = 65535
+SERVED = "lab.json"  # in the cluster's folder: which lab is open on it
+NOT_FOR_LEARNERS = (
+    "@jupyterlab/apputils-extension:announcements",
+    "@jupyter/nbgrader:create-assignment",
+    "@jupyter/nbgrader:formgrader",
+    "@jupyter/nbgrader:course-list",
+    "@jupyter/nbgrader:assignment-list",
+)
 
 
 def lay_out(slug: str) -> Path:
     """Copy a lab's notebook and programs to where the learner works; what is there already stays. The notebook."""
     folder = places.work(slug)
+    shared = places.root() / "labs" / "include"
     originals = places.root() / "notebooks" / "release" / slug
     notebooks = sorted(originals.glob("*.ipynb"))
     if not notebooks:
@@ -35,11 +46,9 @@ def lay_out(slug: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for source in (*notebooks, *sorted(places.lab(slug).iterdir())):
-            copy = folder / source.name
-            if source.suffix in COPIED and not copy.exists():
-                temporary = copy.with_suffix(".part")
-                shutil.copyfile(source, temporary)
-                temporary.replace(copy)
+            _copy(source, folder / source.name)
+        for source in shared.rglob("*.h"):  # beside the labs, as in the checkout
+            _copy(source, folder.parent / source.relative_to(shared.parent))
     except OSError as error:
         raise LabError(
             f"The lab cannot be copied to {folder}: {error.strerror}.",
@@ -48,9 +57,21 @@ def lay_out(slug: str) -> Path:
     return folder / notebooks[0].name
 
 
+def _copy(source: Path, copy: Path) -> None:
+    if source.suffix not in COPIED or copy.exists():
+        return
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    temporary = copy.with_suffix(".part")
+    shutil.copyfile(source, temporary)
+    temporary.replace(copy)
+
+
 def serve(name: str, port: int, *, open_browser: bool) -> None:
     """Boot and validate the cluster, serve JupyterLab with the lab open until Ctrl-C, then take everything down."""
     slug = places.lab(name).name
+    if not 1 <= port <= MOST_PORT:
+        raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
+    _refuse_second()
     notebook = lay_out(slug)
     try:
         running = namespaces.running()
@@ -85,6 +106,8 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         "jupyterlab",
         "--no-browser",
         f"--ServerApp.root_dir={notebook.parent.parent}",
+        # A login shell would forget where `beowulf` is.
+        "--ServerApp.terminado_settings={'shell_command': ['bash']}",
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=50",
         "--ServerApp.open_browser=False",
@@ -93,10 +116,16 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
     ]
     # Kernels find `beowulf` and `mpicc`; nothing of a learner's own Jupyter set-up is changed.
     path = f"{places.python_bin()}:{os.environ.get('PATH', '')}"
-    surroundings = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), "PATH": path}
+    surroundings = {
+        **os.environ,
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_CONFIG_PATH": str(_settings(runtime)),
+        "PATH": path,
+    }
     with (runtime / "log").open("w") as log:
         server = subprocess.Popen(
             words,
+            cwd=notebook.parent.parent,
             env=surroundings,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -107,10 +136,9 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         found = _await(server, runtime)
         lab = f"lab/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
         address = f"http://127.0.0.1:{found['port']}/{lab}?token={found['token']}"
-        print(
-            f"JupyterLab is at {address}\nCtrl-C here takes everything down.",
-            flush=True,
-        )
+        served = {"pid": os.getpid(), "address": address}
+        (places.state() / SERVED).write_text(json.dumps(served))
+        print(f"JupyterLab is at {address}\nCtrl-C here takes everything down.", flush=True)
         if open_browser:
             webbrowser.open(address)
         server.wait()
@@ -124,6 +152,30 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def _refuse_second() -> None:
+    """Two labs on one cluster would take it away from each other."""
+    try:
+        served = json.loads((places.state() / SERVED).read_text())
+        words = command_line(served["pid"])
+    except (OSError, ValueError, KeyError):
+        return
+    if "lab" in words and served["pid"] != os.getpid():
+        raise LabError(
+            f"A lab is open already, at {served['address']}.",
+            "Go there, or end it with Ctrl-C in its terminal.",
+        )
+
+
+def _settings(runtime: Path) -> Path:
+    """JupyterLab's settings for a lab: no question about news, and nothing that makes assignments."""
+    folder = runtime / "settings"
+    (folder / "labconfig").mkdir(parents=True)
+    switched_off = dict.fromkeys(NOT_FOR_LEARNERS, True)
+    page = folder / "labconfig" / "page_config.json"
+    page.write_text(json.dumps({"disabledExtensions": switched_off}))
+    return folder
 
 
 def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:

@@ -14,6 +14,10 @@ class LabError(Exception):
         between = "\n" if "\n" in what else " "
         super().__init__(between.join(part for part in (what, mend) if part))
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the sentence, and nothing of our code."""
+        return [str(self)]
+
 
 class UsageError(LabError):
     """The arguments that a person gave cannot be used. The command line exits with 2."""

@@ -116,6 +116,8 @@ def launch(
     library = str(cluster.describe().get("mpi", "classic"))
     words = prepare(program, library=library) if isinstance(program, Path) else list(program)
     used = list(hosts) or list(cluster.nodes)
+    if not used:
+        raise LabError("This cluster has no node to run on.", "`beowulf up` boots one that has.")
     _refuse_dead(cluster, used[:ranks])
     job = uuid.uuid4().hex
     mpiexec = [
@@ -299,8 +301,8 @@ def _blame_dead(cluster: Cluster, used: list[str], name: str) -> None:
 def _blame_lost(done: Launch, used: list[str], name: str) -> None:
     if lost := [node for node in LOST.findall(done.stderr) if node in used]:
         raise LabError(
-            f"{lost[0]} was lost while {name} was running; the run was ended.",
-            "`beowulf up` heals the cluster, then run once more.",
+            f"The connection to {lost[0]} failed; the run of {name} was ended.",
+            f"`beowulf ssh {lost[0]} hostname` says why; `beowulf up` heals the cluster.",
             lost[0],
         )
 

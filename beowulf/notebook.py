@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from beowulf.cluster import Cluster
+from beowulf.cluster.faults import PUZZLES
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.learner import learner
@@ -58,32 +59,58 @@ def measure_and_save(
             f"The folder {folder} for your Records cannot be made: {error.strerror}.",
             "Name another one, or work in a folder that you may write to.",
         ) from error
+    _refuse_a_false_name(cluster.broken, variant)
     record = find(name).measure(cluster, folder, quick=quick, progress=told)
     record.learner = learner()
     record.variant = variant
     return record, record.save_in(folder)
 
 
+def _refuse_a_false_name(broken: str, variant: str) -> None:
+    """A Record of a broken cluster must not pass for that of a whole one, or of another broken one."""
+    named = variant.removeprefix("broken-") if variant.startswith("broken-") else ""
+    if broken and not variant:
+        raise LabError(
+            f"The cluster is broken ({broken}), and this Record would pass for that of a whole one.",
+            f"Name it by `--variant broken-{broken}`, or heal the cluster first: `beowulf up`.",
+        )
+    if named in PUZZLES and broken != named:
+        state = f"broken ({broken})" if broken else "not broken"
+        raise LabError(
+            f"The cluster is {state}, but this Record is to be of cluster {named}.",
+            f"`beowulf break {named}` breaks it so; `beowulf up` heals it.",
+        )
+
+
+class NotAnAnswerError(AssertionError):
+    """An answer has not the form that was asked for; a notebook shows the sentence and nothing of our code."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 def form(value: object, kind: str) -> None:
-    """Say in an AssertionError what is wrong with the form of an answer; whether it is right is not checked here.
+    """Say in a NotAnAnswerError what is wrong with the form of an answer; whether it is right is not checked here.
 
     `kind` is text, number, node (such as "node02"), or choice:a,b,c.
     """
     if value is None or value is Ellipsis:
-        raise AssertionError("This answer is still empty.")
+        raise NotAnAnswerError("This answer is still empty.")
     if kind == "number":
         if (
             isinstance(value, bool)
             or not isinstance(value, int | float)
             or not math.isfinite(value)
         ):
-            raise AssertionError(f"The answer is a number, such as 3 or 0.25, not {value!r}.")
+            raise NotAnAnswerError(f"The answer is a number, such as 3 or 0.25, not {value!r}.")
         return
     if not isinstance(value, str) or not value.strip():
-        raise AssertionError(f"The answer is a text in quotes, not {value!r}.")
-    if kind == "node" and not (value.startswith("node") and value[4:].isdigit()):
-        raise AssertionError(f'The answer is the name of a node, such as "node02", not {value!r}.')
+        raise NotAnAnswerError(f"The answer is a text in quotes, not {value!r}.")
+    if kind == "node" and not re.fullmatch(r"node\d\d", value):
+        raise NotAnAnswerError(
+            f'The answer is the name of a node, such as "node02", not {value!r}.'
+        )
     if kind.startswith("choice:"):
         choices = kind.removeprefix("choice:").split(",")
         if value not in choices:
-            raise AssertionError(f"The answer is one of {', '.join(choices)}, not {value!r}.")
+            raise NotAnAnswerError(f"The answer is one of {', '.join(choices)}, not {value!r}.")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
+from typing import Any
 
 from beowulf.studies import Progress, no_progress
 
@@ -13,6 +16,10 @@ def bar(title: str, *, shown: bool = True) -> Iterator[Progress]:
     """A function to be told how much is done, of how much, and what is being done."""
     if not shown:
         yield no_progress
+        return
+    if _in_notebook():
+        with _in_cell(title) as told:
+            yield told
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -27,3 +34,32 @@ def bar(title: str, *, shown: bool = True) -> Iterator[Progress]:
             lines.update(task, completed=done, total=of, description=what)
 
         yield told
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return False
+    return type(get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+@contextmanager
+def _in_cell(title: str) -> Iterator[Progress]:
+    # Plain HTML that is taken away at the end: a widget would be missing when the saved notebook is opened again.
+    from IPython import display
+
+    room: Any = display  # it has no types
+    began = time.monotonic()
+    cell = room.display(room.HTML(escape(title)), display_id=True)
+
+    def told(done: float, of: float, what: str) -> None:
+        passed = time.monotonic() - began
+        left = f", {passed * (of - done) / done:.0f} s left" if done and of else ""
+        drawn = f'<progress value="{done}" max="{of or 1}"></progress>'
+        cell.update(room.HTML(f"{drawn} {escape(what)}{left}"))
+
+    try:
+        yield told
+    finally:
+        cell.update(room.HTML(""))

@@ -36,6 +36,11 @@ class Cluster(ABC):
     def nodes(self) -> tuple[str, ...]:
         """The names of all nodes, node00 first, the dead ones too."""
 
+    @property
+    def broken(self) -> str:
+        """Which fault was set up on purpose and not healed yet; empty if none was."""
+        return ""
+
     @abstractmethod
     def address(self, node: str, network: int = 0) -> str:
         """The address that `node` shall have on a network (0 is the first)."""
@@ -98,6 +103,11 @@ def connect() -> Cluster:
         from beowulf.cluster.recorded import RecordedCluster
 
         return RecordedCluster(Path(folder))
+    return running()
+
+
+def running() -> Cluster:
+    """The running cluster of this user, as commands want it: Records have no shell and cannot be measured."""
     from beowulf.cluster import namespaces
 
     if found := namespaces.running():

@@ -75,7 +75,17 @@ class NamespaceCluster(Cluster):
     def __init__(self, plan: Plan, folder: Path, its_rack: Rack) -> None:
         self.plan = plan
         self.folder = folder
-        self.rack = its_rack
+        self._rack = its_rack
+
+    @property
+    def rack(self) -> Rack:
+        """The rack that runs; after `down` and `up`, which may have been somebody else's, it is another one."""
+        if not self._rack.process.alive:
+            now = running(self.folder)
+            if now is None:
+                raise LabError("The cluster is down.", "`beowulf up` boots it.")
+            self.plan, self._rack = now.plan, now._rack
+        return self._rack
 
     @property
     def nodes(self) -> tuple[str, ...]:

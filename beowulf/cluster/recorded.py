@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -69,11 +70,15 @@ class RecordedCluster(Cluster):
 
     def describe(self) -> Mapping[str, Any]:
         """The description in the newest Record that has one."""
+        return self._description
+
+    @cached_property
+    def _description(self) -> Mapping[str, Any]:
         assert self.records is not None
-        for path in sorted(self.records.glob("*.json"), reverse=True):
-            if path.name != ANSWERS and (cluster := Record.load(path).cluster):
-                return cluster
-        return {}
+        paths = [path for path in self.records.glob("*.json") if path.name != ANSWERS]
+        described = [record for path in paths if (record := Record.load(path)).cluster]
+        found = max(described, key=lambda record: record.started, default=None)
+        return found.cluster if found else {}
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Nothing: the Record of the broken cluster is what counts."""

@@ -65,6 +65,7 @@ def measure(
 ) -> Record:
     """Ask every node and every ordered pair of nodes; a fault becomes part of the Record, not an error."""
     started, before = moment(), circumstances.now()
+    described = dict(cluster.describe())
     pairs = list(permutations(cluster.nodes, 2))
     total = len(cluster.nodes) + 2 * len(pairs) + 2
     points: list[Point] = []
@@ -96,7 +97,7 @@ def measure(
         program={"name": "hello, ring", "arguments": [], "sha256": digest.hexdigest()},
         sweep={"pairs": len(pairs), "transfer_bytes": TRANSFER_BYTES, "pings": PINGS},
         points=points,
-        cluster=dict(cluster.describe()),
+        cluster=described,
         circumstances={"before": before, "after": circumstances.now()},
         versions=circumstances.versions(),
         started=started,
@@ -108,6 +109,7 @@ def claims(record: Record) -> list[Verdict]:
     """What paper A's validation asks of a cluster, each held against this Record."""
     nodes = len(record.cluster.get("nodes", ()))
     pairs = nodes * (nodes - 1)
+    advised: list[str] = []  # once is enough
 
     def judge(
         claim: str, says: str, check: str, of: int, fault: Callable[[Point], str | None]
@@ -120,9 +122,9 @@ def claims(record: Record) -> list[Verdict]:
         what = WHAT[check]
         evidence, advice = f"well on {well} of {of} {what}", ""
         if faults:
-            more = f"; and {len(faults) - MOST_NAMED} more" if len(faults) > MOST_NAMED else ""
-            outcome, evidence = "contradicted", "; ".join(faults[:MOST_NAMED]) + more
-            advice = "`beowulf up` heals a local cluster; then measure again."
+            outcome, evidence = "contradicted", _together(faults)
+            advice = "" if advised else "Find out why; `beowulf up` heals a local cluster."
+            advised.append(claim)
         elif well < of or not of:
             outcome, evidence = (
                 "inconclusive",
@@ -138,7 +140,7 @@ def claims(record: Record) -> list[Verdict]:
             "Every node can be logged in to and tells its configuration",
             "configuration",
             nodes,
-            lambda p: "" if p.facts["reached"] else f"{p.at['node']} does not answer",
+            _login_fault,
         ),
         judge(
             "own-name-first",
@@ -159,14 +161,14 @@ def claims(record: Record) -> list[Verdict]:
             "Every node logs in to every other by ssh without a password",
             "ssh",
             pairs,
-            lambda p: "" if p.facts["reached"] else _pair(p, p.facts["said"] or "no answer"),
+            lambda p: _peer_fault(p, p.facts["reached"]),
         ),
         judge(
             "data-intact",
             "Data arrive whole from every node at every other",
             "transfer",
             pairs,
-            lambda p: "" if p.facts["intact"] else _pair(p, p.facts["said"] or "the data differ"),
+            lambda p: _peer_fault(p, p.facts["intact"]),
         ),
         judge(
             "mpi-on-every-node",
@@ -320,7 +322,9 @@ def _transfer(cluster: Cluster, node: str, peer: str) -> Point:
     if intact:
         began, ended = (float(word) for word in lines[2].split())
         samples = [TRANSFER_BYTES / (ended - began)]
-    facts = {"intact": intact, "bytes": TRANSFER_BYTES, "said": said}
+    # The first line comes from the node that sends: without it, nobody there could be asked.
+    asked = bool(lines)
+    facts = {"asked": asked, "intact": intact, "bytes": TRANSFER_BYTES, "said": said}
     at = {"check": "transfer", "node": node, "peer": peer}
     return Point(at, "transfer_bytes_per_s", samples, facts)
 
@@ -389,6 +393,21 @@ def _own_name_fault(point: Point) -> str | None:
     return f"{node}, called {facts['hostname']}, has `{facts['hosts_first_line']}`"
 
 
+def _login_fault(point: Point) -> str:
+    facts, node = point.facts, point.at["node"]
+    if facts["reached"]:
+        return ""
+    verb = "lets nobody in" if "denied" in facts["said"] else "does not answer"
+    return f"{node} {verb} ({facts['said']})" if facts["said"] else f"{node} {verb}"
+
+
+def _peer_fault(point: Point, well: bool) -> str | None:
+    """What is wrong between two nodes, the reason first, so that equal reasons can be put together."""
+    if well:
+        return ""
+    return _pair(point, point.facts["said"] or "the data differ") if point.facts["asked"] else None
+
+
 def _name_fault(point: Point) -> str | None:
     facts = point.facts
     if not facts["asked"]:
@@ -399,7 +418,18 @@ def _name_fault(point: Point) -> str | None:
 
 
 def _pair(point: Point, said: str) -> str:
-    return f"{point.at['node']} to {point.at['peer']}: {said}"
+    return f"{said}\t{point.at['node']} to {point.at['peer']}"
+
+
+def _together(faults: list[str]) -> str:
+    """Faults with the same reason said once, with the places behind it."""
+    places: dict[str, list[str]] = {}
+    for fault in faults:
+        reason, _, place = fault.partition("\t")
+        places.setdefault(reason, []).append(place)
+    said = [f"{reason} ({', '.join(w)})" if w[0] else reason for reason, w in places.items()]
+    more = f"; and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
+    return "; ".join(said[:MOST_NAMED]) + more
 
 
 def _pair_word(record: Record, node: str, peer: str) -> str:
