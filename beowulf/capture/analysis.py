@@ -15,6 +15,7 @@ from beowulf.capture.flows import Conversation, Conversations
 from beowulf.capture.headers import ACK, FIN, IPV6, RST, SYN, Columns
 from beowulf.capture.mpi_messages import Reading, Traffic
 from beowulf.capture.packets import Packets
+from beowulf.capture.ssh import Logins
 
 OVERHEAD = """\
 TCP overhead is the share of the bytes in TCP's frames that are not payload seen for the first time:
@@ -44,7 +45,7 @@ def analyse(path: Path | str, elapsed_s: float | None = None) -> dict[str, Any]:
     """
     whole = protocols.summary(path, elapsed_s)
     packets, talks = Packets(path), Conversations()
-    reading, sums = Reading(talks), Counter[str]()
+    reading, logins, sums = Reading(talks), Logins(talks), Counter[str]()
     first_ns = NO_TIME
     for batch, piece in packets.frames():
         trail = talks.follow(piece)
@@ -52,6 +53,7 @@ def analyse(path: Path | str, elapsed_s: float | None = None) -> dict[str, Any]:
         if times.size and first_ns == NO_TIME:
             first_ns = int(times[0])
         reading.take(batch, piece, trail)
+        logins.take(batch, piece, trail)
         sums.update(_sums(piece))
     found = reading.finish(packets, first_ns)
     mine = {each.number for each in found.connections}
@@ -70,7 +72,7 @@ def analyse(path: Path | str, elapsed_s: float | None = None) -> dict[str, Any]:
         "overhead": _overhead(tcp, sums, found, mpi),
         "tcp": tcp,
         "mpi": _mpi(found, mpi),
-        "ssh": _plain(ssh),
+        "ssh": {**_plain(ssh), "setup": logins.setup()},
         "other_tcp": _plain(rest),
         "warnings": _warnings(found, packets.truncated, whole["packets"]),
     }

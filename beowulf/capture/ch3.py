@@ -133,16 +133,27 @@ def is_certain(packet: Packet) -> bool:
     )
 
 
-def handshake(payload: bytes, payload_bytes: int) -> tuple[int, int] | None:
-    """Kind and rank (-1: none) of a handshake that is the whole payload of a segment, or None."""
-    if len(payload) < HANDSHAKE_BYTES or payload_bytes >= HEADER_BYTES:
+def handshake(payload: bytes, payload_bytes: int) -> tuple[int, int, int] | None:
+    """Kind, rank (-1: none) and length of the handshake with which a segment begins, or None.
+
+    A short message from rank 0 with tag 0 begins with the same bytes as an answer: a handshake is
+    therefore the whole payload, or has a header behind it.
+    """
+    if len(payload) < HANDSHAKE_BYTES:
         return None
     kind, size = struct.unpack_from("<I4xQ", payload)
-    if kind not in HANDSHAKES or size != payload_bytes - HANDSHAKE_BYTES:
+    whole = HANDSHAKE_BYTES + size
+    if kind not in HANDSHAKES or whole > min(payload_bytes, HEADER_BYTES - 1):
         return None
-    if kind == 0 and len(payload) >= HANDSHAKE_BYTES + 4:
-        return kind, int(struct.unpack_from("<i", payload, HANDSHAKE_BYTES)[0])
-    return (kind, -1) if kind else None
+    if whole < payload_bytes:
+        behind = parse(payload[whole : whole + NEEDED_BYTES].ljust(NEEDED_BYTES, b"\0"))
+        if behind is None or not is_certain(behind) or payload_bytes - whole < HEADER_BYTES:
+            return None
+    if kind:
+        return kind, -1, whole
+    if len(payload) < HANDSHAKE_BYTES + 4:
+        return None
+    return kind, int(struct.unpack_from("<i", payload, HANDSHAKE_BYTES)[0]), whole
 
 
 def _is_request(handle: int) -> bool:

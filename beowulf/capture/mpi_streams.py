@@ -55,7 +55,8 @@ class Stream:
         self._opening: Segment | None = None  # in which the header began that is being collected
         self._part: Part | None = None
         self._until = 0  # where the part ends
-        self._lost = False
+        # Until a handshake or a header is seen: the capture may have begun within the connection.
+        self._lost = True
         self.handshakes: list[tuple[int, int, Segment]] = []  # kind, rank
         self.lost_segments = 0  # in which a header may be that could not be read
         self.missing_bytes = 0  # that are in no packet of the capture
@@ -64,7 +65,6 @@ class Stream:
         """The next segment with payload in the order of the capture."""
         if self._at is None:
             self._at = segment.position
-            self._lost = segment.position > 0  # the capture began within the connection
         if segment.position > self._at:
             longest = self._waiting.get(segment.position)
             if longest is None or longest.payload_bytes < segment.payload_bytes:
@@ -105,16 +105,12 @@ class Stream:
 
     def _read(self, segment: Segment, at: int) -> None:
         end = segment.position + segment.payload_bytes
-        shaken = ch3.handshake(segment.captured, segment.payload_bytes)
-        if (
-            shaken
-            and segment.position == at
-            and (at == 0 or not self.handshakes)
-            and not self._part
-        ):
-            self.handshakes.append((*shaken, segment))
+        shaken = None if self.handshakes or at else ch3.handshake(segment.captured, end)
+        if shaken:
+            kind, rank, size = shaken
+            self.handshakes.append((kind, rank, segment))
             self._lost = False
-            return
+            at += size
         if self._lost and not self._found(segment, at):
             self.lost_segments += 1
             return

@@ -88,39 +88,46 @@ local function counted_bytes(tvb, offset)
   return count * (math.floor(datatype / 256) % 256)
 end
 
-local function is_handshake(tvb, pinfo, talk)
-  local length = tvb:reported_len()
-  if tvb:len() < HANDSHAKE or length >= HEADER then
-    return false
-  end
-  local kind, rest = tvb(0, 4):le_uint(), tvb(8, 8):le_uint64():tonumber()
-  if not HANDSHAKES[kind] or rest ~= length - HANDSHAKE or (kind == 0 and rest < 4) then
-    return false
-  end
-  local frame = talk.shaken[sender_of(pinfo)]
-  return frame == nil or frame == pinfo.number
-end
-
 -- Whether a header that hardly occurs by chance begins here.
-local function is_certain(tvb)
-  if tvb:len() < NEEDED then
+local function is_certain(tvb, at)
+  if tvb:len() < at + NEEDED then
     return false
   end
-  local kind = tvb(0, 4):le_uint()
+  local kind = tvb(at, 4):le_uint()
   if MATCHED[kind] then
-    return is_request(tvb(16, 4):le_uint())
-      and tvb(8, 4):le_int() >= 0
-      and tvb(12, 2):le_uint() < 2 ^ 15
-      and tvb(24, 8):le_uint64():tonumber() < 2 ^ 40
+    return is_request(tvb(at + 16, 4):le_uint())
+      and tvb(at + 8, 4):le_int() >= 0
+      and tvb(at + 12, 2):le_uint() < 2 ^ 15
+      and tvb(at + 24, 8):le_uint64():tonumber() < 2 ^ 40
   elseif kind == SHORT then
-    return tvb(16, 8):le_uint64():tonumber() <= 16
-      and tvb(8, 4):le_int() >= 0
-      and tvb(12, 2):le_uint() < 2 ^ 15
-      and tvb(14, 2):le_uint() < 2 ^ 14
+    return tvb(at + 16, 8):le_uint64():tonumber() <= 16
+      and tvb(at + 8, 4):le_int() >= 0
+      and tvb(at + 12, 2):le_uint() < 2 ^ 15
+      and tvb(at + 14, 2):le_uint() < 2 ^ 14
   elseif kind == CLEAR then
-    return is_request(tvb(4, 4):le_uint()) and is_request(tvb(8, 4):le_uint())
+    return is_request(tvb(at + 4, 4):le_uint()) and is_request(tvb(at + 8, 4):le_uint())
   end
   return false
+end
+
+-- The length of the handshake with which this begins, nil if none does. An answer looks like the
+-- beginning of a short message from rank 0 with tag 0; so it is all there is, or has a header behind.
+local function handshake_length(tvb, pinfo, talk)
+  local frame = talk.shaken[sender_of(pinfo)]
+  if tvb:len() < HANDSHAKE or (frame and frame ~= pinfo.number) then
+    return nil
+  end
+  local kind = tvb(0, 4):le_uint()
+  local length = HANDSHAKE + tvb(8, 8):le_uint64():tonumber()
+  if not HANDSHAKES[kind] or length >= HEADER or length > tvb:reported_len() then
+    return nil
+  end
+  local behind = tvb:reported_len() - length
+  if (kind == 0 and length < HANDSHAKE + 4)
+    or (behind > 0 and (behind < HEADER or not is_certain(tvb, length))) then
+    return nil
+  end
+  return length
 end
 
 -- Bytes of data behind the header at `offset`, nil when nobody knows.
@@ -172,6 +179,13 @@ local function say(pinfo, text)
 end
 
 local function pdu_length(tvb, pinfo, offset)
+  local shaken = offset == 0 and handshake_length(tvb, pinfo, talk_of())
+  if shaken then
+    return shaken
+  end
+  if tvb:len() - offset < NEEDED then
+    return 0 -- not yet to be told
+  end
   local behind = data_bytes(tvb, pinfo, offset)
   return behind and HEADER + behind or tvb:reported_len() - offset
 end
@@ -202,7 +216,26 @@ local function show_matched(tvb, branch, kind)
   )
 end
 
+local function show_handshake(tvb, pinfo, tree)
+  talk_of().shaken[sender_of(pinfo)] = pinfo.number
+  local kind = tvb(0, 4):le_uint()
+  local branch = tree:add(mpich, tvb(), "MPICH, handshake, " .. HANDSHAKES[kind])
+  branch:add_le(fields.handshake, tvb(0, 4))
+  local more = ""
+  if kind == 0 and tvb:len() >= HANDSHAKE + 4 then
+    branch:add_le(fields.rank, tvb(HANDSHAKE, 4))
+    more = ", rank " .. tvb(HANDSHAKE, 4):le_int()
+  end
+  branch:append_text(more)
+  say(pinfo, "handshake, " .. HANDSHAKES[kind] .. more)
+  return tvb:len()
+end
+
 local function show_pdu(tvb, pinfo, tree)
+  if tvb:len() < HEADER then
+    local shaken = handshake_length(tvb, pinfo, talk_of()) == tvb:len()
+    return (shaken and show_handshake or show_lost)(tvb, pinfo, tree)
+  end
   local kind = tvb(0, 4):le_uint()
   local behind = data_bytes(tvb, pinfo, 0)
   if not KINDS[kind] or (not behind and kind ~= DATA and kind ~= GET_ANSWER and not UNSURE[kind]) then
@@ -235,24 +268,9 @@ local function show_pdu(tvb, pinfo, tree)
   return tvb:len()
 end
 
-local function show_handshake(tvb, pinfo, tree, talk)
-  talk.shaken[sender_of(pinfo)] = pinfo.number
-  local kind = tvb(0, 4):le_uint()
-  local branch = tree:add(mpich, tvb(), "MPICH, handshake, " .. HANDSHAKES[kind])
-  branch:add_le(fields.handshake, tvb(0, 4))
-  local more = ""
-  if kind == 0 and tvb:len() >= HANDSHAKE + 4 then
-    branch:add_le(fields.rank, tvb(HANDSHAKE, 4))
-    more = ", rank " .. tvb(HANDSHAKE, 4):le_int()
-  end
-  branch:append_text(more)
-  say(pinfo, "handshake, " .. HANDSHAKES[kind] .. more)
-  return tvb:len()
-end
-
 -- Of a segment of which only the beginning was captured, only the first header can be shown.
 local function show_beginning(tvb, pinfo, tree)
-  if not is_certain(tvb) then
+  if not is_certain(tvb, 0) then
     tree:add(mpich, tvb(), "MPICH, data")
     say(pinfo, "data")
     return tvb:len()
@@ -261,19 +279,19 @@ local function show_beginning(tvb, pinfo, tree)
 end
 
 function mpich.dissector(tvb, pinfo, tree)
-  local talk = talk_of()
-  if is_handshake(tvb, pinfo, talk) then
-    return show_handshake(tvb, pinfo, tree, talk)
+  local shaken = handshake_length(tvb, pinfo, talk_of())
+  if shaken == tvb:len() then
+    return show_handshake(tvb, pinfo, tree)
   end
   if tvb:len() < tvb:reported_len() then
     return show_beginning(tvb, pinfo, tree)
   end
-  dissect_tcp_pdus(tvb, tree, HEADER, pdu_length, show_pdu)
+  dissect_tcp_pdus(tvb, tree, HANDSHAKE, pdu_length, show_pdu)
   return tvb:len()
 end
 
 local function recognise(tvb, pinfo, tree)
-  if not is_handshake(tvb, pinfo, talk_of()) and not is_certain(tvb) then
+  if not handshake_length(tvb, pinfo, talk_of()) and not is_certain(tvb, 0) then
     return false
   end
   pinfo.conversation = mpich

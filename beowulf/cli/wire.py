@@ -162,8 +162,14 @@ def describe(found: dict[str, Any]) -> list[str]:
             " of their bytes are not in messages"
         )
     ssh, rest = found["ssh"], found["other_tcp"]
+    login = ssh["setup"]
+    keyed = (
+        f"; {login['packets']:g} packets and {login['syn_to_keys_s'] * 1000:.0f} ms until one has keys"
+        if login["logins"]
+        else ""
+    )
     lines += [
-        f"ssh: {ssh['connections']} connections, {ssh['packets']} packets, {ssh['bytes']} bytes",
+        f"ssh: {ssh['connections']} connections, {ssh['packets']} packets, {ssh['bytes']} bytes{keyed}",
         f"other TCP, such as the launcher's: {rest['connections']} connections,"
         f" {rest['packets']} packets, {rest['bytes']} bytes",
     ]

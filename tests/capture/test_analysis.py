@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_flows import ACK, FIN, A, B, Talk, opened
 from test_protocols import with_tshark
-from written import Packet, arp, ethernet, frames, ip, pcap, pcapng, times_ns, tshark
+from written import Packet, arp, ethernet, fields, frames, ip, pcap, pcapng, times_ns, tshark
 
 from beowulf.capture.analysis import SHARES, analyse
 from beowulf.capture.protocols import summary
@@ -121,7 +121,10 @@ def test_a_real_run_adds_up(
     assert mpi["setup"]["calls"] == mpi["connections"]
     assert 0 < mpi["setup"]["syn_to_answer_s"] < 1
     assert found["ssh"]["connections"] >= 1
-    assert 0 < found["overhead"]["tcp"] < found["overhead"]["mpi"] < 1
+    keys = fields(file, "tcp.stream", "ssh.message_code", "tcp.dstport")
+    assert found["ssh"]["setup"]["logins"] == sum(row[1:] == ["21", "22"] for row in keys)
+    assert 0 < found["overhead"]["tcp"] < 1
+    assert 0 < found["overhead"]["mpi"] < 1
     text = beowulf("packets", file).stdout
     assert f"{mpi['messages']} messages, {mpi['message_bytes']} bytes" in text
     listed = json.loads(beowulf("packets", file, "--messages", "--json").stdout)
@@ -274,3 +277,31 @@ def test_arp_is_other_than_tcp(tmp_path: Path) -> None:
 def test_opening_and_closing_is_a_share_of_its_own(tmp_path: Path) -> None:
     talk = opened().send(A, B, 1001, flags=FIN, ack=5001)
     assert adds_up(talk.write(tmp_path))["shares"]["connection"] == pytest.approx(3 / 4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    written=st.lists(
+        st.builds(
+            Packet,
+            frames,
+            times_ns,
+            snap_bytes=st.sampled_from([0, 13, 14, 20, 34, 40, 54, 60, 70]),
+        ),
+        max_size=40,
+    ),
+    write=st.sampled_from([pcap, pcapng]),
+    cut=st.integers(0, 90),
+)
+def test_whatever_was_captured_of_a_packet_it_can_be_analysed(
+    written: list[Packet],
+    write: Callable[[list[Packet]], bytes],
+    cut: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "wire"
+    data = write(written)
+    path.write_bytes(data[: max(len(data) - cut, 200)])
+    found = analyse(path)
+    assert found["packets"] <= len(written)
+    json.dumps(found)
