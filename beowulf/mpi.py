@@ -25,6 +25,7 @@ from beowulf.errors import LabError, UsageError
 
 DEFAULT_TIMEOUT_S = 600.0
 MOST_OUTPUT_BYTES = 64 * 1024 * 1024
+MOST_RANKS_A_NODE = 64
 WATCH_EVERY_S = 0.5
 COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
 
@@ -111,6 +112,11 @@ def launch(
     A node that dies, a time-out (0: none) or endless output ends the run with a LabError, and so does Ctrl-C with
     KeyboardInterrupt; no process of the run stays on any node.
     """
+    if ranks > MOST_RANKS_A_NODE * len(cluster.nodes):
+        raise UsageError(
+            f"{ranks} ranks are too many for {len(cluster.nodes)} nodes:"
+            f" at most {MOST_RANKS_A_NODE} a node."
+        )
     if ranks < 1:
         raise UsageError(f"A program has at least 1 rank, not {ranks}.")
     library = str(cluster.describe().get("mpi", "classic"))

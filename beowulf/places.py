@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 
 
 def root() -> Path:
@@ -25,7 +25,7 @@ def lab(name: str) -> Path:
     for slug, folder in labs().items():
         if wanted in (slug, slug.partition("-")[0]):
             return folder
-    raise LabError(f"There is no lab {name!r}.", f"There are: {', '.join(labs())}.")
+    raise UsageError(f"There is no lab {name!r}.", f"There are: {', '.join(labs())}.")
 
 
 def work(slug: str) -> Path:

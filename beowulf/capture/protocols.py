@@ -76,11 +76,12 @@ def summary(
     elapsed_s = between_s if elapsed_s is None else float(elapsed_s)
     bytes_per_s = wire_bytes / elapsed_s if elapsed_s > 0 else 0.0
     return {
-        "packets": packets,
-        "bytes": wire_bytes,
+        # In the order in which paper A lists them.
         "elapsed_s": elapsed_s,
         "first_to_last_s": between_s,
+        "packets": packets,
         "packets_per_s": packets / elapsed_s if elapsed_s > 0 else 0.0,
+        "bytes": wire_bytes,
         "bytes_per_s": bytes_per_s,
         "mbit_per_s": bytes_per_s * 8 / _MEGA,
         "protocols": counts,

@@ -6,12 +6,17 @@ import json
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from beowulf.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from beowulf.cluster.namespaces import NamespaceCluster
+    from beowulf.cluster.plan import Plan
 
 PANEL = "The cluster"
 NO_CONNECTION = 255  # the exit code of ssh itself
@@ -50,12 +55,10 @@ def up(
     """Boot the cluster, or heal the one that runs.
 
     What you do not ask for stays as it is on a running cluster. A node that is down is started again, and every file
-    of the cluster is put back.
+    of the cluster is put back. Another number of nodes or networks, or another MPI library, makes a new cluster.
 
     Example: beowulf up --nodes 4 --rate 100mbit
     """
-    from dataclasses import replace
-
     from beowulf.cluster import namespaces, shells
     from beowulf.cluster.plan import Plan
 
@@ -68,11 +71,11 @@ def up(
         networks=networks if networks is not None else plan.networks,
         mpi=mpi or plan.mpi,
     )
-    dead = running.dead_nodes() if running else []
+    before = _before(running, plan)
     say = _print_commands if explain else shells.silent
     cluster = namespaces.up(plan, say=say)
-    if dead:
-        print(f"{', '.join(dead)} was down and runs again.")
+    if before:
+        print(before)
     print(
         f"{len(cluster.nodes)} nodes are up: {', '.join(cluster.nodes)}"
         f" ({plan.rate}, {plan.networks} network{'s' * (plan.networks > 1)}, {plan.mpi} MPICH)."
@@ -80,6 +83,18 @@ def up(
     print(
         "Next: `beowulf ssh node00` is a shell on the master, `beowulf validate` checks them all."
     )
+
+
+def _before(running: NamespaceCluster | None, plan: Plan) -> str:
+    """What `up` is about to change of a cluster that runs, in a sentence for afterwards."""
+    if running is None:
+        return ""
+    if replace(running.plan, rate=plan.rate) != plan:
+        return f"The cluster of {len(running.nodes)} nodes that was running has been taken down."
+    if running.broken:
+        return f"The cluster was broken on purpose ({running.broken}) and is whole again."
+    dead = running.dead_nodes()
+    return f"{', '.join(dead)} was down and runs again." if dead else ""
 
 
 def status(as_json: AsJson = False) -> None:
@@ -131,13 +146,13 @@ def validate(as_json: AsJson = False) -> None:
     Example: beowulf validate
     """
     from beowulf.cli.studies import print_verdicts
-    from beowulf.cluster import connect
+    from beowulf.cluster import running
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
     study = find("A2")
     with bar(study.TITLE, shown=not as_json) as told:
-        record = study.measure(connect(), Path(), progress=told)
+        record = study.measure(running(), Path(), progress=told)
     verdicts = judge(record)
     print_verdicts(verdicts, as_json)
     raise typer.Exit(0 if all(verdict.outcome == "holds" for verdict in verdicts) else 1)
@@ -156,9 +171,9 @@ def ssh(
     Example: beowulf ssh node00 hostname
     """
     from beowulf import places
-    from beowulf.cluster import connect
+    from beowulf.cluster import running
 
-    cluster = connect()
+    cluster = running()
     if node not in cluster.nodes:
         raise UsageError(f"There is no {node!r}.", f"The nodes are {', '.join(cluster.nodes)}.")
     words = command or []
@@ -194,15 +209,16 @@ def break_(
 
     Example: beowulf break a
     """
-    from beowulf.cluster import connect
+    from beowulf.cluster import running
     from beowulf.cluster.faults import PUZZLES
 
-    connect().break_it(name, node)
+    running().break_it(name, node)
     if name in PUZZLES:
         print(f"Cluster {name} is broken. Find out what is wrong, and on which node.")
     else:
         print(f"The cluster is broken: {name}.")
-    print("`beowulf validate` is a good start; `beowulf up` heals it.")
+    print("Ask the nodes: do they answer, do they let you in, do they know each other?")
+    print("`beowulf up` heals it.")
 
 
 def down(

@@ -23,7 +23,7 @@ def run(
     ] = None,
     ranks: Annotated[int, typer.Option("-n", help="How many ranks.")] = 4,
     timeout: Annotated[
-        float, typer.Option(help="Stop it after this many seconds; 0: never.")
+        float, typer.Option(min=0, help="Stop it after this many seconds; 0: never.")
     ] = 600.0,
 ) -> None:
     """Run an MPI program on the cluster, from node00, in the folder that you are in.
@@ -33,9 +33,9 @@ def run(
     Example: beowulf run -n 4 labs/01-validation/hello.c
     """
     from beowulf import mpi
-    from beowulf.cluster import connect
+    from beowulf.cluster import running
     from beowulf.errors import LabError
 
-    done = mpi.launch(connect(), program, ranks, arguments or (), timeout_s=timeout, show=True)
+    done = mpi.launch(running(), program, ranks, arguments or (), timeout_s=timeout, show=True)
     if sentence := mpi.failure(done, program.name):
         raise LabError(sentence, "What it printed above says more.")

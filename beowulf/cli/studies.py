@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from beowulf.errors import LabError
+from beowulf.studies import STUDIES
 
 if TYPE_CHECKING:
     from beowulf.record import Record
@@ -32,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="The study's ID, such as A2.")],
+    name: Annotated[str, typer.Argument(help=f"The study's ID: {', '.join(STUDIES)}.")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
     records: Folder = KEPT_IN,
     variant: Variant = "",
@@ -42,14 +43,14 @@ def study(
 
     Example: beowulf study A2
     """
-    from beowulf.cluster import connect
+    from beowulf.cluster import running
     from beowulf.notebook import measure_and_save
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
     with bar(find(name).TITLE, shown=not as_json) as told:
         record, path = measure_and_save(
-            name, connect(), records, variant=variant, quick=quick, told=told
+            name, running(), records, variant=variant, quick=quick, told=told
         )
     print_verdicts(judge(record), as_json)
     if not as_json:
@@ -57,7 +58,7 @@ def study(
 
 
 def claims(
-    name: Annotated[str, typer.Argument(help="The study's ID, such as A2.")],
+    name: Annotated[str, typer.Argument(help=f"The study's ID: {', '.join(STUDIES)}.")],
     records: Folder = KEPT_IN,
     variant: Variant = "",
     as_json: AsJson = False,
@@ -72,7 +73,7 @@ def claims(
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="The study's ID, such as A5.")],
+    name: Annotated[str, typer.Argument(help=f"The study's ID: {', '.join(STUDIES)}.")],
     records: Folder = KEPT_IN,
     variant: Variant = "",
     as_json: AsJson = False,
@@ -87,7 +88,7 @@ def show(
         return
     print(f"study {record.study}, {record.started} to {record.ended}, by {record.learner}")
     for point in record.points:
-        where = ", ".join(f"{key} {value}" for key, value in point.at.items())
+        where = ", ".join(f"{key}: {value}" for key, value in point.at.items())
         print(f"\n{where}")
         if point.samples:
             print(f"  {point.quantity}: {', '.join(f'{sample:g}' for sample in point.samples)}")
@@ -104,7 +105,7 @@ def _lines(key: str, value: object) -> list[str]:
         return [f"{key}: {part}" for part in value] or [f"{key}: none"]
     if isinstance(value, str) and "\n" in value:
         return [f"{key}: {part}" for part in value.splitlines()]
-    return [f"{key}: {value}"]
+    return [f"{key}: {value:.6g}" if isinstance(value, float) else f"{key}: {value}"]
 
 
 def _newest(name: str, records: Path, variant: str) -> Record:
@@ -114,10 +115,11 @@ def _newest(name: str, records: Path, variant: str) -> Record:
     study = find(name).ID
     record = newest(records, study, variant)
     if record is None:
-        which = f"{study}, variant {variant}" if variant else study
+        which = f"{study}, variant {variant}," if variant else study
+        named = f" --variant {variant}" if variant else ""
         raise LabError(
             f"There is no Record of study {which} in {records}.",
-            f"`beowulf study {study}` measures one; `--records` names another folder.",
+            f"`beowulf study {study}{named}` measures one; `--records` names another folder.",
         )
     return record
 
