@@ -37,13 +37,16 @@ def measure(
     started, before = moment(), circumstances.now()
     seconds = QUICK_ELAPSED_S if quick else ELAPSED_S
     folder.mkdir(parents=True, exist_ok=True)
-    stamp = "".join(letter for letter in started if letter.isalnum())
-    file = folder / f"{ID}-{stamp}.pcapng"
-    with cluster.capture(file) as wire:
-        began = time.monotonic()
-        while (passed := time.monotonic() - began) < seconds:
-            progress(passed, seconds, "listening to the idle wire")
-            time.sleep(min(0.5, seconds - passed))
+    file = (folder / Record(study=ID, started=started).file_name).with_suffix(".pcapng")
+    try:
+        with cluster.capture(file) as wire:
+            began = time.monotonic()
+            while (passed := time.monotonic() - began) < seconds:
+                progress(passed, seconds, "listening to the idle wire")
+                time.sleep(min(0.5, seconds - passed))
+    except BaseException:
+        file.unlink(missing_ok=True)  # without its Record it says nothing
+        raise
     return Record(
         study=ID,
         program={"name": "", "arguments": [], "sha256": ""},
