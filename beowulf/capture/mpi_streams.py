@@ -28,7 +28,7 @@ class Segment:
 
 @dataclass
 class Part:
-    """A packet of MPICH's on the wire: from the segment with its first byte to that with its last."""
+    """A packet of MPICH's on the wire: from the first segment with bytes of it to the last."""
 
     packet: ch3.Packet
     position: int
@@ -37,8 +37,16 @@ class Part:
     ended_ns: int
     first_number: int
     last_number: int
-    segments: int = 1
+    segments: int = 0
     complete: bool = False
+
+    def add(self, segment: Segment) -> None:
+        """One more segment holds bytes of it; they may come in another order than its bytes."""
+        self.segments += 1
+        self.began_ns = min(self.began_ns, segment.time_ns)
+        self.ended_ns = max(self.ended_ns, segment.time_ns)
+        self.first_number = min(self.first_number, segment.number)
+        self.last_number = max(self.last_number, segment.number)
 
 
 class Stream:
@@ -54,6 +62,7 @@ class Stream:
         self._head = bytearray()
         self._opening: Segment | None = None  # in which the header began that is being collected
         self._part: Part | None = None
+        self._counted: Segment | None = None  # the latest that was added to the part
         self._until = 0  # where the part ends
         # Until a handshake or a header is seen: the capture may have begun within the connection.
         self._lost = True
@@ -132,9 +141,9 @@ class Stream:
     def _pass(self, segment: Segment, at: int, to: int) -> int:
         part = self._part
         assert part is not None
-        if part.last_number != segment.number:
-            part.segments += 1
-            part.last_number, part.ended_ns = segment.number, segment.time_ns
+        if segment is not self._counted:
+            part.add(segment)
+            self._counted = segment
         if to == self._until:
             part.complete = True
             self._part = None
@@ -168,11 +177,13 @@ class Stream:
             position,
             ch3.HEADER_BYTES,
             opening.time_ns,
-            segment.time_ns,
+            opening.time_ns,
             opening.number,
-            segment.number,
-            1 + (opening.number != segment.number),
+            opening.number,
         )
+        for each in (opening, segment) if opening is not segment else (segment,):
+            part.add(each)
+        self._counted = segment
         data_bytes = self._began(part)
         if data_bytes < 0:
             self._ended(part)

@@ -40,7 +40,7 @@ packets = st.lists(st.builds(Packet, frames, times_ns, snap_bytes=snaps), min_si
 # tshark takes a quarter of a second to start: few examples, large ones, and no shrinking of them.
 with_tshark = settings(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
