@@ -117,7 +117,7 @@ def test_the_step_is_where_the_limit_was_set(
     cluster: NamespaceCluster, tmp_path: Path, way: Way
 ) -> None:
     with Session("D2", cluster, tmp_path) as session:
-        words = overlap.sweep_arguments(0.05, PAPER_D, 3, 0)
+        words = [*overlap.sweep_arguments(0.05, PAPER_D, 3, 0), "--work", "delay"]
         overlap.launch(session, way, "message_sweep.c", words, number=0)
     found = d2.shares(session.record(), way)
     late = [size for size in PAPER_D if found[size].median > d2.MIDDLE]
@@ -132,7 +132,7 @@ def test_a_message_of_eight_limits_comes_after_the_work_and_one_of_half_a_limit_
     small, large = ONE_USER.limit_bytes // 2, ONE_USER.limit_bytes * 8
     with Session("D2", cluster, tmp_path) as session:
         for way in (ONE_USER, TESTED):
-            words = overlap.sweep_arguments(0.1, [small, large], 3, 0)
+            words = [*overlap.sweep_arguments(0.1, [small, large], 5, 0), "--work", "delay"]
             overlap.launch(session, way, "message_sweep.c", words, number=0)
     made = session.record()
     plain, tested = d2.shares(made, ONE_USER), d2.shares(made, TESTED)
@@ -147,7 +147,8 @@ def test_the_study_runs_from_measure_to_picture(
 ) -> None:
     monkeypatch.setattr(d2, "WAYS", (ONE_USER,))
     monkeypatch.setattr(d2, "QUICK_LAUNCHES", 1)
-    made = d2.measure(cluster, tmp_path, quick=True, seconds=0.02)
+    monkeypatch.setattr(d2, "QUICK_PASSES", 2)
+    made = d2.measure(cluster, tmp_path, quick=True, seconds=0.005)
     assert made.sweep["sizes"] == list(PAPER_D)
     assert [verdict.claim for verdict in d2.claims(made)] == CLAIMS
     assert len(d2.picture(made).table) == len(PAPER_D)

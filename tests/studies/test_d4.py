@@ -98,17 +98,18 @@ def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
 ) -> None:
     with Session("D4", cluster, tmp_path) as session:
         for way in (ONE_USER, DEFAULT):  # 70 KB lie above the limit of one and below the other's
-            words = [*overlap.sweep_arguments(0.02, [d4.LARGE], 7, 0), "--work", "delay"]
+            words = [*overlap.sweep_arguments(0.02, [d4.LARGE], 15, 0), "--work", "delay"]
             overlap.launch(session, way, "both_sides.c", words, number=0)
     made = session.record()
     rendezvous, eager = (
-        min(d4.gain(made, way, d4.LARGE, rank).percent for rank in (0, 1))
+        d4.gain(made, way, d4.LARGE, 0).percent + d4.gain(made, way, d4.LARGE, 1).percent
         for way in (ONE_USER, DEFAULT)
     )
-    # 6 of 26 ms can be gained, which is 23 %; half of it tells one from the other.
-    assert eager < -11 < rendezvous
-    parts = exchanges(made, DEFAULT).groupby("rank")[["comm", "comp", "during"]].median()
-    assert (parts["during"] > 0.95 * parts[["comm", "comp"]].max(axis=1)).all()
+    rendezvous, eager = rendezvous / 2, eager / 2  # of both ranks together
+    # 6 of 26 ms can be gained, which is 23 %; a quarter of it tells one from the other.
+    assert eager < rendezvous - 6
+    fastest = exchanges(made, DEFAULT)[["comm", "comp", "during"]].min()
+    assert fastest["during"] > 0.99 * max(0.02, fastest["comp"]), "no work is left out"
 
 
 @pytest.mark.cluster
