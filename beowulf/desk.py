@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from beowulf import places
-from beowulf.cluster import namespaces
+from beowulf.cluster import namespaces, state
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.processes import command_line
 from beowulf.errors import LabError, UsageError
@@ -25,7 +25,6 @@ from beowulf.studies import find
 LONGEST_START_S = 60.0
 COPIED = (".c", ".h", ".py", ".ipynb")
 MOST_PORT = 65535
-SERVED = "lab.json"  # in the cluster's folder: which lab is open on it
 NOT_FOR_LEARNERS = (
     "@jupyterlab/apputils-extension:announcements",
     "@jupyter/nbgrader:create-assignment",
@@ -137,7 +136,7 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         lab = f"lab/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
         address = f"http://127.0.0.1:{found['port']}/{lab}?token={found['token']}"
         served = {"pid": os.getpid(), "address": address}
-        (places.state() / SERVED).write_text(json.dumps(served))
+        (places.state() / state.SERVED).write_text(json.dumps(served))
         print(f"JupyterLab is at {address}\nCtrl-C here takes everything down.", flush=True)
         if open_browser:
             webbrowser.open(address)
@@ -157,7 +156,7 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
 def _refuse_second() -> None:
     """Two labs on one cluster would take it away from each other."""
     try:
-        served = json.loads((places.state() / SERVED).read_text())
+        served = json.loads((places.state() / state.SERVED).read_text())
         words = command_line(served["pid"])
     except (OSError, ValueError, KeyError):
         return

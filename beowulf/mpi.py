@@ -112,11 +112,6 @@ def launch(
     A node that dies, a time-out (0: none) or endless output ends the run with a LabError, and so does Ctrl-C with
     KeyboardInterrupt; no process of the run stays on any node.
     """
-    if ranks > MOST_RANKS_A_NODE * len(cluster.nodes):
-        raise UsageError(
-            f"{ranks} ranks are too many for {len(cluster.nodes)} nodes:"
-            f" at most {MOST_RANKS_A_NODE} a node."
-        )
     if ranks < 1:
         raise UsageError(f"A program has at least 1 rank, not {ranks}.")
     library = str(cluster.describe().get("mpi", "classic"))
@@ -124,6 +119,10 @@ def launch(
     used = list(hosts) or list(cluster.nodes)
     if not used:
         raise LabError("This cluster has no node to run on.", "`beowulf up` boots one that has.")
+    if ranks > MOST_RANKS_A_NODE * len(used):
+        raise UsageError(
+            f"{ranks} ranks are too many for {len(used)} nodes: at most {MOST_RANKS_A_NODE} a node."
+        )
     _refuse_dead(cluster, used[:ranks])
     job = uuid.uuid4().hex
     mpiexec = [

@@ -150,9 +150,9 @@ def validate(as_json: AsJson = False) -> None:
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
-    study = find("A2")
+    study, cluster = find("A2"), running()
     with bar(study.TITLE, shown=not as_json) as told:
-        record = study.measure(running(), Path(), progress=told)
+        record = study.measure(cluster, Path(), progress=told)
     verdicts = judge(record)
     print_verdicts(verdicts, as_json)
     raise typer.Exit(0 if all(verdict.outcome == "holds" for verdict in verdicts) else 1)

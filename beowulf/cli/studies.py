@@ -48,9 +48,10 @@ def study(
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
-    with bar(find(name).TITLE, shown=not as_json) as told:
+    title, cluster = find(name).TITLE, running()
+    with bar(title, shown=not as_json) as told:
         record, path = measure_and_save(
-            name, running(), records, variant=variant, quick=quick, told=told
+            name, cluster, records, variant=variant, quick=quick, told=told
         )
     print_verdicts(judge(record), as_json)
     if not as_json:

@@ -17,8 +17,9 @@ from beowulf.errors import LabError
 CLUSTER = "cluster.json"
 RACK_LOG = "rack.log"
 BROKEN = "broken"
+SERVED = "lab.json"  # which lab is open on the cluster
 # All that a cluster keeps in its folder; whatever else lies there is not ours to remove.
-OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN}
+OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, SERVED}
 
 
 @dataclass(frozen=True)
