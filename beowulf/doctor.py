@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -207,8 +208,11 @@ def _capture() -> Check:
 def _room() -> Iterator[Check]:
     folder = places.state()
     there = next(path for path in (folder, *folder.parents) if path.exists())
-    writable = os.access(there, os.W_OK)
-    found = f"{folder} can be written" if writable else f"{there} cannot be written by you"
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+        writable, found = True, f"{folder} can be written"
+    except OSError as error:
+        writable, found = False, f"{there} cannot be written: {error.strerror}"
     yield Check("cluster's files", writable, found, "Set BEOWULF_STATE to a folder of yours.")
     for name, place in (
         ("disk for the cluster", there),
