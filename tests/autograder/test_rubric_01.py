@@ -200,6 +200,36 @@ def test_a_silent_wire_has_the_rate_nought() -> None:
     assert (found["a5-record"].points, found["idle-mbit"].points) == (2, 2)
 
 
+AGAIN = "2026-01-05T11:00:00.000Z"
+
+
+def test_who_runs_all_cells_again_keeps_the_points_for_the_record_that_was_written_about() -> None:
+    busier = fabricated.idle(bytes=9_000_000, elapsed_s=60.0, mbit_per_s=1.2)
+    again = replace(busier, started=AGAIN, ended=AGAIN)
+    found = scores([*fabricated.records(), again])
+    assert points(found) == WORTH
+    assert fabricated.idle().file_name in found["idle-mbit"].found
+    found = scores([*fabricated.records(), again], idle_mbit_per_s=1.2)
+    assert again.file_name in found["idle-mbit"].found
+    found = scores([*fabricated.records(), again], idle_mbit_per_s=0.5)
+    assert found["idle-mbit"].points == 0
+    assert again.file_name in found["idle-mbit"].expected
+    assert fabricated.idle().file_name in found["idle-mbit"].expected
+
+
+def test_a_value_from_a_cut_short_or_a_named_record_of_the_wire_does_not_count() -> None:
+    other = fabricated.idle(bytes=9_000_000, elapsed_s=60.0, mbit_per_s=1.2)
+    cut = replace(other, started=AGAIN, ended=AGAIN, complete=False)
+    named = replace(other, started=AGAIN, ended=AGAIN, variant="busy")
+    for record in (cut, named):
+        kept = [*fabricated.records(), record]
+        assert points(scores(kept)) == WORTH
+        assert scores(kept, idle_mbit_per_s=1.2)["idle-mbit"].points == 0
+    alone = scores([cut], idle_mbit_per_s=1.2)
+    assert (alone["a5-record"].points, alone["idle-mbit"].points) == (0, 0)
+    assert "cut short" in alone["idle-mbit"].found
+
+
 @pytest.mark.parametrize(
     ("facts", "earned"),
     [

@@ -333,6 +333,7 @@ form(node_c, "node")
 # %% [markdown]
 # ## 8 Hand in
 #
-# 1. *Kernel > Restart Kernel and Run All Cells*: every cell runs through, without an error.
-# 2. Save the notebook. What you hand in is this folder: the notebook **and** `records/`. A figure
-#    without its Record counts for nothing, here and in research.
+# 1. Save the notebook. Do not measure again for this: *Run All Cells* takes about two minutes,
+#    breaks the cluster three times, and adds new Records to those that you wrote about.
+# 2. What you hand in is this folder: the notebook **and** `records/`. An answer is held against
+#    your own Records; a figure without its Record counts for nothing, here and in research.
