@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import captures, commands, pingpong
+from benchmarks.failures import Failures
 from benchmarks.pingpong import Launcher
 from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
@@ -20,6 +21,7 @@ from benchmarks.workshop import STATE, workshop
 from beowulf import places
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.plan import Plan
+from beowulf.errors import LabError
 
 TITLE = "Our reader of captures against tshark and pyshark, and a capture of a busy link"
 ROUNDS = 6
@@ -48,7 +50,7 @@ WITH, WITHOUT = "captured", "not captured"
 
 def measure(rounds: int, seed: int, told: Told) -> Findings:
     """By turns: our reader, tshark and pyshark on one file; our reader on 1 GB; a busy link, captured and not."""
-    missing = missing_here()
+    missing, failed = missing_here(), Failures()
     facts: dict[str, Any] = {"fields": " ".join(FIELDS), "packets": PACKETS}
     dropped: list[int] = []
     with workshop() as folder:
@@ -57,9 +59,9 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         facts["capture_bytes"] = captures.write(file, PACKETS)
         sides: dict[str, Side] = {"reader": lambda: our_reader(file)}
         if not missing[TSHARK]:
-            sides["tshark"] = lambda: tshark(file)
+            sides[TSHARK] = failed.spare(TSHARK, lambda: tshark(file))
         if not missing[PYSHARK]:
-            sides["pyshark"] = lambda: pyshark(file)
+            sides[PYSHARK] = failed.spare(PYSHARK, lambda: pyshark(file))
         if not missing[LARGE]:
             facts["large_capture_bytes"] = captures.write(large, large_packets())
             sides["large"] = lambda: our_reader_of_much(large)
@@ -67,11 +69,13 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             cluster = namespaces.up(Plan(nodes=2, rate=RATE), folder=folder / STATE)
             launch, program = pingpong.on_nodes(cluster, folder), pingpong.build(folder)
             sides[WITHOUT] = lambda: busy_link(launch, program, WITHOUT)
-            sides[WITH] = lambda: captured_link(cluster, launch, program, folder, dropped)
+            sides[WITH] = failed.spare(
+                WITH, lambda: captured_link(cluster, launch, program, folder, dropped)
+            )
         taken = interleave(sides, rounds, seed, told)
     facts["packets_dropped"] = dropped
     return Findings(
-        questions(missing, dropped),
+        questions(missing | failed, dropped),
         taken.samples,
         taken.busy_percent,
         taken.order,
@@ -110,7 +114,7 @@ def reading(how: str, file: Path, *more: str) -> tuple[float, dict[str, Any]]:
 def our_reader(file: Path) -> Mapping[str, float]:
     """The file into columns."""
     took_s, found = reading("ours", file)
-    assert found["packets"] == PACKETS
+    expect(found["packets"], PACKETS, "our reader")
     return {
         READER: found["seconds"],
         READER_COMMAND: took_s,
@@ -121,7 +125,7 @@ def our_reader(file: Path) -> Mapping[str, float]:
 def our_reader_of_much(file: Path) -> Mapping[str, float]:
     """The large file into columns, a piece at a time."""
     _, found = reading("ours", file)
-    assert found["packets"] == large_packets()
+    expect(found["packets"], large_packets(), "our reader")
     return {LARGE: found["seconds"], LARGE_MEMORY: found["memory_bytes"]}
 
 
@@ -130,15 +134,21 @@ def tshark(file: Path) -> Mapping[str, float]:
     words = ["tshark", "-n", "-r", str(file), "-T", "fields"]
     words += [word for field in FIELDS for word in ("-e", field)]
     took_s, printed = commands.timed(words, commands.environment(), timeout_s=LONGEST_S)
-    assert printed.count(f"\t{captures.WIRE_BYTES}\t") == PACKETS
+    expect(printed.count(f"\t{captures.WIRE_BYTES}\t"), PACKETS, "tshark")
     return {TSHARK: took_s}
 
 
 def pyshark(file: Path) -> Mapping[str, float]:
     """The first packets by pyshark, reckoned up to all."""
     _, found = reading("pyshark", file, str(PYSHARK_PACKETS))
-    assert found["packets"] == PYSHARK_PACKETS
+    expect(found["packets"], PYSHARK_PACKETS, "pyshark")
     return {PYSHARK: found["seconds"] * PACKETS / PYSHARK_PACKETS}
+
+
+def expect(found: int, packets: int, who: str) -> None:
+    """LabError when not all packets were read, so that the time counts for nothing."""
+    if found != packets:
+        raise LabError(f"Of {packets:,} packets {who} has read {found:,}.")
 
 
 def busy_link(launch: Launcher, program: str, word: str) -> Mapping[str, float]:
@@ -179,7 +189,12 @@ def questions(missing: Mapping[str, str], dropped: list[int]) -> list[Question]:
             Bar(1 / 100, "ratio", "at least 100 times as fast"),
             missing[TSHARK],
         ),
-        Question("the same, Python's start on both sides", READER_COMMAND, TSHARK),
+        Question(
+            "the same, Python's start and imports too",
+            READER_COMMAND,
+            TSHARK,
+            missing=missing[TSHARK],
+        ),
         Question(
             "the same against pyshark",
             READER,

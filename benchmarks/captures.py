@@ -9,6 +9,7 @@ import numpy as np
 
 SNAP_BYTES = 128
 WIRE_BYTES = 1514
+SEGMENT_BYTES = 1448
 PACKETS_A_BLOCK = 50_000
 PACKET_GAP_NS = 10_000
 START_S = 1_700_000_000
@@ -53,7 +54,7 @@ def write(path: Path, packets: int) -> int:
     """Write a pcap file (nanoseconds) of so many packets, a block at a time; gives its bytes."""
     draw = np.random.default_rng(SEED)
     nodes = np.array([int(ipaddress.IPv4Address(f"192.168.0.{host}")) for host in range(8, 12)])
-    sent = np.zeros(len(nodes) ** 2, "u8")
+    sent = np.zeros(len(nodes) ** 2, np.int64)
     with path.open("wb") as file:
         file.write(_FILE_HEADER)
         for first in range(0, packets, PACKETS_A_BLOCK):
@@ -82,13 +83,18 @@ def _block(
     dst = (src + draw.integers(1, len(nodes), count)) % len(nodes)
     block["src"], block["dst"] = nodes[src], nodes[dst]
     block["src_port"], block["dst_port"] = 40000 + src, 40000 + dst
-    # Each flow goes on where it was: numbers that jump would all be called lost or sent again.
-    flow = src * len(nodes) + dst
-    for each in range(len(sent)):
-        mine = np.flatnonzero(flow == each)
-        block["seq"][mine] = (sent[each] + 1448 * np.arange(len(mine), dtype="u8")) % 2**32
-        sent[each] += 1448 * len(mine)
-    block["ack"] = sent[dst * len(nodes) + src] % 2**32
+    # Each flow goes on where it was, and acknowledges what has come the other way: numbers that jump
+    # would all be called lost or sent again, which takes a reader longer.
+    flow, back = src * len(nodes) + dst, dst * len(nodes) + src
+    places = [np.flatnonzero(flow == each) for each in range(len(sent))]
+    for mine in places:
+        if not mine.size:
+            continue
+        here, other = flow[mine[0]], back[mine[0]]
+        block["seq"][mine] = (sent[here] + SEGMENT_BYTES * np.arange(len(mine))) % 2**32
+        came = sent[other] + SEGMENT_BYTES * np.searchsorted(places[other], mine)
+        block["ack"][mine] = came % 2**32
+    sent += SEGMENT_BYTES * np.array([len(mine) for mine in places])
     # Eight words of header, PSH at times, ACK always.
     block["flags"] = 0x8010 | draw.integers(0, 2, count) << 3
     block["window"] = 501

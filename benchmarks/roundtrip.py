@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from benchmarks import pingpong
+from benchmarks.failures import Failures
 from benchmarks.neighbours import (
     AS_IMB,
     LARGEST,
@@ -66,21 +68,28 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         known = all_of_them(folder)
         here = [each for each in known if not each.missing]
         sides: dict[str, Side] = {}
+        failed = Failures()
         for place, launch in launchers.items():
             sides[f"ours, {place}"] = our_side(launch, program, place)
             if any(each.ours == AS_IMB for each in here):
                 sides[f"ours as IMB, {place}"] = our_imb_side(launch, program, place)
             for each in here:
-                sides[f"{each.name}, {place}"] = their_side(launch, each, place)
+                name = f"{each.name}, {place}"
+                sides[name] = failed.spare(name, their_side(launch, each, place))
         taken = interleave(sides, rounds, seed, told)
-    asked = [question(each, place, taken.samples, seed) for place in launchers for each in known]
-    tables = [table(each, place, taken.samples) for place in launchers for each in here]
+    tried = [
+        (replace(each, missing=each.missing or failed.get(f"{each.name}, {place}", "")), place)
+        for place in launchers
+        for each in known
+    ]
+    asked = [question(each, place, taken.samples, seed) for each, place in tried]
+    tables = [table(each, place, taken.samples) for each, place in tried if not each.missing]
     return Findings(
         asked,
         taken.samples,
         taken.busy_percent,
         taken.order,
-        facts={each.name: each.missing or "measured" for each in known},
+        facts={f"{each.name}, {place}": each.missing or "measured" for each, place in tried},
         notes=[*NOTES, *tables],
     )
 

@@ -66,7 +66,7 @@ def answer(
 ) -> Row:
     """The row for a question: medians, ratio with its interval, and the verdict against its bar."""
     ours = samples.get(question.ours, [])
-    other = samples.get(question.other, [])
+    other = [] if question.missing else samples.get(question.other, [])
     ours_interval = interval(ours, seed) if ours else None
     ratio = compare(ours, other, seed) if ours and other else None
     verdict, why = _verdict(question, ours_interval, ratio, len(ours), noise)

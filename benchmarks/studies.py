@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks import commands
+from benchmarks.failures import Failures
 from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
@@ -31,13 +32,15 @@ LONGEST_S = {QUICK: 300.0, FULL: 1800.0}
 def measure(rounds: int, seed: int, told: Told, *, full: bool = False) -> Findings:
     """Every study by turns on one cluster of four nodes; one that fails is told and does not end the others."""
     kinds = [QUICK, FULL] if full else [QUICK]
-    failed: dict[str, str] = {}
+    failed = Failures()
     said: dict[str, str] = {}
     with workshop() as folder:
         told(0, 1, "booting the cluster")
         namespaces.up(Plan(), folder=folder / STATE)
         sides = {
-            sample(study, kind): a_study(study, kind, folder, failed, said)
+            sample(study, kind): failed.spare(
+                sample(study, kind), a_study(study, kind, folder, said)
+            )
             for kind in kinds
             for study in STUDIES
         }
@@ -68,16 +71,12 @@ def sample(study: str, kind: str) -> str:
     return f"{study} {kind}"
 
 
-def a_study(
-    study: str, kind: str, folder: Path, failed: dict[str, str], said: dict[str, str]
-) -> Side:
-    """One run of a study's command; its complaint goes into `failed`, what its claims came to into `said`."""
+def a_study(study: str, kind: str, folder: Path, said: dict[str, str]) -> Side:
+    """One run of a study's command; what its claims came to goes into `said`."""
     name = sample(study, kind)
     options = [QUICK] if kind == QUICK else []
 
     def run() -> Mapping[str, float]:
-        if name in failed:
-            return {}
         records = folder / "records"
         env = commands.environment(BEOWULF_STATE=str(folder / STATE))
         beowulf = str(places.python_bin() / "beowulf")
@@ -85,9 +84,6 @@ def a_study(
         try:
             took_s, printed = commands.timed(words, env, folder=folder, timeout_s=LONGEST_S[kind])
             said[f"{name}: claims"] = outcomes(printed)
-        except LabError as trouble:
-            failed[name] = " ".join(str(trouble).split())
-            return {}
         finally:
             shutil.rmtree(records, ignore_errors=True)
         return {name: took_s}

@@ -1,0 +1,26 @@
+"""What fails in a benchmark is told in its row; the other rows are measured all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchmarks.ratio import Side
+from beowulf.errors import LabError
+
+
+class Failures(dict[str, str]):
+    """Why sides failed, by name."""
+
+    def spare(self, name: str, side: Side) -> Side:
+        """The side; once it has failed, with the reason kept here, it is not run again."""
+
+        def run() -> Mapping[str, float]:
+            if name in self:
+                return {}
+            try:
+                return side()
+            except LabError as trouble:
+                self[name] = " ".join(str(trouble).split())
+                return {}
+
+        return run

@@ -1,0 +1,327 @@
+"""Do the benchmarks of time read what their neighbours print, pick the worst size, and say what failed?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as program
+from benchmarks import (
+    capture,
+    captures,
+    commands,
+    neighbours,
+    pingpong,
+    ratio,
+    roundtrip,
+    rows,
+    saturation,
+    studies,
+)
+from benchmarks.failures import Failures
+from benchmarks.neighbours import LEAST_OF_5, LEAST_OF_7, MEAN, Neighbour
+from benchmarks.rows import Bar, Question, answer, cells
+from beowulf.capture.packets import Packets
+from beowulf.errors import LabError, UsageError
+from beowulf.measure import wire
+
+HOST = roundtrip.HOST
+
+
+def silent(done: float, of: float, what: str) -> None:
+    """Nobody is told."""
+
+
+def verdict(question: Question, samples: Mapping[str, list[float]]) -> str:
+    return answer(question, samples, "", seed=1).verdict
+
+
+def line(**fields: object) -> str:
+    return json.dumps(fields) + "\n"
+
+
+END = line(kind="end")
+
+
+def our_lines(chunks: Mapping[int, list[float]]) -> str:
+    """What our ping-pong prints when half a round trip takes so many seconds."""
+    taken = [
+        line(kind="sample", size_bytes=size, repetitions=10, seconds=half_s * 20)
+        for size, each in chunks.items()
+        for half_s in each
+    ]
+    return "mpiexec says hello\n" + line(kind="about") + "".join(taken) + END
+
+
+# ---------------------------------------------------------------- bars and rows
+
+
+def test_a_bar_with_two_ends_holds_at_both() -> None:
+    within = Question("it", "ours", "other", neighbours.WITHIN_A_TENTH)
+    for factor, expected in ((1.0, "met"), (1.2, "not met"), (0.8, "not met")):
+        assert verdict(within, {"ours": [factor] * 9, "other": [1.0] * 9}) == expected
+    across = {"ours": [0.8, 0.85, 0.88, 0.92, 0.95, 1.0], "other": [1.0] * 6}
+    assert verdict(within, across) == "inconclusive"
+
+
+def test_what_failed_is_no_pair_with_what_was_measured_before() -> None:
+    asked = Question("it", "ours", "other", neighbours.NOT_SLOWER, missing="it broke")
+    row = answer(asked, {"ours": [1.0] * 9, "other": [1.0] * 2}, "", seed=1)
+    assert (row.verdict, row.why, row.ratio) == ("not measured", "it broke", None)
+
+
+def test_memory_is_no_time() -> None:
+    asked = Question("it", "ours", bar=Bar(1e9, says="at most 1000 MB"), unit="bytes")
+    row = answer(asked, {"ours": [120e6] * 3}, "", seed=1)
+    assert "120 MB" in cells(row)
+    assert row.verdict == "met"
+    assert rows.amount(2.5e-7, "s") == "250 ns"
+
+
+def test_a_side_that_failed_is_not_run_again_and_the_reason_is_kept() -> None:
+    runs: list[int] = []
+
+    def breaks() -> Mapping[str, float]:
+        runs.append(1)
+        if len(runs) == 2:
+            raise LabError("The link is down.", "Plug it in.")
+        return {"it": 1.0}
+
+    failed = Failures()
+    side = failed.spare("it", breaks)
+    assert [dict(side()) for _ in range(4)] == [{"it": 1.0}, {}, {}, {}]
+    assert failed == {"it": "The link is down. Plug it in."}
+    assert len(runs) == 2
+
+
+def test_full_is_for_studies() -> None:
+    with pytest.raises(UsageError, match="--full is for studies"):
+        program._run(program._read(["help", "--full"]))
+
+
+# ---------------------------------------------------------------- what others print
+
+
+def test_what_mpi4py_bench_prints_is_read() -> None:
+    text = (
+        "# MPI PingPong Test\n# Size [B]  Bandwidth [MB/s] | Time Mean [s] ± StdDev [s]  Samples\n"
+        "         1              1.44 | 6.9410000e-07 ± 2.0170e-07    10000\n"
+        "      1024            988.12 | 1.0363000e-06 ± 1.1000e-07    10000\n"
+    )
+    assert neighbours.read_mpi4py(text) == {1: 6.941e-07, 1024: 1.0363e-06}
+
+
+def test_what_netpipe_writes_is_read_finer_than_its_seconds() -> None:
+    text = "       1 20.874103   0.00000037\n    1024 16821.355236   0.00000046\n"
+    found = neighbours.read_netpipe(text)
+    assert found == pytest.approx({1: 3.655e-7, 1024: 4.644e-7}, rel=1e-3)
+
+
+def test_what_mpptest_and_imb_print_is_read() -> None:
+    text = (
+        "set title 'Comm Perf'\n#p0\tp1\tdist\tlen\tave time (us)\trate\n0\t1\t1\t8\t0.34\t23.5\n"
+    )
+    assert neighbours.read_mpptest(text) == pytest.approx({8: 0.34e-6})
+    text = (
+        "# Benchmarking PingPong\n       #bytes #repetitions      t[usec]   Mbytes/sec\n"
+        "            0         1000         0.36         0.00\n"
+        "      4194304           10       812.40      5162.87\n"
+    )
+    assert neighbours.read_imb(text) == pytest.approx({0: 0.36e-6, 4194304: 812.4e-6})
+
+
+def test_a_neighbour_that_prints_no_times_is_quoted() -> None:
+    with pytest.raises(LabError, match="printed no times: alas"):
+        neighbours.mpi4py_bench().taken("alas\n")
+
+
+def test_neighbours_that_are_not_there_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neighbours.shutil, "which", lambda name: None)
+    said = {each.name: each.missing for each in neighbours.all_of_them(tmp_path)}
+    assert said.pop("mpi4py.bench") == ""
+    assert set(said) == {"NetPIPE", "mpptest", "IMB-MPI1", "IMB-MPI1, its way"}
+    assert all("is not in PATH" in why for why in said.values())
+
+
+# ---------------------------------------------------------------- the round trip
+
+
+def test_our_lines_become_half_round_trips() -> None:
+    found = pingpong.half_round_trips(our_lines({0: [1e-6, 2e-6], 8: [3e-6]}))
+    assert found[0] == pytest.approx([1e-6, 2e-6])
+    assert found[8] == pytest.approx([3e-6])
+    with pytest.raises(LabError, match="breaks off"):
+        pingpong.half_round_trips(line(kind="about"))
+
+
+def test_beside_a_neighbour_stands_the_same_of_as_many_chunks() -> None:
+    # In threes, as they are taken: the last pass is the fastest, and nobody but the mean sees it.
+    chunks = [float(20 - i // 3) for i in range(60)]
+    side = roundtrip.our_side(lambda words, settings: our_lines({8: chunks}), "it", HOST)
+    found = side()
+    assert found[roundtrip.sample(MEAN, 8, HOST)] == pytest.approx(10.5)
+    assert found[roundtrip.sample(LEAST_OF_7, 8, HOST)] == pytest.approx(14.0)
+    assert found[roundtrip.sample(LEAST_OF_5, 8, HOST)] == pytest.approx(16.0)
+
+
+def test_the_least_of_a_neighbours_launches_is_taken() -> None:
+    times = iter([3.0, 1.0, 2.0])
+    each = Neighbour("N", LEAST_OF_5, neighbours.NOT_SLOWER, ["n"], json.loads, launches=3)
+    each = replace(each, read=lambda text: {8: float(text), 4096: 1.0})
+    side = roundtrip.their_side(lambda words, settings: str(next(times)), each, HOST)
+    assert dict(side()) == {roundtrip.sample("N", 8, HOST): 1.0}
+
+
+def sized(neighbour: Neighbour, factors: Mapping[int, float]) -> dict[str, list[float]]:
+    """Samples in which ours takes so many times as long as the neighbour."""
+    ours = {roundtrip.sample(neighbour.ours, s, HOST): [f * 1e-6] * 9 for s, f in factors.items()}
+    other = {roundtrip.sample(neighbour.name, s, HOST): [1e-6] * 9 for s in factors}
+    return ours | other
+
+
+def test_the_row_has_the_worst_size() -> None:
+    bench, imb = neighbours.mpi4py_bench(), neighbours.imb()
+    factors = {1: 0.5, 8: 0.9, 64: 1.05}
+    asked = roundtrip.question(bench, HOST, sized(bench, factors), 1)
+    assert "worst of 3 sizes: 64 B" in asked.what
+    assert verdict(asked, sized(bench, factors)) == "not met"
+    # Where less is not better either, twice as fast is worse than 5 % slower.
+    asked = roundtrip.question(replace(imb, missing=""), HOST, sized(imb, factors), 1)
+    assert "worst of 3 sizes: 1 B" in asked.what
+    page = roundtrip.table(bench, HOST, sized(bench, factors))
+    assert "  | 64 | 1.05 µs | 1 µs | 1.050 |" in page
+
+
+def test_our_ping_pong_and_mpi4pys_run_on_one_host(tmp_path: Path) -> None:
+    launch, built = pingpong.on_one_host(tmp_path), pingpong.build(tmp_path)
+    words = [built, *pingpong.arguments([0, 8], "--passes", 1, "--chunks", 2)]
+    found = pingpong.half_round_trips(launch(words, {}))
+    assert {size: len(chunks) for size, chunks in found.items()} == {0: 2, 8: 2}
+    bench = neighbours.mpi4py_bench()
+    taken = bench.taken(launch([*bench.words, "-l", "20"], {}))
+    assert set(taken) == set(roundtrip.SIZES) - {0}
+    assert all(0 < seconds < 1 for seconds in taken.values())
+
+
+# ---------------------------------------------------------------- saturation
+
+
+def test_the_sum_of_the_headers_is_that_of_the_studies() -> None:
+    for stamps in (True, False):
+        found = saturation.bits_per_s(stamps, wire.ETHERNET_BYTES) / 100e6
+        assert found == pytest.approx(wire.payload_share(time_stamps=stamps))
+    assert "1500 - 20 (IP) - 20 (TCP) - 12 (its time stamps" in saturation.notes(True)[1]
+    assert "94.15 of 100 Mbit/s" in saturation.notes(True)[1]
+    assert "94.93 of 100 Mbit/s" in saturation.notes(False)[1]
+
+
+def test_five_launches_are_held_against_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saturation, "SIZES", [1024, saturation.LARGEST])
+    full_s = saturation.LARGEST * 8 / saturation.bits_per_s(True, wire.ETHERNET_BYTES)
+    factors = iter([1.0, 1.01, 1.1, 1.0, 1.0] * 6)
+
+    def launch(words: object, settings: object) -> str:
+        return our_lines({1024: [next(factors) * 1e-4] * 3, saturation.LARGEST: [full_s] * 3})
+
+    side = saturation.our_side(launch, "it", True)
+    taken: dict[str, list[float]] = {}
+    for _ in range(6):
+        for name, seconds in side().items():
+            taken.setdefault(name, []).append(seconds)
+    repeats, full, shaped = saturation.questions(taken, 1)
+    assert "worst of 2 sizes: 1024 B" in repeats.what
+    assert answer(repeats, taken, "", 1).ratio == pytest.approx(1.1)
+    assert verdict(repeats, taken) == "not met"
+    assert verdict(full, taken) == "met"
+    assert answer(shaped, taken, "", 1).ratio == pytest.approx(1538 / 1514)
+
+
+# ---------------------------------------------------------------- studies
+
+
+def test_what_claims_came_to_is_counted_after_warnings() -> None:
+    said = json.dumps(
+        [{"outcome": "holds"}, {"outcome": "holds"}, {"outcome": "inconclusive"}], indent=1
+    )
+    assert studies.outcomes("warning: [odd]\n" + said) == "2 holds, 1 inconclusive"
+    with pytest.raises(LabError, match="no Verdicts"):
+        studies.outcomes("nothing")
+
+
+@pytest.mark.cluster
+def test_a_study_that_fails_is_told_and_the_others_are_measured(
+    monkeypatch: pytest.MonkeyPatch, namespaces_work: None
+) -> None:
+    monkeypatch.setattr(studies, "STUDIES", {"Z9": "none", "A5": "a5_no_load"})
+    monkeypatch.setattr(ratio, "busy_percent", lambda: 0.0)
+
+    def timed(words: list[str], *_: object, **__: object) -> tuple[float, str]:
+        if "Z9" in words:
+            raise LabError("`beowulf study Z9` ended with 2.")
+        assert "--quick" in words
+        return 7.0, '[\n {"outcome": "holds"}\n]'
+
+    monkeypatch.setattr(commands, "timed", timed)
+    found = studies.measure(3, 1, silent)
+    judged = [answer(question, found.samples, "", 1) for question in found.questions]
+    assert [(row.verdict, row.why) for row in judged] == [
+        ("not measured", "`beowulf study Z9` ended with 2."),
+        ("met", ""),
+    ]
+    assert found.facts == {"A5 --quick: claims": "1 holds"}
+
+
+# ---------------------------------------------------------------- captures
+
+
+def test_the_written_capture_is_what_tshark_and_our_reader_say(tmp_path: Path) -> None:
+    file, packets = tmp_path / "it.pcap", captures.PACKETS_A_BLOCK + 500
+    size = captures.write(file, packets)
+    assert size == file.stat().st_size == 24 + packets * captures.RECORD_BYTES
+    assert captures.RECORD_BYTES == captures.FRAME_OFFSET + captures.SNAP_BYTES
+    pieces = list(Packets(file))
+    count = sum(len(piece["time_ns"]) for piece in pieces)
+    assert count == packets
+    assert {int(n) for piece in pieces for n in np.unique(piece["payload_bytes"])} == {1448}
+    assert {int(n) for piece in pieces for n in np.unique(piece["tcp_options_bytes"])} == {12}
+    words = ["tshark", "-n", "-r", str(file), "-c", "3000", "-T", "fields", "-e", "tcp.len"]
+    words += ["-Y", "!tcp.analysis.retransmission && !tcp.analysis.lost_segment"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["1448"] * 3000
+
+
+def test_a_reader_that_misses_packets_counts_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "it.pcap"
+    captures.write(file, 1000)
+    took_s, found = capture.reading("ours", file)
+    assert found["packets"] == 1000
+    assert 0 < found["seconds"] < took_s
+    assert 10e6 < found["memory_bytes"] < 1e9
+    with pytest.raises(LabError, match="our reader has read 1,000"):
+        capture.our_reader(file)
+
+
+def test_what_is_not_installed_is_said_in_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture.shutil, "which", lambda name: None)
+    monkeypatch.setattr(capture.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(capture, "LARGE_BYTES", 1)
+    disk = type("Disk", (), {"free": 2})
+    monkeypatch.setattr(capture.shutil, "disk_usage", lambda folder: disk)
+    asked = capture.questions(capture.missing_here(), [])
+    said = {row.why for row in (answer(question, {}, "", 1) for question in asked)}
+    assert {
+        "tshark is not installed",
+        "pyshark is not installed",
+        "dumpcap is not installed",
+        "less than 3 GB are free for temporary files",
+    } <= said
