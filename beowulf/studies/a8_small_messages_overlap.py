@@ -37,7 +37,7 @@ ALIKE = 0.1  # the largest difference between calls that are nearly alike
 MOSTLY = 0.9  # of the sizes
 FLAT = 0.1  # a saturated rate grows by less than this from one size to its double
 
-SAME_TIME = "With overlap, blocking and non-blocking calls have almost the same round-trip time"
+SAME_TIME = "With overlap, blocking and non-blocking round trips have almost the same time and rate"
 RISES = "The rate rises with the size of the message"
 SATURATES = "The rate saturates at or below 1024 bytes"
 

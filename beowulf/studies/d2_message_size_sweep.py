@@ -23,6 +23,7 @@ from beowulf.measure.table import summarised
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.studies.overlap import (
+    DEFAULT,
     KB,
     ONE_USER,
     SOLARIS,
@@ -119,6 +120,7 @@ def claims(record: Record) -> list[Verdict]:
     verdicts = [
         _step(record, ONE_USER, "MPICH2 on the one-user cluster", (10 * KB, 20 * KB)),
         _step(record, SOLARIS, "MPICH1 on the Solaris cluster", (60 * KB, 70 * KB)),
+        _no_step(record, DEFAULT, "With the library's own limit of 128 KB"),
         _no_step(record, TESTED, "With MPI_Test in the work"),
         _no_step(record, THREADED, "With a progress thread"),
     ]
@@ -164,7 +166,7 @@ def _no_step(record: Record, way: Way, how: str) -> Verdict:
     if record.select(**ONE_USER.at):
         # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
         numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
-        evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that without"
+        evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that of {ONE_USER.says}"
     return judged(record, claim, says, outcome, evidence, advice, numbers)
 
 
