@@ -1,0 +1,235 @@
+"""Does `beowulf lab` give a learner a desk with a cluster under it, and clear it all away but the learner's work?"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from running import Beowulf, traces, wait_until
+
+from beowulf import desk, places
+from beowulf.errors import LabError
+
+CHROMIUM = Path("/usr/bin/chromium")
+SLUG = "01-validation"
+ADDRESS = re.compile(r"JupyterLab is at (\S+)")
+
+
+@pytest.fixture
+def learner(beowulf: Beowulf) -> Beowulf:
+    """A learner whose copies are kept in the test's own folder."""
+    work = beowulf.here / "my work"
+    beowulf.environment |= {
+        "BEOWULF_WORK": str(work),
+        # Neither settings nor kernels of whoever runs the tests.
+        "HOME": str(beowulf.here),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+    }
+    return beowulf
+
+
+class Lab:
+    """A lab that is open: the command, where it says that it answers, and how to ask it."""
+
+    def __init__(self, learner: Beowulf, *words: str) -> None:
+        self.command = learner.start("lab", "01", *words)
+        self.said = ""
+        assert self.command.stdout
+        for line in self.command.stdout:
+            self.said += line
+            if "Ctrl-C here" in line:
+                break
+        found = ADDRESS.search(self.said)
+        assert found, self.said
+        self.address = found[1]
+        self.url = urlsplit(self.address)
+        self.token = parse_qs(self.url.query)["token"][0]
+
+    def ask(self, path: str, *, token: str | None = None, post: bool = False) -> bytes:
+        request = urllib.request.Request(
+            f"http://{self.url.netloc}/{path}",
+            headers={"Authorization": f"token {self.token if token is None else token}"},
+            method="POST" if post else "GET",
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return bytes(answer.read())
+
+    def interrupt(self) -> str:
+        """Press Ctrl-C and wait for the end; what it says."""
+        self.command.send_signal(signal.SIGINT)
+        said, _ = self.command.communicate(timeout=60)
+        assert "Traceback" not in said
+        return said
+
+
+@pytest.mark.cluster
+def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
+    learner: Beowulf,
+) -> None:
+    before = traces(learner)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        lab = Lab(learner, "--port", str(port))
+        assert "4 nodes are up." in lab.said
+        assert "The cluster is whole" in lab.said
+        assert lab.url.port != port
+        assert lab.url.path.endswith(f"/{SLUG}/validation.ipynb")
+        assert b"JupyterLab" in lab.ask(f"lab/tree/{SLUG}/validation.ipynb")
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            lab.ask("api/contents", token="wrong")
+        assert {
+            each["name"] for each in json.loads(lab.ask(f"api/contents/{SLUG}"))["content"]
+        } >= {
+            "validation.ipynb",
+            "hello.c",
+            "ring.c",
+        }
+        kernel = json.loads(lab.ask("api/kernels", post=True))
+        assert kernel["name"] == "python3"
+        said = learner("lab", "01", code=1)
+        assert f"A lab is open already, at {lab.address}" in said
+        assert "node00" in learner("status")
+        mine = learner.here / "my work" / SLUG / "validation.ipynb"
+        mine.write_text(mine.read_text().replace("# Lab 01", "# My lab 01"))
+        said = lab.interrupt()
+        assert lab.command.returncode == 0, said
+    assert "The cluster is down. Your work is in" in said
+    wait_until(lambda: not learner.processes(), "server, kernel and cluster have ended")
+    assert not learner.state.exists()
+    assert traces(learner) == before
+    assert "# My lab 01" in mine.read_text()
+
+
+@pytest.mark.cluster
+def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(learner: Beowulf) -> None:
+    command = learner.start("lab", "01")
+    assert command.stdout
+    assert "4 nodes are up." in command.stdout.readline()
+    command.send_signal(signal.SIGINT)
+    said, _ = command.communicate(timeout=60)
+    assert command.returncode == 1
+    assert "beowulf: stopped." in said
+    assert "The cluster is down." in said
+    assert learner.processes() == []
+    assert not learner.state.exists()
+
+
+@pytest.mark.cluster
+def test_a_jupyterlab_that_cannot_start_is_said_and_leaves_no_cluster(
+    learner: Beowulf, tmp_path: Path
+) -> None:
+    (tmp_path / "jupyterlab.py").write_text("raise SystemExit('this is not JupyterLab')")
+    said = learner("lab", "01", code=1, PYTHONPATH=str(tmp_path))
+    assert "JupyterLab does not start. It said: this is not JupyterLab" in said
+    assert "`make lab` repairs" in said
+    assert learner.processes() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("lab", "77"), "There is no lab '77'. There are: 01-validation"),
+        (("lab", "nonsense"), "There is no lab 'nonsense'"),
+        (("lab", "01", "--port", "0"), "A port is a number from 1 to 65535, not 0."),
+        (("lab", "01", "--port", "99999"), "A port is a number"),
+        (("lab", "01", "--port", "http"), "--port"),
+    ],
+)
+def test_a_lab_or_a_port_that_does_not_exist_is_refused(
+    tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in Beowulf(tmp_path / "state", tmp_path)(*words, code=2)
+
+
+def test_what_a_learner_changed_is_never_overwritten_and_what_was_deleted_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
+    notebook = desk.lay_out(SLUG)
+    assert notebook == tmp_path / "work" / SLUG / "validation.ipynb"
+    assert {path.name for path in notebook.parent.iterdir()} == {
+        "validation.ipynb",
+        "hello.c",
+        "ring.c",
+    }
+    notebook.write_text("mine")
+    (notebook.parent / "ring.c").unlink()
+    desk.lay_out(SLUG)
+    assert notebook.read_text() == "mine"
+    original = places.lab(SLUG) / "ring.c"
+    assert (notebook.parent / "ring.c").read_bytes() == original.read_bytes()
+
+
+def test_a_learners_copies_are_theirs_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
+    notebook = desk.lay_out(SLUG)
+    assert all(path.stat().st_mode & 0o600 == 0o600 for path in notebook.parent.iterdir())
+
+
+def test_a_folder_for_copies_that_cannot_be_made_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "file"))
+    with pytest.raises(LabError, match=r"The lab cannot be copied to .*file"):
+        desk.lay_out(SLUG)
+
+
+@pytest.mark.cluster
+def test_a_full_disk_for_copies_is_said_and_leaves_no_cluster(
+    learner: Beowulf, private_mounts: tuple[str, ...]
+) -> None:
+    work = learner.here / "my work"
+    work.mkdir()
+    learner.prefix = (*private_mounts, f"tmpfs:8k:{work}")
+    said = learner("lab", "01", code=1)
+    assert "The lab cannot be copied to" in said
+    assert "No space left on device" in said
+    assert "BEOWULF_WORK" in said
+    assert learner.processes() == []
+
+
+@pytest.fixture
+def opened(learner: Beowulf) -> Iterator[Lab]:
+    if not CHROMIUM.exists():
+        pytest.skip(
+            f"There is no {CHROMIUM} to open a page with: `make test` installs it on Debian."
+        )
+    lab = Lab(learner)
+    yield lab
+    lab.interrupt()
+
+
+@pytest.mark.cluster
+@pytest.mark.browser
+def test_in_a_browser_the_lab_is_read_and_its_cells_reach_the_nodes(
+    opened: Lab, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    from playwright.sync_api import expect, sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox"], headless=True
+        )
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.goto(opened.address)
+        heading = page.get_by_role("heading", name="Lab 01: Is this a cluster?").first
+        expect(heading).to_be_visible(timeout=60_000)
+        cell = page.locator(".jp-CodeCell").first
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Shift+Enter")
+        output = cell.locator(".jp-OutputArea-output").first
+        expect(output).to_contain_text("node00 node01 node02 node03", timeout=60_000)
+        page.screenshot(path=str(tmp_path / "lab-01.png"))
+        browser.close()
+    assert (tmp_path / "lab-01.png").stat().st_size > 10_000
