@@ -305,3 +305,13 @@ def test_whatever_was_captured_of_a_packet_it_can_be_analysed(
     found = analyse(path)
     assert found["packets"] <= len(written)
     json.dumps(found)
+
+
+def test_the_dissector_is_installed_by_one_command(
+    tmp_path: Path, beowulf: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    done = beowulf("capture", "--install-dissector")
+    assert done.returncode == 0
+    (place,) = tmp_path.rglob("mpich_ch3.lua")
+    assert f"The dissector is in {place}." in done.stdout
