@@ -25,6 +25,7 @@ STUDIES = {
     "B2": "b2_time_difference",
     "B3": "b3_bandwidth_difference",
     "B4": "b4_cpu_use",
+    "B5": "b5_unlike_nodes",
     "A8": "a8_small_messages_overlap",
     "A9": "a9_overlap_sizes",
     "D1": "d1_synchronisation",

@@ -63,7 +63,7 @@ def measure(
     need_nodes(cluster, 2)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     wide = powers_of_two(0, LAST_BYTES) if sizes is None else list(sizes)
-    even = steps(INCREMENT, 3 * max(LIMITS) // 2, INCREMENT)
+    even = steps(INCREMENT, max(3 * max(LIMITS) // 2, 10 * INCREMENT), INCREMENT)
     swept = {"sizes": wide, "even_sizes": even, "limits": list(LIMITS), "increment": INCREMENT}
     with Session(
         ID,

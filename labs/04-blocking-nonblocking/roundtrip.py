@@ -9,6 +9,7 @@ import argparse
 import json
 import random
 import sys
+import time
 
 import numpy as np
 from mpi4py import MPI
@@ -82,10 +83,13 @@ def tell(kind, **values):
 
 
 def refuse(sentence):
-    """End all ranks; rank 0 says why."""
+    """End all ranks; rank 0 says why, and ends last, because its code makes mpiexec end the others."""
     if RANK == 0:
-        print(f"refused: {sentence}", file=sys.stderr)
-    sys.exit(2)
+        print(f"refused: {sentence}", file=sys.stderr, flush=True)
+    MPI.Finalize()
+    if RANK == 0:
+        time.sleep(0.3)
+    sys.exit(2 if RANK == 0 else 0)
 
 
 def arguments():
@@ -98,7 +102,9 @@ def arguments():
     for name, otherwise in (("passes", 10), ("chunks", 3), ("chunk-us", 500), ("seed", 1)):
         reader.add_argument(f"--{name}", type=int, default=otherwise)
     try:
-        asked = reader.parse_args()
+        asked, unknown = reader.parse_known_args()
+        if unknown:
+            refuse(f"There is no argument {unknown[0]}.")
         asked.sizes = [int(size) for size in asked.sizes.split(",")]
     except (argparse.ArgumentError, ValueError) as problem:
         refuse(f"{problem}.")

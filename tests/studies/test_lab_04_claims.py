@@ -19,6 +19,7 @@ from beowulf.studies import (
     b2_time_difference,
     b3_bandwidth_difference,
     b4_cpu_use,
+    b5_unlike_nodes,
     e1_latency_model,
     e2_pingpong,
 )
@@ -31,6 +32,7 @@ STUDIES = (
     b2_time_difference,
     b3_bandwidth_difference,
     b4_cpu_use,
+    b5_unlike_nodes,
     e1_latency_model,
     e2_pingpong,
 )
@@ -293,6 +295,36 @@ def test_b4_is_inconclusive_where_the_difference_is_within_the_noise() -> None:
     assert set(made.outcomes(b4_cpu_use.claims(noisy)).values()) == {"inconclusive"}
 
 
+# ---- B5 -----------------------------------------------------------------------------------------
+
+
+def b5(times: float = 2.0, **how: Any) -> Record:
+    places = [{"nodes": nodes, "ranks": 4} for nodes in b5_unlike_nodes.SHARES]
+    swept = {nodes: list(each) for nodes, each in b5_unlike_nodes.SHARES.items()}
+    return made.record(
+        "B5",
+        EXCHANGE,
+        places,
+        lambda at: 2e4 * (times if at["nodes"] == "unlike" else 1),
+        sweep=swept,
+        **how,
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "noise", "outcome"),
+    [
+        (2.0, 0.01, "holds"),
+        (1.0, 0.01, "contradicted"),
+        (3.0, 0.01, "contradicted"),
+        (1.35, 0.3, "inconclusive"),
+    ],
+)
+def test_b5_every_outcome(times: float, noise: float, outcome: str) -> None:
+    found = b5_unlike_nodes.claims(b5(times, noise=noise, n=30))
+    assert made.outcomes(found) == {"slowest-sets-the-pace": outcome}
+
+
 # ---- E1 -----------------------------------------------------------------------------------------
 
 
@@ -453,6 +485,7 @@ WHOLE: dict[str, Callable[..., Record]] = {
     "B2": lambda **how: rings("B2", lambda at: 1.0, **how),
     "B3": lambda **how: rings("B3", lambda at: 1.0, **how),
     "B4": lambda **how: b4(lambda at: 50.0, **how),
+    "B5": b5,
     "E1": e1,
     "E2": lambda **how: e2(lambda at: 50.0, **how),
 }
@@ -496,4 +529,4 @@ def test_every_picture_has_a_sentence_and_a_table(study: Any) -> None:
     figure = study.picture(a6() if study.ID == "A6" else WHOLE[study.ID]())
     assert len(figure.alt) > 40
     assert len(figure.table) > 3
-    assert any(name.startswith("low") for name in figure.table)
+    assert "low" in figure.table.to_csv()

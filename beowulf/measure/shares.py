@@ -1,0 +1,110 @@
+"""Unlike nodes: each node of a local cluster gets a share of a core of its own, by control groups.
+
+A node's processes may compute so many milliseconds of every 20, together. That is how the kernel
+slows a whole node down without knowing what runs on it: control groups, version 1 or 2, where this
+user may make them. Elsewhere it is refused, because a node that only pretends to be slow teaches
+nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from beowulf.cluster import Cluster
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+
+PERIOD_US = 20_000
+LEAST, MOST = 0.05, 1.0  # the kernel takes no less than a millisecond of a period
+ROOT = Path("/sys/fs/cgroup")
+MEND = "Measure as root on this machine, or on PCs that really are unlike."
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The control groups of this machine: where they are, and which version."""
+
+    folder: Path
+    version: int
+
+    def make(self, name: str, share: float) -> Path:
+        """A group whose processes get that share of a core together."""
+        group = self.folder / name
+        group.mkdir()
+        quota = round(share * PERIOD_US)
+        if self.version == 2:
+            (group / "cpu.max").write_text(f"{quota} {PERIOD_US}\n")
+        else:
+            (group / "cpu.cfs_period_us").write_text(f"{PERIOD_US}\n")
+            (group / "cpu.cfs_quota_us").write_text(f"{quota}\n")
+        return group
+
+
+def find(root: Path = ROOT) -> Groups:
+    """The control groups that this user may write to; LabError when there are none."""
+    controllers = root / "cgroup.controllers"
+    if controllers.is_file() and "cpu" in controllers.read_text().split():
+        control = root / "cgroup.subtree_control"
+        with suppress(OSError):
+            if "cpu" not in control.read_text().split():
+                control.write_text("+cpu")
+            if os.access(root, os.W_OK):
+                return Groups(root, 2)
+    old = root / "cpu"
+    if (old / "cpu.cfs_quota_us").exists() and os.access(old, os.W_OK):
+        return Groups(old, 1)
+    raise LabError("This user may not make control groups, so nodes cannot be made unlike.", MEND)
+
+
+@contextmanager
+def unlike(cluster: Cluster, shares: Mapping[str, float], root: Path = ROOT) -> Iterator[None]:
+    """Within this context each node has its share of a core (1.0 is a whole one); afterwards, all as before."""
+    for node, share in shares.items():
+        if not LEAST <= share <= MOST:
+            raise UsageError(
+                f"{node}'s share of a core is from {LEAST:g} to {MOST:g}, not {share:g}."
+            )
+        if node not in cluster.nodes:
+            raise UsageError(f"There is no {node!r}; the nodes are {', '.join(cluster.nodes)}.")
+    if not isinstance(cluster, NamespaceCluster):
+        raise LabError(f"Nodes of the kind {cluster.kind} have no shares that could be set.", MEND)
+    groups = find(root)
+    made: list[Path] = []
+    try:
+        for node, share in shares.items():
+            made.append(groups.make(f"beowulf-{cluster.rack.process.pid}-{node}", share))
+            for process in processes_of(cluster, node):
+                _move(process, made[-1])
+        yield
+    except OSError as error:
+        raise LabError(f"A control group cannot be set up: {error.strerror}.", MEND) from error
+    finally:
+        for group in made:
+            for line in (group / "cgroup.procs").read_text().split():
+                _move(int(line), groups.folder)
+            with suppress(OSError):
+                group.rmdir()
+
+
+def processes_of(cluster: NamespaceCluster, node: str) -> list[int]:
+    """Every process that runs in a node's process namespace; LabError when the node is down."""
+    first = cluster.rack.nodes().get(node)
+    if first is None:
+        raise LabError(f"{node} is down.", "`beowulf up` starts it again.", node)
+    inside = os.stat(f"/proc/{first.pid}/ns/pid").st_ino
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                if (entry / "ns" / "pid").stat().st_ino == inside:
+                    found.append(int(entry.name))
+    return found
+
+
+def _move(process: int, group: Path) -> None:
+    with suppress(ProcessLookupError):  # it ended meanwhile
+        (group / "cgroup.procs").write_text(f"{process}\n")

@@ -1,0 +1,139 @@
+"""B5, unlike nodes: what does one slow node do to all?
+
+Paper B's four PCs had four processors: a Pentium of 1.6 GHz as master, a Celeron of 1.72 GHz, a
+Sempron and a Pentium 4. It does not look at what that does. Here the nodes of a local cluster get
+unlike shares of a core, and every rank works a little between two exchanges in a ring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from beowulf import places
+from beowulf.cluster import Cluster
+from beowulf.figures import Figure
+from beowulf.measure import shares
+from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.roundtrips import EXCHANGE, LAB, need_nodes
+from beowulf.measure.session import Session
+from beowulf.measure.statistics import summary
+from beowulf.measure.table import summarised
+from beowulf.record import Record
+from beowulf.studies import Progress, no_progress
+from beowulf.verdict import Outcome, Verdict
+
+ID = "B5"
+TITLE = "Four unlike nodes: one of them sets the pace"
+
+RANKS = 4
+# Shares of a core: half each on two cores, and then the last node half of that.
+SHARES: Mapping[str, tuple[float, ...]] = {"like": (0.5,) * RANKS, "unlike": (0.5, 0.45, 0.4, 0.25)}
+WORK_US, QUICK_WORK_US = 20_000, 10_000
+SIZE_BYTES = 8
+LAUNCHES, QUICK_LAUNCHES = 3, 2
+PASSES, QUICK_PASSES = 10, 10
+NEAR = 0.25
+
+PACE = "A step of all nodes lasts as long as the slowest node needs"
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+) -> Record:
+    """Exchanges in a ring with work between them, on like and on unlike nodes in turns.
+
+    LabError where nodes cannot be made unlike.
+    """
+    need_nodes(cluster, RANKS)
+    shares.find()
+    launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
+    work_us = QUICK_WORK_US if quick else WORK_US
+    swept = {name: list(each) for name, each in SHARES.items()}
+    told = {"launches": launches, "passes": passes, "work_us": work_us, **swept}
+    with Session(
+        ID,
+        cluster,
+        folder,
+        quick=quick,
+        progress=progress,
+        launches=launches * len(SHARES),
+        sweep=told,
+    ) as session:
+        for launch in range(launches):
+            for name, each in SHARES.items():
+                with shares.unlike(cluster, dict(zip(cluster.nodes, each, strict=False))):
+                    session.launch(
+                        places.root() / "labs" / LAB / "roundtrip.c",
+                        RANKS,
+                        [
+                            *("--pattern", "ring", "--protocol", "nonblocking"),
+                            *("--sizes", SIZE_BYTES, "--compute-us", work_us),
+                            *("--passes", passes, "--chunks", 1, "--seed", launch + 1),
+                        ],
+                        launch=launch,
+                        at={"nodes": name},
+                    )
+    return session.record()
+
+
+def claims(record: Record) -> list[Verdict]:
+    """What a step costs on unlike nodes, held against the shares that they had."""
+    need_study(record, ID)
+    bad = trouble(record)
+    name = "slowest-sets-the-pace"
+    if NO_SAMPLES in bad:
+        return [verdict(record, name, PACE, "inconclusive", "", trouble=bad)]
+    found = {
+        nodes: summary(
+            [s for p in record.select(nodes=nodes) if p.quantity == EXCHANGE for s in p.samples]
+        )
+        for nodes in SHARES
+    }
+    like, unlike = found["like"], found["unlike"]
+    expected = min(record.sweep["like"]) / min(record.sweep["unlike"])
+    times = unlike.median / like.median
+    low, high = unlike.low / like.high, unlike.high / like.low
+    outcome: Outcome = "inconclusive"
+    if abs(times / expected - 1) <= NEAR:
+        outcome = "holds"
+    elif high < expected * (1 - NEAR) or low > expected * (1 + NEAR):
+        outcome = "contradicted"
+    return [
+        verdict(
+            record,
+            name,
+            PACE,
+            outcome,
+            f"a step takes {times:.2f} times as long ({low:.2f} to {high:.2f}) as on like nodes;"
+            f" the slowest node has 1/{expected:.2g} of their share",
+            numbers={"times": times, "low": low, "high": high, "expected": expected},
+            trouble=bad,
+        )
+    ]
+
+
+def picture(record: Record) -> Figure:
+    """How long a step takes on like and on unlike nodes: minimum, median and quartiles."""
+    from beowulf import figures
+
+    need_study(record, ID)
+    found = summarised(record, EXCHANGE, ["nodes"]).to_dict("records")
+    return figures.bars(
+        {
+            name: {str(row["nodes"]): float(row[column]) / 1000 for row in found}
+            for column, name in (
+                ("low", "median, lower end of its interval"),
+                ("median", "median"),
+                ("high", "median, upper end of its interval"),
+            )
+        },
+        title="A step of four nodes: work, then an exchange in a ring",
+        value_title="time of a step (ms)",
+        name_title="nodes",
+    )

@@ -1,0 +1,166 @@
+"""Lab 04's studies on a real cluster with tiny sweeps, and what the command line says when things go wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import Beowulf, wait_until
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure import roundtrips, shares
+from beowulf.record import Record, newest
+from beowulf.studies import (
+    a6_measuring_program,
+    a7_rate_by_nodes,
+    b1_round_trip,
+    b2_time_difference,
+    b3_bandwidth_difference,
+    b4_cpu_use,
+    b5_unlike_nodes,
+    draw,
+    e1_latency_model,
+    e2_pingpong,
+    find,
+    judge,
+)
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One launch, two passes: what is asked here is whether it runs, not what comes out."""
+    for module in (roundtrips, a6_measuring_program, e1_latency_model, e2_pingpong):
+        monkeypatch.setattr(module, "QUICK_LAUNCHES", 1)
+        monkeypatch.setattr(module, "QUICK_PASSES", 2)
+    monkeypatch.setattr(b5_unlike_nodes, "QUICK_LAUNCHES", 1)
+
+
+@pytest.mark.parametrize(
+    ("study", "sizes"),
+    [
+        (a6_measuring_program, [0, 64]),
+        (a7_rate_by_nodes, [64, 1024]),
+        (b1_round_trip, [0, 64]),
+        (b2_time_difference, [90_000, 110_000]),
+        (b3_bandwidth_difference, [64, 110_000]),
+        (e2_pingpong, [0, 64]),
+    ],
+    ids=lambda value: getattr(value, "ID", ""),
+)
+def test_a_study_measures_judges_and_draws(
+    cluster: NamespaceCluster, tmp_path: Path, tiny: None, study: Any, sizes: list[int]
+) -> None:
+    told: list[float] = []
+    record = study.measure(
+        cluster, tmp_path, quick=True, sizes=sizes, progress=lambda d, of, what: told.append(d / of)
+    )
+    assert record.study == study.ID
+    assert record.complete, record.warnings
+    assert record.warnings == []
+    assert {p.at["size_bytes"] for p in record.points if "size_bytes" in p.at} == set(sizes)
+    assert told[-1] == 1.0
+    assert find(study.ID) is study
+    # As a notebook has it later: saved, loaded, judged, drawn.
+    again = Record.load(record.save_in(tmp_path))
+    assert all(verdict.evidence for verdict in judge(again))
+    assert draw(again).alt
+
+
+def test_e1_measures_a_wide_sweep_and_one_around_each_limit(
+    cluster: NamespaceCluster, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(e1_latency_model, "LIMITS", (16_384,))
+    record = e1_latency_model.measure(cluster, tmp_path, quick=True, sizes=[0, 64, 4096, 65_536])
+    assert record.complete, record.warnings
+    about = {p.at["sweep"]: p.facts["environment"] for p in record.select(about=True)}
+    assert about == {"wide": {}, "even": {e1_latency_model.EAGER: "16384"}}
+    even = e1_latency_model.times(record, sweep="even", limit_bytes=16_384)
+    assert len(even) >= 8
+    assert min(even) < 16_384 < max(even)
+    assert {v.claim for v in judge(record)} == {"line", "alpha", "beta", "eager-step"}
+    assert draw(record).alt
+
+
+def test_b4_reads_the_cpu_use_of_both_nodes(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(b4_cpu_use, "PROTOCOLS", ("blocking",))
+    monkeypatch.setattr(b4_cpu_use, "POLLING", {"patient": "always"})
+    record = b4_cpu_use.measure(cluster, tmp_path, quick=True, sizes=[16_384])
+    assert record.complete, record.warnings
+    points = [p for p in record.points if p.quantity == b4_cpu_use.CPU]
+    assert {p.at["node"] for p in points} == {"node00", "node01"}
+    assert all(0 <= sample < 150 for p in points for sample in p.samples)
+
+
+def test_b5_measures_like_and_unlike_nodes_or_refuses(
+    cluster: NamespaceCluster, tmp_path: Path, tiny: None
+) -> None:
+    try:
+        shares.find()
+    except LabError:
+        with pytest.raises(LabError, match="may not make control groups"):
+            b5_unlike_nodes.measure(cluster, tmp_path, quick=True)
+        return
+    record = b5_unlike_nodes.measure(cluster, tmp_path, quick=True)
+    assert record.complete, record.warnings
+    assert {p.at["nodes"] for p in record.points if p.samples} == {"like", "unlike"}
+    assert judge(record)[0].evidence
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ([-1], "cannot have -1 bytes"),
+        (["x"], "whole number"),
+        ([], "no size"),
+        ([2**40], "at most"),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused_before_anything_runs(
+    cluster: NamespaceCluster, tmp_path: Path, sizes: list[Any], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        a7_rate_by_nodes.measure(cluster, tmp_path, quick=True, sizes=sizes)
+
+
+def test_a_cluster_with_too_few_nodes_is_refused_at_the_command_line(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    said = beowulf("study", "A7", "--quick", code=2)
+    assert "needs 4 nodes, and the cluster has 2" in said
+    assert "`beowulf up --nodes 4`" in said
+
+
+def test_bad_sizes_at_the_command_line_are_a_sentence(at_cluster: Beowulf) -> None:
+    program = str(
+        Path(a7_rate_by_nodes.__file__).parents[2] / "labs/04-blocking-nonblocking/roundtrip.c"
+    )
+    said = at_cluster("run", "-n", "2", program, "--sizes", "8,-1", code=None)
+    assert "--sizes takes numbers from 0" in said
+
+
+def test_ctrl_c_at_the_command_line_saves_what_was_measured(at_cluster: Beowulf) -> None:
+    running = at_cluster.start("study", "B2", "--quick")
+    # B2's first launch is underway when the program runs; then it has samples within a second or two.
+    kept = at_cluster.here / "records"
+    wait_until(lambda: any("roundtrip" in words for words in at_cluster.processes()), "a launch")
+    began = time.monotonic()
+    wait_until(lambda: time.monotonic() - began > 3.0, "some samples", 60.0)
+    os.kill(running.pid, signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert "Traceback" not in said, said
+    record = newest(kept, "B2")
+    assert record is not None, said
+    assert not record.complete
+    assert any("cut short" in warning for warning in record.warnings)
+    assert "inconclusive" in said
+    # Its claims stay inconclusive later, and another study's Record is not taken for it.
+    assert "cut short" in at_cluster("claims", "B2")
+    assert "no Record of study A7" in at_cluster("claims", "A7", code=1)
