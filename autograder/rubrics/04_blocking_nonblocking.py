@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from statistics import median
@@ -19,6 +20,9 @@ from beowulf.record import Record
 from beowulf.studies import a7_rate_by_nodes, e1_latency_model
 
 T = TypeVar("T")
+# Whether an answer is right for a Record, and what would be right.
+Told = tuple[bool, str]
+Check = Callable[[Record, float], Told]
 
 HANDOUT = "labs/04-blocking-nonblocking/README.md"
 PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
@@ -31,6 +35,7 @@ RATIO_RELATIVE = 0.10
 # MPICH 3.4 with CH3 sends at once while the message and its header of 32 bytes are not longer than
 # the default of MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE; halving the interval ten times comes so near.
 EAGER_LIMIT, EAGER_RELATIVE = 131_072, 0.005
+MOST_RECORDS = 10  # of one study, the newest first, for one answer
 MISSING = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, LabError)
 
 
@@ -45,105 +50,114 @@ def whole(study: str, variant: str, submission: Submission) -> Score:
     found = submission.measured(study, variant)
     if not found:
         return Score(0, 2, submission.missing(study, variant), expected)
-    record, why = _counts(submission, study, variant)
-    if record is None or why:
-        return Score(1, 2, why, f"{expected} Measure it again.")
-    return Score(2, 2, f"{record.file_name}: all that is needed is there.")
+    faults = []
+    for record in found:
+        if not (fault := FAULTS[study, variant](record)):
+            return Score(2, 2, f"{record.file_name}: all that is needed is there.")
+        faults.append(f"{record.file_name}: {fault}.")
+    return Score(1, 2, faults[0], f"{expected} Measure it again.")
 
 
-def saturation(submission: Submission) -> Score:
-    """Where np = 2, blocking, saturates in the learner's own A7; a step of the sweep more or less."""
-    record, why = _counts(submission, "A7")
-    found = _known(partial(rates, record)) if record else None
-    rate = None if found is None else _rate(found, "pairs", 2, "blocking")
-    if rate is None or rate.empty:
-        return Score(0, 2, why)
-    from_here = a7_rate_by_nodes.saturation_bytes(rate)
+def concluded(name: str, study: str, variant: str, check: Check, submission: Submission) -> Score:
+    """Full points when an answer is what `check` finds in one of the learner's Records.
+
+    Whoever runs all cells again has measured again, and has typed the figures of an earlier Record.
+    """
+    of = WORTH[name]
+    found = submission.measured(study, variant)
+    if not found:
+        return Score(0, of, submission.missing(study, variant))
+    answer, given = submission.answers.get(name), f"{name} = {_given(submission, name)}"
+    wanted = []
+    for record in found[:MOST_RECORDS]:
+        told = _known(partial(check, record, answer if is_number(answer) else math.nan))
+        if told and told[0]:
+            return Score(of, of, f"{given}, which is what {record.file_name} gives.")
+        if told:
+            wanted.append(f"{told[1]} ({record.file_name})")
+    if not wanted:
+        return Score(0, of, f"{found[0].file_name}: {FAULTS[study, variant](found[0])}.")
+    return Score(0, of, given, "; or ".join(wanted[:3]))
+
+
+def saturation(record: Record, answer: float) -> Told:
+    """Where np = 2, blocking, saturates; a step of the sweep more or less is near enough."""
+    rate = _rate(rates(record), "pairs", 2, "blocking")
+    found = a7_rate_by_nodes.saturation_bytes(rate)
     sizes = [int(size) for size in rate.index]
-    place = sizes.index(from_here)
+    place = sizes.index(found)
     low, high = sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
-    answer = submission.answers.get("saturation_bytes")
-    right = is_number(answer) and low <= answer <= high
-    expected = f"{from_here:,} bytes, or a step of your sweep beside it ({low:,} to {high:,})"
-    return _answered(submission, "saturation_bytes", right, expected)
+    said = f"{found:,} bytes, or a step of the sweep beside it ({low:,} to {high:,})"
+    return low <= answer <= high, said
 
 
-def four_nodes(submission: Submission) -> Score:
+def four_nodes(record: Record, answer: float) -> Told:
     """How often the rate of two nodes four have, in the ring, at the largest message."""
-    record, why = _counts(submission, "A7")
-    times = _known(partial(_gains, record)) if record else None
-    if times is None:
-        return Score(0, 2, why)
-    answer = submission.answers.get("four_nodes_times")
-    right = is_number(answer) and any(_near(answer, each, RATIO_RELATIVE) for each in times)
-    expected = (
-        f"{times[0]:.2f} times (blocking) or {times[1]:.2f} times (non-blocking), within 10 %"
-    )
-    return _answered(submission, "four_nodes_times", right, expected)
+    found, times = rates(record), []
+    for protocol in a7_rate_by_nodes.PROTOCOLS:
+        two, four = (_rate(found, "ring", ranks, protocol).iloc[-1] for ranks in (2, 4))
+        times.append(float(four / two))
+    said = f"{times[0]:.2f} times (blocking) or {times[1]:.2f} times (non-blocking), within 10 %"
+    return any(_near(answer, each, RATIO_RELATIVE) for each in times), said
 
 
-def eager(submission: Submission) -> Score:
-    """The largest message that headon.c brings home, for the library that the Records name."""
-    record, why = _counts(submission, "A7")
-    if record is None:
-        return Score(0, 2, why)
-    library = str(record.cluster.get("mpi", ""))
-    if library != "classic":
-        said = f"Your Records were measured with the library {library or 'unknown'}."
-        return Score(0, 2, said, "The question is about the classic MPICH: `beowulf up`.")
-    answer = submission.answers.get("eager_limit_bytes")
-    right = is_number(answer) and _near(answer, EAGER_LIMIT, EAGER_RELATIVE)
-    expected = f"{EAGER_LIMIT:,} bytes less a header, within 0.5 %"
-    return _answered(submission, "eager_limit_bytes", right, expected)
+def eager(record: Record, answer: float) -> Told:
+    """The largest message that headon.c brings home, for the library that the Record names."""
+    if record.cluster["mpi"] != "classic":
+        return False, f"the classic MPICH, and this is a Record of {record.cluster['mpi']}"
+    right = _near(answer, EAGER_LIMIT, EAGER_RELATIVE)
+    return right, f"{EAGER_LIMIT:,} bytes less a header, within 0.5 %"
 
 
-def model_time(submission: Submission) -> Score:
-    """alpha + n / beta for ASKED_BYTES, with alpha and beta of the learner's own E1."""
-    fit, why = _fit(submission)
-    if fit is None:
-        return Score(0, 2, why)
-    wanted = fit.time_us(ASKED_BYTES)
-    answer = submission.answers.get("model_time_us")
-    right = is_number(answer) and _near(answer, wanted, MODEL_RELATIVE)
-    return _answered(submission, "model_time_us", right, f"{_model(fit)} = {wanted:,.0f} us, 5 %")
+def model_time(record: Record, answer: float) -> Told:
+    """alpha + n / beta for ASKED_BYTES."""
+    fit = _line(record)
+    alpha, beta, wanted = fit.alpha_us.value, fit.beta_bytes_per_s.value, fit.time_us(ASKED_BYTES)
+    model = f"{alpha:.3g} us + {ASKED_BYTES:,} bytes / ({beta:,.0f} bytes/s)"
+    return _near(answer, wanted, MODEL_RELATIVE), f"{model} = {wanted:,.0f} us, within 5 %"
 
 
-def half_rate(submission: Submission) -> Score:
-    """alpha times beta: the size whose bytes take as long as alpha; from the learner's own E1."""
-    fit, why = _fit(submission)
-    if fit is None:
-        return Score(0, 1, why)
+def half_rate(record: Record, answer: float) -> Told:
+    """alpha times beta: the size whose bytes take as long as alpha."""
+    fit = _line(record)
     wanted = fit.alpha_us.value * 1e-6 * fit.beta_bytes_per_s.value
-    answer = submission.answers.get("half_rate_bytes")
     # A small alpha has two digits on the figure, so that the product may be off by more.
-    right = is_number(answer) and _near(answer, wanted, RATIO_RELATIVE)
-    return _answered(submission, "half_rate_bytes", right, f"alpha * beta = {wanted:,.0f}, 10 %", 1)
+    return _near(answer, wanted, RATIO_RELATIVE), f"alpha * beta = {wanted:,.0f}, within 10 %"
 
 
-def patience(submission: Submission) -> Score:
+def impatience(record: Record, answer: float) -> Told:
     """How often an exchange without patient polling takes as long as one with it."""
-    record, why = _counts(submission, "A7", PATIENCE)
-    times = _known(partial(_impatience, record)) if record else None
-    if times is None:
-        return Score(0, 1, why)
-    answer = submission.answers.get("impatience_times")
-    right = is_number(answer) and _near(answer, times, RATIO_RELATIVE)
-    return _answered(submission, "impatience_times", right, f"{times:.3g} times, within 10 %", 1)
+    times = _impatience(record)
+    return _near(answer, times, RATIO_RELATIVE), f"{times:.3g} times, within 10 %"
 
 
 # The handout's section that answers a question, by its heading.
 RATE, MODEL = f"{HANDOUT}, Do: more nodes, more rate?", f"{HANDOUT}, Do: latency and rate"
 SEND, WAIT = f"{HANDOUT}, What MPI_Send promises", f"{HANDOUT}, Do: patience"
+WORTH: dict[str, float] = {
+    "eager_limit_bytes": 2,
+    "saturation_bytes": 2,
+    "four_nodes_times": 2,
+    "model_time_us": 2,
+    "half_rate_bytes": 1,
+    "impatience_times": 1,
+}
+
+
+def _question(name: str, read: str, study: str, check: Check, variant: str = "") -> Question:
+    return Question(WORTH[name], read, partial(concluded, name, study, variant, check))
+
+
 QUESTIONS = {
-    "eager-limit": Question(2, SEND, eager),
+    "eager-limit": _question("eager_limit_bytes", SEND, "A7", eager),
     "a7-record": Question(2, RATE, partial(whole, "A7", "")),
-    "saturation-bytes": Question(2, RATE, saturation),
-    "four-nodes": Question(2, RATE, four_nodes),
+    "saturation-bytes": _question("saturation_bytes", RATE, "A7", saturation),
+    "four-nodes": _question("four_nodes_times", RATE, "A7", four_nodes),
     "e1-record": Question(2, MODEL, partial(whole, "E1", "")),
-    "model-time": Question(2, MODEL, model_time),
-    "half-rate": Question(1, MODEL, half_rate),
+    "model-time": _question("model_time_us", MODEL, "E1", model_time),
+    "half-rate": _question("half_rate_bytes", MODEL, "E1", half_rate),
     "patience-record": Question(2, WAIT, partial(whole, "A7", PATIENCE)),
-    "patience-times": Question(1, WAIT, patience),
+    "patience-times": _question("impatience_times", WAIT, "A7", impatience, PATIENCE),
 }
 
 
@@ -180,19 +194,6 @@ FAULTS: dict[tuple[str, str], Callable[[Record], str]] = {
 }
 
 
-def _counts(submission: Submission, study: str, variant: str = "") -> tuple[Record | None, str]:
-    """The newest whole Record, else the newest; and why an answer cannot be held against it."""
-    found = submission.measured(study, variant)
-    if not found:
-        return None, submission.missing(study, variant)
-    faults = []
-    for record in found:
-        faults.append(FAULTS[study, variant](record))
-        if not faults[-1]:
-            return record, ""
-    return found[0], f"{found[0].file_name}: {faults[0]}."
-
-
 def _known(look: Callable[[], T]) -> T | None:
     """What is found in a Record; None when it lacks what every measured one has."""
     try:
@@ -208,26 +209,8 @@ def _rate(found: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Se
     return rows.set_index("size_bytes")["rate_mbit_per_s"].sort_index()
 
 
-def _gains(record: Record) -> list[float]:
-    found, times = rates(record), []
-    for protocol in a7_rate_by_nodes.PROTOCOLS:
-        two, four = (_rate(found, "ring", ranks, protocol).iloc[-1] for ranks in (2, 4))
-        times.append(float(four / two))
-    return times
-
-
-def _fit(submission: Submission) -> tuple[Fit | None, str]:
-    record, why = _counts(submission, "E1")
-    return (_known(partial(_line, record)) if record else None), why
-
-
 def _line(record: Record) -> Fit:
     return alpha_beta(e1_latency_model.times(record, sweep="wide"))
-
-
-def _model(fit: Fit) -> str:
-    alpha, beta = fit.alpha_us.value, fit.beta_bytes_per_s.value
-    return f"alpha + n / beta = {alpha:.3g} us + {ASKED_BYTES:,} / ({beta:.3g} bytes/s)"
 
 
 def _impatience(record: Record) -> float:
@@ -240,12 +223,6 @@ def _impatience(record: Record) -> float:
 
 def _near(value: float, wanted: float, share: float) -> bool:
     return bool(abs(value - wanted) <= share * abs(wanted))
-
-
-def _answered(
-    submission: Submission, name: str, right: bool, expected: str, of: float = 2
-) -> Score:
-    return Score(of if right else 0, of, f"{name} = {_given(submission, name)}", expected)
 
 
 def _given(submission: Submission, name: str) -> str:

@@ -1,0 +1,234 @@
+"""Does the rubric of lab 04 hold every answer against the learner's own Records, with a reason?"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import pytest
+from fabricated import LABEL, NODES, answered
+from nbformat.v4 import new_notebook
+
+from autograder import release
+from autograder.score import Score
+from autograder.submission import Submission
+from beowulf import places
+from beowulf.measure.roundtrips import EXCHANGE, HALF
+from beowulf.record import Point, Record
+from beowulf.studies import a7_rate_by_nodes
+
+SLUG = "04-blocking-nonblocking"
+rubric = import_module("autograder.rubrics.04_blocking_nonblocking")
+WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
+
+SIZES = (1, 64, 1024, 16_384, 65_536, 262_144, 1_048_576)
+ALPHA_US, BYTES_PER_US = 20.0, 12.5  # beta is 12.5 MB/s: 100 Mbit/s
+SATURATED = 1024  # 1024 / 12.5 us are four times alpha, so that the rate is 80 % of the largest
+CLUSTER = {"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit", "mpi": "classic"}
+RIGHT: dict[str, Any] = {
+    "eager_limit_bytes": 131_040,
+    "saturation_bytes": 16_384,
+    "four_nodes_times": 1.5,
+    "model_time_us": ALPHA_US + 500_000 / BYTES_PER_US,
+    "half_rate_bytes": ALPHA_US * BYTES_PER_US,
+    "impatience_times": 40,
+}
+
+
+def time_us(size: int) -> float:
+    return ALPHA_US + size / BYTES_PER_US
+
+
+def record(study: str, points: list[Point], variant: str = "", **other: Any) -> Record:
+    return Record(
+        study=study,
+        points=points,
+        cluster=CLUSTER,
+        learner="a test",
+        variant=variant,
+        started="2026-01-05T10:00:00.000Z",
+        ended="2026-01-05T10:01:00.000Z",
+        warnings=[LABEL],
+        **other,
+    )
+
+
+def a7() -> Record:
+    """The ring of three is as fast as that of two, and four nodes have 1.5 times the rate of two."""
+    slower = {2: 1.0, 3: 1.5, 4: 4 / 3}
+    points = []
+    for pattern, ranks in a7_rate_by_nodes.RUNS:
+        quantity = HALF if pattern == "pairs" else EXCHANGE
+        for protocol in a7_rate_by_nodes.PROTOCOLS:
+            for size in SIZES:
+                at = {"protocol": protocol, "size_bytes": size, "pattern": pattern}
+                taken = time_us(size) * (slower[ranks] if pattern == "ring" else 1)
+                points.append(Point({**at, "ranks": ranks, "launch": 0}, quantity, [taken] * 10))
+    return record("A7", points)
+
+
+def e1() -> Record:
+    points = [
+        Point({"sweep": "wide", "size_bytes": size, "launch": 0}, HALF, [time_us(size)] * 10)
+        for size in (0, *SIZES)
+    ]
+    return record("E1", points)
+
+
+def patience() -> Record:
+    taken = {"auto": 50.0, "never": 2000.0}
+    points = [
+        Point({"patience": wish, "pattern": "ring", "ranks": 4, "launch": 0}, EXCHANGE, [us] * 30)
+        for wish, us in taken.items()
+    ]
+    return record("A7", points, "patience")
+
+
+def records() -> list[Record]:
+    return [a7(), e1(), patience()]
+
+
+def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
+    handed_in = records() if kept is None else kept
+    found: dict[str, Score] = rubric.score(
+        Submission(handed_in, [], RIGHT | answers, {}, new_notebook())
+    )
+    return found
+
+
+def points_of(found: dict[str, Score]) -> dict[str, float]:
+    return {name: score.points for name, score in found.items()}
+
+
+def instead(one: Record) -> list[Record]:
+    same = (one.study, one.variant)
+    return [*(each for each in records() if (each.study, each.variant) != same), one]
+
+
+def test_questions_and_points_are_those_of_the_lab() -> None:
+    lab = tomllib.loads((places.lab("04") / "lab.toml").read_text())["points"]
+    assert WORTH | {"explain": lab["explain"]} == lab
+
+
+def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
+    notebook = answered(release.student_version(release.sources()[SLUG]), RIGHT)
+    found = Submission.read(places.root() / "nothing-here", notebook).answers
+    assert {name: found.get(name) for name in RIGHT} == RIGHT
+
+
+def test_the_notebook_asks_for_the_size_that_the_rubric_reckons_with() -> None:
+    notebook = release.student_version(release.sources()[SLUG])
+    assert any(f"{rubric.ASKED_BYTES:,} bytes" in cell.source for cell in notebook.cells)
+
+
+def test_a_lost_point_sends_the_learner_to_a_section_that_the_handout_has() -> None:
+    found = rubric.score(Submission([], [], {}, {}, new_notebook()))
+    for score in found.values():
+        handout, _, heading = score.read.partition(", ")
+        text = (places.root() / handout).read_text()
+        assert [line for line in text.splitlines() if line[:3] == "## " and line.endswith(heading)]
+
+
+def test_a_whole_hand_in_gets_every_point() -> None:
+    assert points_of(scores()) == WORTH
+
+
+def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
+    found = rubric.score(Submission([], [], {}, {}, new_notebook()))
+    assert set(points_of(found).values()) == {0}
+    assert all("There is no Record" in score.found for score in found.values())
+
+
+def test_records_without_answers_earn_only_the_records() -> None:
+    found = rubric.score(Submission(records(), [], {}, {}, new_notebook()))
+    earned = {name: score.points for name, score in found.items() if score.points}
+    assert earned == {"a7-record": 2, "e1-record": 2, "patience-record": 2}
+    assert "no answer" in found["saturation-bytes"].found
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "question", "earned"),
+    [
+        ("eager_limit_bytes", 131_072, "eager-limit", 2),
+        ("eager_limit_bytes", 130_900, "eager-limit", 2),
+        ("eager_limit_bytes", 100_000, "eager-limit", 0),
+        ("eager_limit_bytes", "131040", "eager-limit", 0),
+        ("saturation_bytes", 1024, "saturation-bytes", 2),
+        ("saturation_bytes", 65_536, "saturation-bytes", 2),
+        ("saturation_bytes", 262_144, "saturation-bytes", 0),
+        ("saturation_bytes", True, "saturation-bytes", 0),
+        ("four_nodes_times", 1.6, "four-nodes", 2),
+        ("four_nodes_times", 2.0, "four-nodes", 0),
+        ("model_time_us", 40_000, "model-time", 2),
+        ("model_time_us", 0.04002, "model-time", 0),
+        ("model_time_us", float("nan"), "model-time", 0),
+        ("half_rate_bytes", 230, "half-rate", 1),
+        ("half_rate_bytes", 20, "half-rate", 0),
+        ("impatience_times", 43, "patience-times", 1),
+        ("impatience_times", 1 / 40, "patience-times", 0),
+        ("impatience_times", None, "patience-times", 0),
+    ],
+)
+def test_an_answer_may_be_off_by_what_reading_a_figure_costs(
+    name: str, answer: object, question: str, earned: int
+) -> None:
+    assert scores(**{name: answer})[question].points == earned
+
+
+def test_an_answer_is_held_against_the_learners_own_times() -> None:
+    slow = e1()
+    slow.points = [replace(p, samples=[2 * s for s in p.samples]) for p in slow.points]
+    assert scores(instead(slow))["model-time"].points == 0
+    found = scores(instead(slow), model_time_us=2 * RIGHT["model_time_us"], half_rate_bytes=250)
+    assert (found["model-time"].points, found["half-rate"].points) == (2, 1)
+
+
+def test_an_answer_may_be_that_of_an_earlier_record() -> None:
+    later = e1()
+    later.started = "2026-02-01T00:00:00.000Z"
+    later.points = [replace(p, samples=[2 * s for s in p.samples]) for p in later.points]
+    assert points_of(scores([*records(), later])) == WORTH
+
+
+def test_another_library_has_another_limit_and_the_reason_says_so() -> None:
+    modern = a7()
+    modern.cluster = {**CLUSTER, "mpi": "modern"}
+    found = scores(instead(modern))["eager-limit"]
+    assert found.points == 0
+    assert "modern" in found.expected
+
+
+@pytest.mark.parametrize(
+    ("broken", "question", "said"),
+    [
+        (replace(a7(), complete=False), "a7-record", "cut short"),
+        (replace(a7(), points=[]), "a7-record", "no rates"),
+        (
+            replace(a7(), points=[p for p in a7().points if p.at["ranks"] != 3]),
+            "a7-record",
+            "np 3",
+        ),
+        (replace(e1(), complete=False), "e1-record", "cut short"),
+        (replace(e1(), points=e1().points[:1]), "e1-record", "no line"),
+        (replace(patience(), complete=False), "patience-record", "cut short"),
+        (replace(patience(), points=patience().points[:1]), "patience-record", "without"),
+    ],
+)
+def test_a_record_from_which_something_is_missing_earns_one_point_and_says_what(
+    broken: Record, question: str, said: str
+) -> None:
+    found = scores(instead(broken))[question]
+    assert found.points == 1
+    assert said in found.found
+
+
+@pytest.mark.parametrize("junk", [{}, {"sweep": "wide"}, {"size_bytes": "many", "sweep": "wide"}])
+def test_records_of_junk_never_raise_and_never_earn_too_much(junk: dict[str, Any]) -> None:
+    kept = [replace(each, cluster={}, points=[Point(junk, HALF, [1.0])]) for each in records()]
+    for name, score in scores(kept).items():
+        assert 0 <= score.points <= 1
+        assert math.isfinite(score.points)
+        assert score.found, name
