@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 
 from beowulf.errors import LabError
@@ -28,12 +30,28 @@ def main() -> None:
         # Only now, because it takes a moment in which somebody may press Ctrl-C.
         from beowulf.cli.commands import app
 
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout:
+                sys.stdout.flush()
     except LabError as trouble:
         print(f"beowulf: {trouble}", file=sys.stderr)
         sys.exit(trouble.exit_code)
+    except OSError as error:
+        _drop_output()
+        if not isinstance(error, BrokenPipeError):  # a reader such as `head` has seen enough
+            where = error.filename or "What is to be printed"
+            print(f"beowulf: {where}: {error.strerror}.", file=sys.stderr)
+        sys.exit(1)
     except (KeyboardInterrupt, SystemExit) as end:
         if stopped and getattr(end, "code", INTERRUPTED) == INTERRUPTED:
             print("beowulf: stopped.", file=sys.stderr)
             sys.exit(1)
         raise
+
+
+def _drop_output() -> None:
+    """What could not be written is not to be tried again when Python ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,272 @@
+"""Is every command explained, its exit code 0, 1 or 2, and each mistake answered by a sentence?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from running import Beowulf
+from typer.testing import CliRunner
+
+from beowulf.cli.commands import app
+from beowulf.record import Record
+
+
+def commands(group: Any = None, *path: str) -> Iterator[tuple[str, ...]]:
+    """Every command, as the words that call it."""
+    group = group or typer.main.get_command(app)
+    for name, command in sorted(group.commands.items()):
+        if hasattr(command, "commands"):
+            yield from commands(command, *path, name)
+        else:
+            yield (*path, name)
+
+
+COMMANDS = list(commands())
+
+
+@pytest.fixture
+def learner(tmp_path: Path) -> Beowulf:
+    """A learner without a cluster."""
+    return Beowulf(tmp_path / "state", tmp_path)
+
+
+# Help
+
+
+def test_the_commands_that_the_project_promises_are_there() -> None:
+    promised = "doctor up status validate ssh run down break study claims lab".split()
+    assert {(name,) for name in promised} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_explains_itself_with_an_example_that_is_one(words: tuple[str, ...]) -> None:
+    said = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"})
+    assert said.exit_code == 0
+    example = re.search(r"Example: (.+)", said.output)
+    assert example, said.output
+    called = example[1].split()
+    assert tuple(called[: len(words) + 1]) == ("beowulf", *words)
+
+
+def test_help_is_there_under_both_its_names(learner: Beowulf) -> None:
+    assert learner("--help") == learner("-h")
+    assert "Boot the cluster" in learner("up", "-h")
+    assert "Usage" in learner(code=None)
+
+
+def test_no_command_loads_what_only_others_need() -> None:
+    heavy = "numpy pandas matplotlib nbgrader nbformat jupyter_server IPython jsonschema mpi4py"
+    script = (
+        f"import sys, beowulf.cli.commands; print([m for m in {heavy.split()} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("nonsense",), "nonsense"),
+        (("up", "--speed", "9"), "--speed"),
+        (("up", "--nodes"), "--nodes"),
+        (("up", "--nodes", "many"), "--nodes"),
+        (("up", "--nodes", "1"), "A local cluster has 2 to 16 nodes, not 1."),
+        (("up", "--nodes", "17"), "2 to 16 nodes, not 17"),
+        (("up", "--rate", "fast"), "The rate is one of 10mbit, 100mbit, 1gbit, off, not 'fast'."),
+        (("up", "--networks", "3"), "1 or 2 networks, not 3"),
+        (("up", "--mpi", "open"), "The MPI library is one of classic, modern, not 'open'."),
+        (("down", "everything"), "everything"),
+        (("ssh",), "NODE"),
+        (("study",), "NAME"),
+        (("study", "Z9"), "There is no study 'Z9'."),
+        (("claims", "Z9"), "There is no study 'Z9'."),
+        (("run",), "PROGRAM"),
+    ],
+)
+def test_a_wrong_argument_is_answered_with_exit_code_2(
+    learner: Beowulf, words: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence.lower() in learner(*words, code=2).lower()
+    assert not learner.state.exists(), "something was booted"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("validate",),
+        ("ssh", "node00", "true"),
+        ("run", "/bin/true"),
+        ("break", "a"),
+        ("study", "A2"),
+    ],
+)
+def test_without_a_cluster_a_command_says_what_boots_one(
+    learner: Beowulf, words: tuple[str, ...]
+) -> None:
+    said = learner(*words, code=1)
+    assert said == "beowulf: No cluster runs. `beowulf up` boots one.\n"
+    assert list(learner.here.iterdir()) == [learner.temporary]
+
+
+def test_down_without_a_cluster_is_no_mistake(learner: Beowulf) -> None:
+    assert learner("down") == "No cluster was running.\n"
+
+
+def test_claims_and_show_without_a_record_say_what_measures_one(learner: Beowulf) -> None:
+    for command in ("claims", "show"):
+        said = learner(command, "A2", code=1)
+        assert "There is no Record of study A2 in records." in said
+        assert "`beowulf study A2` measures one" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        '{"kind": "record", "schema": 1, "study": "A2", "poi',
+        '{"kind": "record", "schema": 99}',
+        '{"kind": "verdict", "schema": 1}',
+        "[1, 2]",
+        "\0\0\0",
+        "{" * 100_000,
+    ],
+)
+def test_a_spoiled_record_is_refused_by_its_name(learner: Beowulf, text: str) -> None:
+    folder = learner.here / "records"
+    folder.mkdir()
+    (folder / "A2-20260101T000000Z.json").write_text(text)
+    for command in ("claims", "show"):
+        said = learner(command, "A2", code=1)
+        assert "A2-20260101T000000Z.json" in said
+
+
+@pytest.mark.parametrize("study", ["A2", "A5"])
+def test_a_record_with_nothing_in_it_is_not_said_to_hold(learner: Beowulf, study: str) -> None:
+    folder = learner.here / "records"
+    folder.mkdir()
+    Record(study).save_in(folder)
+    said = learner("claims", study, code=None)
+    assert "✓" not in said
+    assert f"beowulf study {study}" in said or "inconclusive" in said
+
+
+# For scripts
+
+
+@pytest.mark.cluster
+def test_plain_data_are_plain_data(at_cluster: Beowulf) -> None:
+    status = json.loads(at_cluster("status", "--json"))
+    assert status["running"]
+    assert [node["state"] for node in status["nodes"]] == ["up"] * 4
+    assert (status["rate"], status["networks"], status["mpi"]) == ("100mbit", 1, "classic")
+    assert {check["name"] for check in json.loads(at_cluster("doctor", "--json", code=None))}
+    assert {verdict["outcome"] for verdict in json.loads(at_cluster("validate", "--json"))} == {
+        "holds"
+    }
+
+
+def test_plain_data_of_no_cluster_are_plain_data_too(learner: Beowulf) -> None:
+    assert json.loads(learner("status", "--json", code=1)) == {"running": False, "nodes": []}
+
+
+@pytest.mark.cluster
+def test_exit_codes_tell_a_whole_cluster_from_a_broken_one(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    beowulf("status")
+    beowulf("validate")
+    beowulf("break", "wrong-hosts", "--node", "node01")
+    beowulf("status")
+    said = beowulf("validate", code=1)
+    assert "node01 to node00" in said
+    assert "`beowulf up` heals" in said
+
+
+# Where output goes
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("words", [("status",), ("up",)])
+def test_output_that_a_full_disk_refuses_is_a_sentence(
+    at_cluster: Beowulf, words: tuple[str, ...]
+) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            at_cluster.words(*words),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=at_cluster.environment,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "beowulf: What is to be printed: No space left on device.\n"
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("words", [("status",), ("doctor",), ("--help",)])
+def test_a_reader_that_has_seen_enough_hears_no_complaint(
+    at_cluster: Beowulf, words: tuple[str, ...]
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        at_cluster.words(*words),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=at_cluster.environment,
+        timeout=60,
+    )
+    os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode in (0, 1)
+
+
+@pytest.mark.cluster
+def test_a_closed_output_is_no_reason_to_fail(at_cluster: Beowulf) -> None:
+    done = subprocess.run(
+        ["bash", "-c", 'exec "$@" >&-', "x", *at_cluster.words("status")],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=at_cluster.environment,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# Where things are
+
+
+def test_a_user_without_home_and_name_hears_no_traceback(learner: Beowulf) -> None:
+    bare = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        learner.words("status"), env=bare, cwd=learner.here, capture_output=True, text=True
+    )
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.cluster
+def test_the_state_folder_is_where_other_programs_keep_theirs(beowulf: Beowulf) -> None:
+    del beowulf.environment["BEOWULF_STATE"]
+    beowulf.environment["XDG_STATE_HOME"] = str(beowulf.state)
+    beowulf.state = beowulf.state / "beowulf"
+    beowulf("up", "--nodes", "2")
+    assert str(beowulf.state) in beowulf("status")
+    assert (beowulf.state / "cluster.json").exists()
+    assert beowulf.state.stat().st_mode & 0o077 == 0, "others may look at the cluster's keys"
