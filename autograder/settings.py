@@ -42,6 +42,8 @@ def apply(c: Any) -> None:
     c.Autograde.exclude_overwriting = {
         slug: [file.name for file in companions(slug)] for slug in places.labs()
     }
+    # CourseDirectory.ignore would keep the Records from grading as well.
+    c.GenerateFeedback.post_convert_hook = "autograder.feedback.leave_only_pages"
     c.CourseDirectory.max_file_size = LARGEST_FILE_KB
     c.CourseDirectory.max_dir_size = LARGEST_SUBMISSION_KB
 
