@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -19,25 +20,13 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder import hand_ins, release, settings
+from autograder import hand_ins
 from autograder.hand_ins import Collected
 from beowulf.errors import LabError, UsageError
+from beowulf.studies import Progress, no_progress
 
 CONFIGURATION = "nbgrader_config.py"
 LARGEST_NOTEBOOK_BYTES = 20_000_000
-
-_TEMPLATE = '''"""nbgrader's configuration of this course. Its own commands work in this folder."""
-
-from pathlib import Path
-
-from autograder import settings
-
-c = get_config()  # noqa: F821, nbgrader defines it
-settings.apply(c)
-
-c.CourseDirectory.course_id = {course_id!r}
-c.Exchange.root = {exchange}
-'''
 
 
 @dataclass(frozen=True)
@@ -48,6 +37,7 @@ class Graded:
     points: float = 0.0
     of: float = 0.0
     questions: dict[str, float | None] = field(default_factory=dict)  # None: awaits a person
+    by_hand: float = 0.0  # how much of `of` only a person can give, and has not given
     problem: str = ""
     skipped: bool = False  # it was graded before, and nothing newer was handed in
 
@@ -84,12 +74,13 @@ class Course:
             said = f"{type(problem).__name__}: {problem}"
             raise LabError(f"{self.folder / CONFIGURATION} cannot be read: {said}.") from None
         config.CourseDirectory.root = str(self.folder)
+        _put_our_programs_on_the_path()
         return NbGraderAPI(config=config)
 
     @property
     def labs(self) -> list[str]:
         """The labs of this course."""
-        return sorted(path.name for path in (self.folder / "source").glob("*") if path.is_dir())
+        return sorted(path.name for path in (self.folder / "source").glob("[!.]*") if path.is_dir())
 
     def lab(self, name: str) -> str:
         """The NN-slug of a lab of this course, asked for by number (`1`, `01`) or by slug."""
@@ -99,21 +90,6 @@ class Course:
                 return slug
         known = ", ".join(self.labs) or "none"
         raise UsageError(f"This course has no lab {name!r}.", f"Its labs are: {known}.")
-
-    def add_labs(self) -> list[str]:
-        """Put every lab that is not there yet into the course's source folder; their slugs."""
-        added = []
-        for slug, source in release.sources().items():
-            folder = self.folder / "source" / slug
-            if folder.exists():
-                continue
-            folder.mkdir(parents=True)
-            text = release.as_text(release.instructor_version(source))
-            (folder / source.with_suffix(".ipynb").name).write_text(text, encoding="utf-8")
-            for file in settings.companions(slug):
-                (folder / file.name).write_bytes(file.read_bytes())
-            added.append(slug)
-        return added
 
     def release(self, name: str) -> Path:
         """Generate a lab's released version and put it into the exchange; the folder there."""
@@ -164,12 +140,18 @@ class Course:
         return sorted(path.parent.name for path in self.folder.glob(f"submitted/[!.]*/{slug}"))
 
     def autograde(
-        self, name: str, students: list[str] | None = None, again: bool = False
+        self,
+        name: str,
+        students: list[str] | None = None,
+        again: bool = False,
+        progress: Progress = no_progress,
     ) -> Iterator[Graded]:
         """Grade what is new, or all of it `again`, one by one; a bad submission stops no other."""
         slug = self.lab(name)
         notebooks = self._notebooks(slug)
-        for student in self._chosen(slug, students):
+        chosen = self._chosen(slug, students)
+        for done, student in enumerate(chosen):
+            progress(done, len(chosen), student)
             if problem := self._unreadable(student, slug, notebooks):
                 yield Graded(student, problem=problem)
                 continue
@@ -185,15 +167,18 @@ class Course:
 
     def graded(self, student: str, slug: str, skipped: bool = False) -> Graded:
         """The points that the gradebook has for a submission, by hand or by rubric."""
-        with self._gradebook() as book:
+        with self.gradebook() as book:
             submission = book.find_submission(slug, student)
             points, of = float(submission.score), float(submission.max_score)
             grades = [grade for each in submission.notebooks for grade in each.grades]
+            waiting = [grade for grade in grades if grade.needs_manual_grade]
             questions = {
-                grade.name: None if grade.needs_manual_grade else float(grade.score)
-                for grade in grades
+                grade.name: None if grade in waiting else float(grade.score) for grade in grades
             }
-        return Graded(student, points, of, dict(sorted(questions.items())), skipped=skipped)
+            # A hand-in that is graded again keeps its points by hand until a person looks again.
+            by_hand = sum(float(g.max_score) for g in waiting if g.manual_score is None)
+        ordered = dict(sorted(questions.items()))
+        return Graded(student, points, of, ordered, by_hand, skipped=skipped)
 
     def _chosen(self, slug: str, students: list[str] | None) -> list[str]:
         there = self.submitted(slug)
@@ -208,7 +193,7 @@ class Course:
         return students or there
 
     def _notebooks(self, slug: str) -> list[str]:
-        with self._gradebook() as book:
+        with self.gradebook() as book:
             try:
                 return [notebook.name for notebook in book.find_assignment(slug).notebooks]
             except MissingEntry:
@@ -228,15 +213,16 @@ class Course:
                 return f"There is no notebook {path.name} in the submission{there}."
             if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
                 return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
-            if problem := _not_a_notebook(path):
-                return f"{path.name} is not a notebook that can be read ({problem})."
+            if not _is_a_notebook(path):
+                return f"{path.name} is not a notebook that can be read."
         return ""
 
     def _timestamp(self, student: str, slug: str) -> str:
         path = self.folder / "submitted" / student / slug / hand_ins.TIMESTAMP
         return path.read_text() if path.exists() else ""
 
-    def _gradebook(self) -> Any:
+    def gradebook(self) -> Any:
+        """nbgrader's database of this course, as a context manager; it is made if there is none."""
         return Gradebook(self.api.coursedir.db_url, self.api.coursedir.course_id)
 
     def _must(self, result: dict[str, Any], what: str) -> None:
@@ -244,45 +230,20 @@ class Course:
             raise LabError(f"{what}: {_reason(result)}")
 
 
-def make_course(folder: Path, course_id: str = "beowulf", exchange: Path | None = None) -> Course:
-    """Make a course with every lab in `folder`, or add the labs that one there lacks."""
-    course = Course(folder)
-    if not re.fullmatch(r"[A-Za-z0-9._-]+", course_id):
-        raise UsageError(
-            f"{course_id!r} cannot be the name of a course.", "Use letters and digits."
-        )
-    if not (course.folder / CONFIGURATION).exists():
-        if course.folder.exists() and (not course.folder.is_dir() or any(course.folder.iterdir())):
-            raise LabError(f"{folder} exists and is no course.", "Choose a new or an empty folder.")
-        # Answers and points are in it, so nobody else on this machine may look in.
-        course.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        where = 'str(Path(__file__).parent / "exchange")'
-        if exchange is not None:
-            where = repr(str(exchange.absolute()))
-        text = _TEMPLATE.format(course_id=course_id, exchange=where)
-        (course.folder / CONFIGURATION).write_text(text, encoding="utf-8")
-    root = Path(course.api.exchange_root)
-    if not root.exists():
-        root.mkdir(parents=True)
-        root.chmod(0o777)  # nbgrader insists that everybody may write there
-    course.add_labs()
-    with course._gradebook():
-        pass  # opening it makes it
-    return course
+def _put_our_programs_on_the_path() -> None:
+    # nbgrader calls alembic by its bare name, which is known only in an activated environment.
+    ours, known = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
+    if ours not in known.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([ours, known])
 
 
-def _not_a_notebook(path: Path) -> str:
+def _is_a_notebook(path: Path) -> bool:
     read: Callable[..., Any] = nbformat.read
     try:
         cells = read(path, as_version=4).cells
-        if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
-            return "its cells are not a list of cells"
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        return "it is not JSON in UTF-8"
-    except Exception as problem:  # nbformat raises whatever a strange file leads to
-        said = (str(problem).splitlines() or [""])[0][:200]
-        return f"{type(problem).__name__}: {said}"
-    return ""
+    except Exception:  # nbformat raises whatever a strange file leads to
+        return False
+    return isinstance(cells, list) and all(isinstance(cell, dict) for cell in cells)
 
 
 def _reason(result: dict[str, Any]) -> str:

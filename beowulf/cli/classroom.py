@@ -33,7 +33,7 @@ def init(
 
     Example: beowulf class init spring
     """
-    from autograder.course import make_course
+    from autograder.foundation import make_course
 
     course = make_course(folder, name, exchange)
     print(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")

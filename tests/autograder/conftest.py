@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from autograder import release
-from autograder.course import Course, make_course
+from autograder.course import Course
+from autograder.foundation import make_course
 
 SLUG = "01-validation"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from copy import deepcopy
@@ -16,9 +17,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
+from sqlalchemy.exc import OperationalError
 
 from autograder import hand_ins as folders
-from autograder.course import Course, Graded, make_course
+from autograder.course import Course, Graded
+from autograder.foundation import make_course
 from autograder.score import MIME_TYPE
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
@@ -88,6 +91,7 @@ def test_perfect_empty_and_wrong_hand_ins_get_exactly_their_points(
 
     assert found["perfect"].questions == EVERYTHING | {"explain": None}
     assert (found["perfect"].points, found["perfect"].of) == (16, 20)
+    assert (found["perfect"].by_hand, found["empty"].by_hand) == (4, 0)
     assert found["perfect"].awaiting == ["explain"]
 
     assert found["empty"].questions == NOTHING | {"explain": 0}
@@ -218,6 +222,7 @@ def test_bad_hand_ins_get_a_sentence_and_do_not_stop_the_others(
         assert bool(found[name].problem) == (name != "z-good"), found[name]
         assert "Traceback" not in found[name].problem
     assert "there is validation (1).ipynb" in found["g-renamed"].problem
+    assert found["b-text"].problem == "validation.ipynb is not a notebook that can be read."
     assert found["z-good"].points == 4
     assert "truncated" in reason(autograded(course, "z-good"), "a5-record")["found"]
 
@@ -239,6 +244,7 @@ def test_points_by_hand_stay_when_a_newer_hand_in_is_graded(
     found = grade(course, hand_ins)["twice"]
     assert not found.skipped
     assert found.points == 2 + 3
+    assert found.by_hand == 0
 
 
 def test_nbgraders_own_commands_give_the_same_points(
@@ -298,9 +304,15 @@ def test_an_assignment_of_the_instructors_own_is_graded_by_its_own_tests(
     answer = marked("x = 3", "answer", solution=True)
     first = marked("assert x == 3", "first", grade=True, locked=True, points=2)
     second = marked("x / 2", "second", grade=True, locked=True, points=5)
+    # What form() says is one sentence in a notebook, and still an error to nbgrader.
+    ask = "from beowulf.notebook import form\nform({}, 'number')"
+    third = marked(ask.format("None"), "third", grade=True, locked=True, points=3)
+    fourth = marked(ask.format("'x'"), "fourth", grade=True, locked=True, points=3)
+    fifth = marked(ask.format("x"), "fifth", grade=True, locked=True, points=3)
+    tests = [first, second, third, fourth, fifth]
     folder = course.folder / "source" / "homework"
     folder.mkdir()
-    nbformat.write(new_notebook(cells=[answer, first, second]), folder / "mine.ipynb")
+    nbformat.write(new_notebook(cells=[answer, *tests]), folder / "mine.ipynb")
     try:
         course.release("homework")
         fabricated.hand_in(hand_ins / "own", new_notebook(cells=[answer]), [], name="mine")
@@ -308,7 +320,7 @@ def test_an_assignment_of_the_instructors_own_is_graded_by_its_own_tests(
         (found,) = course.autograde("homework", ["own"])
     finally:
         shutil.rmtree(folder)
-    assert found.questions == {"first": 2, "second": 1.5}
+    assert found.questions == {"first": 2, "second": 1.5, "third": 0, "fourth": 0, "fifth": 3}
 
 
 def test_links_pipes_and_oversize_are_left_out_with_a_note(
@@ -377,6 +389,44 @@ def test_a_folder_that_is_no_course_is_refused(tmp_path: Path) -> None:
         Course.find(tmp_path)
     with pytest.raises(UsageError, match="name of a course"):
         make_course(tmp_path / "new", course_id="my course")
+
+
+def test_a_full_disk_is_said_and_init_goes_on_where_it_stopped(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    def full_database(_: Course) -> None:
+        raise OperationalError("", {}, sqlite3.OperationalError("database or disk is full"))
+
+    fresh = tmp_path / "fresh"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        with pytest.raises(LabError, match=r"cannot be made .*No space left"):
+            make_course(fresh)
+        assert list(fresh.iterdir()) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        with pytest.raises(LabError, match="No space left"):
+            make_course(fresh)
+        assert list((fresh / "source").iterdir()) == []
+    with monkeypatch.context() as patched:
+        patched.setattr(Course, "gradebook", full_database)
+        with pytest.raises(LabError, match="disk is full"):
+            make_course(fresh)
+    assert Course(fresh).labs == course.labs
+    assert (fresh / "source" / SLUG / "hello.c").stat().st_size > 0
+
+
+def test_nbgraders_programs_are_found_when_the_environment_is_not_activated(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    _ = Course(course.folder).api
+    found = shutil.which("alembic")
+    assert found is not None
+    assert Path(found).parent == Path(sys.executable).parent
 
 
 def test_a_course_is_kept_from_others_and_made_only_once(course: Course) -> None:

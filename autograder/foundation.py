@@ -1,0 +1,114 @@
+"""How a course begins: its folder, nbgrader's configuration and database, the exchange, the labs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from sqlalchemy.exc import DBAPIError
+
+from autograder import release, settings
+from autograder.course import CONFIGURATION, Course
+from beowulf.errors import LabError, UsageError
+
+_TEMPLATE = '''"""nbgrader's configuration of this course. Its own commands work in this folder."""
+
+from pathlib import Path
+
+from autograder import settings
+
+c = get_config()  # noqa: F821, nbgrader defines it
+settings.apply(c)
+
+c.CourseDirectory.course_id = {course_id!r}
+c.Exchange.root = {exchange}
+'''
+
+
+def make_course(folder: Path, course_id: str = "beowulf", exchange: Path | None = None) -> Course:
+    """Make a course with every lab in `folder`, or add the labs that one there lacks.
+
+    LabError when the folder cannot be used; calling it again goes on where it stopped.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", course_id):
+        raise UsageError(
+            f"{course_id!r} cannot be the name of a course.", "Use letters and digits."
+        )
+    course = Course(folder)
+    try:
+        _configure(course, course_id, exchange)
+        _make_exchange(Path(course.api.exchange_root))
+        _add_labs(course)
+        with course.gradebook():
+            pass  # opening it makes it
+    except OSError as problem:
+        raise _cannot_be_made(folder, _said(problem)) from problem
+    except DBAPIError as problem:
+        raise _cannot_be_made(folder, f"its gradebook.db says: {problem.orig}") from problem
+    return course
+
+
+def _configure(course: Course, course_id: str, exchange: Path | None) -> None:
+    if (course.folder / CONFIGURATION).exists():
+        return
+    if course.folder.exists() and (not course.folder.is_dir() or any(course.folder.iterdir())):
+        raise LabError(
+            f"{course.folder} exists and is no course.", "Choose a new or an empty folder."
+        )
+    # Answers and points are in it, so nobody else on this machine may look in.
+    course.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    where = 'str(Path(__file__).parent / "exchange")'
+    if exchange is not None:
+        # Before the configuration names it: a wrong one can then be given again.
+        _make_exchange(exchange.absolute())
+        where = repr(str(exchange.absolute()))
+    text = _TEMPLATE.format(course_id=course_id, exchange=where)
+    fresh = course.folder / f".{CONFIGURATION}.new"
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        os.replace(fresh, course.folder / CONFIGURATION)
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink()
+        raise
+
+
+def _make_exchange(root: Path) -> None:
+    if not root.exists():
+        root.mkdir(parents=True)
+        root.chmod(0o777)  # nbgrader insists that everybody may write there
+
+
+def _add_labs(course: Course) -> None:
+    """Put every lab that is not there into the course's source folder, each one whole or not."""
+    for slug, source in release.sources().items():
+        folder = course.folder / "source" / slug
+        if folder.exists():
+            continue
+        text = release.as_text(release.instructor_version(source))
+        fresh = folder.with_name(f".{slug}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        try:
+            fresh.mkdir(parents=True)
+            (fresh / source.with_suffix(".ipynb").name).write_text(text, encoding="utf-8")
+            for file in settings.companions(slug):
+                (fresh / file.name).write_bytes(file.read_bytes())
+            fresh.rename(folder)
+        except OSError:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+
+
+def _said(problem: OSError) -> str:
+    why = problem.strerror or str(problem)
+    return f"{why}: {problem.filename}" if problem.filename else why
+
+
+def _cannot_be_made(folder: Path, why: str) -> LabError:
+    return LabError(
+        f"The course cannot be made in {folder} ({why}).",
+        "Choose a folder that you may write to, on a disk with room, and try again.",
+    )
