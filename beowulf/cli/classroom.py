@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,6 +36,7 @@ def init(
     """
     from autograder.foundation import make_course
 
+    _doing(f"Building the notebooks of every lab for {folder}")
     course = make_course(folder, name, exchange)
     print(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")
     print(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
@@ -48,7 +50,9 @@ def release(lab: Lab) -> None:
     """
     from autograder.course import Course
 
-    print(f"Learners can fetch it from {Course.find(Path.cwd()).release(lab)}.")
+    course = Course.find(Path.cwd())
+    _doing(f"Making the learners' version of {course.lab(lab)}")
+    print(f"Learners can fetch it from {course.release(lab)}.")
 
 
 @app.command()
@@ -64,7 +68,9 @@ def collect(
     """
     from autograder.course import Course
 
-    found = Course.find(Path.cwd()).collect(lab, folder)
+    course = Course.find(Path.cwd())
+    _doing(f"Taking in {course.lab(lab)}")
+    found = course.collect(lab, folder)
     for each in found:
         print(f"{each.student}: {each.outcome}")
         for note in each.notes:
@@ -92,33 +98,47 @@ def grade(
 
     Example: beowulf class grade 01
     """
-    from rich.progress import track
-
     from autograder.course import Course
+    from beowulf.progress import bar
 
     course = Course.find(Path.cwd())
-    count = len(student or course.submitted(course.lab(lab)))
-    found = course.autograde(lab, student, again)
-    shown = track(found, "grading", total=count, disable=as_json, transient=True)
-    graded = list(shown)
+    slug = course.lab(lab)
+    _doing(f"Grading {slug}: every new notebook is run again, which takes some seconds each")
+    with bar("grading", shown=sys.stderr.isatty() and not as_json) as told:
+        graded = list(course.autograde(lab, student, again, told))
     if as_json:
         print(json.dumps([asdict(each) for each in graded], indent=1))
     else:
-        _show(graded, course.lab(lab))
+        _show(graded, slug)
     if any(each.problem for each in graded):
         raise typer.Exit(1)
+
+
+def _doing(what: str) -> None:
+    # Beside the results, so that a script which reads those does not get it.
+    print(f"{what} …", file=sys.stderr, flush=True)
 
 
 def _show(graded: list[Graded], slug: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("learner", "points", "by hand", "", title="Points")
+    table = Table("learner", "points", "by hand", "note", title="Points")
     for each in graded:
-        said = each.problem or ("graded before" if each.skipped else "")
-        points = "" if each.problem else f"{each.points:g} of {each.of:g}"
-        table.add_row(each.student, points, ", ".join(each.awaiting), said)
+        note = each.problem or ("graded before" if each.skipped else "")
+        points = "" if each.problem else _points(each)
+        table.add_row(each.student, points, ", ".join(each.awaiting), note)
     Console().print(table)
-    print(f"The reasons, for each learner: nbgrader generate_feedback {slug}")
     if any(each.awaiting for each in graded):
         print("What waits for you: start `jupyter lab` here and choose Nbgrader > Formgrader.")
+        print("When you have read it, give the class its points and reasons:")
+    else:
+        print("To give the class its points and reasons:")
+    print(f"  nbgrader generate_feedback {slug}")
+    print("  nbgrader export")
+
+
+def _points(graded: Graded) -> str:
+    """What was reached of what could be, without that which still waits for a person."""
+    reached = f"{graded.points:g} of {graded.of - graded.by_hand:g}"
+    return f"{reached}, {graded.by_hand:g} by hand" if graded.by_hand else reached

@@ -13,7 +13,9 @@ import fabricated
 import pytest
 from typer.testing import CliRunner, Result
 
+from autograder.course import Graded
 from beowulf import places
+from beowulf.cli import classroom
 from beowulf.cli.classroom import app
 from beowulf.errors import LabError, UsageError
 
@@ -48,19 +50,41 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
 
     assert "its labs: 01-validation" in told[0].stdout
     assert "ada: new" in told[1].stdout
-    assert "4 of 20" in told[1].stdout
+    assert "4 of 16, 4 by hand" in told[1].stdout
+    assert "note" in told[1].stdout
+    assert "Formgrader" in told[1].stdout
     assert told[1].returncode == 1  # because of bob
-    assert [done.stderr for done in told[:2]] == ["", ""]
+    waiting = [line.split()[0] for done in told[:2] for line in done.stderr.splitlines()]
+    assert waiting == ["Building", "Making", "Taking", "Grading"]
+    assert all(line.endswith("…") for done in told[:2] for line in done.stderr.splitlines())
     feedback = tmp_path / "spring" / "feedback" / "ada" / "01-validation" / "validation.html"
     assert "0 of 1 points" in feedback.read_text()
     assert "ordered_pairs = 11" in feedback.read_text()
     assert "ada" in (tmp_path / "spring" / "grades.csv").read_text()
+    # What is handed back is the page; what was handed in stays where grading needs it.
+    beside = {path.name for path in feedback.parent.rglob("*")}
+    assert beside == {"validation.html", "timestamp.txt"}
+    for kept in ("submitted", "autograded"):
+        assert list((tmp_path / "spring" / kept / "ada" / "01-validation").glob("records/A2*"))
 
     monkeypatch.chdir(tmp_path / "spring")
     again = run("grade", "01", "--student", "ada", "--json")
     assert again.exit_code == 0
     (ada,) = json.loads(again.stdout)
     assert (ada["points"], ada["skipped"], ada["questions"]["a2-record"]) == (4, True, 3)
+    assert ada["by_hand"] == 4
+
+
+@pytest.mark.parametrize(
+    ("graded", "said"),
+    [
+        (Graded("a", 16, 20, {"explain": None}, by_hand=4), "16 of 16, 4 by hand"),
+        (Graded("b", 19, 20, {"explain": None}), "19 of 20"),
+        (Graded("c", 0, 20, {"explain": 0}), "0 of 20"),
+    ],
+)
+def test_points_that_only_a_person_can_give_are_told_apart(graded: Graded, said: str) -> None:
+    assert classroom._points(graded) == said
 
 
 def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -76,6 +100,10 @@ def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (["collect", "01", "."], "no course"),
         (["grade", "01"], "no course"),
         (["init", "full"], "is no course"),
+        (["init", "/proc/x"], "/proc/x"),
+        (["init", "full/thesis.tex/course"], "Not a directory"),
+        (["init", "x" * 300], "name too long"),
+        (["init", "new", "--exchange", "/proc/x"], "/proc/x"),
     ],
 )
 def test_outside_a_course_a_sentence_says_what_to_do(
