@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from beowulf import desk, places
-from beowulf.cli import app
+from beowulf.cli.commands import app
 
 ROOT = places.root()
 HANDOUTS = sorted(ROOT.glob("labs/*/README.md"))

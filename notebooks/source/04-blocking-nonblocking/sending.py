@@ -217,6 +217,7 @@ form(half_rate_bytes, "number")
 # measurement, written out: four ranks in a ring, messages of 8 bytes, with patience as usual
 # (`auto`) and without (`never`), in turns.
 
+
 # %%
 def measure_patience():
     with Session("A7", cluster, Path("records"), quick=True, launches=4) as session:
