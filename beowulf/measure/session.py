@@ -230,6 +230,8 @@ class Complaints(io.TextIOBase):
         self.said = ""  # the first line that is not the library's own
         self._to = passed_on_to
         self._rest = ""
+        # A progress bar that is drawn on stderr meanwhile goes round us: rich asks for this name.
+        self.rich_proxied_file = getattr(passed_on_to, "rich_proxied_file", passed_on_to)
 
     def writable(self) -> bool:
         """It can be written to."""
