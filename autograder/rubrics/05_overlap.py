@@ -32,11 +32,17 @@ GAIN_PERCENT = -15.0
 MOST_OF_THE_SUM = 1.5
 # A full Record of D4 has 64,000; far more would only keep the grader busy.
 MOST_SAMPLES = 200_000
+MOST_RECORDS = 20  # of one study, the newest
 SUPPORT_CASES = {
     "one_user_39_kb": ONE_USER,
     "solaris_39_kb": SOLARIS,
     "one_user_test_39_kb": TESTED,
 }
+
+
+Percents = dict[str, tuple[float, float]]
+# A submission, one of its Records, and what that Record tells.
+Judge = Callable[[Submission, Record, Any], Score]
 
 
 def score(submission: Submission) -> dict[str, Score]:
@@ -64,7 +70,7 @@ def _one_sided_percent(record: Record) -> float:
     return improvement_percent(float(middle["both"]), float(middle["message"] + middle["work"]))
 
 
-def _both_percents(record: Record) -> dict[str, tuple[float, float]]:
+def _both_percents(record: Record) -> Percents:
     """Equation 1 at 70 KB without and with MPI_Test: of the medians, and the median of the ratios."""
     return {name: _percents(record, way) for name, way in LOST_GAIN.items()}
 
@@ -91,29 +97,31 @@ TELLS: dict[str, Callable[[Record], object]] = {
 
 def record_of(study: str, submission: Submission) -> Score:
     """1 point for a whole Record of a study that has what the study looks at."""
-    record, _, why = _told(study, submission)
-    if record is None:
+    told, why = _told(study, submission)
+    if not told:
         return Score(0, 1, why, f"A whole Record {study}. `beowulf study {study} --quick`.")
-    return Score(1, 1, f"{record.file_name} is whole.")
+    return Score(1, 1, f"{told[0][0].file_name} is whole.")
 
 
-def support(submission: Submission) -> Score:
+def best(study: str, of: float, judge: Judge, submission: Submission) -> Score:
+    """The Score of an answer against the Record that it fits best: a learner may have measured again since."""
+    told, why = _told(study, submission)
+    if not told:
+        return Score(0, of, why, f"A whole Record {study}.")
+    return max((judge(submission, *each) for each in told), key=lambda score: score.points)
+
+
+def support(submission: Submission, record: Record, found: dict[str, str]) -> Score:
     """A point for each of three cases that the learner's own Record shows as they say."""
-    record, found, why = _told("D1", submission)
-    if record is None:
-        return Score(0, 3, why, "A whole Record D1.")
     right = [name for name in SUPPORT_CASES if _word(submission, name) == found[name]]
     expected = ", ".join(f"{name}: {seen}" for name, seen in found.items())
     if "unclear" in found.values():
         expected += f"; what is unclear earns nothing. {QUIET}"
-    return Score(len(right), 3, _given(submission, *SUPPORT_CASES), expected)
+    return Score(len(right), 3, _given(submission, *SUPPORT_CASES), f"{expected} {_by(record)}")
 
 
-def eager_limit(submission: Submission) -> Score:
+def eager_limit(submission: Submission, record: Record, found: tuple[int, int] | None) -> Score:
     """A point for the size on either side of the jump in the learner's own sweep."""
-    record, found, why = _told("D2", submission)
-    if record is None:
-        return Score(0, 2, why, "A whole Record D2.")
     if found is None:
         return Score(0, 2, f"{record.file_name} does not show one jump.", QUIET)
     names = ("last_by_itself_kb", "first_that_waits_kb")
@@ -122,29 +130,23 @@ def eager_limit(submission: Submission) -> Score:
         answer = submission.answers.get(name)
         points += size > 0 and is_number(answer) and answer == size / KB
     expected = f"between {found[0] / KB:g} and {found[1] / KB:g} KB, the step of the sweep"
-    return Score(points, 2, _given(submission, *names), expected)
+    return Score(points, 2, _given(submission, *names), f"{expected} {_by(record)}")
 
 
-def one_sided(submission: Submission) -> Score:
+def one_sided(submission: Submission, record: Record, found: float) -> Score:
     """Equation 1 for the medians of the learner's own Record at 65 KB."""
-    record, found, why = _told("D3", submission)
-    if record is None:
-        return Score(0, 2, why, "A whole Record D3.")
     right = _near(submission, "d3_percent", [found], ROUNDING_POINTS)
-    expected = f"{found:+.2f} %, within {ROUNDING_POINTS:g} points"
+    expected = f"{found:+.2f} %, within {ROUNDING_POINTS:g} points {_by(record)}"
     if not right and _near(submission, "d3_percent", [-found], ROUNDING_POINTS):
         expected += "; by equation 1 a time that grows has a positive sign"
     return Score(2 if right else 0, 2, _given(submission, "d3_percent"), expected)
 
 
-def lost_gain(submission: Submission) -> Score:
+def lost_gain(submission: Submission, record: Record, found: Percents) -> Score:
     """A point each for equation 1 at 70 KB without and with MPI_Test."""
-    record, found, why = _told("D5", submission)
-    if record is None:
-        return Score(0, 2, why, "A whole Record D5.")
     points = sum(_near(submission, name, found[name], LOST_GAIN_POINTS) for name in LOST_GAIN)
     expected = ", ".join(f"{name}: {found[name][0]:+.1f} %" for name in LOST_GAIN)
-    expected += f", within {LOST_GAIN_POINTS:g} point"
+    expected += f", within {LOST_GAIN_POINTS:g} point {_by(record)}"
     return Score(points, 2, _given(submission, *LOST_GAIN), expected)
 
 
@@ -191,13 +193,19 @@ def exchange_gain(submission: Submission) -> Score:
 # The handout's section that answers a question, by its heading.
 QUESTIONS = {
     "d1-record": Question(1, f"{HANDOUT}, Who moves the bytes?", partial(record_of, "D1")),
-    "d1-support": Question(3, f"{HANDOUT}, Who moves the bytes?", support),
+    "d1-support": Question(3, f"{HANDOUT}, Who moves the bytes?", partial(best, "D1", 3, support)),
     "d2-record": Question(1, f"{HANDOUT}, Do: find the limit", partial(record_of, "D2")),
-    "eager-limit": Question(2, f"{HANDOUT}, Do: find the limit", eager_limit),
-    "d3-percent": Question(2, f"{HANDOUT}, Do: is there a gain?", one_sided),
+    "eager-limit": Question(
+        2, f"{HANDOUT}, Do: find the limit", partial(best, "D2", 2, eager_limit)
+    ),
+    "d3-percent": Question(
+        2, f"{HANDOUT}, Do: is there a gain?", partial(best, "D3", 2, one_sided)
+    ),
     "d4-record": Question(1, f"{HANDOUT}, Do: is there a gain?", partial(record_of, "D4")),
     "d5-record": Question(1, f"{HANDOUT}, Do: equation 1 and its sign", partial(record_of, "D5")),
-    "lost-gain": Question(2, f"{HANDOUT}, Do: equation 1 and its sign", lost_gain),
+    "lost-gain": Question(
+        2, f"{HANDOUT}, Do: equation 1 and its sign", partial(best, "D5", 2, lost_gain)
+    ),
     "table-9-minimum": Question(1, f"{HANDOUT}, Compare with paper D", table_9_minimum),
     "misprint": Question(1, f"{HANDOUT}, Compare with paper D", misprint),
     "exchange-record": Question(
@@ -207,14 +215,13 @@ QUESTIONS = {
 }
 
 
-def _told(study: str, submission: Submission) -> tuple[Record | None, Any, str]:
-    """The newest whole Record of a study and what it tells; else None, and why there is none."""
+def _told(study: str, submission: Submission) -> tuple[list[tuple[Record, Any]], str]:
+    """The newest whole Records of a study with what each tells, and why others are none."""
     found = submission.measured(study)
     if not found:
-        return None, None, submission.missing(study)
-    said = ""
-    unclear: tuple[Record, Any] | None = None
-    for record in found:
+        return [], submission.missing(study)
+    told, said = [], ""
+    for record in found[:MOST_RECORDS]:
         try:
             _refuse_huge(record)
             seen = TELLS[study](record)
@@ -223,11 +230,9 @@ def _told(study: str, submission: Submission) -> tuple[Record | None, Any, str]:
             seen, why = None, f"something is missing in it ({_first(problem)})"
         if why:
             said = said or f"{record.file_name}: {why}."
-        elif _is_clear(seen):
-            return record, seen, ""
         else:
-            unclear = unclear or (record, seen)
-    return (*unclear, "") if unclear else (None, None, said)
+            told.append((record, seen))
+    return told, said
 
 
 def _refuse_huge(record: Record) -> None:
@@ -235,10 +240,8 @@ def _refuse_huge(record: Record) -> None:
         raise LabError(f"it has more than {MOST_SAMPLES:,} samples")
 
 
-def _is_clear(seen: object) -> bool:
-    if isinstance(seen, dict):
-        return "unclear" not in seen.values()
-    return seen is not None
+def _by(record: Record) -> str:
+    return f"(by {record.file_name})"
 
 
 def _first(problem: Exception) -> str:
@@ -248,7 +251,7 @@ def _first(problem: Exception) -> str:
 def _exchanges(submission: Submission) -> list[Record]:
     """The whole Records of the learner's own exchange, the newest first."""
     found = []
-    for record in submission.measured(exchange.STUDY, exchange.VARIANT):
+    for record in submission.measured(exchange.STUDY, exchange.VARIANT)[:MOST_RECORDS]:
         try:
             _refuse_huge(record)
             exchange.gain(record)

@@ -241,6 +241,16 @@ def test_a_percentage_has_its_sign_and_some_room(answer: object, earned: int) ->
     assert ("positive sign" in found.expected) == (answer == -4.0)
 
 
+def test_an_answer_may_fit_any_of_the_learners_records() -> None:
+    later = sweep(65)
+    later.started = "2099-01-01T00:00:00.000Z"
+    kept = [*records(), later]
+    assert scores(kept)["eager-limit"].points == 2
+    now = scores(kept, last_by_itself_kb=60, first_that_waits_kb=70)["eager-limit"]
+    assert (now.points, later.file_name in now.expected) == (2, True)
+    assert scores(kept, last_by_itself_kb=30, first_that_waits_kb=40)["eager-limit"].points == 0
+
+
 def test_each_of_two_gains_is_a_point() -> None:
     assert scores(plain_percent=0.9)["lost-gain"].points == 2
     assert scores(plain_percent=-40, tested_percent=40)["lost-gain"].points == 0
