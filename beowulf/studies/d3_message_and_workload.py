@@ -5,8 +5,8 @@ compared with T_overlap (MPI_Isend, work, MPI_Wait). 10 KB and 65 KB, 1000 singl
 work lasts 377 us, the minimum of the paper's own; rank 1 works a quarter of it before it receives in
 T_overlap, and only receives in T_message. What rank 0 waits for is that its buffer is free, not that
 the message has arrived: a message that the kernel's socket buffer takes whole leaves hardly anything
-to hide. And on a local cluster the kernel sends it on the very core that works, so that T_overlap may
-be longer than the sum.
+to hide. On a local cluster T_overlap may even be longer than the sum; a likely reason, which is not
+measured here, is that the kernel sends the message on the very core that works.
 """
 
 from __future__ import annotations
