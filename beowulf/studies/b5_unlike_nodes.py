@@ -119,21 +119,33 @@ def claims(record: Record) -> list[Verdict]:
 
 
 def picture(record: Record) -> Figure:
-    """How long a step takes on like and on unlike nodes: minimum, median and quartiles."""
+    """How long a step takes on like and on unlike nodes: the median, with its interval as a whisker."""
     from beowulf import figures
 
     need_study(record, ID)
-    found = summarised(record, EXCHANGE, ["nodes"]).to_dict("records")
-    return figures.bars(
-        {
-            name: {str(row["nodes"]): float(row[column]) / 1000 for row in found}
-            for column, name in (
-                ("low", "median, lower end of its interval"),
-                ("median", "median"),
-                ("high", "median, upper end of its interval"),
-            )
-        },
+    found = summarised(record, EXCHANGE, ["nodes"])
+    for column in ("median", "low", "high"):
+        found[column] /= 1000  # ms
+    figure = figures.bars(
+        {str(name): float(ms) for name, ms in zip(found["nodes"], found["median"], strict=True)},
         title="A step of four nodes: work, then an exchange in a ring",
-        value_title="time of a step (ms)",
+        value_title="time of a step, median with 95 % interval (ms)",
         name_title="nodes",
     )
+    below, above = found["median"] - found["low"], found["high"] - found["median"]
+    axes = figure.drawing.axes[0]
+    for number in list(axes.texts):
+        number.remove()  # they would stand on the whiskers; the table has them
+    axes.set_xlim(0, 1.05 * float(found["high"].max()))
+    axes.errorbar(
+        found["median"],
+        range(len(found)),
+        xerr=[below.tolist(), above.tolist()],
+        fmt="none",
+        color="black",
+        capsize=4,
+    )
+    figure.table = found[["nodes", "n", "median", "low", "high"]].rename(
+        columns={name: f"{name}_ms" for name in ("median", "low", "high")}
+    )
+    return figure

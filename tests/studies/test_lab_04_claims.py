@@ -528,5 +528,5 @@ def test_bad_circumstances_make_every_claim_inconclusive(
 def test_every_picture_has_a_sentence_and_a_table(study: Any) -> None:
     figure = study.picture(a6() if study.ID == "A6" else WHOLE[study.ID]())
     assert len(figure.alt) > 40
-    assert len(figure.table) > 3
+    assert len(figure.table) > 1
     assert "low" in figure.table.to_csv()
