@@ -107,7 +107,7 @@ def _pair(node: str, peer: str, fault: str, at: str) -> list[Point]:
             {"check": "transfer", **pair},
             "transfer_bytes_per_s",
             [1.2e7] if well else [],
-            {"intact": well, "bytes": 1_000_000, "said": said},
+            {"asked": asked, "intact": well, "bytes": 1_000_000, "said": said},
         ),
     ]
 
