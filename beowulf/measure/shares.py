@@ -1,6 +1,6 @@
 """Unlike nodes: each node of a local cluster gets a share of a core of its own, by control groups.
 
-A node's processes may compute so many milliseconds of every 20, together. That is how the kernel
+A node's processes may compute so many milliseconds of every 10, together. That is how the kernel
 slows a whole node down without knowing what runs on it: control groups, version 1 or 2, where this
 user may make them. Elsewhere it is refused, because a node that only pretends to be slow teaches
 nothing.
@@ -18,8 +18,8 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 
-PERIOD_US = 20_000
-LEAST, MOST = 0.05, 1.0  # the kernel takes no less than a millisecond of a period
+PERIOD_US = 10_000
+LEAST, MOST = 0.1, 1.0  # the kernel takes no less than a millisecond of a period
 ROOT = Path("/sys/fs/cgroup")
 MEND = "Measure as root on this machine, or on PCs that really are unlike."
 

@@ -24,8 +24,8 @@ def test_groups_of_version_1_get_a_quota_of_a_period(tmp_path: Path) -> None:
     groups = shares.find(tmp_path)
     made = groups.make("slow", 0.25)
     assert groups.version == 1
-    assert (made / "cpu.cfs_quota_us").read_text() == "5000\n"
-    assert (made / "cpu.cfs_period_us").read_text() == "20000\n"
+    assert (made / "cpu.cfs_quota_us").read_text() == "2500\n"
+    assert (made / "cpu.cfs_period_us").read_text() == "10000\n"
 
 
 def test_groups_of_version_2_get_their_maximum(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_groups_of_version_2_get_their_maximum(tmp_path: Path) -> None:
     groups = shares.find(tmp_path)
     assert groups.version == 2
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu"
-    assert (groups.make("slow", 0.5) / "cpu.max").read_text() == "10000 20000\n"
+    assert (groups.make("slow", 0.5) / "cpu.max").read_text() == "5000 10000\n"
 
 
 @pytest.mark.cluster
@@ -79,7 +79,7 @@ def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     with shares.unlike(cluster, {"node01": 0.2}), watched(cluster, ["node01"], "computes") as use:
         cluster.run("node01", line)
     found = sorted(use.percent["node01"])
-    # A tenth of a second has five periods, and may see one of them more.
+    # A tenth of a second has ten periods, and may see one of them more.
     assert found[len(found) // 2] < 30
     assert {entry.name for entry in groups.folder.iterdir()} == before
     assert shares.processes_of(cluster, "node01")
