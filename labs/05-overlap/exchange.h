@@ -96,10 +96,11 @@ static inline void write_lines(const double *of_both, int part, long pass, long 
     }
 }
 
-/* --size 200000: bytes. --seconds 0.02: all the work. --passes 20. --lines: raw samples */
+/* --size 200000: bytes. --seconds 0.02: all the work. --work loop or delay. --passes 20
+ * --lines: raw samples in place of the report */
 static inline int measure_exchange(int argc, char **argv, way before, way during) {
-    static const char *const KNOWN[] = {"--size", "--seconds", "--passes", "--lines",
-                                        "--work", "--tests",   NULL};
+    static const char *const KNOWN[] = {"--size",  "--seconds", "--passes",
+                                        "--lines", "--work",    NULL};
     static double times[PARTS][MOST_PASSES];
     const way ways[PARTS] = {only_messages, only_work, before, during};
 
