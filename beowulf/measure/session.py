@@ -21,7 +21,7 @@ from beowulf.measure.lines import Lines
 from beowulf.record import Point, Record, moment
 from beowulf.studies import Progress, no_progress
 
-LIBRARYS_OWN = ("Abort(", "application called MPI_Abort", "[")
+LIBRARYS_OWN = ("Abort(", "application called MPI_Abort", "[", "mpiexec:")
 REFUSED = "refused: "  # how labs/include/measure/check.h begins the sentence of a program
 
 
@@ -122,6 +122,8 @@ class Session:
         except LabError:
             if complaints.refused:
                 raise UsageError(complaints.refused) from None
+            if complaints.said:  # a program that fails is not a node that is lost, but ends alike
+                raise LabError(f"{program.name} failed. It said: {complaints.said}") from None
             raise
         finally:
             self._keep(lines, coordinates, environment)
