@@ -39,7 +39,7 @@ TITLE = "Latency and rate: T(n) = alpha + n / beta, and the eager limit"
 EAGER = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 LIMITS = (16_384, 65_536, 131_072)  # paper D's MPICH2 and MPICH1, and MPICH's default
 LAST_BYTES = 1024 * 1024
-INCREMENT = 8 * 1024
+PARTS = 8  # around a limit, the sizes rise by this part of it
 NEAR_THE_MODEL = 0.15
 MOSTLY = 0.9
 ALPHA_NEAR = 0.15
@@ -63,8 +63,7 @@ def measure(
     need_nodes(cluster, 2)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     wide = powers_of_two(0, LAST_BYTES) if sizes is None else list(sizes)
-    even = steps(INCREMENT, max(3 * max(LIMITS) // 2, 10 * INCREMENT), INCREMENT)
-    swept = {"sizes": wide, "even_sizes": even, "limits": list(LIMITS), "increment": INCREMENT}
+    swept = {"sizes": wide, "limits": list(LIMITS), "parts": PARTS}
     with Session(
         ID,
         cluster,
@@ -80,7 +79,7 @@ def measure(
                 run(
                     session,
                     2,
-                    _around(limit, even),
+                    around(limit),
                     passes=passes,
                     launch=launch,
                     environment={EAGER: str(limit)},
@@ -89,9 +88,9 @@ def measure(
     return session.record()
 
 
-def _around(limit: int, sizes: Sequence[int]) -> list[int]:
-    """The sizes from half of the limit to half more than it, ten at least."""
-    return [size for size in sizes if limit / 2 <= size <= max(1.5 * limit, 10 * INCREMENT)]
+def around(limit: int) -> list[int]:
+    """The sizes from half of the limit to half more than it, in steps of an eighth of it."""
+    return steps(limit // 2, 3 * limit // 2, limit // PARTS)
 
 
 def times(record: Record, **at: object) -> dict[int, list[float]]:
@@ -196,14 +195,14 @@ def _beta(record: Record, fit: Fit, bad: list[str]) -> Verdict:
 def _steps(record: Record, bad: list[str]) -> Verdict:
     said, right, wrong = [], 0, 0
     numbers = {}
-    increment = int(record.sweep.get("increment", INCREMENT))
     for limit in LIMITS:
         found = eager_limit(times(record, sweep="even", limit_bytes=limit))
         if found is None:
             said.append(f"limit {limit:,}: no step")
             continue
         numbers[f"limit_{limit}"] = [found.below, found.above]
-        if found.below - increment <= limit <= found.above + increment:
+        step = limit // PARTS
+        if found.below - step <= limit <= found.above + step:
             right += 1
         else:
             wrong += 1
