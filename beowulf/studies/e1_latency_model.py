@@ -219,7 +219,8 @@ def _steps(record: Record, bad: list[str]) -> Verdict:
         STEP,
         outcome,
         "; ".join(said),
-        advice="The step hides in the noise: close what else runs, and measure without --quick."
+        advice="The step is small beside the time of a long message: measure on a quiet machine and"
+        " without --quick; study D2 finds the same limit where a rank works meanwhile."
         if outcome == "inconclusive"
         else "",
         numbers=numbers,
