@@ -64,4 +64,4 @@ done
 def private_mounts(namespaces_work: None) -> tuple[str, ...]:
     """The words before a command that is to see other mounts than this machine."""
     user = () if os.geteuid() == 0 else ("--user", "--map-root-user")
-    return ("unshare", *user, "--mount", "bash", "-c", PRIVATELY, "privately")
+    return ("unshare", *user, "--mount", "bash", "--norc", "-c", PRIVATELY, "privately")

@@ -58,7 +58,7 @@ def ada(own: Path, *, named: bool = True) -> Learner:
     needed = [str(path) for path in (places.root(), Path(sys.base_prefix).resolve())]
     closed = sorted({found for path in needed if (found := _closed(Path(path)))})
     beyond = [path for path in needed if any(Path(path).is_relative_to(each) for each in closed)]
-    words = ["unshare", "--mount", "bash", "-c", BECOME, "become", str(own)]
+    words = ["unshare", "--mount", "bash", "--norc", "-c", BECOME, "become", str(own)]
     words += [str(len(closed)), *closed, str(len(beyond)), *beyond]
     found = Learner(home / "state", home, tuple(words))
     found.environment = {

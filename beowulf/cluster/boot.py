@@ -16,7 +16,7 @@ from beowulf.cluster import environment, links, rack, sshd, state
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.processes import Process
 from beowulf.cluster.rack import Rack
-from beowulf.cluster.shells import Say, completed, script, surroundings, told
+from beowulf.cluster.shells import SHELL, Say, completed, script, surroundings, told
 from beowulf.errors import LabError
 
 LONGEST_BOOT_S = 30.0
@@ -118,7 +118,7 @@ def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say
         words = rack.enter(alive[node])
         text = told(f"in {node}", words, [*lines, *sshd.start(folder, node)], say)
         jobs[node] = subprocess.Popen(
-            [*words, "bash", "-eu"],
+            [*words, *SHELL],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -85,7 +85,7 @@ trap - INT
 # 137: ended by `connection`, which has said why.
 if [ $code -ne 0 ] && [ $code -ne 137 ]; then
     while read -r node; do
-        timeout 1 bash -c ": </dev/tcp/$node/22" 2>/dev/null ||
+        timeout 3 bash --norc -c ": </dev/tcp/$node/22" 2>/dev/null ||
             echo "mpiexec: $node does not answer. \\`beowulf up\\` on your machine heals it." >&2 &
     done <"$HYDRA_HOST_FILE"
     wait
@@ -97,7 +97,8 @@ exit $code
 CONNECTION = """\
 #!/bin/sh
 # ssh, as mpiexec uses it to reach a node. When the connection breaks, it says so and ends the whole run.
-ssh "$@"
+# 255 is how ssh tells that it broke; what it starts there must not end with the same.
+ssh "$@" "|| exit 1"
 code=$?
 if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
     for word; do case $word in -*) ;; *) break ;; esac; done

@@ -14,7 +14,7 @@ from beowulf import places
 from beowulf.cluster import Cluster, Completed, boot, faults, processes, rack, sshd, state
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.rack import Rack
-from beowulf.cluster.shells import Say, completed, silent
+from beowulf.cluster.shells import SHELL, Say, completed, silent
 from beowulf.errors import LabError
 from beowulf.learner import learner
 
@@ -134,7 +134,7 @@ class NamespaceCluster(Cluster):
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
         """Run lines of shell on a node as its administrator."""
-        return completed([*self.enter(node), "bash", "-eu"], script, timeout_s, node)
+        return completed([*self.enter(node), *SHELL], script, timeout_s, node)
 
     def capture(
         self,

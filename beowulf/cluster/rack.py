@@ -69,6 +69,7 @@ def start(folder: Path, say: Say) -> Rack:
         *user,
         *OWN_NAMESPACES.split(),
         "bash",
+        "--norc",
         "-c",
         WAIT_FOR_EVER,
         RACK,
@@ -130,7 +131,7 @@ def this_node() -> str:
 def node_launcher(names: list[str]) -> list[str]:
     """Lines for the rack that start the first process of each node; the terminal that we run in is not theirs."""
     return [
-        f"setsid unshare {OWN_NAMESPACES} bash -c '{WAIT_FOR_EVER}' {NODE} {name} </dev/null >/dev/null 2>&1 &"
+        f"setsid unshare {OWN_NAMESPACES} bash --norc -c '{WAIT_FOR_EVER}' {NODE} {name} </dev/null >/dev/null 2>&1 &"
         for name in names
     ]
 

@@ -12,6 +12,8 @@ from beowulf.cluster import Completed
 from beowulf.errors import LabError
 
 LONGEST_SCRIPT_S = 30.0
+# --norc: where somebody's own login was over ssh, bash would read their start-up file, whatever is in it.
+SHELL = ("bash", "--norc", "-eu")
 
 # told where lines of shell are about to be run, and the lines
 Say = Callable[[str, str], None]
@@ -37,7 +39,7 @@ def missing(error: OSError) -> LabError:
 def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
     """Run lines of shell behind `words` (which enter some namespace); LabError when one of them fails."""
     text = told(where, words, lines, say)
-    done = completed([*words, "bash", "-eu"], text, LONGEST_SCRIPT_S, "")
+    done = completed([*words, *SHELL], text, LONGEST_SCRIPT_S, "")
     if done.returncode:
         raise LabError(
             f"The cluster could not be set up {where}: {done.stderr.strip()}.",
@@ -48,7 +50,7 @@ def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
 def told(where: str, words: list[str], lines: list[str], say: Say) -> str:
     """Tell `say` what is about to be run, as a learner could type it; gives the text of the lines."""
     text = "\n".join(lines) + "\n"
-    say(f"{where}", f"{shlex.join(words)} bash -eu <<'END'\n{text}END")
+    say(f"{where}", f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
     return text
 
 

@@ -186,7 +186,10 @@ def hostile() -> Iterator[Learner]:
     for name in ("mpicc", "mpiexec", "python"):
         (home / "fake" / name).write_text("#!/bin/sh\necho this is another MPI\nexit 1\n")
         (home / "fake" / name).chmod(0o755)
-    lines = f"echo noise\nexport PATH={home}/fake:$PATH HYDRA_IFACE=wlan0\nalias mpiexec=false\n"
+    lines = (
+        "echo noise\n[[ $- == *i* ]] || { sleep 4; exit 9; }\n"
+        f"export PATH={home}/fake:$PATH HYDRA_IFACE=wlan0\nalias mpiexec=false\n"
+    )
     for name in (".bashrc", ".bash_profile", ".profile"):
         (home / name).write_text(lines)
     (home / ".ssh").mkdir(mode=0o700)
@@ -195,6 +198,8 @@ def hostile() -> Iterator[Learner]:
     )
     for path in home.rglob("*"):
         shutil.chown(path, home.stat().st_uid, home.stat().st_gid)
+    # As if she had come by ssh: then bash reads .bashrc also where nobody types.
+    learner.environment |= {"SSH_CLIENT": "192.0.2.1 1 22", "SHLVL": "0"}
     try:
         learner("up", "--nodes", "2")
         yield learner
@@ -218,8 +223,10 @@ def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learn
         text=True,
         timeout=60,
         cwd=hostile.here,
-        env=hostile.environment,
+        env={**hostile.environment, "SHLVL": "1"},  # `script` starts a shell of its own
     )
+    said = hostile("ssh", "node00", "mpiexec -n 2 sh -c 'exit 5'", code=5)
+    assert "does not answer" not in said
     assert "noise" in done.stdout, "the learner's own .bashrc is not read"
     assert str(hostile.state / "bin" / "mpiexec") in done.stdout
     assert not (hostile.here / ".ssh" / "shared").exists()
