@@ -127,12 +127,12 @@ class Record:
 
     def save_in(self, folder: Path | str) -> Path:
         """Write it into `folder` under its own name, never over another Record; gives the path."""
-        path = Path(folder) / self.file_name
-        number = 2
-        while path.exists():
-            path = Path(folder) / f"{self.file_name.removesuffix('.json')}-{number}.json"
-            number += 1
-        return self.save(path)
+        path = reserve(Path(folder) / self.file_name)
+        try:
+            return self.save(path)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
     @classmethod
     def load(
@@ -203,6 +203,24 @@ def _cluster(description: dict[str, Any]) -> str:
     count = f"{len(nodes)} nodes" if isinstance(nodes, list | tuple) and nodes else ""
     kind = str(description.get("kind", "not described"))
     return f"{kind}, {count}" if count else kind
+
+
+def reserve(path: Path) -> Path:
+    """Make an empty file of that name, or of one with a number behind it, that nobody else has made."""
+    free, number = path, 2
+    while True:
+        try:
+            free.touch(exist_ok=False)
+            return free
+        except FileExistsError:
+            free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+            number += 1
+        except OSError as error:
+            raise RecordError(
+                f"{path.name} cannot be written: {(error.strerror or str(error)).lower()}.",
+                "Free some space, or choose a folder that you may write to.",
+                path,
+            ) from None
 
 
 def newest(folder: Path | str, study: str, variant: str | None = None) -> Record | None:

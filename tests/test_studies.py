@@ -178,7 +178,7 @@ def test_a_study_from_the_command_line_is_kept_shown_and_judged(beowulf: Beowulf
     said = beowulf("show", "A2", "--variant", "first-try")
     assert "hosts_first_line: 192.168.0.9 node01" in said
     said = beowulf("claims", "A2", "--variant", "second-try", code=1)
-    assert "There is no Record of study A2, variant second-try in records." in said
+    assert "There is no Record of study A2, variant second-try, in records." in said
 
 
 @pytest.mark.parametrize("variant", ["../elsewhere", "a/b", "two words", "-x"])

@@ -13,7 +13,7 @@ from beowulf import circumstances
 from beowulf.cluster import Cluster
 from beowulf.cluster.plan import RATE_BITS_PER_S
 from beowulf.figures import Figure
-from beowulf.record import Point, Record, moment
+from beowulf.record import Point, Record, moment, reserve
 from beowulf.studies import Progress, no_progress
 from beowulf.verdict import Outcome, Verdict
 
@@ -37,7 +37,8 @@ def measure(
     started, before = moment(), circumstances.now()
     seconds = QUICK_ELAPSED_S if quick else ELAPSED_S
     folder.mkdir(parents=True, exist_ok=True)
-    file = (folder / Record(study=ID, started=started).file_name).with_suffix(".pcapng")
+    named = Record(study=ID, started=started).file_name
+    file = reserve((folder / named).with_suffix(".pcapng"))
     try:
         with cluster.capture(file) as wire:
             began = time.monotonic()
