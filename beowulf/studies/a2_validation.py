@@ -405,7 +405,11 @@ def _peer_fault(point: Point, well: bool) -> str | None:
     """What is wrong between two nodes, the reason first, so that equal reasons can be put together."""
     if well:
         return ""
-    return _pair(point, point.facts["said"] or "the data differ") if point.facts.get("asked", True) else None
+    return (
+        _pair(point, point.facts["said"] or "the data differ")
+        if point.facts.get("asked", True)
+        else None
+    )
 
 
 def _name_fault(point: Point) -> str | None:
