@@ -13,6 +13,7 @@ from pathlib import Path
 from beowulf import places
 from beowulf.cluster import namespaces
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.shells import SHELL, completed
 
 COMMAND = str(places.python_bin() / "beowulf")
 PATIENCE_S = 60.0
@@ -132,6 +133,13 @@ def _with(text: str) -> list[tuple[int, str]]:
         if text in words or text in environment:
             found.append((int(entry.name), words))
     return found
+
+
+def at_switch(cluster: NamespaceCluster, command: str) -> str:
+    """What a line of shell prints in the switch's network."""
+    done = completed([*cluster.enter_switch(), *SHELL], command, PATIENCE_S, "")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def wait_until(ready: Callable[[], object], what: str, patience_s: float = 20.0) -> None:

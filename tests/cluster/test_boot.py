@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import COMMAND, Beowulf, wait_until
+from running import COMMAND, Beowulf, at_switch, wait_until
 
 pytestmark = pytest.mark.cluster
 
@@ -57,12 +57,7 @@ def test_each_rate_stands_on_both_ends(beowulf: Beowulf, rate: str, shaped: str)
     beowulf("up", "--nodes", "2", "--rate", rate)
     ends = (
         beowulf.cluster.administer("node01", "tc qdisc show dev eth0").stdout,
-        subprocess.run(
-            [*beowulf.cluster.enter_switch(), "tc", "qdisc", "show", "dev", "node01"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout,
+        at_switch(beowulf.cluster, "tc qdisc show dev node01"),
     )
     for end in ends:
         assert ("tbf" in end) == bool(shaped)

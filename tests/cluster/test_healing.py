@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import Beowulf, wait_until
+from running import Beowulf, at_switch, wait_until
 
 from beowulf.cluster import namespaces
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -134,7 +133,7 @@ def test_a_damaged_node_is_as_it_was(sick: Beowulf, damage: str) -> None:
     ],
 )
 def test_a_damaged_switch_is_whole_again(sick: Beowulf, damage: str) -> None:
-    subprocess.run([*sick.cluster.enter_switch(), "ip", "link", *damage.split()], check=True)
+    at_switch(sick.cluster, f"ip link {damage}")
     healed(sick)
 
 

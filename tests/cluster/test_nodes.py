@@ -6,6 +6,7 @@ import re
 from itertools import permutations
 
 import pytest
+from running import at_switch
 
 from beowulf.cluster.links import OFFLOADS
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -76,28 +77,26 @@ def test_segmentation_offloads_are_off_at_both_ends_of_a_cable(cluster: Namespac
         "gro": "generic-receive-offload",
     }
     assert OFFLOADS.split()[::2] == list(names)
-    from_switch = cluster.enter_switch()
     for node in cluster.nodes:
         at_node = cluster.administer(node, "ethtool -k eth0").stdout
-        at_switch = switch(from_switch, f"ethtool -k {node}")
+        at_port = at_switch(cluster, f"ethtool -k {node}")
         for name in names.values():
             assert f"{name}: off" in at_node
-            assert f"{name}: off" in at_switch
+            assert f"{name}: off" in at_port
 
 
 def test_a_cable_is_shaped_at_both_ends(cluster: NamespaceCluster) -> None:
-    from_switch = cluster.enter_switch()
     for node in cluster.nodes:
         for found in (
             cluster.administer(node, "tc qdisc show dev eth0").stdout,
-            switch(from_switch, f"tc qdisc show dev {node}"),
+            at_switch(cluster, f"tc qdisc show dev {node}"),
         ):
             assert "tbf" in found
             assert "rate 100Mbit" in found
 
 
 def test_the_switch_is_one_bridge_with_a_port_a_node(cluster: NamespaceCluster) -> None:
-    ports = switch(cluster.enter_switch(), "ip -brief link show master br0")
+    ports = at_switch(cluster, "ip -brief link show master br0")
     assert sorted(re.findall(r"^(\w+)@", ports, re.MULTILINE)) == list(cluster.nodes)
 
 
@@ -121,11 +120,3 @@ def test_a_node_describes_itself_for_a_record(cluster: NamespaceCluster) -> None
 def test_every_pair_of_nodes_exchanges_a_ping(cluster: NamespaceCluster) -> None:
     for node, peer in permutations(cluster.nodes, 2):
         assert "1 received" in asked(cluster, node, f"ping -n -c 1 -W 2 {peer}")
-
-
-def switch(enter: list[str], command: str) -> str:
-    from beowulf.cluster.shells import completed
-
-    done = completed([*enter, "sh", "-c", command], "", 20, "")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
