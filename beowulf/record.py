@@ -208,19 +208,21 @@ def _cluster(description: dict[str, Any]) -> str:
 def reserve(path: Path) -> Path:
     """Make an empty file of that name, or of one with a number behind it, that nobody else has made."""
     free, number = path, 2
-    while True:
-        try:
-            free.touch(exist_ok=False)
-            return free
-        except FileExistsError:
-            free = path.with_name(f"{path.stem}-{number}{path.suffix}")
-            number += 1
-        except OSError as error:
-            raise RecordError(
-                f"{path.name} cannot be written: {(error.strerror or str(error)).lower()}.",
-                "Free some space, or choose a folder that you may write to.",
-                path,
-            ) from None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            try:
+                free.touch(exist_ok=False)
+                return free
+            except FileExistsError:
+                free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+                number += 1
+    except OSError as error:
+        raise RecordError(
+            f"{path.name} cannot be written: {(error.strerror or str(error)).lower()}.",
+            "Free some space, or choose a folder that you may write to.",
+            path,
+        ) from None
 
 
 def newest(folder: Path | str, study: str, variant: str | None = None) -> Record | None:
