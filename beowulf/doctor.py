@@ -15,6 +15,7 @@ from beowulf import places
 from beowulf.cluster import rack
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.shells import surroundings
+from beowulf.errors import LabError
 
 SWITCHES = Path("/proc/sys")
 OLDEST_PYTHON = (3, 11)
@@ -104,7 +105,11 @@ def _tools() -> Iterator[Check]:
 def _programs() -> Iterator[Check]:
     mend = "`beowulf doctor --fix` or `make lab` installs it."
     for library, needed in (("classic", True), ("modern", False)):
-        prefix = places.mpi_prefix(library)
+        try:
+            prefix = places.mpi_prefix(library)
+        except LabError as trouble:
+            yield Check("MPICH", False, trouble.what, trouble.mend)
+            return
         answer = _said([str(prefix / "bin" / "mpichversion")])
         version = answer.partition("\n")[0].replace("MPICH Version:", "").strip()
         found = version or f"not in {prefix}"

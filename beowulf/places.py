@@ -67,8 +67,17 @@ def python_bin() -> Path:
 
 
 def mpi_prefix(library: str) -> Path:
-    """Where an MPI library is installed: `classic` in the virtual environment itself, `modern` in one of its own."""
-    return Path(sys.prefix) if library == "classic" else root() / ".mpi" / "modern"
+    """Where an MPI library is installed: `classic` in the virtual environment itself, `modern` in one of its own.
+
+    LabError where the checkout's name has a mark that MPICH's own scripts do not quote.
+    """
+    prefix = Path(sys.prefix) if library == "classic" else root() / ".mpi" / "modern"
+    if found := [mark for mark in str(prefix) if mark.isspace() or mark in '"$`']:
+        raise LabError(
+            f"MPICH cannot work in {prefix}, because there is {found[0]!r} in that name.",
+            "Move the checkout to a folder without it, then `make distclean lab`.",
+        )
+    return prefix
 
 
 def native(name: str) -> Path:

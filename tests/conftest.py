@@ -47,11 +47,12 @@ def at_cluster(cluster: NamespaceCluster, tmp_path: Path) -> Beowulf:
     return Beowulf(cluster.folder, tmp_path)
 
 
-# Takes the place of the machine's mounts for one command: `tmpfs:SIZE:FOLDER`, `hide:FILE`, then the command.
+# What is mounted for one command alone: `tmpfs:SIZE:FOLDER`, `hide:FILE`, `move:FROM:TO`, then the command.
 PRIVATELY = """
 while :; do
     case $1 in
     tmpfs:*) IFS=: read -r _ size folder <<<"$1"; mount -t tmpfs -o size="$size" tmpfs "$folder" ;;
+    move:*) IFS=: read -r _ from to <<<"$1"; mount --bind "$from" "$to" ;;
     hide:*) mount --bind /dev/null "${1#hide:}" ;;
     *) exec "$@" ;;
     esac || exit 99

@@ -24,6 +24,7 @@ class Beowulf:
 
     def __init__(self, state: Path, here: Path, prefix: tuple[str, ...] = ()) -> None:
         self.state, self.here, self.prefix = state, here, prefix
+        self.command = (COMMAND,)
         self.temporary = here / "tmp"
         self.temporary.mkdir(exist_ok=True)
         self.environment = {
@@ -69,7 +70,7 @@ class Beowulf:
         )
 
     def words(self, *words: str | Path) -> list[str]:
-        return [*self.prefix, COMMAND, *map(str, words)]
+        return [*self.prefix, *self.command, *map(str, words)]
 
     @property
     def cluster(self) -> NamespaceCluster:

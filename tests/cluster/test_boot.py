@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from running import COMMAND, Beowulf, at_switch, wait_until
 
+from beowulf import places
+
 pytestmark = pytest.mark.cluster
 
 
@@ -129,6 +131,39 @@ def test_a_state_folder_with_blanks_quotes_and_marks_in_its_name_works(tmp_path:
     finally:
         odd.end()
     assert not odd.state.exists()
+
+
+def moved(learner: Beowulf, mounts: tuple[str, ...], name: str) -> Beowulf:
+    """The same learner, whose checkout is in a folder of that name."""
+    checkout = learner.here / name
+    checkout.mkdir()
+    found = Beowulf(learner.state, learner.here, (*mounts, f"move:{places.root()}:{checkout}"))
+    begin = "import sys; sys.argv[0] = 'beowulf'; from beowulf.cli import main; main()"
+    found.command = (str(checkout / ".venv" / "bin" / "python"), "-c", begin)
+    found.environment["PYTHONPATH"] = str(checkout)
+    return found
+
+
+def test_a_checkout_may_have_most_marks_in_its_name(
+    beowulf: Beowulf, private_mounts: tuple[str, ...]
+) -> None:
+    learner = moved(beowulf, private_mounts, "it's-[ä]*?&;#%d(1)\\x")
+    learner("up", "--nodes", "2")
+    (learner.here / "say.c").write_text("int main(void) { return 5; }")
+    assert "exit code 5" in learner("run", "-n", "2", "say.c", code=1)
+    learner("ssh", "node01", "mpicc say.c -o say && mpiexec -n 2 ./say", code=5)
+
+
+@pytest.mark.parametrize("name", ["My Labs", 'my"labs', "my$labs", "my`labs"])
+def test_a_checkout_whose_name_mpich_does_not_quote_is_refused(
+    beowulf: Beowulf, private_mounts: tuple[str, ...], name: str
+) -> None:
+    learner = moved(beowulf, private_mounts, name)
+    for command in ("up", "doctor"):
+        said = learner(command, code=1)
+        assert "MPICH cannot work in" in said
+        assert "Move the checkout to a folder without it" in said
+    assert not learner.state.exists()
 
 
 def test_a_long_state_folder_works(tmp_path: Path) -> None:

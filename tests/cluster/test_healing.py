@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -195,6 +197,15 @@ def test_a_spoiled_or_foreign_cluster_json_is_no_cluster_and_hides_none(
     assert "No cluster runs" in sick("status", code=1)
     healed(sick)
     assert racks(sick) == 1
+
+
+def test_a_rack_is_found_although_its_number_now_belongs_to_another_process(
+    sick: Beowulf,
+) -> None:
+    file = sick.state / "cluster.json"
+    kept = json.loads(file.read_text())
+    file.write_text(json.dumps({**kept, "rack_pid": os.getpid()}))
+    assert "node01  192.168.0.9      up" in sick("status")
 
 
 def test_a_rack_whose_files_are_all_gone_is_found_by_up(sick: Beowulf) -> None:
