@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from running import Learner
@@ -41,15 +44,34 @@ exec setpriv --reuid UID --regid UID --clear-groups --inh-caps=-all "$@"
 """.replace("UID", str(UID))
 
 
-def ada(own: Path, *, named: bool = True) -> Learner:
-    """The learner whose home is in the folder `own`, which is outside of what only root may enter.
+@contextmanager
+def ada(*, named: bool = True) -> Iterator[Learner]:
+    """The learner, until the end of the block; then nothing of her is left.
 
     Not `named`: the machine knows no name for her number, as in some containers.
     """
+    own = Path(tempfile.mkdtemp(prefix="beowulf-ada-"))  # not below what only root may enter
+    try:
+        learner = _settled(own, named)
+        try:
+            yield learner
+        finally:
+            learner.end()
+    finally:
+        shutil.rmtree(own)
+
+
+def give(learner: Learner) -> None:
+    """Make all that lies in her home hers."""
+    for path in (learner.here, *learner.here.rglob("*")):
+        shutil.chown(path, learner.uid, learner.uid)
+
+
+def _settled(own: Path, named: bool) -> Learner:
     home = own / "home"
     home.mkdir()
     if os.geteuid() != 0:  # then we are one ourselves
-        return Learner(home / "state", home)
+        return Learner(home / "state", home, uid=os.geteuid())
     own.chmod(0o755)
     line = f"ada:x:{UID}:{UID}:Ada:{home}:/bin/bash\n" if named else ""
     (own / "passwd").write_text(Path("/etc/passwd").read_text() + line)
@@ -60,14 +82,13 @@ def ada(own: Path, *, named: bool = True) -> Learner:
     beyond = [path for path in needed if any(Path(path).is_relative_to(each) for each in closed)]
     words = ["unshare", "--mount", "bash", "--norc", "-c", BECOME, "become", str(own)]
     words += [str(len(closed)), *closed, str(len(beyond)), *beyond]
-    found = Learner(home / "state", home, tuple(words))
+    found = Learner(home / "state", home, tuple(words), uid=UID)
     found.environment = {
         name: value
         for name, value in found.environment.items()
         if name not in ("USER", "LOGNAME", "XDG_STATE_HOME")
     } | {"HOME": str(home), "PATH": PATH}
-    for path in (home, *home.rglob("*")):
-        shutil.chown(path, UID, UID)
+    give(found)
     return found
 
 

@@ -99,6 +99,10 @@ class Beowulf:
 class Learner(Beowulf):
     """A learner who is not the user that runs the tests: all that is done is done by commands."""
 
+    def __init__(self, state: Path, here: Path, prefix: tuple[str, ...] = (), *, uid: int) -> None:
+        super().__init__(state, here, prefix)
+        self.uid = uid
+
     def python(self, script: str, *, code: int = 0) -> str:
         """Run a script in the learner's own Python."""
         file = self.here / "script.py"

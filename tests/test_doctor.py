@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,13 +111,12 @@ def test_what_forbids_user_namespaces_is_named_with_what_allows_them(
 @pytest.fixture
 def forbidden(namespaces_work: None) -> Iterator[Learner]:
     """An ordinary user on a machine that allows no user namespaces."""
-    folder = Path(tempfile.mkdtemp(prefix="beowulf-ada-"))
-    found = ada(folder)
-    uid = found.here.stat().st_uid
-    words = ("unshare", "--user", f"--map-user={uid}", f"--map-group={uid}", "--keep-caps")
-    found.prefix = (*found.prefix, *words, "sh", "-c", FORBID, "forbid")
-    yield found
-    shutil.rmtree(folder)
+    with ada() as found:
+        prefix = found.prefix
+        words = ("unshare", "--user", f"--map-user={found.uid}", f"--map-group={found.uid}")
+        found.prefix = (*prefix, *words, "--keep-caps", "sh", "-c", FORBID, "forbid")
+        yield found
+        found.prefix = prefix
 
 
 @pytest.mark.cluster

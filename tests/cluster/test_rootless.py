@@ -6,12 +6,10 @@ import json
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from ordinary import ada
+from ordinary import ada, give
 from running import Learner, wait_until
 
 from beowulf import places
@@ -22,22 +20,12 @@ HELLO = places.root() / "labs" / "01-validation" / "hello.c"
 
 
 @pytest.fixture(scope="module")
-def own() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="beowulf-ada-"))
-    yield folder
-    shutil.rmtree(folder)
-
-
-@pytest.fixture(scope="module")
-def learner(own: Path, namespaces_work: None) -> Iterator[Learner]:
+def learner(namespaces_work: None) -> Iterator[Learner]:
     """Ada, with a cluster of four nodes."""
-    found = ada(own)
-    shutil.copy(HELLO, found.here)
-    try:
+    with ada() as found:
+        shutil.copy(HELLO, found.here)
         found("up")
         yield found
-    finally:
-        found.end()
 
 
 def test_an_ordinary_users_cluster_boots_and_is_whole(learner: Learner) -> None:
@@ -46,17 +34,17 @@ def test_an_ordinary_users_cluster_boots_and_is_whole(learner: Learner) -> None:
 
 
 def test_on_a_node_she_is_herself_and_not_root(learner: Learner) -> None:
-    uid = int(learner("ssh", "node00", "id -u"))
-    assert uid != 0
+    assert learner.uid != 0
+    assert int(learner("ssh", "node00", "id -u")) == learner.uid
     assert learner("ssh", "node00", "ssh node03 'id -u; pwd'").split() == [
-        str(uid),
+        str(learner.uid),
         str(learner.environment["HOME"]),
     ]
 
 
 def test_what_she_writes_on_a_node_is_hers(learner: Learner) -> None:
     learner("ssh", "node02", "echo mine > written")
-    assert (learner.here / "written").stat().st_uid == learner.here.stat().st_uid
+    assert (learner.here / "written").stat().st_uid == learner.uid
 
 
 def test_mpi_runs_from_a_shell_on_any_node(learner: Learner) -> None:
@@ -131,8 +119,7 @@ def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Lear
     settings = learner.here / ".ssh" / "config"
     settings.parent.mkdir(mode=0o700, exist_ok=True)
     settings.write_text("Host *\n  User nobody\n  ProxyCommand false\n")
-    for path in (settings.parent, settings):
-        shutil.chown(path, learner.here.stat().st_uid, learner.here.stat().st_gid)
+    give(learner)
     try:
         learner("down")
         learner("up")
@@ -152,17 +139,10 @@ def test_nothing_of_hers_is_left_after_down(learner: Learner) -> None:
 
 
 def test_a_user_whom_the_machine_has_no_name_for_has_a_cluster_too(namespaces_work: None) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="beowulf-ada-"))
-    nameless = ada(folder, named=False)
-    try:
+    with ada(named=False) as nameless:
         nameless("up", "--nodes", "2")
         assert nameless("ssh", "node00", "ssh node01 hostname").strip() == "node01"
-        assert sorted(nameless("ssh", "node00", "mpiexec -n 2 hostname").split()) == [
-            "node00",
-            "node01",
-        ]
+        ranks = nameless("ssh", "node00", "mpiexec -n 2 hostname")
+        assert sorted(ranks.split()) == ["node00", "node01"]
         said = nameless.python("from beowulf.learner import learner; print(learner())")
         assert said.strip()
-    finally:
-        nameless.end()
-        shutil.rmtree(folder)

@@ -9,12 +9,10 @@ import shlex
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from ordinary import ada
+from ordinary import ada, give
 from running import Beowulf, Learner, wait_until
 
 from beowulf import places
@@ -176,36 +174,29 @@ def test_a_session_that_is_told_to_end_leaves_no_ssh_behind(shell: Beowulf) -> N
 @pytest.fixture
 def hostile() -> Iterator[Learner]:
     """A learner whose start-up files put another MPI first, and who shares ssh connections among all machines."""
-    folder = Path(tempfile.mkdtemp(prefix="beowulf-ada-"))
-    learner = ada(folder)
-    if not isinstance(learner, Learner) or not learner.prefix:
-        shutil.rmtree(folder)
+    if os.geteuid() != 0:
         pytest.skip("needs root: the start-up files of whoever runs the tests are left alone")
-    home = learner.here
-    (home / "fake").mkdir()
-    for name in ("mpicc", "mpiexec", "python"):
-        (home / "fake" / name).write_text("#!/bin/sh\necho this is another MPI\nexit 1\n")
-        (home / "fake" / name).chmod(0o755)
-    lines = (
-        "echo noise\n[[ $- == *i* ]] || { sleep 4; exit 9; }\n"
-        f"export PATH={home}/fake:$PATH HYDRA_IFACE=wlan0\nalias mpiexec=false\n"
-    )
-    for name in (".bashrc", ".bash_profile", ".profile"):
-        (home / name).write_text(lines)
-    (home / ".ssh").mkdir(mode=0o700)
-    (home / ".ssh" / "config").write_text(
-        f"Host *\n  ControlMaster auto\n  ControlPath {home}/.ssh/shared\n  User root\n"
-    )
-    for path in home.rglob("*"):
-        shutil.chown(path, home.stat().st_uid, home.stat().st_gid)
-    # As if she had come by ssh: then bash reads .bashrc also where nobody types.
-    learner.environment |= {"SSH_CLIENT": "192.0.2.1 1 22", "SHLVL": "0"}
-    try:
+    with ada() as learner:
+        home = learner.here
+        (home / "fake").mkdir()
+        for name in ("mpicc", "mpiexec", "python"):
+            (home / "fake" / name).write_text("#!/bin/sh\necho this is another MPI\nexit 1\n")
+            (home / "fake" / name).chmod(0o755)
+        lines = (
+            "echo noise\n[[ $- == *i* ]] || { sleep 4; exit 9; }\n"
+            f"export PATH={home}/fake:$PATH HYDRA_IFACE=wlan0\nalias mpiexec=false\n"
+        )
+        for name in (".bashrc", ".bash_profile", ".profile"):
+            (home / name).write_text(lines)
+        (home / ".ssh").mkdir(mode=0o700)
+        (home / ".ssh" / "config").write_text(
+            f"Host *\n  ControlMaster auto\n  ControlPath {home}/.ssh/shared\n  User root\n"
+        )
+        give(learner)
+        # As if she had come by ssh: then bash reads .bashrc also where nobody types.
+        learner.environment |= {"SSH_CLIENT": "192.0.2.1 1 22", "SHLVL": "0"}
         learner("up", "--nodes", "2")
         yield learner
-    finally:
-        learner.end()
-        shutil.rmtree(folder)
 
 
 @pytest.mark.rootless
