@@ -20,6 +20,7 @@ from typing import IO
 
 from beowulf import places
 from beowulf.cluster import Cluster
+from beowulf.cluster.shells import MEND
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 
@@ -27,6 +28,7 @@ DEFAULT_TIMEOUT_S = 600.0
 MOST_OUTPUT_BYTES = 64 * 1024 * 1024
 MOST_RANKS_A_NODE = 64
 WATCH_EVERY_S = 0.5
+CANNOT_RUN, NOT_FOUND = 126, 127  # as every shell says it
 COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
 
 
@@ -66,6 +68,8 @@ def build(source: Path, *, library: str = "classic", output: Path | None = None)
         "-lm",
     ]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace")
+    if done.returncode in (CANNOT_RUN, NOT_FOUND):
+        raise LabError(f"There is no C compiler to run: {done.stderr.strip()}.", MEND)
     if done.returncode:
         raise LabError(
             f"{source} does not compile. The compiler says:\n{done.stderr.strip()}",

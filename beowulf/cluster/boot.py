@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from beowulf import places
-from beowulf.cluster import environment, links, rack, sshd, state
+from beowulf.cluster import environment, links, rack, shells, sshd, state
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.processes import Process
 from beowulf.cluster.rack import Rack
@@ -20,6 +20,11 @@ from beowulf.cluster.shells import SHELL, Say, completed, script, surroundings, 
 from beowulf.errors import LabError
 
 LONGEST_BOOT_S = 30.0
+# What is run to boot a cluster and to work on it.
+TOOLS = (
+    *("bash", "unshare", "nsenter", "setsid", "setpriv", "mount", "hostname"),
+    *("ip", "tc", "ethtool", "ssh", "ssh-keygen", "sshd"),
+)
 # What each node sees of the cluster's shared files instead of the machine's own.
 SHARED_MOUNTS = {
     "etc/ssh_config": "/etc/ssh/ssh_config",
@@ -33,6 +38,7 @@ NO_SETTINGS = "etc/no_settings"
 
 def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
     """Make the rack unless one is `found`, and in it every node that is not there; put every file and cable right."""
+    shells.look_for(TOOLS)
     for needed in (
         places.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
         places.native("patient_poll.so"),

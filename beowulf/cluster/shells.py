@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from beowulf.cluster import Completed
 from beowulf.errors import LabError
 
 LONGEST_SCRIPT_S = 30.0
+MEND = "`beowulf doctor` says what is missing, `beowulf doctor --fix` installs it."
 # --norc: where somebody's own login was over ssh, bash would read their start-up file, whatever is in it.
 SHELL = ("bash", "--norc", "-eu")
 
@@ -28,12 +30,16 @@ def surroundings() -> dict[str, str]:
     return {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"}
 
 
+def look_for(tools: Iterable[str]) -> None:
+    """LabError with all of these tools that this machine does not have."""
+    path = surroundings()["PATH"]
+    if lacking := [tool for tool in tools if not shutil.which(tool, path=path)]:
+        raise LabError(f"{', '.join(lacking)} cannot be found on this machine.", MEND)
+
+
 def missing(error: OSError) -> LabError:
     """The sentence for a tool that cannot be started, most often because it is not installed."""
-    return LabError(
-        f"{error.filename} cannot be run: {error.strerror}.",
-        "`beowulf doctor` says what is missing, `beowulf doctor --fix` installs it.",
-    )
+    return LabError(f"{error.filename} cannot be run: {error.strerror}.", MEND)
 
 
 def script(where: str, words: list[str], lines: list[str], say: Say) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from running import COMMAND, Beowulf, at_switch, wait_until
+from running import COMMAND, Beowulf, at_switch
 
 from beowulf import places
+from beowulf.cluster.shells import surroundings
 
 pytestmark = pytest.mark.cluster
 
@@ -221,17 +223,27 @@ def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
     assert not beowulf.processes()
 
 
-def test_a_missing_tool_is_said(beowulf: Beowulf, private_mounts: tuple[str, ...]) -> None:
-    for tool, sentence in (
-        ("/usr/sbin/ethtool", "ethtool"),
-        ("/usr/bin/ssh-keygen", "ssh-keygen"),
-        ("/usr/sbin/sshd", "sshd"),
-        ("/usr/bin/setsid", "setsid"),
-        ("/usr/bin/unshare", "unshare"),
-        ("/usr/bin/nsenter", "nsenter"),
-    ):
-        without = Beowulf(beowulf.state, beowulf.here, (*private_mounts, f"hide:{tool}"))
-        said = without("up", "--nodes", "2", code=1)
-        assert sentence in said
-        assert "beowulf doctor" in said
-        wait_until(lambda: not beowulf.processes(), f"what {tool} left is gone")
+@pytest.mark.parametrize(
+    "tool",
+    ["ethtool", "tc", "sshd", "ssh-keygen", "ssh", "setsid", "unshare", "nsenter", "setpriv"],
+)
+def test_a_missing_tool_is_said_before_anything_is_made(
+    beowulf: Beowulf, private_mounts: tuple[str, ...], tool: str
+) -> None:
+    path = shutil.which(tool, path=surroundings()["PATH"])
+    assert path
+    without = Beowulf(beowulf.state, beowulf.here, (*private_mounts, f"hide:{path}"))
+    said = without("up", code=1)
+    assert said.startswith(f"beowulf: {tool} cannot be found on this machine.")
+    assert "`beowulf doctor --fix` installs it." in said
+    assert not beowulf.state.exists()
+
+
+def test_a_missing_compiler_is_said(beowulf: Beowulf, private_mounts: tuple[str, ...]) -> None:
+    beowulf("up", "--nodes", "2")
+    (beowulf.here / "say.c").write_text("int main(void) { return 0; }")
+    compiler = Path(shutil.which("cc") or "").resolve()
+    without = Beowulf(beowulf.state, beowulf.here, (*private_mounts, f"hide:{compiler}"))
+    said = without("run", "say.c", code=1)
+    assert "There is no C compiler to run" in said
+    assert "`beowulf doctor --fix` installs it." in said
