@@ -53,6 +53,8 @@ def down(*, say: Say = silent, folder: Path | None = None) -> bool:
     if not folder.exists() and rack.find(folder) is None:
         return False
     with state.locked(folder):
+        if not rack.find(folder) and not state.load(folder) and state.strangers(folder):
+            return False
         was_there = _end(folder, say)
         state.remove(folder)
         return was_there

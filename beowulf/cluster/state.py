@@ -74,11 +74,16 @@ def load(folder: Path) -> Kept | None:
         return None
 
 
+def strangers(folder: Path) -> list[str]:
+    """What lies in the folder that no cluster put there: it may be somebody's home."""
+    return sorted({path.name for path in folder.iterdir()} - OURS)
+
+
 def refuse_strangers(folder: Path) -> None:
-    """LabError when the folder holds anything that no cluster put there: it may be somebody's home."""
-    if strangers := sorted({path.name for path in folder.iterdir()} - OURS):
+    """LabError when the folder holds anything that no cluster put there."""
+    if found := strangers(folder):
         raise LabError(
-            f"The folder {folder} is in use for something else: {', '.join(strangers[:3])}.",
+            f"The folder {folder} is in use for something else: {', '.join(found[:3])}.",
             "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
         )
 

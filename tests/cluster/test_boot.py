@@ -199,11 +199,21 @@ def test_a_folder_that_holds_something_else_is_neither_used_nor_removed(
 ) -> None:
     home = tmp_path / "home"
     (home / "bin").mkdir(parents=True)
-    (home / "thesis.txt").write_text("years of work")
+    for mine in ("thesis.txt", "bin/script"):
+        (home / mine).write_text("years of work")
     said = beowulf("up", code=1, BEOWULF_STATE=str(home))
     assert "in use for something else: thesis.txt" in said
-    assert (home / "thesis.txt").exists()
-    assert (home / "bin").is_dir()
+    assert "No cluster was running" in beowulf("down", BEOWULF_STATE=str(home))
+    assert sorted(path.name for path in home.rglob("*")) == ["bin", "script", "thesis.txt"]
+
+
+def test_what_somebody_puts_beside_a_clusters_files_outlives_the_cluster(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    (beowulf.state / "notes.txt").write_text("do not lose")
+    beowulf("up")
+    beowulf("down")
+    assert [path.name for path in beowulf.state.iterdir()] == ["notes.txt"]
+    assert beowulf.processes() == []
 
 
 def test_a_folder_that_may_not_be_written_is_said(beowulf: Beowulf) -> None:
