@@ -25,7 +25,7 @@ lab: ## prepare this machine, boot the cluster and open lab 01 in JupyterLab
 test: ## prepare this machine, then run all checks and the fast tests
 	@$(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
-	@exec $(PYTHON) -m pytest
+	@exec $(PYTHON) -m pytest -n 2 --dist loadfile
 
 ready:
 	@$(BOOTSTRAP) lab

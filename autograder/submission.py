@@ -64,9 +64,17 @@ class Submission:
         wanted = [r for r in self.records if r.study == study and r.variant == variant]
         return sorted(wanted, key=_start, reverse=True)
 
+    def given(self, name: str) -> str:
+        """The learner's answer as they wrote it, or why there is none."""
+        if self.answers.get(name) is not None:
+            return repr(self.answers[name])[:200]
+        if name in self.unread_answers:
+            return f"{self.unread_answers[name]}, which is no plain value: write the value itself"
+        return " ".join(["no answer", *self.notes])
+
     def missing(self, study: str, variant: str = "") -> str:
         """Why there is no Record of that study and variant, in a sentence."""
-        name = f"{study} of the cluster {variant}" if variant else study
+        name = f"{study}, variant {variant}," if variant else study
         if not self.has_records_folder:
             return f"There is no Record {name}: the folder {RECORDS}/ was not handed in."
         stem = f"{study}-{variant}" if variant else study

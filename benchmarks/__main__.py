@@ -30,9 +30,13 @@ BENCHMARKS = (
     "up_down",
     "roundtrip",
     "saturation",
+    "twins",
+    "node_bench",
     "capture",
+    "tuning",
     "studies",
     "install",
+    "npb",
     "allreduce",
 )
 # What the last one did still shows in the load and in the pressure, which look ten seconds back and more.

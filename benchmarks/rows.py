@@ -16,7 +16,8 @@ NO_BAR = "no bar"
 class Bar:
     """What is to be reached: at most `limit`, in seconds for `ours`, or as a `ratio` of ours to the other.
 
-    Where less is not better either, `least` is the other end.
+    Where less is not better either, `least` is the other end. A `count` is of trials that end as they should
+    (1 or 0 each): at least `least` of `limit`.
     """
 
     limit: float
@@ -25,6 +26,8 @@ class Bar:
     least: float = 0.0
 
     def __str__(self) -> str:
+        if self.of == "count":
+            return f"at least {self.least:g} of {self.limit:g}"
         if self.says or self.of == "ratio":
             return self.says or f"ratio at most {self.limit:g}"
         return f"at most {seconds(self.limit)}"
@@ -66,6 +69,8 @@ def answer(
 ) -> Row:
     """The row for a question: medians, ratio with its interval, and the verdict against its bar."""
     ours = samples.get(question.ours, [])
+    if question.bar and question.bar.of == "count":
+        return _counted(question, question.bar, ours, noise)
     other = [] if question.missing else samples.get(question.other, [])
     ours_interval = interval(ours, seed) if ours else None
     ratio = compare(ours, other, seed) if ours and other else None
@@ -80,6 +85,30 @@ def answer(
         other_median_s=statistics.median(other) if other else None,
         ratio=ratio.median if ratio else None,
         ratio_interval=[ratio.low, ratio.high] if ratio else None,
+        n=len(ours),
+        verdict=verdict,
+        why=why,
+        unit=question.unit,
+    )
+
+
+def _counted(question: Question, bar: Bar, ours: Sequence[float], noise: str) -> Row:
+    found = sum(ours)
+    verdict, why = (MET, "") if found >= bar.least else (NOT_MET, "")
+    if len(ours) < bar.limit:
+        verdict, why = INCONCLUSIVE, f"{len(ours)} of the {bar.limit:g} trials that it takes"
+    elif verdict == NOT_MET and noise:
+        verdict, why = INCONCLUSIVE, "the machine was noisy"
+    return Row(
+        what=question.what,
+        bar=str(bar),
+        ours=question.ours,
+        other="",
+        ours_median_s=float(found),
+        ours_interval_s=None,
+        other_median_s=None,
+        ratio=None,
+        ratio_interval=None,
         n=len(ours),
         verdict=verdict,
         why=why,
@@ -126,7 +155,9 @@ def seconds(value: float | None) -> str:
 
 
 def amount(value: float | None, unit: str) -> str:
-    """A time, or bytes as MB."""
+    """A time, bytes as MB, or how many trials."""
+    if unit == "trials" and value is not None:
+        return f"{value:.0f}"
     if unit == "bytes" and value is not None:
         return f"{value / 1e6:.0f} MB"
     return seconds(value)

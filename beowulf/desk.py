@@ -44,8 +44,10 @@ def lay_out(slug: str) -> Path:
         raise LabError(f"Lab {slug} has no notebook in {originals}.", "`git status` may show why.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for source in (*notebooks, *sorted(places.lab(slug).iterdir())):
+        for source in notebooks:
             _copy(source, folder / source.name)
+        for source in sorted(places.lab(slug).rglob("*")):
+            _copy(source, folder / source.relative_to(places.lab(slug)))
         for source in shared.rglob("*.h"):  # beside the labs, as in the checkout
             _copy(source, folder.parent / source.relative_to(shared.parent))
     except OSError as error:

@@ -22,6 +22,7 @@ OLDEST_PYTHON = (3, 11)
 LEAST_DISK_BYTES = 200 * 1024**2
 LEAST_MEMORY_BYTES = 1024**3
 BOOTSTRAP = "bootstrap"
+SUITES = "suites"  # the group of tools that only some commands need
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def fix(checks: list[Check]) -> bool:
     if not any(check.fix == BOOTSTRAP and not check.well for check in checks):
         return True
     script = places.root() / "cluster_setup" / "bootstrap.sh"
+    # What could not be had before is asked for again.
+    (places.root() / "build" / f"went-without-{SUITES}").unlink(missing_ok=True)
     return subprocess.run(["bash", str(script), "lab"]).returncode == 0
 
 
@@ -92,14 +95,15 @@ def _python() -> Check:
 def _tools() -> Iterator[Check]:
     packages: dict[str, list[Tool]] = {}
     for tool in tools():
-        if tool.group == "lab":
+        if tool.group in ("lab", SUITES):
             packages.setdefault(tool.package, []).append(tool)
     for package, brought in packages.items():
         missing = [tool for tool in brought if not tool.path]
         names = ", ".join(tool.name for tool in missing or brought)
         found = f"missing: {names} ({missing[0].why})" if missing else names
         mend = f"`sudo apt-get install {package}`, or `beowulf doctor --fix`."
-        yield Check(package, not missing, found, mend if missing else "", BOOTSTRAP)
+        needed = brought[0].group == "lab"
+        yield Check(package, not missing, found, mend if missing else "", BOOTSTRAP, needed)
 
 
 def _programs() -> Iterator[Check]:

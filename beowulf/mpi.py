@@ -30,6 +30,7 @@ MOST_RANKS_A_NODE = 64
 WATCH_EVERY_S = 0.5
 CANNOT_RUN, NOT_FOUND = 126, 127  # as every shell says it
 COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
+RPC = Path("/usr/include/tirpc")
 
 
 # What hydra prints of the rank that ended badly.
@@ -49,8 +50,17 @@ class Launch:
     elapsed_s: float
 
 
-def build(source: Path, *, library: str = "classic", output: Path | None = None) -> Path:
-    """Compile one C file with the library's own mpicc, next to its source unless `output` says where."""
+def build(
+    source: Path,
+    *,
+    library: str = "classic",
+    output: Path | None = None,
+    flags: Sequence[str] = (),
+) -> Path:
+    """Compile one C file with the library's own mpicc, next to its source unless `output` says where.
+
+    `flags` are the compiler's, beside those that every program gets.
+    """
     if not source.is_file():
         raise UsageError(f"There is no file {source}.", "Give the path of a C source file.")
     compiler = places.mpi_prefix(library) / "bin" / "mpicc"
@@ -61,11 +71,16 @@ def build(source: Path, *, library: str = "classic", output: Path | None = None)
     words = [
         str(compiler),
         *COMPILER_FLAGS,
+        *flags,
         f"-I{include}",
+        f"-I{RPC}",
         _operand(source),
         "-o",
         _operand(program),
+        # What a program does not call it does not load, which would make its start longer: lab 02 measures that.
+        "-Wl,--as-needed",
         "-lm",
+        *(["-ltirpc"] if RPC.is_dir() else []),
     ]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace")
     if done.returncode in (CANNOT_RUN, NOT_FOUND):
@@ -110,9 +125,11 @@ def launch(
     timeout_s: float = DEFAULT_TIMEOUT_S,
     show: bool = False,
     folder: Path | None = None,
+    launcher: Sequence[str] = (),
 ) -> Launch:
     """Run `program` with that many ranks, from node00, in `folder`; its output is shown at once or given back.
 
+    `launcher`: the words that start it in place of the cluster's own mpiexec, for a program linked with another MPI.
     A node that dies, a time-out (0: none) or endless output ends the run with a LabError, and so does Ctrl-C with
     KeyboardInterrupt; no process of the run stays on any node.
     """
@@ -128,20 +145,17 @@ def launch(
             f"{ranks} ranks are too many for {len(used)} nodes: at most {MOST_RANKS_A_NODE} a node."
         )
     _refuse_dead(cluster, used[:ranks])
-    job = uuid.uuid4().hex
-    mpiexec = [
-        "mpiexec",
-        "-n",
-        str(ranks),
-        *(["-hosts", ",".join(hosts)] if hosts else []),
-    ]
-    settings = [f"{name}={value}" for name, value in (environment or {}).items()]
-    line = shlex.join(["env", f"{JOB}={job}", *settings, *mpiexec, *words, *arguments])
-    where = str(folder or places.here())
-    master = cluster.nodes[0]
-    lost = f"{master} has no folder {where}: work in one that all nodes share, such as your home."
-    enter = f"cd {shlex.quote(where)} 2>/dev/null || {{ echo {shlex.quote(lost)} >&2; exit 1; }}"
-    run = _Run(cluster.shell(master, f"{enter}; exec {line}"), show)
+    line, job = command(
+        cluster,
+        words,
+        ranks,
+        arguments,
+        hosts=hosts,
+        environment=environment,
+        folder=folder,
+        launcher=launcher,
+    )
+    run = _Run(line, show)
     name = Path(words[-1]).name
     try:
         _watch(run, cluster, used[:ranks], name, timeout_s)
@@ -158,6 +172,34 @@ def launch(
         _blame_dead(cluster, used[:ranks], name)
         _blame_lost(done, used[:ranks], name)
     return done
+
+
+def command(
+    cluster: Cluster,
+    words: Sequence[str],
+    ranks: int,
+    arguments: Sequence[str] = (),
+    *,
+    hosts: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    launcher: Sequence[str] = (),
+) -> tuple[list[str], str]:
+    """The words that, started on this machine, run a program from node00, and the mark for `clear()` to find it by."""
+    job = uuid.uuid4().hex
+    mpiexec = list(launcher) or [
+        "mpiexec",
+        "-n",
+        str(ranks),
+        *(["-hosts", ",".join(hosts)] if hosts else []),
+    ]
+    settings = [f"{name}={value}" for name, value in (environment or {}).items()]
+    line = shlex.join(["env", f"{JOB}={job}", *settings, *mpiexec, *words, *arguments])
+    where = str(folder or places.here())
+    master = cluster.nodes[0]
+    lost = f"{master} has no folder {where}: work in one that all nodes share, such as your home."
+    enter = f"cd {shlex.quote(where)} 2>/dev/null || {{ echo {shlex.quote(lost)} >&2; exit 1; }}"
+    return cluster.shell(master, f"{enter}; exec {line}"), job
 
 
 def failure(done: Launch, name: str) -> str:
@@ -192,6 +234,17 @@ def _undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End what was started on this machine to run a program, in a session of its own."""
+    # The whole session: what we started only waits for ssh, which would go on without it.
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(2.0)
+            break
 
 
 def clear(cluster: Cluster, job: str) -> None:
@@ -268,12 +321,8 @@ class _Run:
             )
 
     def stop(self) -> None:
-        # The whole session: what we started only waits for ssh, which would go on without it.
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, number)
-            if self.over(2.0):
-                break
+        stop(self.process)
+        self.over(0.0)
 
     def result(self) -> Launch:
         for reader in self.readers:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
@@ -12,7 +14,7 @@ from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.learner import learner
 from beowulf.record import Record
-from beowulf.studies import Progress, find, no_progress
+from beowulf.studies import STUDIES, Progress, find, no_progress
 
 # It becomes part of a file's name.
 VARIANT = re.compile(r"\w[\w-]*")
@@ -44,9 +46,21 @@ def measure_and_save(
     *,
     variant: str = "",
     quick: bool = False,
+    adaptive: bool = False,
+    more: Mapping[str, object] | None = None,
     told: Progress = no_progress,
 ) -> tuple[Record, Path]:
-    """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file."""
+    """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
+
+    `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `more` has what
+    only this study's measure() takes.
+    """
+    if adaptive and not getattr(find(name), "ADAPTIVE", False):
+        able = [each for each in STUDIES if getattr(find(each), "ADAPTIVE", False)]
+        raise UsageError(
+            f"The sizes of study {find(name).ID} cannot be refined.",
+            f"`--adaptive` is for {' and '.join(sorted(able))}.",
+        )
     if variant and not VARIANT.fullmatch(variant):
         raise UsageError(
             f"A variant is a word of letters, digits and hyphens, not {variant!r}.",
@@ -60,7 +74,8 @@ def measure_and_save(
             "Name another one, or work in a folder that you may write to.",
         ) from error
     _refuse_a_false_name(cluster.broken, variant)
-    record = find(name).measure(cluster, folder, quick=quick, progress=told)
+    options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
+    record = find(name).measure(cluster, folder, quick=quick, progress=told, **options)
     record.learner = learner()
     record.variant = variant
     return record, record.save_in(folder)

@@ -219,6 +219,7 @@ become_root() {
     fi
 }
 
+list_is_new=no # of what apt knows: once in a run is enough
 guard=/usr/sbin/policy-rc.d
 guard_mark="# put here by the bootstrap.sh of beowulf-labs while it installs openssh-server"
 
@@ -238,8 +239,11 @@ apt_install() {
         printf '#!/bin/sh\n%s\nexit 101\n' "$guard_mark" | "${as_root[@]}" tee $guard >/dev/null
         "${as_root[@]}" chmod 755 $guard
     fi
-    phase "reading the list of Debian packages" "${as_root[@]}" apt-get update -qq ||
-        say "the list could not be renewed; trying with the one that is here"
+    if [[ $list_is_new == no ]]; then
+        list_is_new=yes
+        phase "reading the list of Debian packages" "${as_root[@]}" apt-get update -qq ||
+            say "the list could not be renewed; trying with the one that is here"
+    fi
     phase "installing ${missing_packages[*]}" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing_packages[@]}" || return 1
     remove_guard
@@ -273,12 +277,12 @@ install_lab_tools() {
         "${missing_tools[@]}" "Please report this with the name of your distribution."
 }
 
-# The tests run without these too and skip what needs them, so nothing here is fatal, and what could not be
-# had once is not asked for again before `make clean`.
-install_test_tools() {
-    look_for_tools test
+# The labs and the tests run without these too and leave out what needs them, so nothing here is fatal, and what
+# could not be had once is not asked for again before `make clean` or `beowulf doctor --fix`.
+install_optional_tools() { # group
+    look_for_tools "$1"
     ((${#missing_tools[@]})) || return 0
-    [[ -e build/went-without ]] && return 0
+    [[ -e build/went-without-$1 ]] && return 0
     local why=""
     if [[ ${missing_packages[*]} == chromium ]] && grep -qs '^ID=ubuntu' /etc/os-release; then
         why="Ubuntu has it only as a snap, which cannot see this checkout"
@@ -286,8 +290,8 @@ install_test_tools() {
         why="it could not be installed here"
     fi
     [[ -z $why ]] && return 0
-    say "going on without ${missing_packages[*]}: $why; the tests that need it are skipped"
-    touch build/went-without
+    say "going on without ${missing_packages[*]}: $why; what needs it says so, and its tests are skipped"
+    touch "build/went-without-$1"
 }
 
 # ---------------------------------------------------------------- the way through
@@ -308,7 +312,8 @@ flock -n 9 || {
 }
 
 install_lab_tools
-if [[ $group == test ]]; then install_test_tools; fi
+install_optional_tools suites
+if [[ $group == test ]]; then install_optional_tools test; fi
 packages_stand || install_packages
 project_stands || install_project
 modern_stands || install_modern

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,12 @@ from beowulf import doctor
 from beowulf.cluster import namespaces
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.plan import Plan
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C even where a script started this in its background: programs that tests start inherit it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ from benchmarks import (
     rows,
     saturation,
     studies,
+    twins,
 )
 from benchmarks.failures import Failures
 from benchmarks.neighbours import LEAST_OF_5, LEAST_OF_7, MEAN, Neighbour
@@ -209,6 +210,50 @@ def test_our_ping_pong_and_mpi4pys_run_on_one_host(tmp_path: Path) -> None:
     taken = bench.taken(launch([*bench.words, "-l", "20"], {}))
     assert set(taken) == set(roundtrip.SIZES) - {0}
     assert all(0 < seconds < 1 for seconds in taken.values())
+
+
+# ---------------------------------------------------------------- twins
+
+
+def test_a_twin_is_held_against_its_program_size_by_size() -> None:
+    chunks = {size: [1e-3, 2e-3, 9e-3] for size in twins.SIZES}
+    slower = {size: [1.5 * each for each in found] for size, found in chunks.items()}
+    taken: dict[str, list[float]] = {}
+    for language, printed in ((twins.C, our_lines(chunks)), (twins.PYTHON, our_lines(slower))):
+        for _ in range(8):
+            launch = twins.side(
+                lambda words, settings, p=printed: p,  # type: ignore[misc]
+                [],
+                language,
+                twins.round_trips,
+            )
+            for name, seconds in launch().items():
+                taken.setdefault(name, []).append(seconds)
+    asked = {question.what: question for question in twins.questions()}
+    short, long = asked[twins.trip(1)], asked[twins.trip(twins.LONG)]
+    assert answer(short, taken, "", 1).ratio == pytest.approx(1.5)
+    assert verdict(short, taken) == "no bar"
+    assert verdict(long, taken) == "not met"
+
+
+def test_only_the_operations_of_rank_0_count() -> None:
+    at = {"kind": "sample", "part": "both", "size_bytes": 10_240}
+    printed = line(**at, rank=0, seconds=2.0) + line(**at, rank=1, seconds=5.0) + END
+    assert twins.operations(printed) == {"both, 10240 B": 2.0}
+    with pytest.raises(LabError, match="breaks off"):
+        twins.operations(line(**at, rank=0, seconds=2.0))
+
+
+def test_the_twins_print_what_is_read(tmp_path: Path) -> None:
+    launch = pingpong.on_one_host(tmp_path)
+    for lab, in_c, in_python, words, read, what in (
+        (twins.LAB_04, "roundtrip", "roundtrip", ["--chunks", 1], twins.round_trips, twins.trip(8)),
+        *[(twins.LAB_05, "message_workload", "overlap", [], twins.operations, "both, 8 B")],
+    ):
+        for language, started in twins.pair(tmp_path, lab, in_c, in_python).items():
+            more = pingpong.arguments([8], "--passes", 1, *words)
+            found = twins.side(launch, [*started, *more], language, read)()
+            assert found[f"{what}, {language}"] > 0
 
 
 # ---------------------------------------------------------------- saturation

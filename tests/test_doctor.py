@@ -167,6 +167,19 @@ def test_a_library_that_only_some_commands_need_is_not_missed(
     assert "beowulf doctor --fix" in found["MPICH, classic"].mend
 
 
+def test_a_suite_is_looked_at_and_not_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    suite = doctor.Tool("/nowhere/hpcc", "hpcc", "suites", "measures HPL")
+    monkeypatch.setattr(doctor, "tools", lambda: [suite])
+    found = next(check for check in doctor.examine() if check.name == "hpcc")
+    assert not found.well
+    assert not found.needed
+    assert "missing: /nowhere/hpcc (measures HPL)" in found.found
+    assert "`sudo apt-get install hpcc`" in found.mend
+    assert found.fix == doctor.BOOTSTRAP
+
+
 def test_fix_runs_the_bootstrap_only_for_what_it_can_mend(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

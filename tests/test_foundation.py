@@ -156,7 +156,7 @@ def test_the_table_of_packages_is_well_formed() -> None:
     tools, packages, groups, _ = zip(*rows, strict=True)
     assert len(set(tools)) == len(tools)
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages)
-    assert set(groups) == {"lab", "test"}
+    assert set(groups) == {"lab", "suites", "test"}
 
 
 def test_make_help_names_every_target_that_a_person_calls() -> None:
@@ -322,6 +322,39 @@ def test_the_tests_go_on_without_a_tool_that_only_some_need_and_ask_once(machine
     assert "apt-get install" in machine.calls
     machine.bootstrap("test")
     assert "apt-get" not in machine.calls
+
+
+def test_the_labs_go_on_without_the_suites_and_ask_once(machine: Machine) -> None:
+    machine.needs("suites", "no-such-tool")
+    machine.command("apt-get", FAKE_APT)
+    done = machine.bootstrap("lab")
+    assert done.returncode == 0, done.stdout
+    assert "going on without no-such-tool-package" in done.stdout
+    assert "apt-get install" in machine.calls
+    machine.bootstrap("lab")
+    assert "apt-get" not in machine.calls
+    # The tests have a mark of their own: what they lack is still asked for.
+    machine.needs("test", "no-such-tool")
+    machine.bootstrap("test")
+    assert "apt-get install" in machine.calls
+
+
+def test_an_ordinary_user_gets_the_labs_without_the_suites(machine: Machine) -> None:
+    machine.needs("suites", "no-such-tool")
+    machine.command("apt-get", FAKE_APT)
+    done = machine.bootstrap(FAKE_UID="1000")
+    assert done.returncode == 0, done.stdout
+    assert "going on without no-such-tool-package" in done.stdout
+    assert "apt-get" not in machine.calls
+
+
+def test_the_list_of_packages_is_read_once_in_a_run(machine: Machine) -> None:
+    table = machine.checkout / "cluster_setup" / "packages.tsv"
+    table.write_text("no-a\tpackage-a\tsuites\twhy\nno-b\tpackage-b\ttest\twhy\n")
+    machine.command("apt-get", FAKE_APT)
+    assert machine.bootstrap("test").returncode == 0
+    assert machine.calls.count("apt-get update") == 1
+    assert machine.calls.count("apt-get install") == 2
 
 
 def test_an_unknown_group_is_refused(machine: Machine) -> None:

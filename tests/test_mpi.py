@@ -225,7 +225,8 @@ def test_a_file_that_nobody_can_execute_is_said(at_cluster: Beowulf) -> None:
             "segfault",
             r"(A rank of segfault on node01 ended with 11; as a signal.*Seg|segfault ended)",
         ),
-        ("leave", "leave ended with"),
+        # Hydra's proxy on node00 may hear of it too late to end in order.
+        ("leave", r"(leave ended with|A rank of leave on node01 ended with exit code 1\.)"),
     ],
 )
 def test_a_program_that_ends_badly_is_said_to(

@@ -15,8 +15,8 @@ from beowulf import notebook, studies
 from beowulf.capture.packets import read
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.record import Record, newest
-from beowulf.studies import a2_validation, a5_no_load
+from beowulf.record import Point, Record, newest
+from beowulf.studies import a2_checks, a2_validation, a5_no_load
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_the_record_holds_what_a_learner_would_see(validation: tuple[Record, Pat
     assert facts["hosts_first_line"] == "192.168.0.9 node01"
     assert facts["addresses"] == ["192.168.0.9"]
     assert "192.168.0.0/24 dev eth0" in record.select(check="routes")[0].facts["routes"][0]
-    assert len(record.select(check="ping")[0].samples) == a2_validation.PINGS
+    assert len(record.select(check="ping")[0].samples) == a2_checks.PINGS
     hello = record.select(check="mpi-hello")[0]
     assert hello.facts["hosts"] == record.cluster["nodes"]
     ring = record.select(check="mpi-ring")[0]
@@ -201,7 +201,7 @@ def test_a_folder_for_records_that_cannot_be_made_is_said_before_anything_is_mea
 
 
 def test_a_study_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    with pytest.raises(UsageError, match=r"There is no study 'Z9'\. There are: A2, A5"):
+    with pytest.raises(UsageError, match=r"There is no study 'Z9'\. There are: A2, A3"):
         studies.find("Z9")
 
 
@@ -268,3 +268,35 @@ def test_an_answer_in_form_is_accepted(value: object, kind: str) -> None:
 def test_an_answer_out_of_form_is_said_to_be(value: object, kind: str, sentence: str) -> None:
     with pytest.raises(AssertionError, match=sentence):
         notebook.form(value, kind)
+
+
+@pytest.mark.cluster
+def test_a_picture_is_drawn_in_a_terminal_too(
+    idle: tuple[Record, Path], beowulf: Beowulf, tmp_path: Path
+) -> None:
+    _, path = idle
+    picture = tmp_path / "idle.png"
+    said = beowulf("show", "A5", "--records", path.parent, "--picture", picture)
+    assert "Bars of packets" in said
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "name,packets" in picture.with_suffix(".csv").read_text()
+    beowulf("show", "A5", "--records", path.parent, "--picture", tmp_path / "idle.pdf", code=2)
+
+
+# A measurement that was cut short
+
+
+def test_a_record_cut_short_before_there_was_anything_to_compare_is_inconclusive() -> None:
+    at = {"pattern": "ring", "protocol": "blocking", "ranks": 2, "size_bytes": 1}
+    record = Record(
+        study="B2",
+        started="2026-01-01T00:00:00.000Z",
+        points=[Point(at, quantity="exchange_us", samples=[1.0] * 30)],
+        complete=False,
+    )
+    (verdict,) = studies.judge(record)
+    assert verdict.outcome == "inconclusive"
+    assert "cut short" in verdict.evidence
+    record.complete = True
+    with pytest.raises(LabError, match="to compare"):
+        studies.judge(record)

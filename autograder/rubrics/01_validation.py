@@ -97,7 +97,7 @@ def idle_mbit(submission: Submission) -> Score:
     if not whole:
         return Score(0, 2, f"{found[0].file_name}: {_unusable(found[0])}.")
     answer = submission.answers.get("idle_mbit_per_s")
-    given = f"idle_mbit_per_s = {_given(submission, 'idle_mbit_per_s')}"
+    given = f"idle_mbit_per_s = {submission.given('idle_mbit_per_s')}"
     for record in whole:
         if is_number(answer) and _near(answer, _idle_mbit_per_s(record)):
             return Score(2, 2, f"{given}, which is what {record.file_name} gives.")
@@ -125,7 +125,7 @@ def broken(name: str, submission: Submission) -> Score:
     fault, node = (_word(submission, f"{what}_{name}") for what in ("fault", "node"))
     points = (fault == truth.fault) + (node == truth.node)
     given = ", ".join(
-        f"{key} = {_given(submission, key)}" for key in (f"fault_{name}", f"node_{name}")
+        f"{key} = {submission.given(key)}" for key in (f"fault_{name}", f"node_{name}")
     )
     expected = f"{truth.fault} on {truth.node}, because {truth.because}"
     return Score(points, 2, given, expected)
@@ -224,16 +224,7 @@ def _near(value: float, wanted: float) -> bool:
 
 
 def _answered(submission: Submission, name: str, right: bool, expected: str) -> Score:
-    return Score(int(right), 1, f"{name} = {_given(submission, name)}", expected)
-
-
-def _given(submission: Submission, name: str) -> str:
-    """The learner's answer as they wrote it, or why there is none."""
-    if submission.answers.get(name) is not None:
-        return repr(submission.answers[name])[:200]
-    if name in submission.unread_answers:
-        return f"{submission.unread_answers[name]}, which is no plain value: write the value itself"
-    return " ".join(["no answer", *submission.notes])
+    return Score(int(right), 1, f"{name} = {submission.given(name)}", expected)
 
 
 def _word(submission: Submission, name: str) -> str:

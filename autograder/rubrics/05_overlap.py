@@ -9,8 +9,9 @@ from typing import Any
 from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission, is_number
-from beowulf import exchange, papers
+from beowulf import papers
 from beowulf.errors import LabError
+from beowulf.exercises import exchange
 from beowulf.record import Record
 from beowulf.studies import d1_synchronisation as d1
 from beowulf.studies import d2_message_size_sweep as d2
@@ -138,7 +139,9 @@ def one_sided(submission: Submission, record: Record, found: float) -> Score:
     right = _near(submission, "d3_percent", [found], ROUNDING_POINTS)
     expected = f"{found:+.2f} %, within {ROUNDING_POINTS:g} points {_by(record)}"
     if not right and _near(submission, "d3_percent", [-found], ROUNDING_POINTS):
-        expected += "; by equation 1 a time that grows has a positive sign"
+        expected += (
+            "; by equation 1 a time that grows has a positive sign, one that shrinks a negative"
+        )
     return Score(2 if right else 0, 2, _given(submission, "d3_percent"), expected)
 
 
@@ -275,15 +278,7 @@ def _near(submission: Submission, name: str, wanted: Any, room: float) -> bool:
 
 def _given(submission: Submission, *names: str) -> str:
     """The learner's answers as they wrote them, or why there are none."""
-    return ", ".join(f"{name} = {_one(submission, name)}" for name in names)
-
-
-def _one(submission: Submission, name: str) -> str:
-    if submission.answers.get(name) is not None:
-        return repr(submission.answers[name])[:200]
-    if name in submission.unread_answers:
-        return f"{submission.unread_answers[name]}, which is no plain value: write the value itself"
-    return " ".join(["no answer", *submission.notes])
+    return ", ".join(f"{name} = {submission.given(name)}" for name in names)
 
 
 def _word(submission: Submission, name: str) -> str:

@@ -16,6 +16,7 @@ from beowulf.capture.headers import ACK, FIN, IPV6, RST, SYN, Columns
 from beowulf.capture.mpi_messages import Reading, Traffic
 from beowulf.capture.packets import Packets
 from beowulf.capture.ssh import Logins
+from beowulf.capture.waits import Waits
 
 OVERHEAD = """\
 TCP overhead is the share of the bytes in TCP's frames that are not payload seen for the first time:
@@ -37,15 +38,17 @@ SHARES = {
 }
 
 
-def analyse(path: Path | str, elapsed_s: float | None = None) -> dict[str, Any]:
+def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> dict[str, Any]:
     """Counts, rates, shares and overhead of a capture, as plain data; CaptureError if it is none.
 
     Rates are over elapsed_s, or from the first to the last packet. Shares are parts of 1, of all
     packets (SHARES); `overhead` is as OVERHEAD defines it; None where nothing was there to share.
+    `at` names the one interface whose packets count, in a capture that was taken at several.
     """
-    whole = protocols.summary(path, elapsed_s)
-    packets, talks = Packets(path), Conversations()
-    reading, logins, sums = Reading(talks), Logins(talks), Counter[str]()
+    whole = protocols.summary(path, elapsed_s, at=at)
+    packets, talks = Packets(path, at=at), Conversations()
+    reading, logins, waits = Reading(talks), Logins(talks), Waits(talks)
+    sums = Counter[str]()
     first_ns = NO_TIME
     for batch, piece in packets.frames():
         trail = talks.follow(piece)
@@ -54,26 +57,31 @@ def analyse(path: Path | str, elapsed_s: float | None = None) -> dict[str, Any]:
             first_ns = int(times[0])
         reading.take(batch, piece, trail)
         logins.take(batch, piece, trail)
+        waits.take(batch, piece, trail)
         sums.update(_sums(piece))
     found = reading.finish(packets, first_ns)
     mine = {each.number for each in found.connections}
-    ssh: list[Conversation] = []
-    mpi: list[Conversation] = []
-    rest: list[Conversation] = []
+    ssh: list[int] = []
+    mpi: list[int] = []
+    rest: list[int] = []
     for number, talk in enumerate(talks.all):
         shell = protocols.SSH_PORT in (talk.a.port, talk.b.port)
-        (ssh if shell else mpi if number in mine else rest).append(talk)
-    tcp = _tcp(talks.all, sums)
+        (ssh if shell else mpi if number in mine else rest).append(number)
+    tcp = {**_tcp(talks.all, sums), **waits.summary(range(len(talks.all)))}
+
+    def plain(numbers: list[int]) -> dict[str, Any]:
+        return {**_plain([talks.all[number] for number in numbers]), **waits.summary(numbers)}
+
     return {
         "file": str(path),
         **whole,
         "shares": {name: _share(sums[name], whole["packets"]) for name in SHARES},
         "short_messages": _short_messages(found, whole["packets"]),
-        "overhead": _overhead(tcp, sums, found, mpi),
+        "overhead": _overhead(tcp, sums, found, [talks.all[number] for number in mpi]),
         "tcp": tcp,
-        "mpi": _mpi(found, mpi),
-        "ssh": {**_plain(ssh), "setup": logins.setup()},
-        "other_tcp": _plain(rest),
+        "mpi": {**plain(mpi), **_mpi(found)},
+        "ssh": {**plain(ssh), "setup": logins.setup()},
+        "other_tcp": plain(rest),
         "warnings": _warnings(found, packets.truncated, whole["packets"]),
     }
 
@@ -166,7 +174,7 @@ def _short_messages(found: Traffic, packets: int) -> dict[str, Any]:
     return {"packets": count, "share": _share(count, packets)}
 
 
-def _mpi(found: Traffic, talks: list[Conversation]) -> dict[str, Any]:
+def _mpi(found: Traffic) -> dict[str, Any]:
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     pairs: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     ends = {each.number: each for each in found.connections}
@@ -185,7 +193,6 @@ def _mpi(found: Traffic, talks: list[Conversation]) -> dict[str, Any]:
     known = {ch3.KINDS[kind] for kind in (ch3.EAGER, ch3.SHORT, ch3.SYNCHRONOUS, ch3.READY)}
     segments = sum(count["segments"] for count in kinds.values())
     return {
-        **_plain(talks),
         "messages": len(found.messages),
         "message_bytes": sum(m.first.packet.data_bytes for m in found.messages),
         "collective": {
@@ -246,6 +253,8 @@ def _warnings(found: Traffic, truncated: bool, packets: int) -> list[str]:
         said.append("There is no packet in this capture.")
     if truncated:
         said.append("The last packet is cut off and was left out: the capture ended early.")
+    if found.several:
+        said.append(warn_of(found.several))
     if found.lost_segments:
         said.append(
             f"{found.lost_segments} segments between MPI processes could not be read:"
@@ -253,6 +262,15 @@ def _warnings(found: Traffic, truncated: bool, packets: int) -> list[str]:
             " Capture whole packets with `--snap 0`."
         )
     return said
+
+
+def warn_of(several: list[str]) -> str:
+    """What to know of a capture with the packets of several interfaces."""
+    return (
+        f"This capture was taken at {len(several)} places at once ({', '.join(several)}): a packet that"
+        " passed two of them is in it twice and counts twice."
+        f" `--at {several[0]}` reads those of one place."
+    )
 
 
 def _setup_s(talk: Conversation) -> float | None:

@@ -15,7 +15,11 @@ from beowulf.errors import LabError
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 
-CHUNK_BYTES = 8 << 20
+# So that what is made of a chunk stays in the cache: twice the speed of 16 times as much.
+CHUNK_BYTES = 2 << 20
+# glibc gives memory back to the kernel, and asks for it again with the next chunk, up to the size of the
+# largest piece that was ever freed. Without this one that takes as long as all of the reading.
+_FREED_BYTES = 16 << 20
 # The time of a packet that carries none (pcapng's simple packets).
 NO_TIME = int(np.iinfo(np.int64).min)
 
@@ -63,6 +67,12 @@ class Batch:
     wire_bytes: Integers
     time_ns: Integers
     interface: Integers  # a place in the file's list of interfaces
+    numbers: Integers  # in the file, from 1 on as Wireshark counts
+
+    def only(self, which: NDArray[np.bool_]) -> Batch:
+        """Those of its packets."""
+        columns = {name: value for name, value in vars(self).items() if name != "memory"}
+        return Batch(self.memory, **{name: column[which] for name, column in columns.items()})
 
 
 class Window:
@@ -74,6 +84,7 @@ class Window:
         self.packets = 0  # found so far
         self.memory = np.zeros(max(chunk_bytes, 64) + _SPARE_BYTES, dtype=np.uint8)
         self.base = self.at = self.end = 0
+        np.empty(_FREED_BYTES, dtype=np.uint8)
         self._file: Any = file
 
     def refill(self) -> bool:
@@ -87,6 +98,10 @@ class Window:
         got = self._file.readinto(self.memory.data[rest:-_SPARE_BYTES])
         self.end += got
         return bool(got)
+
+    def numbers(self, count: int) -> Integers:
+        """The numbers in the file of the `count` packets that were found last."""
+        return np.arange(self.packets - count + 1, self.packets + 1)
 
     def damaged(self, at: int, what: str) -> CaptureError:
         """What to raise for something at this place of the window that no capture has."""

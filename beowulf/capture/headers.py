@@ -170,7 +170,9 @@ class _Packets:
         self.columns["dst"][mine] = self.addresses.places(header["dst"])
         self.columns["ip_protocol"][mine] = header["protocol"]
         self.columns["ip_options_bytes"][mine] = np.maximum(own - 20, 0)
-        self.columns["transport"][mine] = sound & (header["fragment"] & 0x1FFF == 0)
+        # Behind options that were captured in part tshark looks for nothing, and so do we.
+        reached = self.captured_end[mine] - self.at[mine] >= own
+        self.columns["transport"][mine] = sound & reached & (header["fragment"] & 0x1FFF == 0)
         self.carried[mine] = np.where(sound, total - own, 0)
         self.at[mine] += own
 

@@ -136,6 +136,7 @@ class Traffic:
     addresses: list[str]
     first_ns: int
     truncated: bool
+    several: list[str]  # interfaces that gave packets, if more than one: then some are there twice
 
     @property
     def messages(self) -> list[Message]:
@@ -234,21 +235,23 @@ COLUMNS = {
 }
 
 
-def messages(path: Path | str) -> pd.DataFrame:
+def messages(path: Path | str, at: str = "") -> pd.DataFrame:
     """The MPI messages of a capture, one a row in the order in which they began; see COLUMNS.
 
     `attrs["lost_segments"]` counts segments whose packets could not be read: more than none where
-    several packets share a segment and only its first bytes were captured.
+    several packets share a segment and only its first bytes were captured. `at` names the one interface
+    whose packets are read; `attrs["several"]` the interfaces when they were more than one.
     """
-    found = traffic(path)
+    found = traffic(path, at)
     table = found.table()
     table.attrs["lost_segments"] = found.lost_segments
+    table.attrs["several"] = found.several
     return table
 
 
-def traffic(path: Path | str) -> Traffic:
+def traffic(path: Path | str, at: str = "") -> Traffic:
     """All that MPI processes said in a capture; CaptureError when it is none."""
-    packets, talks = Packets(path), Conversations()
+    packets, talks = Packets(path, at=at), Conversations()
     reading = Reading(talks)
     first_ns = NO_TIME
     for batch, piece in packets.frames():
@@ -266,7 +269,6 @@ class Reading:
     def __init__(self, talks: Conversations) -> None:
         self._talks = talks
         self._connections: dict[int, Connection] = {}
-        self._packets = 0
 
     def take(self, batch: Batch, piece: Columns, trail: Trail) -> None:
         """The next piece, its memory, and what following its conversations told."""
@@ -287,12 +289,11 @@ class Reading:
                 int(piece["payload_bytes"][at]),
                 bytes(memory[begin[at] : end[at]]),
                 int(piece["time_ns"][at]),
-                self._packets + at + 1,
+                int(batch.numbers[at]),
             )
             connection.streams[bool(trail.from_a[at])].take(segment)
             if not connection.known:
                 connection.strangers += 1
-        self._packets += mine.size
 
     def finish(self, packets: Packets, first_ns: int) -> Traffic:
         """All of it, with the ranks of both ends as far as the capture tells them."""
@@ -300,7 +301,14 @@ class Reading:
             for stream in connection.streams.values():
                 stream.finish()
         mine = [each for each in self._connections.values() if each.known]
-        found = Traffic(mine, self._talks, packets.addresses, first_ns, packets.truncated)
+        found = Traffic(
+            mine,
+            self._talks,
+            packets.addresses,
+            first_ns,
+            packets.truncated,
+            packets.several,
+        )
         _name_ranks(found)
         return found
 

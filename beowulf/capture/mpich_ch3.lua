@@ -2,7 +2,7 @@
 -- connections: eager messages, the three packets of a rendezvous, tags, ranks, contexts, lengths.
 --
 --   tshark -X lua_script:mpich_ch3.lua -r FILE -Y mpich
---   beowulf capture --install-dissector        puts it where Wireshark finds it
+--   beowulf packets --install-dissector        puts it where Wireshark finds it
 --
 -- The format is described in ch3.py beside this file. No port has to be known: a connection is
 -- recognised by its handshake, or by a header that hardly occurs by chance.
@@ -30,7 +30,11 @@ local HANDSHAKES = {
 local MATCHED = { [EAGER] = true, [SYNCHRONOUS] = true, [READY] = true, [REQUEST] = true }
 local UNSURE = { [13] = true, [15] = true, [17] = true, [22] = true, [24] = true }
 
-local mpich = Proto("mpich", "MPICH (CH3 over TCP)")
+-- Installed, and named on the command line as well, it is read twice; once is enough.
+local is_first, mpich = pcall(Proto, "mpich", "MPICH (CH3 over TCP)")
+if not is_first then
+  return
+end
 local fields = {
   kind = ProtoField.uint32("mpich.kind", "Kind", base.DEC, KINDS),
   tag = ProtoField.int32("mpich.tag", "Tag"),

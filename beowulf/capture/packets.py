@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf.capture.batches import CHUNK_BYTES, NO_TIME, Batch
+from beowulf.capture.batches import CHUNK_BYTES, NO_TIME, Batch, CaptureError
 from beowulf.capture.headers import COLUMNS, Addresses, Columns, dissect
 from beowulf.capture.reader import Reader
 
@@ -20,11 +20,14 @@ class Packets:
     """The packets of a capture file, a piece at a time; CaptureError when it is no capture.
 
     Each piece is a dict of numpy columns (see headers.COLUMNS) with some ten thousand packets.
-    `addresses` and `interfaces` are the names to which src, dst and interface point.
+    `addresses` and `interfaces` are the names to which src, dst and interface point. `at` names the one
+    interface whose packets are wanted.
     """
 
-    def __init__(self, path: Path | str, chunk_bytes: int = CHUNK_BYTES) -> None:
+    def __init__(self, path: Path | str, chunk_bytes: int = CHUNK_BYTES, *, at: str = "") -> None:
         self.path = Path(path)
+        self.at = at
+        self._used: set[int] = set()
         self._chunk_bytes = chunk_bytes
         self._addresses = Addresses()
         self._reader = Reader(self.path)
@@ -37,8 +40,15 @@ class Packets:
         """Each piece with the memory that its frames lie in, which the next piece overwrites."""
         self._addresses = Addresses()
         self._reader = Reader(self.path, self._chunk_bytes)
+        self._used = set()
         for batch in self._reader.batches():
-            yield batch, dissect(batch, self._addresses)
+            chosen = self._chosen(batch) if self.at else batch
+            self._used.update(np.flatnonzero(np.bincount(chosen.interface)).tolist())
+            yield chosen, dissect(chosen, self._addresses)
+        if self.at and self.at not in self.interfaces:
+            known = ", ".join(dict.fromkeys(self.interfaces)) or "none"
+            what = f"No packet of {self.path} was taken at {self.at!r}."
+            raise CaptureError(what, f"Its interfaces: {known}.")
 
     @property
     def addresses(self) -> list[str]:
@@ -52,20 +62,32 @@ class Packets:
         return [each.name or f"interface {place}" for place, each in enumerate(known)]
 
     @property
+    def several(self) -> list[str]:
+        """The names of the interfaces that gave packets so far, if they are more than one."""
+        used = list(dict.fromkeys(self.interfaces[place] for place in sorted(self._used)))
+        return used if len(used) > 1 else []
+
+    @property
     def truncated(self) -> bool:
         """Whether the last packet is cut off; known after the last piece."""
         return self._reader.truncated
 
+    def _chosen(self, batch: Batch) -> Batch:
+        names = np.array([name == self.at for name in self.interfaces], dtype=np.bool_)
+        return batch.only(names[batch.interface])
 
-def read(path: Path | str) -> pd.DataFrame:
+
+def read(path: Path | str, at: str = "") -> pd.DataFrame:
     """All packets of a capture, one a row: the columns of headers.COLUMNS, src and dst as text.
+
+    `at` names the one interface whose packets are wanted.
 
     time_s counts from the first packet, in seconds. `attrs["truncated"]` tells whether the last
     packet was cut off and left out. CaptureError with a sentence for what is no capture.
     """
     import pandas as pd
 
-    packets = Packets(path)
+    packets = Packets(path, at=at)
     pieces = list(packets)
     columns: dict[str, Any] = {}
     for name, kind in COLUMNS.items():

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beowulf.capture.batches import NO_TIME, Batch, Integers, Interface, Window
+from beowulf.capture.chain import Chain
 
 MAGIC = b"\x0a\x0d\x0d\x0a"  # the same in both byte orders
 _ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
@@ -41,8 +42,9 @@ def batches(window: Window) -> Iterator[Batch]:
     more = True
     while more:
         words = section.words(window)
+        chain = _guesses(window, words)
         while True:
-            at = _walk(window, words)
+            at = _walk(window, words, chain)
             if at.size:
                 yield _batch(window, words, at, section)
             known = section.order
@@ -50,27 +52,44 @@ def batches(window: Window) -> Iterator[Batch]:
                 break
             if section.order != known:
                 words = section.words(window)
+                chain = _guesses(window, words)
         more = window.refill()
     if not section.order:
         raise window.headless()
 
 
-def _walk(window: Window, words: Words) -> Integers:
+def _walk(window: Window, words: Words, chain: Chain) -> Integers:
     # From packet to packet, up to a block that is none or is not whole; places count in words.
-    found = array("q")
-    keep = found.append
-    word, at, end = words.data, window.at >> 2, window.end >> 2
-    while at + 1 < end:
-        kind, length = word[at], word[at + 1]
-        if kind != _PACKET and kind != _OLD_PACKET and kind != _SIMPLE_PACKET:
-            break
-        after = at + (length >> 2)
-        if length < (16 if kind == _SIMPLE_PACKET else 32) or after > end:
-            break
-        keep(at)
-        at = after
+    def step(at: int, most: int) -> tuple[Integers, int]:
+        found = array("q")
+        keep = found.append
+        while at + 1 < end and len(found) < most:
+            kind, length = word[at], word[at + 1]
+            if kind != _PACKET and kind != _OLD_PACKET and kind != _SIMPLE_PACKET:
+                break
+            after = at + (length >> 2)
+            if length < (16 if kind == _SIMPLE_PACKET else 32) or after > end:
+                break
+            keep(at)
+            at = after
+        return np.frombuffer(found, dtype=np.int64), at
+
+    word, end = words.data, window.end >> 2
+    places, at = chain.follow(window.at >> 2, step)
     window.at = at << 2
-    return np.frombuffer(found, dtype=np.int64)
+    return places
+
+
+def _guesses(window: Window, words: Words) -> Chain:
+    # A packet has its kind and its length in front, and the length again behind.
+    whole = words[: window.end >> 2]
+    places = np.flatnonzero(whole[:-1] == _PACKET)
+    length = whole[places + 1].astype(np.int64)
+    ends = places + (length >> 2)
+    sound = (length >= 32) & (length % 4 == 0) & (ends <= whole.size)
+    places, length, ends = places[sound], length[sound], ends[sound]
+    sound = whole[ends - 1] == length
+    return Chain(places[sound], ends[sound])
 
 
 def _step(window: Window, section: _Section) -> bool:
@@ -135,7 +154,8 @@ def _batch(window: Window, words: Words, at: Integers, section: _Section) -> Bat
         time_ns[mine] = _nanoseconds(ticks[mine], used[place])
     time_ns[simple] = NO_TIME
     places = np.array(section.interfaces, dtype=np.int64)
-    return Batch(window.memory, start, captured, wire, time_ns, places[interface])
+    numbers = window.numbers(at.size)
+    return Batch(window.memory, start, captured, wire, time_ns, places[interface], numbers)
 
 
 def _interface(body: bytes, order: str) -> Interface:

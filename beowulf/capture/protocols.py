@@ -50,16 +50,18 @@ def summary(
     *,
     since: float | None = None,
     until: float | None = None,
+    at: str = "",
 ) -> dict[str, Any]:
     """Packets, bytes on the wire, rates and protocols of a capture file or of a table of packets.
 
     Rates are over `elapsed_s`, or from the first to the last packet when it is not given; they are
     0 when no time passed. `since` and `until` (seconds since 1970) leave out all packets outside.
+    `at` names the one interface of a file whose packets count.
     """
     packets = wire_bytes = 0
     first_ns = last_ns = None
     counts = {name: {"packets": 0, "bytes": 0} for name in PROTOCOLS}
-    for whole in _pieces(source):
+    for whole in _pieces(source, at):
         piece = _between(whole, since, until)
         size = piece["wire_bytes"].astype(np.int64)
         packets += size.size
@@ -88,9 +90,9 @@ def summary(
     }
 
 
-def _pieces(source: Path | str | pd.DataFrame) -> Iterable[Columns]:
+def _pieces(source: Path | str | pd.DataFrame, at: str) -> Iterable[Columns]:
     if isinstance(source, Path | str):
-        return Packets(source)
+        return Packets(source, at=at)
     needed = [name for name in COLUMNS if name not in ("src", "dst", "interface")]
     return [{name: source[name].to_numpy() for name in needed}]
 

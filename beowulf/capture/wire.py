@@ -1,75 +1,39 @@
-"""Taking packets: one dumpcap, started where a cluster says, and ended so that none is missing.
+"""Taking packets: a dumpcap an interface, started where a cluster says, and ended so that none is missing.
 
 dumpcap writes to its standard output, which is a file that we opened: it gives up root's right to
 write anywhere when it starts, and it may run where our folders have other names, or none at all.
+Where there are several, or a ring of files, they write into a folder beside the file and are put
+together in the end, in the order of time.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import re
-import signal
+import shutil
 import subprocess
-import threading
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
+from beowulf.capture import dumpcap
+from beowulf.capture.dumpcap import SETTLE_S, Dumpcap, Start, Stop
 from beowulf.errors import LabError, UsageError
 
-# Starts these words as a process whose standard output is the file and whose stderr is a pipe.
-Start = Callable[[list[str], IO[bytes]], "subprocess.Popen[bytes]"]
-Stop = Callable[["subprocess.Popen[bytes]"], None]
-
-READY = "File: "  # "Capturing on" comes some 30 ms earlier, before the interface is open
-LONGEST_START_S = 15.0
-LONGEST_STOP_S = 15.0
-# The kernel hands over a block of packets that is not full after a quarter of a second (dumpcap's
-# read time-out), and dumpcap forgets what it was not handed when the signal comes.
-SETTLE_S = 0.35
-
-_DROPS = re.compile(r"received/dropped on interface '.*?': (\d+)/(\d+) ")
-
-
-def start_here(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start the words on this machine, in the network of this very process."""
-    return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE)
-
-
-def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Ask the process to end as Ctrl-C does."""
-    process.send_signal(signal.SIGINT)
-
-
-def arguments(
-    interfaces: Sequence[str],
-    *,
-    snap_bytes: int = 128,
-    filter: str = "",
-    seconds: float = 3600,
-    kib: int = 1 << 20,
-    buffer_mib: int = 64,
-) -> list[str]:
-    """The dumpcap command: what a learner would type to capture into standard output.
-
-    With the default buffer of 2 MiB a third of the packets of two busy interfaces gets lost.
-    """
-    words = ["dumpcap", "-q", "-n", "-s", str(snap_bytes), "-B", str(buffer_mib)]
-    words += ["-a", f"duration:{seconds:g}", "-a", f"filesize:{kib}"]
-    words += ["-f", filter] if filter else []
-    for interface in interfaces:
-        words += ["-i", interface]
-    return [*words, "-w", "-"]
+# Of the kernel's memory, for all interfaces together: with dumpcap's own 2 MiB a third of the packets of
+# a busy interface gets lost.
+BUFFER_MIB = 64
 
 
 class Capture:
     """Packets of some interfaces, taken into a file from `with` on until its block ends.
 
-    Entering returns when packets are being taken, leaving when all are in the file. LabError for an
-    interface that does not exist, no permission, a full disk; what was captured is kept.
+    At `most_mb` the capture ends, or as a `ring` forgets its oldest packets instead. Entering returns
+    when packets are being taken, leaving when all are in the file. LabError for an interface that does
+    not exist, no permission, a full disk; what was captured is kept.
     """
 
     def __init__(
@@ -82,35 +46,48 @@ class Capture:
         *,
         where: str = "",
         seconds: float = 3600,
-        kib: int = 1 << 20,
-        buffer_mib: int = 64,
-        stop: Stop = interrupt,
+        most_mb: float = 1000,
+        ring: bool = False,
+        stop: Stop = dumpcap.interrupt,
     ) -> None:
         if not interfaces:
             raise UsageError("A capture needs an interface.", "`ip link` lists them.")
+        if most_mb <= 0:
+            raise UsageError(f"A capture of at most {most_mb:g} MB holds nothing.")
         self.file = Path(file)
         self.interfaces = tuple(interfaces)
         self.snap_bytes = snap_bytes
         self.filter = filter
         self.where = where
+        self.most_mb = most_mb
+        self.ring = ring
         self.began = self.ended = 0.0  # seconds since 1970
-        self.packets = 0  # that dumpcap counted
+        self.packets = 0  # that dumpcap counted; in the file, when a ring forgot some
         self.dropped = 0
         self.dropped_by_interface: dict[str, int] = {}
+        self.forgotten = False
         self.warnings: list[str] = []
-        self.words = arguments(
-            interfaces,
-            snap_bytes=snap_bytes,
-            filter=filter,
-            seconds=seconds,
-            kib=kib,
-            buffer_mib=buffer_mib,
-        )
-        self._start, self._stop = start, stop
-        self._process: subprocess.Popen[bytes] | None = None
-        self._said: list[str] = []
-        self._ready = threading.Event()
-        self._listener: threading.Thread | None = None
+        self._parts: Path | None = None  # the folder in which several files are written
+        self._running = False
+        share = len(interfaces)
+        self.dumpcaps = [
+            Dumpcap(
+                interface,
+                dumpcap.arguments(
+                    interface,
+                    snap_bytes=snap_bytes,
+                    filter=filter,
+                    seconds=seconds,
+                    most_mb=most_mb / share,
+                    ring=f"{number}.pcapng" if ring else "",
+                    buffer_mib=max(BUFFER_MIB // share, 8),
+                ),
+                where,
+                start,
+                stop,
+            )
+            for number, interface in enumerate(interfaces)
+        ]
 
     @property
     def elapsed_s(self) -> float:
@@ -119,29 +96,16 @@ class Capture:
 
     def __enter__(self) -> Capture:
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            output = self.file.open("wb")
-        except OSError as problem:
-            why = (problem.strerror or str(problem)).lower()
-            what = f"{self.file} cannot be written: {why}."
-            raise LabError(what, "Choose another place.") from None
-        with output:
-            try:
-                self._process = self._start(self.words, output)
-            except FileNotFoundError:
-                raise self._missing() from None
-            except PermissionError:
-                raise self._forbidden() from None
-        self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
-        self._listener.start()
-        try:
-            answered = self._ready.wait(LONGEST_START_S)
+            self._start()
+            for each in self.dumpcaps:
+                each.wait_until_ready()
         except BaseException:
-            self._end(self._process, settle=False)
+            for each in self.dumpcaps:
+                each.end()
+            self._clear()
             raise
-        if not self.began:
-            self._end(self._process, settle=False)
-            raise self._refused() if answered else self._silent()
+        self.began = max(each.began for each in self.dumpcaps)
+        self._running = True
         return self
 
     def __exit__(
@@ -158,28 +122,32 @@ class Capture:
             error.add_note(str(problem))  # what went wrong in the block matters more
 
     def stop(self) -> None:
-        """Take what is still on its way, end dumpcap and read its counts; once is enough."""
-        process, self._process = self._process, None
-        if process is None:
+        """Take what is still on its way, end all dumpcaps and read their counts; once is enough."""
+        if not self._running:
             return
-        by_itself = process.poll() is not None
-        self.ended = self.ended or time.time()
-        self._end(process, settle=not by_itself)
-        said = "".join(self._said)
-        self._count(said)
-        if "no space left" in said.lower():
-            raise LabError(
-                f"The disk is full: {self.file} ends before the capture did.",
-                "What was captured is kept; free some space and take it again.",
-                self.where,
-            )
-        if process.returncode != 0:
-            raise LabError(
-                f"The capture{self._on()} ended before it was to: {_complaint(said)}.",
-                f"What was captured is kept in {self.file}.",
-                self.where,
-            )
-        if by_itself:
+        self._running = False
+        now = time.time()
+        until = time.monotonic() + SETTLE_S
+        try:
+            for each in self.dumpcaps:
+                each.settle(until)
+        finally:
+            for each in self.dumpcaps:
+                each.end()
+        early = [each for each in self.dumpcaps if each.ended_by_itself]
+        # What came after all had ended is not counted as quiet.
+        self.ended = now if len(early) < len(self.dumpcaps) else max(each.ended for each in early)
+        self._count()
+        problems = [found for each in self.dumpcaps if (found := each.problem(self.file))]
+        try:
+            self._join()
+        except LabError as problem:
+            # What happened first, and where its packets are.
+            first = problems[0] if problems else problem
+            raise LabError(first.what, problem.mend, first.node) from None
+        if problems:
+            raise problems[0]
+        if early:
             self.warnings.append("The capture reached its limit of time or size and ended early.")
         if self.dropped:
             total = self.packets + self.dropped
@@ -187,12 +155,20 @@ class Capture:
                 f"{self.dropped} of {total} packets were dropped and are missing in the capture."
             )
 
-    def summary(self) -> dict[str, Any]:
-        """What `protocols.summary` says of the packets between entering and leaving the block."""
+    def summary(self, at: str = "") -> dict[str, Any]:
+        """What `protocols.summary` says of the packets between entering and leaving the block.
+
+        Of several interfaces one is chosen with `at`: a packet that passed two of them is there twice.
+        """
         from beowulf.capture import protocols
 
+        if len(self.interfaces) > 1 and not at:
+            raise UsageError(
+                f"{self.file} has packets of several interfaces, and some of them twice.",
+                f"Choose one of {', '.join(self.interfaces)} with `at`.",
+            )
         return protocols.summary(
-            self.file, self.elapsed_s, since=self.began, until=self.ended or None
+            self.file, self.elapsed_s, since=self.began, until=self.ended or None, at=at
         )
 
     def facts(self) -> dict[str, Any]:
@@ -207,96 +183,88 @@ class Capture:
             "interfaces": list(self.interfaces),
             "snap_bytes": self.snap_bytes,
             "filter": self.filter,
+            "most_mb": self.most_mb,
+            "ring": self.ring,
+            "forgotten": self.forgotten,
             "began": self.began,
             "ended": self.ended,
             "packets": self.packets,
             "dropped": self.dropped,
+            "dropped_by_interface": dict(self.dropped_by_interface),
         }
 
-    def _listen(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stderr
-        with process.stderr as lines:
-            for line in lines:
-                text = line.decode(errors="replace").replace("\r", "")
-                if text.startswith(READY) and not self.began:
-                    self.began = time.time()
-                    self._ready.set()
-                self._said.append(text)
-        self.ended = self.ended or time.time()
-        self._ready.set()
+    def _start(self) -> None:
+        with ExitStack() as opened:
+            try:
+                self.file.parent.mkdir(parents=True, exist_ok=True)
+                outputs = [opened.enter_context(self.file.open("wb"))]
+                folder = self.file.parent
+                if self.ring or len(self.dumpcaps) > 1:
+                    name = tempfile.mkdtemp(prefix=f"{self.file.name}.parts-", dir=folder)
+                    folder = self._parts = Path(name)
+                    # With a ring dumpcap names its files itself, and this one stays empty.
+                    names = [f"{number}.part" for number in range(len(self.dumpcaps))]
+                    outputs = [opened.enter_context((folder / n).open("wb")) for n in names]
+            except OSError as problem:
+                why = (problem.strerror or str(problem)).lower()
+                what = f"{self.file} cannot be written: {why}."
+                raise LabError(what, "Choose another place.") from None
+            for each, output in zip(self.dumpcaps, outputs, strict=True):
+                each.start(output, folder)
 
-    def _end(self, process: subprocess.Popen[bytes], *, settle: bool) -> None:
-        if settle:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(SETTLE_S)
-        if process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._stop(process)
+    def _count(self) -> None:
+        self.packets = sum(each.packets for each in self.dumpcaps)
+        self.dropped = sum(each.dropped for each in self.dumpcaps)
+        self.dropped_by_interface = {each.interface: each.dropped for each in self.dumpcaps}
+        for each in self.dumpcaps:
+            self.warnings += each.warnings
+
+    def _join(self) -> None:
+        """Put what lies in the folder together; it stays there when that fails."""
+        if self._parts is None:
+            return
+        parts = sorted(part for part in self._parts.iterdir() if part.stat().st_size)
+        if not parts:  # not even a header was written, which each dumpcap has said why
+            self._clear()
+            return
+        words = ["mergecap", "-F", "pcapng", "-w", str(self.file), *map(str, parts)]
         try:
-            process.wait(LONGEST_STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            self.warnings.append("dumpcap did not end when asked and was killed.")
-        if self._listener:  # its last words hold the counts
-            self._listener.join(LONGEST_STOP_S)
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise LabError(
+                f"There is no mergecap to put the parts of {self.file} together.",
+                f"They are kept in {self._parts}; `beowulf doctor --fix` installs it.",
+            ) from None
+        # A part that a full disk has cut off is a complaint, but all before that is taken over.
+        if done.returncode and "cut short" not in done.stderr:
+            self.file.unlink()
+            raise LabError(
+                f"The parts of {self.file} could not be put together: {done.stderr.strip()}",
+                f"They are kept in {self._parts}.",
+            )
+        # dumpcap numbers the files of a ring from 1 on: 0_00001_20261231235959.pcapng.
+        kept = [part.name.split("_")[:2] for part in parts]
+        self._clear()
+        numbers = range(len(self.interfaces))
+        full = [number for number in numbers if self.ring and [str(number), "00001"] not in kept]
+        if full:
+            self._tell_what_is_left([self.interfaces[number] for number in full])
 
-    def _count(self, said: str) -> None:
-        counts = [(int(taken), int(lost)) for taken, lost in _DROPS.findall(said)]
-        self.packets = sum(taken for taken, _ in counts)
-        self.dropped = sum(lost for _, lost in counts)
-        self.dropped_by_interface = {
-            name: lost for name, (_, lost) in zip(self.interfaces, counts, strict=False)
-        }
-        if not counts:
-            self.warnings.append("dumpcap did not say how many packets it dropped.")
+    def _tell_what_is_left(self, full: list[str]) -> None:
+        from beowulf.capture.packets import Packets
 
-    def _on(self) -> str:
-        if self.where == "switch":
-            return " at the switch"
-        return f" on {self.where}" if self.where else ""
-
-    def _missing(self) -> LabError:
-        return LabError(
-            f"There is no dumpcap{self._on()} to take packets with.",
-            "`beowulf doctor --fix` installs it (Debian's package tshark).",
-            self.where,
+        self.forgotten = True
+        self.packets = sum(piece["time_ns"].size for piece in Packets(self.file))
+        for name in full:
+            times = (piece["time_ns"] for piece in Packets(self.file, at=name))
+            first_ns = next(int(time_ns[0]) for time_ns in times if time_ns.size)
+            # A moment before it: seconds since 1970 as a float tell no nanoseconds.
+            self.began = max(self.began, (first_ns - 1000) / 1e9)
+        self.warnings.append(
+            f"The ring was full: of this capture the last {self.elapsed_s:.1f} s are left."
         )
 
-    def _forbidden(self) -> LabError:
-        # Debian's dumpcap may be allowed to the group wireshark only.
-        return LabError(
-            f"You may not capture{self._on()} on {', '.join(self.interfaces)}.",
-            "`ls -l $(command -v dumpcap)` shows who may; outside of a cluster it takes root.",
-            self.where,
-        )
-
-    def _silent(self) -> LabError:
-        what = f"dumpcap{self._on()} was not ready after {LONGEST_START_S:g} s."
-        return LabError(what, "`beowulf status` shows which nodes answer.", self.where)
-
-    def _refused(self) -> LabError:
-        said = "".join(self._said)
-        low = said.lower()
-        if found := re.search(r'no device named "(.*?)"', said):
-            what = f"There is no network interface {found[1]}{self._on()}."
-            return LabError(what, "`ip link` lists the interfaces.", self.where)
-        if found := re.search(r'Device "(.*?)" is not up', said):
-            what = f"The network interface {found[1]}{self._on()} is down."
-            return LabError(what, f"`ip link set {found[1]} up` brings it up.", self.where)
-        if "invalid capture filter" in low:
-            what = f"The capture filter {self.filter!r} is not one."
-            return UsageError(what, "`man pcap-filter` explains them.", self.where)
-        if "permission" in low or "not permitted" in low:
-            return self._forbidden()
-        if "no such file" in low or "not found" in low:
-            return self._missing()
-        what = f"dumpcap{self._on()} could not start: {_complaint(said)}."
-        return LabError(what, "`beowulf doctor` checks what it needs.", self.where)
-
-
-def _complaint(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines()]
-    lines = [line for line in lines if line and not line.startswith(("Capturing on", READY))]
-    first = lines[0] if lines else "it said nothing"
-    return first.removeprefix("dumpcap: ").rstrip(".")
+    def _clear(self) -> None:
+        if self._parts is not None:
+            shutil.rmtree(self._parts, ignore_errors=True)
+            self._parts = None

@@ -76,6 +76,8 @@ def up(
     cluster = namespaces.up(plan, say=say)
     if before:
         print(before)
+    if settled := _settled(cluster):
+        print(f"Put back, as `beowulf tune revert` was to: {', '.join(settled)}.")
     print(
         f"{len(cluster.nodes)} nodes are up: {', '.join(cluster.nodes)}"
         f" ({plan.rate}, {plan.networks} network{'s' * (plan.networks > 1)}, {plan.mpi} MPICH)."
@@ -95,6 +97,17 @@ def _before(running: NamespaceCluster | None, plan: Plan) -> str:
         return f"The cluster was broken on purpose ({running.broken}) and is whole again."
     dead = running.dead_nodes()
     return f"{', '.join(dead)} was down and runs again." if dead else ""
+
+
+def _settled(cluster: NamespaceCluster) -> list[str]:
+    """The knobs that were put back on nodes that had been down; most clusters never had one turned."""
+    from beowulf.cluster import state
+
+    if not (cluster.folder / state.TUNED).exists():
+        return []
+    from beowulf.tuning.change import settle
+
+    return settle(cluster)
 
 
 def status(as_json: AsJson = False) -> None:
@@ -234,6 +247,21 @@ def down(
 
     say = _print_commands if explain else shells.silent
     print("The cluster is down." if namespaces.down(say=say) else "No cluster was running.")
+    if changed := _changed_here():
+        print(
+            f"This machine itself is still changed ({', '.join(changed)}): `beowulf tune revert` puts it back."
+        )
+
+
+def _changed_here() -> list[str]:
+    """The knobs of this machine that are turned; most machines never had one turned."""
+    from beowulf.cluster import state
+
+    if not state.tuned_host().exists():
+        return []
+    from beowulf.tuning import log
+
+    return [entry.knob for entry in log.of_host().open()]
 
 
 def _print_commands(where: str, lines: str) -> None:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from beowulf.cli import classroom, cluster, lab, machine, programs, studies, wire
+from beowulf.cli import (
+    classroom,
+    cluster,
+    lab,
+    machine,
+    node_bench,
+    npb,
+    programs,
+    studies,
+    suites,
+    tune,
+    wire,
+)
 
 app = typer.Typer(
     name="beowulf",
@@ -16,6 +28,7 @@ app = typer.Typer(
     help="A four-node Beowulf cluster on this machine, and the labs on it.\n\n"
     "[bold]beowulf up[/bold], then [bold]beowulf ssh node00[/bold]; [bold]beowulf down[/bold] takes it away.",
 )
-for group in (machine, cluster, programs, studies, wire, lab):
+for group in (machine, cluster, programs, studies, node_bench, npb, suites, wire, lab):
     group.add_to(app)
+app.add_typer(tune.app, name="tune", rich_help_panel="Programs and studies")
 app.add_typer(classroom.app, name="class", rich_help_panel="Teaching")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from beowulf.mpi import Launch
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,6 +30,12 @@ def run(
     timeout: Annotated[
         float, typer.Option(min=0, help="Stop it after this many seconds; 0: never.")
     ] = 600.0,
+    profile: Annotated[
+        bool,
+        typer.Option(
+            "--profile", help="Count its MPI calls, and say how long it was inside of them."
+        ),
+    ] = False,
 ) -> None:
     """Run an MPI program on the cluster, from node00, in the folder that you are in.
 
@@ -36,6 +47,36 @@ def run(
     from beowulf.cluster import running
     from beowulf.errors import LabError
 
-    done = mpi.launch(running(), program, ranks, arguments or (), timeout_s=timeout, show=True)
+    if profile:
+        done = _profiled(program, ranks, arguments or (), timeout)
+    else:
+        done = mpi.launch(running(), program, ranks, arguments or (), timeout_s=timeout, show=True)
     if sentence := mpi.failure(done, program.name):
         raise LabError(sentence, "What it printed above says more.")
+
+
+def _profiled(program: Path, ranks: int, arguments: Sequence[str], timeout_s: float) -> Launch:
+    """The same with profile.c between the program and MPI; what it counted is shown at the end."""
+    import contextlib
+    import sys
+    import tempfile
+
+    from rich.console import Console
+
+    from beowulf import mpi
+    from beowulf.cluster import running
+    from beowulf.measure import profile
+
+    cluster = running()
+    library = str(cluster.describe().get("mpi", "classic"))
+    words = mpi.prepare(program, library=library)
+    # Below /tmp, which the nodes of a local cluster share with this machine.
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as folder:
+        layer = profile.prefix(profile.build(Path(folder), library=library))
+        with contextlib.redirect_stdout(profile.Sieve(sys.stdout)):
+            done = mpi.launch(
+                cluster, [*layer, *words], ranks, arguments, timeout_s=timeout_s, show=True
+            )
+    if done.returncode == 0:
+        Console().print(profile.printed(done.stdout))
+    return done

@@ -35,6 +35,10 @@ def add_to(app: typer.Typer) -> None:
 def study(
     name: Annotated[str, typer.Argument(help=f"The study's ID: {', '.join(STUDIES)}.")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
+    adaptive: Annotated[
+        bool,
+        typer.Option("--adaptive", help="A7, B1: add sizes where a time leaves the line."),
+    ] = False,
     records: Folder = KEPT_IN,
     variant: Variant = "",
     as_json: AsJson = False,
@@ -51,7 +55,13 @@ def study(
     title, cluster = find(name).TITLE, running()
     with bar(title, shown=not as_json) as told:
         record, path = measure_and_save(
-            name, cluster, records, variant=variant, quick=quick, told=told
+            name,
+            cluster,
+            records,
+            variant=variant,
+            quick=quick,
+            adaptive=adaptive,
+            told=told,
         )
     print_verdicts(judge(record), as_json)
     if not as_json:
@@ -77,13 +87,28 @@ def show(
     name: Annotated[str, typer.Argument(help=f"The study's ID: {', '.join(STUDIES)}.")],
     records: Folder = KEPT_IN,
     variant: Variant = "",
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            help="Draw it instead, as .png or .svg; what it shows in words and its table lie beside it.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print what the newest Record of a study holds: every point with its samples and facts.
 
-    Example: beowulf show A5
+    Example: beowulf show A5 --picture idle.png
     """
     record = _newest(name, records, variant)
+    if picture is not None:
+        from beowulf.studies import draw
+
+        figure = draw(record)
+        files = figure.save(picture)
+        print(figure.alt)
+        print(f"Written: {', '.join(str(file) for file in files)}.")
+        return
     if as_json:
         print(json.dumps(record.as_plain(), indent=1))
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,7 +33,10 @@ def capture(
         Path | None, typer.Option("-o", "--output", help="The capture file that is written.")
     ] = None,
     where: Annotated[
-        str, typer.Option(help="Whose packets: the switch's (all), or one node's.")
+        str,
+        typer.Option(
+            help="Whose packets: the switch's (all, each once), one node's, or all nodes'."
+        ),
     ] = "switch",
     snap: Annotated[
         int, typer.Option(help="Take so many bytes of each packet; 0: all of them.")
@@ -40,6 +44,12 @@ def capture(
     packet_filter: Annotated[
         str, typer.Option("--filter", help="Take only these, such as 'tcp and not port 22'.")
     ] = "",
+    most: Annotated[
+        float, typer.Option(help="End the capture when so many MB (10^6 bytes) are in the file.")
+    ] = 1000,
+    ring: Annotated[
+        bool, typer.Option("--ring", help="At --most, forget the oldest packets instead of ending.")
+    ] = False,
     ranks: Annotated[int, typer.Option("-n", help="How many ranks.")] = 4,
     seconds: Annotated[
         float, typer.Option(help="Without a program: capture for so long, or until Ctrl-C.")
@@ -47,19 +57,11 @@ def capture(
     timeout: Annotated[
         float, typer.Option(help="Stop the program after this many seconds; 0: never.")
     ] = 600.0,
-    install_dissector: Annotated[
-        bool,
-        typer.Option("--install-dissector", help="Teach your Wireshark to show MPICH's packets."),
-    ] = False,
 ) -> None:
     """Capture packets into a file while an MPI program runs on the cluster, or for some seconds.
 
     Example: beowulf capture -o ring.pcapng -n 4 -- labs/01-validation/ring.c
     """
-    if install_dissector:
-        _install()
-        if file is None:
-            return
     if file is None:
         raise UsageError("A capture needs a file.", "Name it: `-o ring.pcapng`.")
     if snap < 0 or seconds <= 0:
@@ -71,7 +73,14 @@ def capture(
     failed = ""
     # Compiling is no part of what is measured.
     words = mpi.prepare(Path(program[0]), library=_library(cluster)) if program else []
-    wire = cluster.capture(file, where=where, snap_bytes=snap or WHOLE, packet_filter=packet_filter)
+    wire = cluster.capture(
+        file,
+        where=where,
+        snap_bytes=snap or WHOLE,
+        packet_filter=packet_filter,
+        most_mb=most,
+        ring=ring,
+    )
     with wire:
         if program:
             done = mpi.launch(cluster, [*words, *program[1:]], ranks, timeout_s=timeout, show=True)
@@ -80,110 +89,76 @@ def capture(
             _wait(seconds)
     for warning in wire.warnings:
         typer.echo(f"beowulf: {warning}", err=True)
-    print(f"{wire.packets} packets are in {file} ({wire.dropped} dropped).")
-    print(f"Next: `beowulf packets {file}` says what they are.")
+    lost = [f"{count} at {name}" for name, count in wire.dropped_by_interface.items() if count]
+    where_lost = f": {', '.join(lost)}" if len(wire.interfaces) > 1 and lost else ""
+    print(f"{wire.packets} packets are in {file} ({wire.dropped} dropped{where_lost}).")
+    at = f" --at {wire.interfaces[0]}" if len(wire.interfaces) > 1 else ""
+    print(f"Next: `beowulf packets {file}{at}` says what they are.")
     if failed:
         raise LabError(failed, "What it printed above says more.")
 
 
 def packets(
-    file: Annotated[Path, typer.Argument(help="A capture, pcap or pcapng.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="A capture, pcap or pcapng.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data for a script.")] = False,
     messages: Annotated[
         bool, typer.Option("--messages", help="List the MPI messages, one a line.")
     ] = False,
+    at: Annotated[
+        str, typer.Option(help="Only what was taken at this place of several, such as node01.")
+    ] = "",
     elapsed: Annotated[
         float | None,
         typer.Option(help="Rates over so many seconds. [default: first to last packet]"),
     ] = None,
+    tshark: Annotated[
+        bool, typer.Option("--tshark", help="Print the tshark command that shows MPICH's packets.")
+    ] = False,
+    install_dissector: Annotated[
+        bool,
+        typer.Option("--install-dissector", help="Teach your Wireshark to show MPICH's packets."),
+    ] = False,
 ) -> None:
     """Say what the packets of a capture are: how many, how fast, of which kind, with how much overhead.
 
-    Example: beowulf packets ring.pcapng --json
+    Example: beowulf packets ring.pcapng --messages
     """
+    if install_dissector:
+        _install()
+        if file is None:
+            return
+    if file is None:
+        raise UsageError("Which capture? Name its file.", "Example: `beowulf packets ring.pcapng`.")
     if elapsed is not None and elapsed <= 0:
         raise UsageError("`--elapsed` is more than 0 seconds.")
-    if messages:
-        _print_messages(file, as_json)
+    if tshark:
+        _print_tshark(file)
         return
+    if messages:
+        _print_messages(file, as_json, at)
+        return
+    from beowulf.capture import report
     from beowulf.capture.analysis import analyse
 
-    found = analyse(file, elapsed)
+    found = analyse(file, elapsed, at)
     if as_json:
         print(json.dumps(found, indent=1))
         return
-    for line in describe(found):
+    for line in report.lines(found):
         print(line)
     for warning in found["warnings"]:
         typer.echo(f"beowulf: {warning}", err=True)
 
 
-def describe(found: dict[str, Any]) -> list[str]:
-    """What `analyse` found, in lines for a reader."""
-    tcp, mpi, overhead = found["tcp"], found["mpi"], found["overhead"]
-    headers = tcp["header_bytes"]
-    lines = [
-        f"{found['packets']} packets, {found['bytes']} bytes in {found['elapsed_s']:.6f} s",
-        f"  {found['packets_per_s']:.2f} packets/s, {found['bytes_per_s']:.2f} bytes/s,"
-        f" {found['mbit_per_s']:.4f} Mbit/s",
-        "Of all packets",
-        f"  data segments {_percent(found['shares']['data_segments'])},"
-        f" ssh {_percent(found['shares']['remote_shell'])},"
-        f" only ACK {_percent(found['shares']['ack_only'])},"
-        f" opening and closing {_percent(found['shares']['connection'])},"
-        f" not TCP {_percent(found['shares']['other'])}",
-        f"  short messages of MPICH {_percent(found['short_messages']['share'])}",
-        "TCP",
-        f"  {tcp['packets']} packets, {tcp['bytes']} bytes: headers of Ethernet"
-        f" {headers['ethernet']}, IP {headers['ip']}, TCP {headers['tcp']};"
-        f" payload {tcp['payload_bytes']}, padding {tcp['padding_bytes']}",
-        f"  overhead {_percent(overhead['tcp'])} of the bytes are not payload seen for the first time",
-        f"  paper A's measure: {_percent(overhead['paper_a_data_share'])} of TCP's packets are data",
-        f"  {tcp['connections']} connections; retransmitted {tcp['retransmissions']['packets']}"
-        f" packets, out of order {tcp['out_of_order_packets']}, window closed"
-        f" {tcp['zero_window_packets']}, ACKs after 30 ms and more {tcp['delayed_acks']}",
-        "MPI",
-        f"  {mpi['messages']} messages, {mpi['message_bytes']} bytes"
-        f" ({mpi['collective']['messages']} of collective calls)",
-    ]
-    for kind, count in mpi["kinds"].items():
-        lines.append(
-            f"  {kind}: {count['messages']} messages, {count['bytes']} bytes,"
-            f" {count['segments_per_message']:.1f} segments a message"
-        )
-    if mpi["control_packets"]:
-        parts = [f"{name} {count}" for name, count in mpi["control_packets"].items()]
-        lines.append("  other packets of MPICH: " + ", ".join(parts))
-    if mpi["connections"]:
-        setup = mpi["setup"]["syn_to_answer_s"]
-        taken = "" if setup is None else f", open after {setup * 1e6:.0f} us"
-        lines.append(
-            f"  {mpi['connections']} connections{taken}; {_percent(overhead['mpi'])}"
-            " of their bytes are not in messages"
-        )
-    ssh, rest = found["ssh"], found["other_tcp"]
-    login = ssh["setup"]
-    keyed = (
-        f"; {login['packets']:g} packets and {login['syn_to_keys_s'] * 1000:.0f} ms until one has keys"
-        if login["logins"]
-        else ""
-    )
-    lines += [
-        f"ssh: {ssh['connections']} connections, {ssh['packets']} packets, {ssh['bytes']} bytes{keyed}",
-        f"other TCP, such as the launcher's: {rest['connections']} connections,"
-        f" {rest['packets']} packets, {rest['bytes']} bytes",
-    ]
-    return lines
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{share:.2%}".replace("%", " %")
-
-
-def _print_messages(file: Path, as_json: bool) -> None:
+def _print_messages(file: Path, as_json: bool, at: str) -> None:
+    from beowulf.capture.analysis import warn_of
     from beowulf.capture.mpi_messages import messages
 
-    found = messages(file)
+    found = messages(file, at)
+    if found.attrs["several"]:
+        typer.echo(f"beowulf: {warn_of(found.attrs['several'])}", err=True)
     if as_json:
         print(json.dumps(found.to_dict("records"), indent=1))
         return
@@ -196,6 +171,12 @@ def _print_messages(file: Path, as_json: bool) -> None:
         typer.echo(
             f"beowulf: {lost} segments could not be read; `--snap 0` takes them whole.", err=True
         )
+
+
+def _print_tshark(file: Path) -> None:
+    from beowulf.capture import dissector
+
+    print(shlex.join([*dissector.tshark_words(file.absolute()), "-Y", "mpich"]))
 
 
 def _install() -> None:

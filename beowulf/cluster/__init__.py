@@ -72,8 +72,14 @@ class Cluster(ABC):
         where: str = "switch",
         snap_bytes: int = 128,
         packet_filter: str = "",
+        most_mb: float = 1000,
+        ring: bool = False,
     ) -> Capture:
-        """A capture, to be entered with `with`: packets at the switch or at a node, into `file`."""
+        """A capture, to be entered with `with`: packets at the switch, at a node or at all `nodes`, into `file`.
+
+        At `most_mb` it ends, or as a `ring` forgets the oldest packets. At all nodes, each packet between two of
+        them is captured at both; the name of its interface is that of the node.
+        """
 
     @abstractmethod
     def describe(self) -> Mapping[str, Any]:

@@ -78,6 +78,8 @@ LAUNCHER = """\
 #!/bin/sh
 # MPICH's own mpiexec, which adds patient polling to the ranks: a rank that waits lets another one compute when there
 # are more ranks than cores (BEOWULF_PATIENT=never turns it off). When a run fails, it says which node is gone.
+# What `beowulf tune apply patient-polling` says, for whoever has said nothing.
+[ "$BEOWULF_PATIENT" != auto ] || [ ! -r /run/beowulf/patient ] || read -r BEOWULF_PATIENT </run/beowulf/patient
 trap : INT
 MPIEXEC "$@"
 code=$?

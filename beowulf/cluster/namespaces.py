@@ -145,25 +145,46 @@ class NamespaceCluster(Cluster):
         where: str = "switch",
         snap_bytes: int = 128,
         packet_filter: str = "",
+        most_mb: float = 1000,
+        ring: bool = False,
     ) -> Capture:
-        """Capture all that crosses the switch of the first network, or what one node's eth0 sees."""
+        """Capture all that crosses the switch of the first network, or what one node's eth0 sees, or every node's.
+
+        A node's port of the switch sees the very frames that its eth0 does, and has its name.
+        """
         from beowulf.capture.wire import Capture
 
-        at_switch = where == "switch"
-        enter = self.enter_switch() if at_switch else self.enter(where)
+        if where == "nodes":
+            for node in self.nodes:
+                self.enter(node)  # LabError for one that is down
+            enter, interfaces = self.enter_switch(), [self.plan.port(node) for node in self.nodes]
+        elif where == "switch":
+            # A bridge in promiscuous mode is shown each frame that it forwards, once.
+            enter, interfaces = self.enter_switch(), ["br0"]
+        else:
+            enter, interfaces = self.enter(where), ["eth0"]
 
-        def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+        def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 [*enter, *words],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.PIPE,
+                cwd=folder,
                 start_new_session=True,
             )
 
-        # A bridge in promiscuous mode is shown each frame that it forwards, once.
-        interfaces = ["br0" if at_switch else "eth0"]
-        return Capture(start, file, interfaces, snap_bytes, packet_filter, where=where, stop=_stop)
+        return Capture(
+            start,
+            file,
+            interfaces,
+            snap_bytes,
+            packet_filter,
+            where=where,
+            most_mb=most_mb,
+            ring=ring,
+            stop=_stop,
+        )
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Heal the cluster, then set up one fault; the `node` is chosen by the learner's name if not given."""

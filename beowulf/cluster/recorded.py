@@ -97,6 +97,8 @@ class RecordedCluster(Cluster):
         where: str = "switch",
         snap_bytes: int = 128,
         packet_filter: str = "",
+        most_mb: float = 1000,
+        ring: bool = False,
     ) -> Capture:
         """Not to be had; the Record names the captures that were taken."""
         raise _not_here("a capture")

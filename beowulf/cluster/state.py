@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from beowulf import places
 from beowulf.cluster.plan import Plan
 from beowulf.errors import LabError
 
@@ -18,8 +19,9 @@ CLUSTER = "cluster.json"
 RACK_LOG = "rack.log"
 BROKEN = "broken"
 SERVED = "lab.json"  # which lab is open on the cluster
+TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
 # All that a cluster keeps in its folder; whatever else lies there is not ours to remove.
-OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, SERVED}
+OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, SERVED, TUNED}
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,12 @@ def load(folder: Path) -> Kept | None:
         return Kept(Plan(**found["plan"]), int(found["rack_pid"]))
     except (OSError, ValueError, KeyError, TypeError, LabError):
         return None
+
+
+def tuned_host() -> Path:
+    """The file that remembers which knobs of this machine were turned; no cluster takes it away with it."""
+    folder = places.state()
+    return folder.with_name(f"{folder.name}-{TUNED}")
 
 
 def strangers(folder: Path) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from beowulf.errors import LabError
-from beowulf.measure.roundtrips import EXCHANGE, messages, pairs
+from beowulf.measure.roundtrips import EXCHANGE, Plan, messages, pairs
 from beowulf.measure.statistics import summary
 from beowulf.record import Record
 
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PATTERN = "ring"
+RANKS = (2, 3, 4)
+
+
+def rings(sizes: Sequence[int]) -> Plan:
+    """Blocking and non-blocking in turns, in rings of 2, 3 and 4 ranks."""
+    return Plan([(PATTERN, ranks) for ranks in RANKS], ("blocking", "nonblocking"), sizes)
 
 
 def differences(record: Record) -> pd.DataFrame:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from beowulf.measure.quality import MEND
+from beowulf.errors import LabError
 from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
+
+MEND = "Close what else runs on this machine and measure again, without --quick if it was given."
 
 
 def verdict(
@@ -32,10 +35,25 @@ def verdict(
     )
 
 
+def unjudged(record: Record, claims: Mapping[str, str], trouble: Sequence[str]) -> list[Verdict]:
+    """An inconclusive Verdict on each claim (its name: what it says), where there is nothing to look at."""
+    return [
+        verdict(record, name, says, "inconclusive", "", trouble=trouble)
+        for name, says in claims.items()
+    ]
+
+
+def rising(intervals: Sequence[tuple[float, float]]) -> Outcome:
+    """Whether each interval lies wholly above the one before; inconclusive while two touch."""
+    steps = list(pairwise(intervals))
+    if any(high < before_low for (before_low, _), (_, high) in steps):
+        return "contradicted"
+    touch = any(low <= before_high for (_, before_high), (low, _) in steps)
+    return "inconclusive" if touch else "holds"
+
+
 def need_study(record: Record, study: str) -> None:
     """LabError when a Record is of another study than the one that judges it."""
-    from beowulf.errors import LabError
-
     if record.study != study:
         raise LabError(
             f"This is a Record of study {record.study}, and {study} is judged here.",

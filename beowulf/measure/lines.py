@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-KINDS = ("about", "first", "sample", "end")
-UNITS = ("_s", "_ms", "_us")
+KINDS = ("about", "first", "sample", "sent", "counts", "check", "result", "end", "profile")
+UNITS = ("_s", "_ms", "_us", "_ns")
 
 
 class Lines(io.TextIOBase):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from itertools import combinations
 from typing import Any
 
-from beowulf.measure.statistics import summary
+import numpy as np
+
 from beowulf.record import Point, Record
 
 FEWEST_SAMPLES = 30
@@ -14,19 +16,22 @@ FEWEST_QUICK = 10
 # More programs wanted a core than there are cores, before ours began.
 BUSY_SHARE = 1.0
 WAITING_PERCENT = 20.0
-# Medians of launches may differ by this share, or by the spread within a launch if that is more.
+# Medians of launches may differ by this share, whatever the spread within a launch.
 LAUNCHES_DIFFER = 0.05
+# With fewer samples a launch has no spread that another launch could be held against.
+FEWEST_OF_A_LAUNCH = 5
 # So large a share of the sweep's places may have launches that disagree: a burst of noise hits some.
 PLACES_DIFFER = 0.2
 
 NO_SAMPLES = "there are no samples"
-MEND = "Close what else runs on this machine and measure again, without --quick if it was given."
 
 
-def trouble(record: Record, quantity: str = "") -> list[str]:
+def trouble(record: Record, quantity: str = "", alike: float = 0.0, enough: int = 0) -> list[str]:
     """Why no verdict may rest on this Record, a sentence each; empty when one may.
 
-    With a `quantity`, only points of that one are looked at.
+    With a `quantity`, only points of that one are looked at; launches whose medians differ by at most
+    `alike` of its unit count as alike, because no claim of the study could come out otherwise. `enough`
+    is how many samples a point needs where one takes minutes; 0 for as many as usual.
     """
     found = []
     if not record.complete:
@@ -36,12 +41,12 @@ def trouble(record: Record, quantity: str = "") -> list[str]:
     if not points:
         return [*found, NO_SAMPLES]
     found += _busy(record.circumstances.get("before", {}), "before the start")
-    fewest = FEWEST_QUICK if record.sweep.get("quick") else FEWEST_SAMPLES
+    fewest = enough or (FEWEST_QUICK if record.sweep.get("quick") else FEWEST_SAMPLES)
     places = _places(points)
     least = min(sum(len(p.samples) for p in each) for each in places.values())
     if least < fewest:
         found.append(f"a point has {least} samples, and {fewest} are needed")
-    differ = [each for each in places.values() if _launches_differ(each)]
+    differ = [each for each in places.values() if _launches_differ(each, alike)]
     if len(differ) > PLACES_DIFFER * len(places):
         found.append(
             f"launches of the same program differ at {len(differ)} of {len(places)} points"
@@ -69,10 +74,20 @@ def _places(points: list[Point]) -> dict[str, list[Point]]:
     return places
 
 
-def _launches_differ(points: list[Point]) -> bool:
-    if len(points) < 2:
-        return False
-    found = [summary(point.samples) for point in points]
-    medians = [each.median for each in found]
-    spread = max(each.q3 - each.q1 for each in found)
-    return max(medians) - min(medians) > max(LAUNCHES_DIFFER * min(medians), 2 * spread)
+def _launches_differ(points: list[Point], alike: float) -> bool:
+    """Whether some two launches differ by more than matters, and by more than the spread of both.
+
+    The interval of a median takes all samples for equal. It is too narrow where launches lie apart, and
+    right enough where their middle halves overlap. The quartiles of 5 samples or more make two launches
+    of the same kind differ at one place of twenty by chance, those of 10 at one of two hundred.
+    """
+    quartiles = [
+        np.percentile(point.samples, (25, 50, 75))
+        for point in points
+        if len(point.samples) >= FEWEST_OF_A_LAUNCH
+    ]
+    for (low, median, high), (other_low, other, other_high) in combinations(quartiles, 2):
+        matters = max(LAUNCHES_DIFFER * min(median, other), alike)
+        if abs(median - other) > max(matters, (high - low) + (other_high - other_low)):
+            return True
+    return False

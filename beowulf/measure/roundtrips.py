@@ -11,7 +11,7 @@ from beowulf import places
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio, ratio
-from beowulf.measure.sweep import checked
+from beowulf.measure.sweep import Curves, adaptive, checked
 from beowulf.measure.table import summarised
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
@@ -50,6 +50,8 @@ def need_nodes(cluster: Cluster, ranks: int) -> None:
 # Launches of the program, and passes over all sizes in each: 30 samples a place, 12 with --quick.
 LAUNCHES, PASSES = 3, 10
 QUICK_LAUNCHES, QUICK_PASSES = 2, 6
+ROUNDS, QUICK_ROUNDS = 4, 2  # of refinement, in an adaptive sweep
+MOST_SIZES, QUICK_MOST_SIZES = 64, 24
 
 
 @dataclass(frozen=True)
@@ -69,33 +71,72 @@ def sweep(
     plan: Plan,
     *,
     quick: bool = False,
+    refined: bool = False,
     progress: Progress = no_progress,
 ) -> Record:
-    """Measure a plan: several launches, in each of which every run comes once."""
+    """Measure a plan: several launches, in each of which every run comes once.
+
+    `refined`, the first launch finds the sizes: from those of the plan on, mpptest's adaptive way.
+    """
     ranks = max(ranks for _, ranks in plan.runs)
     need_nodes(cluster, ranks)
     sizes = checked(plan.sizes, ranks)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
+    rounds = (QUICK_ROUNDS if quick else ROUNDS) if refined else 0
     told = {"sizes": sizes, "launches": launches, "passes": passes}
     if plan.overlap_bytes:
         told["overlap_bytes"] = list(plan.overlap_bytes)
-    planned = launches * len(plan.runs)
+    planned = (launches + rounds) * len(plan.runs)
     with Session(
         study, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=told
     ) as session:
-        for launch in range(launches):
-            for pattern, ranks in plan.runs:
-                run(
-                    session,
-                    ranks,
-                    sizes,
-                    pattern=pattern,
-                    protocols=plan.protocols,
-                    passes=passes,
-                    launch=launch,
-                    overlap_bytes=plan.overlap_bytes,
-                )
+        if refined:
+            session.sweep["coarse"] = sizes
+            sizes = _refined(session, plan, sizes, passes, rounds, quick)
+            session.planned = session.done + (launches - 1) * len(plan.runs)
+        for launch in range(1 if refined else 0, launches):
+            _launch(session, plan, sizes, passes, launch)
     return session.record()
+
+
+def _refined(
+    session: Session, plan: Plan, sizes: Sequence[int], passes: int, rounds: int, quick: bool
+) -> list[int]:
+    """Do the first launch in rounds, each of which measures the sizes that the last one asks for."""
+
+    def measured(wanted: list[int]) -> Curves:
+        _launch(session, plan, wanted, passes, 0)
+        session.sweep["sizes"] = sorted({*session.sweep["sizes"], *wanted})
+        return _least(session, set(wanted))
+
+    most = QUICK_MOST_SIZES if quick else MOST_SIZES
+    adaptive(sizes, measured, rounds=rounds, most=max(most, len(sizes)))
+    return list(session.sweep["sizes"])
+
+
+def _least(session: Session, sizes: set[int]) -> Curves:
+    """The smallest time of each of these sizes, for everything that was measured at it."""
+    found: Curves = {}
+    for point in session.points:
+        if point.quantity not in QUANTITY.values() or point.at["size_bytes"] not in sizes:
+            continue
+        at = {name: value for name, value in point.at.items() if name != "size_bytes"}
+        found.setdefault(tuple(at.items()), {})[point.at["size_bytes"]] = min(point.samples)
+    return found
+
+
+def _launch(session: Session, plan: Plan, sizes: Sequence[int], passes: int, launch: int) -> None:
+    for pattern, ranks in plan.runs:
+        run(
+            session,
+            ranks,
+            sizes,
+            pattern=pattern,
+            protocols=plan.protocols,
+            passes=passes,
+            launch=launch,
+            overlap_bytes=plan.overlap_bytes,
+        )
 
 
 def run(

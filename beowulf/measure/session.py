@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import shutil
 import sys
@@ -12,17 +11,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 from beowulf import circumstances, mpi
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
+from beowulf.measure.complaints import REFUSED, Complaints
 from beowulf.measure.lines import Lines
 from beowulf.record import Point, Record, moment
 from beowulf.studies import Progress, no_progress
-
-LIBRARYS_OWN = ("Abort(", "application called MPI_Abort", "[", "mpiexec:")
-REFUSED = "refused: "  # how labs/include/measure/check.h begins the sentence of a program
 
 
 class Session:
@@ -48,6 +45,7 @@ class Session:
         self.planned, self.done = launches, 0
         self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
         self.points: list[Point] = []
+        self.captures: list[dict[str, Any]] = []  # for whoever captures while a launch runs
         self.warnings: list[str] = []
         self.complete = True
         self.programs: dict[str, str] = {}  # name and digest
@@ -79,6 +77,10 @@ class Session:
         self.warnings.append(f"The measurement was cut short: {why}")
         return True
 
+    def prepare(self, program: Path) -> Path:
+        """Compile a program now, so that its first launch takes as long as the others; where it is then."""
+        return self._ready(program)
+
     def launch(
         self,
         program: Path,
@@ -90,18 +92,15 @@ class Session:
         at: Mapping[str, Any] | None = None,
         hosts: Sequence[str] = (),
         timeout_s: float = mpi.DEFAULT_TIMEOUT_S,
+        prefix: Sequence[str] = (),
     ) -> list[dict[str, Any]]:
         """Run a C or Python program once; its sample lines become Points, all of its lines are given back.
 
-        Each Point has the coordinates of its line, and ranks, launch and `at`. LabError when the
-        program refuses, fails, or its lines break off.
+        Each Point has the coordinates of its line, and ranks, launch and `at`. `prefix` are the words
+        of a command that starts the program. LabError when the program refuses, fails, or its lines
+        break off.
         """
-        if ranks > len(self.cluster.nodes):
-            raise UsageError(
-                f"{ranks} ranks need {ranks} nodes, and this cluster has {len(self.cluster.nodes)}:"
-                " two ranks on one node would not talk over the network.",
-                f"`beowulf up --nodes {ranks}` boots so many.",
-            )
+        need_a_node_each(self.cluster, ranks)
         words = [str(word) for word in arguments]
         coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
         lines, complaints = Lines(self._told), Complaints(sys.stderr)
@@ -110,7 +109,9 @@ class Session:
             with contextlib.redirect_stdout(lines), contextlib.redirect_stderr(complaints):
                 done = mpi.launch(
                     self.cluster,
-                    self._ready(program),
+                    [*prefix, *mpi.prepare(self._ready(program))]
+                    if prefix
+                    else self._ready(program),
                     ranks,
                     words,
                     environment=environment,
@@ -133,14 +134,80 @@ class Session:
         if done.returncode:
             failed = mpi.failure(done, program.name)
             raise LabError(f"{failed} It said: {complaints.said}" if complaints.said else failed)
-        if lines.trouble:
-            raise LabError(f"{program.name} printed a line that is not a result: {lines.trouble}")
-        if not lines.ended:
-            raise LabError(
-                f"The results of {program.name} break off before their end.", "Measure again."
-            )
+        self._refuse_broken(lines, program.name)
         self.done += 1
         return lines.found
+
+    def _refuse_broken(self, lines: Lines, name: str) -> None:
+        if lines.trouble:
+            raise LabError(f"{name} printed a line that is not a result: {lines.trouble}")
+        if not lines.ended:
+            raise LabError(f"The results of {name} break off before their end.", "Measure again.")
+
+    def launch_apart(
+        self,
+        program: Path,
+        hosts: Sequence[str],
+        arguments: Sequence[str | int] = (),
+        *,
+        environment: Mapping[str, str] | None = None,
+        launch: int = 0,
+        at: Mapping[str, Any] | None = None,
+        timeout_s: float = mpi.DEFAULT_TIMEOUT_S,
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Run a program that needs no other once on each of several hosts, at the same time; the lines of each host.
+
+        Their Points are as those of launch(), and have the host as `node`.
+        """
+        words = [str(word) for word in arguments]
+        built = self._ready(program)
+        assert self._scratch, "a session is entered with `with`"
+        # What several ranks print arrives mixed, so each writes into a file of its own.
+        apart = 'exec "$0" "$@" > "$(uname -n).lines" 2> "$(uname -n).said"'
+        for host in hosts:
+            for end in ("lines", "said"):
+                (self._scratch / f"{host}.{end}").unlink(missing_ok=True)
+        said: dict[str, str] = {}
+        found: dict[str, Lines] = {}
+        try:
+            done = mpi.launch(
+                self.cluster,
+                ["sh", "-c", apart, str(built)],
+                len(hosts),
+                words,
+                environment=environment,
+                hosts=hosts,
+                timeout_s=timeout_s,
+                folder=self._scratch,
+            )
+        finally:
+            for host in hosts:
+                found[host], said[host] = self._read(host)
+                coordinates = {**(at or {}), "node": host, "ranks": 1, "launch": launch}
+                self._keep(found[host], coordinates, environment)
+        self.arguments = words
+        for host in hosts:
+            first = said[host].strip().partition("\n")[0]
+            if first.startswith(REFUSED):
+                raise UsageError(f"{first.removeprefix(REFUSED)} So says {host}.")
+            if done.returncode and first:
+                raise LabError(f"{program.name} failed on {host}. It said: {first}", node=host)
+        if done.returncode:
+            raise LabError(mpi.failure(done, program.name))
+        for host in hosts:
+            self._refuse_broken(found[host], f"{program.name} on {host}")
+        self.done += len(hosts)
+        return {host: lines.found for host, lines in found.items()}
+
+    def _read(self, host: str) -> tuple[Lines, str]:
+        """What a host has written in launch_apart()."""
+        assert self._scratch
+        lines, texts = Lines(), {}
+        for end in ("lines", "said"):
+            file = self._scratch / f"{host}.{end}"
+            texts[end] = file.read_text(errors="replace") if file.exists() else ""
+        lines.write(texts["lines"])
+        return lines, texts["said"]
 
     def add(
         self, at: Mapping[str, Any], quantity: str, samples: Sequence[float], **facts: Any
@@ -172,6 +239,7 @@ class Session:
             versions=circumstances.versions(),
             started=self.started,
             ended=moment(),
+            captures=self.captures,
             warnings=self.warnings,
             complete=self.complete,
         )
@@ -224,36 +292,18 @@ class Session:
                 self.points.append(Point({"about": True, **coordinates}, facts=about))
 
 
-class Complaints(io.TextIOBase):
-    """What a program says on stderr: passed on, but for the sentence with which it refuses."""
-
-    def __init__(self, passed_on_to: IO[str]) -> None:
-        self.refused = ""
-        self.said = ""  # the first line that is not the library's own
-        self._to = passed_on_to
-        self._rest = ""
-        # A progress bar that is drawn on stderr meanwhile goes round us: rich asks for this name.
-        self.rich_proxied_file = getattr(passed_on_to, "rich_proxied_file", passed_on_to)
-
-    def writable(self) -> bool:
-        """It can be written to."""
-        return True
-
-    def write(self, text: str) -> int:
-        """Take some text, and look at what lines it ends."""
-        *whole, self._rest = (self._rest + text).split("\n")
-        for line in whole:
-            if line.startswith(REFUSED):
-                self.refused = line.removeprefix(REFUSED)
-                continue
-            if line.strip() and not line.startswith(LIBRARYS_OWN):
-                self.said = self.said or line.strip()
-            self._to.write(line + "\n")
-        return len(text)
+def need_a_node_each(cluster: Cluster, ranks: int) -> None:
+    """UsageError when there are more ranks than nodes."""
+    if ranks > len(cluster.nodes):
+        raise UsageError(
+            f"{ranks} ranks need {ranks} nodes, and this cluster has {len(cluster.nodes)}:"
+            " two ranks on one node would not talk over the network.",
+            f"`beowulf up --nodes {ranks}` boots so many.",
+        )
 
 
 # How many of a unit make a second.
-PER_SECOND = {"_s": 1.0, "_ms": 1e3, "_us": 1e6}
+PER_SECOND = {"_s": 1.0, "_ms": 1e3, "_us": 1e6, "_ns": 1e9}
 
 
 def _sample(line: Mapping[str, Any]) -> tuple[dict[str, Any], str, float]:

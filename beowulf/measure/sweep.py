@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -101,24 +101,35 @@ def refine(sizes: Sequence[int], times: Sequence[float], closest: int = 8) -> Re
     return Refinement(sorted(between), again)
 
 
+Curves = dict[Hashable, dict[int, float]]  # the time of each size, for everything that is compared
+
+
 def adaptive(
     sizes: Sequence[int],
-    measure: Callable[[list[int]], Mapping[int, float]],
+    measure: Callable[[list[int]], Mapping[Hashable, Mapping[int, float]]],
     *,
     rounds: int = 4,
     closest: int = 8,
-) -> dict[int, float]:
-    """Measure `sizes`, then `rounds` times what refine() asks for; the smallest time of each size.
+    most: int = 128,
+) -> Curves:
+    """Measure `sizes`, then up to `rounds` times what refine() asks for; the smallest time of each size.
 
-    `measure` gets sizes and gives a time for each. A disturbance only ever makes a message slower,
-    so of two measurements of one size the smaller one stays.
+    `measure` gets sizes and gives a curve or several; a size that one curve asks for is measured for all.
+    A disturbance only ever makes a message slower, so of two measurements of one size the smaller one
+    stays. No new size comes when there would be more than `most`.
     """
-    times = dict(measure(sorted(set(checked(sizes)))))
-    for _ in range(rounds):
-        known = sorted(times)
-        wanted = refine(known, [times[size] for size in known], closest)
-        if not wanted.between and not wanted.again:
+    found: Curves = {}
+    wanted = sorted(set(checked(sizes)))
+    for _ in range(rounds + 1):
+        for name, curve in measure(wanted).items():
+            times = found.setdefault(name, {})
+            times.update({size: min(us, times.get(size, us)) for size, us in curve.items()})
+        known = {size for curve in found.values() for size in curve}
+        asked = [refine(sorted(c), [c[s] for s in sorted(c)], closest) for c in found.values()]
+        between = {size for each in asked for size in each.between} - known
+        if len(known) + len(between) > most:
+            between = set()
+        wanted = sorted(between.union(*(each.again for each in asked)))
+        if not wanted:
             break
-        for size, found in measure(sorted({*wanted.between, *wanted.again})).items():
-            times[size] = min(found, times.get(size, found))
-    return {size: times[size] for size in sorted(times)}
+    return {name: {size: curve[size] for size in sorted(curve)} for name, curve in found.items()}

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 def cite(letter: str) -> str:
     """The citation of a paper, named by its letter A to E."""
-    papers = _catalogue()["papers"]
-    if letter not in papers:
-        raise UsageError(f"There is no paper {letter!r}.", f"There are: {', '.join(papers)}.")
-    paper = papers[letter]
+    paper = _paper(letter)
     parts = (paper["authors"], paper["title"], paper["in"])
     return ". ".join(part for part in parts if part) + "."
+
+
+def note(letter: str) -> str:
+    """Where a paper contradicts itself or no longer holds, outside of its tables; empty for nowhere."""
+    return str(_paper(letter).get("note", ""))
 
 
 def tables() -> dict[str, str]:
@@ -41,6 +43,13 @@ def table(name: str) -> pd.DataFrame:
     frame.attrs["source"] = f"{cite(name[0])} Here: {entry['where']}."
     frame.attrs["note"] = entry.get("note", "")
     return frame
+
+
+def _paper(letter: str) -> dict[str, Any]:
+    papers: dict[str, dict[str, Any]] = _catalogue()["papers"]
+    if letter not in papers:
+        raise UsageError(f"There is no paper {letter!r}.", f"There are: {', '.join(papers)}.")
+    return papers[letter]
 
 
 @cache

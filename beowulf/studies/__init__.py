@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 STUDIES = {
     "A2": "a2_validation",
+    "A3": "a3_node_benchmarks",
+    "A4": "a4_parallel_benchmarks",
     "A5": "a5_no_load",
     "A6": "a6_measuring_program",
     "A7": "a7_rate_by_nodes",
@@ -33,8 +35,19 @@ STUDIES = {
     "D3": "d3_message_and_workload",
     "D4": "d4_both_sides",
     "D5": "d5_improvement",
+    "A10": "a10_short_messages",
+    "A11": "a11_long_messages",
+    "A12": "a12_side_by_side",
+    "A13": "a13_buffers_and_collectives",
     "E1": "e1_latency_model",
     "E2": "e2_pingpong",
+    "E3": "e3_hpl",
+    "E4": "e4_hpcc",
+    "E5": "e5_application",
+    "E6": "e6_knobs",
+    "E7": "e7_procedure",
+    "L1": "l1_latency_budget",
+    "L2": "l2_applications",
 }
 
 # told: how much is done, of how much, and what is being done
@@ -78,11 +91,32 @@ def find(name: str) -> Study:
 
 
 def judge(record: Record) -> Verdicts:
-    """What the claims of its study make of a Record; LabError when the Record lacks what they look at."""
-    from beowulf.verdict import Verdicts
+    """What the claims of its study make of a Record; LabError when the Record lacks what they look at.
 
-    with _reading(record):
-        return Verdicts(find(record.study).claims(record))
+    A Record that was cut short may lack it: then nothing is decided.
+    """
+    from beowulf.verdict import Verdict, Verdicts
+
+    study = find(record.study)
+    try:
+        with _reading(record):
+            return Verdicts(study.claims(record))
+    except LabError as error:
+        if record.complete:
+            raise
+        evidence = f"the measurement was cut short before there was enough to judge: {error}"
+        advice = f"`beowulf study {study.ID}` measures again; let it run to its end."
+        undecided = Verdict(
+            study.ID,
+            "cut-short",
+            study.TITLE,
+            "inconclusive",
+            evidence,
+            advice,
+            {},
+            [record.digest],
+        )
+        return Verdicts([undecided])
 
 
 def draw(record: Record) -> Figure:

@@ -13,6 +13,7 @@ from beowulf import circumstances
 from beowulf.cluster import Cluster
 from beowulf.cluster.plan import RATE_BITS_PER_S
 from beowulf.figures import Figure
+from beowulf.measure.judgement import need_study
 from beowulf.record import Point, Record, moment, reserve
 from beowulf.studies import Progress, no_progress
 from beowulf.verdict import Outcome, Verdict
@@ -65,6 +66,7 @@ def measure(
 
 def claims(record: Record) -> list[Verdict]:
     """The idle wire is a baseline only if it is nearly silent and no MPI or file transfer is on it."""
+    need_study(record, ID)
     facts = record.points[0].facts
     rate = RATE_BITS_PER_S.get(str(record.cluster.get("rate")))
     mbit = facts["mbit_per_s"]
@@ -100,6 +102,7 @@ def picture(record: Record) -> Figure:
     """Packets by protocol on the idle wire."""
     from beowulf import figures
 
+    need_study(record, ID)
     facts = record.points[0].facts
     counts = {name: found["packets"] for name, found in facts["protocols"].items()}
     return figures.bars(

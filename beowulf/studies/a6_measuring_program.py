@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
@@ -30,6 +31,9 @@ from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.verdict import Outcome, Verdict
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 ID = "A6"
 TITLE = "The measuring program: first, last, increment, three protocols"
 
@@ -43,7 +47,7 @@ AGREE = 0.10
 
 CLOCK = f"No timed interval is shorter than {TICKS} ticks of MPI_Wtime"
 ALL = "Blocking, non-blocking and overlap are measured at every size"
-OTHERS = "The smallest times agree within 10 % with how IMB and OSU take them"
+OTHERS = "Our means agree within 10 % with the means that IMB and OSU take"
 
 
 def measure(
@@ -143,11 +147,16 @@ def _three(record: Record, bad: list[str]) -> Verdict:
 
 
 def _agrees(record: Record, bad: list[str]) -> Verdict:
-    found = summarised(record, HALF, ["mode", "protocol", "size_bytes"])
-    found = found[found["protocol"] == "blocking"]
-    least = found.pivot(index="size_bytes", columns="mode", values="min")
+    """Mean against mean: IMB and OSU print one of 1,000 or more repetitions.
+
+    The least of our chunks would be another thing. On a cable with a rate the first packets after a
+    pause pass at once, so a chunk of a few repetitions is faster than a thousand in a row.
+    """
+    means = _means(record)
     share = {
-        mode: (least["ours"] / least[mode] - 1).dropna() for mode in MODES[1:] if mode in least
+        mode: (means["ours"] / means[mode] - 1).groupby("size_bytes").median().dropna()
+        for mode in MODES[1:]
+        if mode in means
     }
     apart = {mode: int((each.abs() > AGREE).sum()) for mode, each in share.items()}
     worst = {mode: max(each.tolist(), key=abs) for mode, each in share.items() if len(each)}
@@ -158,12 +167,22 @@ def _agrees(record: Record, bad: list[str]) -> Verdict:
         "agrees",
         OTHERS,
         outcome if worst else "inconclusive",
-        f"where they differ most, our smallest time is off by {said}"
+        f"where they differ most, our mean is off by {said}"
         if said
         else "the other ways are missing",
         numbers={mode: float(value) for mode, value in worst.items()},
         trouble=bad,
     )
+
+
+def _means(record: Record) -> pd.DataFrame:
+    """The mean half round trip of all blocking repetitions of a launch: a row a size and launch, a column a mode."""
+    found = table(record, HALF)
+    found = found[found["protocol"] == "blocking"]
+    total = (found[HALF] * found["repetitions"]).rename("total_us")
+    sums = found.assign(total_us=total).groupby(["size_bytes", "launch", "mode"])
+    mean = sums["total_us"].sum() / sums["repetitions"].sum()
+    return mean.unstack("mode")
 
 
 def picture(record: Record) -> Figure:

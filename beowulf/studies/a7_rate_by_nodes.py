@@ -15,7 +15,7 @@ import pandas as pd
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.judgement import need_study, rising, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, Plan, pairs, rates, ratios, sweep
 from beowulf.measure.sweep import powers_of_two
@@ -26,6 +26,7 @@ from beowulf.verdict import Outcome, Verdict
 
 ID = "A7"
 TITLE = "Rate over message size for 2, 3 and 4 nodes"
+ADAPTIVE = True  # measure() can find sizes between those that it is given
 
 LAST_BYTES = 4 * 1024 * 1024
 QUICK_LAST_BYTES = 1024 * 1024
@@ -46,12 +47,16 @@ def measure(
     quick: bool = False,
     progress: Progress = no_progress,
     sizes: Sequence[int] | None = None,
+    adaptive: bool = False,
 ) -> Record:
-    """Blocking and non-blocking in turns, for each pattern and number of ranks, in several launches."""
+    """Blocking and non-blocking in turns, for each pattern and number of ranks, in several launches.
+
+    `adaptive`, sizes come in between where a time leaves the line between its neighbours.
+    """
     if sizes is None:
         sizes = powers_of_two(1, QUICK_LAST_BYTES)[::2] if quick else powers_of_two(1, LAST_BYTES)
     plan = Plan(RUNS, PROTOCOLS, sizes)
-    return sweep(ID, cluster, folder, plan, quick=quick, progress=progress)
+    return sweep(ID, cluster, folder, plan, quick=quick, refined=adaptive, progress=progress)
 
 
 def claims(record: Record) -> list[Verdict]:
@@ -59,11 +64,7 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     bad = trouble(record)
     if NO_SAMPLES in bad:
-        nothing = [("rises-then-saturates", RISES), ("blocking-alike", SAME)]
-        nothing += [("more-nodes-higher-rate", MORE), ("saturates-at-the-link", LINK)]
-        return [
-            verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in nothing
-        ]
+        return unjudged(record, CLAIMS, bad)
     found = rates(record)
     return [
         _rises(record, found, bad),
@@ -77,6 +78,12 @@ RISES = "The rate rises with the size of the message, then saturates"
 SAME = "Blocking and non-blocking calls have nearly the same rate"
 MORE = "More nodes have a higher rate"
 LINK = "The rate saturates at what Ethernet, IP and TCP leave of the link"
+CLAIMS = {
+    "rises-then-saturates": RISES,
+    "blocking-alike": SAME,
+    "more-nodes-higher-rate": MORE,
+    "saturates-at-the-link": LINK,
+}
 
 
 def saturation_bytes(rate: pd.Series[float]) -> int:
@@ -166,17 +173,15 @@ def _alike(record: Record, bad: list[str]) -> Verdict:
 def _more_nodes(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
     size = int(found["size_bytes"].max())
     rows = {n: _at(found, "ring", n, size) for pattern, n in RUNS if pattern == "ring"}
-    steps = [(few, more) for few, more in zip(rows, list(rows)[1:], strict=False)]
-    fewer = [m for f, m in steps if rows[m]["high"] < rows[f]["low"]]
-    unclear = [m for f, m in steps if rows[m]["low"] <= rows[f]["high"]]
-    outcome: Outcome = "contradicted" if fewer else "inconclusive" if unclear else "holds"
+    outcome = rising([(row["low"], row["high"]) for row in rows.values()])
     said = ", ".join(f"np {n}: {row['rate_mbit_per_s']:.1f} Mbit/s" for n, row in rows.items())
     return verdict(
         record,
         "more-nodes-higher-rate",
         MORE,
         outcome,
-        f"{said} with {size:,} bytes in a ring" + ("; the intervals touch" if unclear else ""),
+        f"{said} with {size:,} bytes in a ring"
+        + ("; the intervals touch" if outcome == "inconclusive" else ""),
         numbers={f"np_{n}_mbit_per_s": row["rate_mbit_per_s"] for n, row in rows.items()},
         trouble=bad,
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, Plan, pairs, ratios, sweep
 from beowulf.measure.sweep import PAPER_A_SMALL
@@ -60,10 +60,8 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     bad = trouble(record, HALF)
     if NO_SAMPLES in bad:
-        all_three = (("alike", SAME_TIME), ("rate-rises", RISES), ("rate-saturates", SATURATES))
-        return [
-            verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in all_three
-        ]
+        nothing = {"alike": SAME_TIME, "rate-rises": RISES, "rate-saturates": SATURATES}
+        return unjudged(record, nothing, bad)
     return [_alike(record, bad), *_rate(record, bad)]
 
 
@@ -145,6 +143,7 @@ def picture(record: Record) -> Figure:
         "calls",
         low="low_us",
         high="high_us",
+        x_log=True,
         title=f"Round trip with work on {OVERLAP_BYTES:,} bytes beside it",
         x_title="message size (bytes)",
         y_title="whole round trip, median with 95 % interval (µs)",

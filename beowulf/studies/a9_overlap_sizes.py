@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.judgement import need_study, rising, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import EXCHANGE, Plan, pairs, rates, ratios, sweep
 from beowulf.record import Record
@@ -67,10 +67,8 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     bad = trouble(record, EXCHANGE)
     if NO_SAMPLES in bad:
-        nothing = (("differences-from-100000", DIFFERENCES), ("more-nodes", MORE), ("hides", HIDES))
-        return [
-            verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in nothing
-        ]
+        nothing = {"differences-from-100000": DIFFERENCES, "more-nodes": MORE, "hides": HIDES}
+        return unjudged(record, nothing, bad)
     found = rates(record, ["overlap_bytes"])
     longest = found[found["overlap_bytes"] == found["overlap_bytes"].max()]
     return [_differences(record, longest, bad), _more(record, longest, bad), _hides(record, bad)]
@@ -104,10 +102,7 @@ def _more(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
     size = int(found["size_bytes"].max())
     rows = found[(found["size_bytes"] == size) & (found["protocol"] == "overlap")]
     by_ranks = {int(row["ranks"]): row for row in rows.sort_values("ranks").to_dict("records")}
-    steps = list(zip(by_ranks, list(by_ranks)[1:], strict=False))
-    fewer = [more for few, more in steps if by_ranks[more]["high"] < by_ranks[few]["low"]]
-    unclear = [more for few, more in steps if by_ranks[more]["low"] <= by_ranks[few]["high"]]
-    outcome: Outcome = "contradicted" if fewer else "inconclusive" if unclear else "holds"
+    outcome = rising([(float(row["low"]), float(row["high"])) for row in by_ranks.values()])
     rates_of = {ranks: float(row["rate_mbit_per_s"]) for ranks, row in by_ranks.items()}
     said = ", ".join(f"np {ranks}: {rate:.1f} Mbit/s" for ranks, rate in rates_of.items())
     return verdict(
@@ -115,7 +110,8 @@ def _more(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
         "more-nodes",
         MORE,
         outcome,
-        f"{said} with {size:,} bytes" + ("; the intervals touch" if unclear else ""),
+        f"{said} with {size:,} bytes"
+        + ("; the intervals touch" if outcome == "inconclusive" else ""),
         numbers={f"np_{ranks}_mbit_per_s": rate for ranks, rate in rates_of.items()},
         trouble=bad,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, Plan, pairs, ratios, sweep
 from beowulf.measure.sweep import PAPER_A_SMALL
@@ -23,6 +23,7 @@ from beowulf.verdict import Outcome, Verdict
 
 ID = "B1"
 TITLE = "Round trip of short messages, with work beside them"
+ADAPTIVE = True  # measure() can find sizes between those that it is given
 
 PROTOCOLS = ("blocking", "nonblocking")
 OVERLAP_BYTES = (0, 1024)
@@ -40,10 +41,14 @@ def measure(
     quick: bool = False,
     progress: Progress = no_progress,
     sizes: Sequence[int] | None = None,
+    adaptive: bool = False,
 ) -> Record:
-    """Ping-pong of two nodes, blocking and non-blocking in turns, without and with work."""
+    """Ping-pong of two nodes, blocking and non-blocking in turns, without and with work.
+
+    `adaptive`, sizes come in between where a time leaves the line between its neighbours.
+    """
     plan = Plan([("pingpong", 2)], PROTOCOLS, sizes or PAPER_A_SMALL, OVERLAP_BYTES)
-    return sweep(ID, cluster, folder, plan, quick=quick, progress=progress)
+    return sweep(ID, cluster, folder, plan, quick=quick, refined=adaptive, progress=progress)
 
 
 def claims(record: Record) -> list[Verdict]:
@@ -51,8 +56,7 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     bad = trouble(record)
     if NO_SAMPLES in bad:
-        both = (("little-variation", FLAT), ("blocking-alike", SAME))
-        return [verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in both]
+        return unjudged(record, {"little-variation": FLAT, "blocking-alike": SAME}, bad)
     return [_flat(record, bad), _same(record, bad)]
 
 
@@ -112,6 +116,7 @@ def picture(record: Record) -> Figure:
         "line",
         low="low",
         high="high",
+        x_log=True,
         title="Half round trip of short messages between two nodes",
         x_title="message size (bytes)",
         y_title="half round trip, median with 95 % interval (µs)",

@@ -15,10 +15,10 @@ import pandas as pd
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.differences import PATTERN, differences
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.differences import differences, rings
+from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.roundtrips import Plan, sweep
+from beowulf.measure.roundtrips import sweep
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.verdict import Outcome, Verdict
@@ -26,7 +26,6 @@ from beowulf.verdict import Outcome, Verdict
 ID = "B2"
 TITLE = "Time difference of non-blocking and blocking calls"
 
-RANKS = (2, 3, 4)
 JUMP_BYTES = 100_000
 QUICK_SIZES = (1_000, 10_000, 50_000, 75_000, 100_000, 150_000, 200_000, 500_000, 1_000_000)
 SIZES = (*QUICK_SIZES, 2_000_000, 5_000_000, 10_000_000)
@@ -48,8 +47,7 @@ def measure(
     """Blocking and non-blocking exchanges in turns, in rings of 2, 3 and 4 ranks."""
     if sizes is None:
         sizes = QUICK_SIZES if quick else SIZES
-    plan = Plan([(PATTERN, ranks) for ranks in RANKS], ("blocking", "nonblocking"), sizes)
-    return sweep(ID, cluster, folder, plan, quick=quick, progress=progress)
+    return sweep(ID, cluster, folder, rings(sizes), quick=quick, progress=progress)
 
 
 def claims(record: Record) -> list[Verdict]:
@@ -57,8 +55,7 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     bad = trouble(record)
     if NO_SAMPLES in bad:
-        both = (("falls-with-nodes", FALLS), ("jumps-at-100000", JUMPS))
-        return [verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in both]
+        return unjudged(record, {"falls-with-nodes": FALLS, "jumps-at-100000": JUMPS}, bad)
     found = differences(record)
     return [_falls(record, found, bad), _jumps(record, found, bad)]
 
@@ -137,20 +134,31 @@ def _share(found: pd.DataFrame, ranks: int) -> float:
 
 
 def picture(record: Record) -> Figure:
-    """The difference over the size, for np = 2, 3 and 4: figures 3 and 4 in one, on a logarithmic axis."""
+    """The difference over the size, for np = 2, 3 and 4: figures 3 and 4 in one, on a logarithmic axis.
+
+    It is drawn as a share of the blocking time: in microseconds, the largest message would hide all others.
+    The table has both.
+    """
     from beowulf import figures
 
     need_study(record, ID)
     found = differences(record)
+    names = {
+        "share": "difference_percent",
+        "low_share": "low_percent",
+        "high_share": "high_percent",
+    }
+    found = found.rename(columns=names)
+    found[list(names.values())] *= 100
     return figures.lines(
         found.assign(np=[f"np {ranks}" for ranks in found["ranks"]]),
         "size_bytes",
-        "difference_us",
+        "difference_percent",
         "np",
-        low="low_us",
-        high="high_us",
+        low="low_percent",
+        high="high_percent",
         x_log=True,
-        title="Non-blocking minus blocking: time of an exchange in a ring",
+        title="How much longer a non-blocking exchange in a ring takes",
         x_title="message size (bytes)",
-        y_title="difference, median with 95 % interval (µs)",
+        y_title="difference, median with 95 % interval (% of blocking)",
     )

@@ -12,10 +12,10 @@ from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.differences import PATTERN, differences
+from beowulf.measure.differences import differences, rings
 from beowulf.measure.judgement import need_study, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.roundtrips import Plan, sweep
+from beowulf.measure.roundtrips import sweep
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.verdict import Outcome, Verdict
@@ -23,7 +23,6 @@ from beowulf.verdict import Outcome, Verdict
 ID = "B3"
 TITLE = "Bandwidth difference of non-blocking and blocking calls"
 
-RANKS = (2, 3, 4)
 JUMP_BYTES = 100_000
 QUICK_SIZES = (10_000, 50_000, 100_000, 150_000, 200_000, 500_000, 1_000_000)
 SIZES = (*QUICK_SIZES, 2_000_000, 5_000_000)
@@ -42,8 +41,7 @@ def measure(
     """Blocking and non-blocking exchanges in turns, in rings of 2, 3 and 4 ranks."""
     if sizes is None:
         sizes = QUICK_SIZES if quick else SIZES
-    plan = Plan([(PATTERN, ranks) for ranks in RANKS], ("blocking", "nonblocking"), sizes)
-    return sweep(ID, cluster, folder, plan, quick=quick, progress=progress)
+    return sweep(ID, cluster, folder, rings(sizes), quick=quick, progress=progress)
 
 
 def claims(record: Record) -> list[Verdict]:

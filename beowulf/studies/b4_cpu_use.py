@@ -15,7 +15,7 @@ from beowulf import places
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import cpu
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import LAB, need_nodes
 from beowulf.measure.session import Session
@@ -92,8 +92,7 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     bad = trouble(record, CPU)
     if NO_SAMPLES in bad:
-        both = (("nonblocking-uses-more", MORE), ("rises-with-size", RISES))
-        return [verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in both]
+        return unjudged(record, {"nonblocking-uses-more": MORE, "rises-with-size": RISES}, bad)
     return [_more(record, bad), _rises(record, bad)]
 
 

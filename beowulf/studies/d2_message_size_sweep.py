@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study
-from beowulf.measure.session import Session
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.measure.table import summarised
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
+from beowulf.studies import Progress, no_progress, overlap
 from beowulf.studies.overlap import (
     DEFAULT,
     KB,
     ONE_USER,
+    SHARE_OF_WORK,
     SOLARIS,
     TESTED,
     THREADED,
@@ -35,8 +35,6 @@ from beowulf.studies.overlap import (
     chosen,
     judged,
     kb,
-    launch,
-    sweep_arguments,
     unmeasured,
     with_same_limit,
 )
@@ -70,7 +68,7 @@ def measure(
     work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
     passes = QUICK_PASSES if quick else PASSES
-    sweep = {
+    about = {
         "sizes": list(PAPER_D),
         "seconds": work_s,
         "paper_seconds": PAPER_SECONDS,
@@ -78,15 +76,9 @@ def measure(
         "launches": launches,
         "passes": passes,
     }
-    planned = launches * len(WAYS)
-    with Session(
-        ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
-    ) as session:
-        for number in range(launches):
-            words = sweep_arguments(work_s, PAPER_D, passes, number)
-            for way in WAYS:
-                launch(session, way, "message_sweep.c", words, number=number)
-    return session.record()
+    return overlap.sweep(
+        ID, cluster, folder, "message_sweep.c", WAYS, about, quick=quick, progress=progress
+    )
 
 
 def shares(record: Record, way: Way) -> dict[int, Summary]:
@@ -124,7 +116,8 @@ def claims(record: Record) -> list[Verdict]:
         _no_step(record, TESTED, "With MPI_Test in the work"),
         _no_step(record, THREADED, "With a progress thread"),
     ]
-    return allowed(record, "duration_s", with_same_limit(record, verdicts))
+    alike = SHARE_OF_WORK * float(record.sweep.get("seconds", 0.0))
+    return allowed(record, "duration_s", with_same_limit(record, verdicts), alike)
 
 
 def _step(record: Record, way: Way, cluster: str, expected: tuple[int, int]) -> Verdict:

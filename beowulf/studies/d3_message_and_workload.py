@@ -197,8 +197,8 @@ def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:
 
 def picture(record: Record) -> Figure:
     """For each library and size: T_message and T_workload one after the other, and T_overlap."""
-    from beowulf import segments
-    from beowulf.segments import Part
+    from beowulf.figures import segments
+    from beowulf.figures.segments import Part
 
     need_study(record, ID)
 
@@ -220,6 +220,8 @@ def picture(record: Record) -> Figure:
             bars[f"{name}: together"] = [
                 Part("T_overlap (t_both)", both.median, both.low, both.high)
             ]
+    if not bars:
+        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
     return segments.timeline(
         bars,
         title="Message and work, apart and together (rank 0)",

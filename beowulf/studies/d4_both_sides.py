@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study
-from beowulf.measure.session import Session
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
+from beowulf.studies import Progress, no_progress, overlap
 from beowulf.studies.d5_improvement import (
     Improvement,
     exchanges,
@@ -34,8 +33,6 @@ from beowulf.studies.overlap import (
     allowed,
     judged,
     kb,
-    launch,
-    sweep_arguments,
     unmeasured,
     with_same_limit,
 )
@@ -68,16 +65,10 @@ def measure(
     """Measure both versions in turns at 7 KB and 70 KB, with their parts; `seconds` is the work."""
     launches = QUICK_LAUNCHES if quick else LAUNCHES
     passes = QUICK_PASSES if quick else PASSES
-    sweep = {"sizes": list(SIZES), "seconds": seconds, "launches": launches, "passes": passes}
-    planned = launches * len(WAYS)
-    with Session(
-        ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
-    ) as session:
-        for number in range(launches):
-            words = sweep_arguments(seconds, SIZES, passes, number)
-            for way in WAYS:
-                launch(session, way, "both_sides.c", words, number=number)
-    return session.record()
+    about = {"sizes": list(SIZES), "seconds": seconds, "launches": launches, "passes": passes}
+    return overlap.sweep(
+        ID, cluster, folder, "both_sides.c", WAYS, about, quick=quick, progress=progress
+    )
 
 
 def gain(record: Record, way: Way, size: int, rank: int) -> Improvement:
@@ -156,8 +147,8 @@ def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:
 
 def picture(record: Record) -> Figure:
     """Equation 1 with its interval, for each library, size and rank."""
-    from beowulf import segments
-    from beowulf.segments import Value
+    from beowulf.figures import segments
+    from beowulf.figures.segments import Value
 
     need_study(record, ID)
 
@@ -178,6 +169,8 @@ def picture(record: Record) -> Figure:
                         f"rank {rank}",
                     )
                 )
+    if not values:
+        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
     return segments.intervals(
         values,
         title="What does it gain to work during the exchange?",

@@ -22,10 +22,9 @@ from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study
-from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
+from beowulf.studies import Progress, no_progress, overlap
 from beowulf.studies.overlap import (
     KB,
     ONE_USER,
@@ -37,8 +36,6 @@ from beowulf.studies.overlap import (
     chosen,
     judged,
     kb,
-    launch,
-    sweep_arguments,
     unmeasured,
     with_same_limit,
 )
@@ -114,16 +111,10 @@ def measure(
     """Exchange 7 to 70 KB with all the work before and with three quarters of it during."""
     launches = QUICK_LAUNCHES if quick else LAUNCHES
     passes = QUICK_PASSES if quick else PASSES
-    sweep = {"sizes": list(SIZES), "seconds": seconds, "launches": launches, "passes": passes}
-    planned = launches * len(WAYS)
-    with Session(
-        ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
-    ) as session:
-        for number in range(launches):
-            words = sweep_arguments(seconds, SIZES, passes, number)
-            for way in WAYS:
-                launch(session, way, "both_sides.c", words, number=number)
-    return session.record()
+    about = {"sizes": list(SIZES), "seconds": seconds, "launches": launches, "passes": passes}
+    return overlap.sweep(
+        ID, cluster, folder, "both_sides.c", WAYS, about, quick=quick, progress=progress
+    )
 
 
 def exchanges(record: Record, way: Way) -> pd.DataFrame:
@@ -161,12 +152,12 @@ def claims(record: Record) -> list[Verdict]:
 def _printed(record: Record) -> Verdict:
     """Whether the paper's printed percentages follow from its printed averages."""
     differences = []
-    for name, overlap, without in (
+    for name, during, without in (
         ("D-send-overlap", "overlap_s", "sum_s"),
         ("D-two-way-overlap", "during_s", "before_s"),
     ):
         for row in papers.table(name).dropna(subset=["percent"]).to_dict("records"):
-            computed = improvement_percent(row[overlap], row[without])
+            computed = improvement_percent(row[during], row[without])
             differences.append(abs(computed - row["percent"]))
     worst = max(differences)
     return Verdict(

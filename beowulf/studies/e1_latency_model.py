@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from beowulf.cluster import Cluster
+from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.fit import Fit, alpha_beta, eager_limit
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import (
     HALF,
@@ -49,6 +50,7 @@ LINE = "The time of a message is alpha + n / beta"
 ALPHA = "alpha is the latency of an empty message"
 BETA = "beta is the rate of the link that headers leave"
 STEP = "Where long messages begin, the time makes a step, at MPICH's eager limit"
+CLAIMS = {"line": LINE, "alpha": ALPHA, "beta": BETA, "eager-step": STEP}
 
 
 def measure(
@@ -107,12 +109,13 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     bad = trouble(record)
     if NO_SAMPLES in bad:
-        names = (("line", LINE), ("alpha", ALPHA), ("beta", BETA), ("eager-step", STEP))
-        return [
-            verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in names
-        ]
+        return unjudged(record, CLAIMS, bad)
     wide = times(record, sweep="wide")
-    fit = alpha_beta(wide)
+    try:
+        fit = alpha_beta(wide)
+    except LabError as no_line:
+        said = no_line.what.rstrip(".")
+        return unjudged(record, CLAIMS, [*bad, said[0].lower() + said[1:]])
     return [
         _line(record, fit, bad),
         _alpha(record, fit, wide, bad),

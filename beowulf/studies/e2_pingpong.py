@@ -14,7 +14,7 @@ import numpy as np
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import (
     HALF,
@@ -73,10 +73,8 @@ def claims(record: Record) -> list[Verdict]:
     need_study(record, ID)
     bad = trouble(record)
     if NO_SAMPLES in bad:
-        names = (("default-latency", DEFAULT), ("short-alike", SHORT), ("repeats", REPEATS))
-        return [
-            verdict(record, name, says, "inconclusive", "", trouble=bad) for name, says in names
-        ]
+        nothing = {"default-latency": DEFAULT, "short-alike": SHORT, "repeats": REPEATS}
+        return unjudged(record, nothing, bad)
     return [_default(record, bad), _short(record, bad), _repeats(record, bad)]
 
 
@@ -160,6 +158,7 @@ def picture(record: Record) -> Figure:
         HALF,
         low="low",
         high="high",
+        x_log=True,
         title="IMB's PingPong between two nodes",
         x_title="message size (bytes)",
         y_title="half round trip, median with 95 % interval (µs)",

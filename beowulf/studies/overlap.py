@@ -19,16 +19,21 @@ from beowulf.measure.judgement import verdict
 from beowulf.measure.session import Session
 from beowulf.measure.table import table
 from beowulf.record import Record
+from beowulf.studies import Progress
 from beowulf.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from beowulf.cluster import Cluster
 
 KB = 1024  # in paper D: 10,000 ints are 39.06 KB
 PAPER_KB = 40_000 / KB
 
 EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 PROGRESS_THREAD = "MPIR_CVAR_ASYNC_PROGRESS"
+# A rank is done at once or when the other's work is: so small a share of that work tells nothing.
+SHARE_OF_WORK = 0.1
 TESTS = 50  # MPI_Test calls during the work, where a way has them
 
 
@@ -107,6 +112,38 @@ def sweep_arguments(
     return [*words, "--passes", passes, "--seed", number + 1]
 
 
+def sweep(
+    study: str,
+    cluster: Cluster,
+    folder: Path,
+    name: str,
+    ways: Sequence[Way],
+    about: Mapping[str, Any],
+    *,
+    quick: bool,
+    progress: Progress,
+) -> Record:
+    """Launch one of the programs in each way, `about["launches"]` times; it sweeps `about["sizes"]`.
+
+    `about` goes into the Record; it has the passes of a launch and the seconds of the work, too.
+    """
+    launches = int(about["launches"])
+    with Session(
+        study,
+        cluster,
+        folder,
+        quick=quick,
+        progress=progress,
+        launches=launches * len(ways),
+        sweep=about,
+    ) as session:
+        for number in range(launches):
+            words = sweep_arguments(about["seconds"], about["sizes"], about["passes"], number)
+            for way in ways:
+                launch(session, way, name, words, number=number)
+    return session.record()
+
+
 def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
     """The samples of `quantity` at the points with all these coordinates, a row each; LabError for none."""
     return table(replace(record, points=record.select(**at)), quantity)
@@ -127,9 +164,14 @@ def judged(
     )
 
 
-def allowed(record: Record, quantity: str, verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The Verdicts, or inconclusive ones where the circumstances of `quantity` allow none."""
-    bad = quality.trouble(record, quantity)
+def allowed(
+    record: Record, quantity: str, verdicts: Sequence[Verdict], alike: float = 0.0
+) -> list[Verdict]:
+    """The Verdicts, or inconclusive ones where the circumstances of `quantity` allow none.
+
+    Launches that differ by at most `alike`, in the quantity's unit, count as alike.
+    """
+    bad = quality.trouble(record, quantity, alike)
     if not bad:
         return list(verdicts)
     return [

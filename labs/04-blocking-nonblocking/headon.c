@@ -1,6 +1,11 @@
 /* Two ranks send to each other, and only then receive. Does that work? It depends on the size.
  *
- *     mpicc -I ../include headon.c -o headon && mpiexec -n 2 ./headon --bytes 1000
+ *     beowulf run -n 2 headon.c --bytes 1000
+ *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include headon.c -o headon
+ *     mpiexec -n 2 ./headon --bytes 1000
  *
  * MPI_Send promises one thing: when it returns, the buffer is yours again. It does not say that the
  * message has arrived, or that anybody asks for it. A library may copy the message and return at

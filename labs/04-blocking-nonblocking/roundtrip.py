@@ -7,6 +7,7 @@ It prints the same lines. Each MPI call costs some microseconds more than in C, 
 
 import argparse
 import json
+import os
 import random
 import sys
 import time
@@ -20,6 +21,9 @@ PARTNER = RANKS - 1 - RANK
 TAKES_PART = RANK in (0, RANKS - 1)
 WARM_UP = 10
 FEWEST_TICKS = 100
+BYTES_A_BYTE = (
+    30  # of memory, for each byte of a message: its data are made and verified as whole numbers
+)
 
 
 def blocking(outgoing, incoming, count):
@@ -92,6 +96,11 @@ def refuse(sentence):
     sys.exit(2 if RANK == 0 else 0)
 
 
+def memory_bytes():
+    """How much memory this machine has; the ranks of a local cluster share it."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def arguments():
     """What the words after the program's name ask for."""
     reader = argparse.ArgumentParser(description=__doc__, exit_on_error=False)
@@ -113,6 +122,11 @@ def arguments():
         refuse(f"--protocol is one of {', '.join(PROTOCOLS)}, not '{unknown[0]}'.")
     if min(asked.sizes) < 0 or max(asked.sizes) >= 2**31:
         refuse("--sizes takes numbers from 0 to 2147483647.")
+    needed, memory = BYTES_A_BYTE * max(asked.sizes) * RANKS, memory_bytes()
+    if needed > 0.8 * memory:
+        refuse(
+            f"That needs {needed / 1e9:.1f} GB on {RANKS} ranks; this machine has {memory / 1e9:.1f} GB."
+        )
     if min(asked.passes, asked.chunks, asked.chunk_us) < 1:
         refuse("--passes, --chunks and --chunk-us are at least 1.")
     if RANKS < 2:

@@ -6,7 +6,12 @@
  * Both ranks do the same. `comm` is the exchange without the work and `comp` the work without the
  * exchange: no overlap can make `during` shorter than the longer of the two.
  *
- *     mpicc -I../include both_sides.c -o both_sides && mpiexec -n 2 ./both_sides
+ *     beowulf run -n 2 both_sides.c
+ *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include both_sides.c -o both_sides
+ *     mpiexec -n 2 ./both_sides
  *
  * --sizes 7168,71680: bytes, paper D's 7 KB and 70 KB. --passes 1000: each operation by itself
  * --seconds 0.000377: the work, which is the minimum of the paper's own

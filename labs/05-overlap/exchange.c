@@ -2,6 +2,11 @@
  *
  *     beowulf run -n 2 exchange.c
  *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include exchange.c -o exchange
+ *     mpiexec -n 2 ./exchange
+ *
  * Two ranks exchange messages of 200,000 bytes and have 20 ms of work each. The first quarter of
  * the work comes before the exchange, as in paper D; the other three quarters need neither message.
  * What measures, and checks each byte, is in exchange.h. */

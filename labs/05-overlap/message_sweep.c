@@ -6,7 +6,12 @@
  * Rank 1 does nothing but receive. While T_P1 is the time of a message, messages leave by
  * themselves; from the size on at which it is the time of rank 0's work, they do not.
  *
- *     mpicc -I../include message_sweep.c -o message_sweep && mpiexec -n 2 ./message_sweep
+ *     beowulf run -n 2 message_sweep.c
+ *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include message_sweep.c -o message_sweep
+ *     mpiexec -n 2 ./message_sweep
  *
  * --sizes 10240,20480,...: bytes; the default is paper D's 10 to 80 KB by 10
  * --seconds 0.1: the work of rank 0 (3.8 on one of the paper's clusters, 61 on the other)

@@ -11,7 +11,12 @@
  * rank 0 waits for is only that its buffer is free again, which may be long before rank 1 has the
  * message; rank 1's time stands beside it.
  *
- *     mpicc -I../include message_workload.c -o message_workload && mpiexec -n 2 ./message_workload
+ *     beowulf run -n 2 message_workload.c
+ *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include message_workload.c -o message_workload
+ *     mpiexec -n 2 ./message_workload
  *
  * --sizes 10240,66560: bytes, the paper's 10 KB and 65 KB. --passes 1000: each operation by itself
  * --seconds 0.000377: the work, which is the minimum of the paper's own. --share 0.25: of rank 1

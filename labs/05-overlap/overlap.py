@@ -9,6 +9,7 @@ differ. The work is a loop of Python, so it is slower work of the same length.
 
 import argparse
 import json
+import os
 import random
 import sys
 import time
@@ -20,6 +21,9 @@ WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 PARTS = ("message", "work", "both")
 WARM_UPS = 10
+BYTES_A_BYTE = (
+    30  # of memory, for each byte of a message: its data are made and verified as whole numbers
+)
 
 
 def compute(rounds):
@@ -96,6 +100,11 @@ def refuse(sentence):
     sys.exit(2)
 
 
+def memory_bytes():
+    """How much memory this machine has; the ranks of a local cluster share it."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
 def arguments():
     """What the words after the program's name ask for."""
     reader = argparse.ArgumentParser(description=__doc__, exit_on_error=False)
@@ -114,6 +123,11 @@ def arguments():
         refuse(f"This program takes two ranks (mpiexec -n 2), not {RANKS}.")
     if min(asked.sizes) < 0 or max(asked.sizes) >= 2**31:
         refuse("--sizes takes numbers from 0 to 2147483647.")
+    needed, memory = BYTES_A_BYTE * max(asked.sizes) * RANKS, memory_bytes()
+    if needed > 0.8 * memory:
+        refuse(
+            f"That needs {needed / 1e9:.1f} GB on {RANKS} ranks; this machine has {memory / 1e9:.1f} GB."
+        )
     if not (1e-6 <= asked.seconds <= 3600 and 0 <= asked.share <= 1):
         refuse("--seconds takes numbers from 1e-06 to 3600, and --share from 0 to 1.")
     if asked.passes < 1 or asked.tests < 0:

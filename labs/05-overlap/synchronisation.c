@@ -7,7 +7,12 @@
  * synchronisation overlaps with the work. If it has it only when rank 0 has finished working, MPI
  * waited for rank 0 to call it again.
  *
- *     mpicc -I../include synchronisation.c -o synchronisation && mpiexec -n 2 ./synchronisation
+ *     beowulf run -n 2 synchronisation.c
+ *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include synchronisation.c -o synchronisation
+ *     mpiexec -n 2 ./synchronisation
  *
  * --work delay (sleeps, as in paper D's tables 2-4) or loop (computes, as in its figure 6)
  * --seconds 0.1: the work of rank 0. The paper has 4.

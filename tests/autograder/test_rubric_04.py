@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -108,11 +107,6 @@ def instead(one: Record) -> list[Record]:
     return [*(each for each in records() if (each.study, each.variant) != same), one]
 
 
-def test_questions_and_points_are_those_of_the_lab() -> None:
-    lab = tomllib.loads((places.lab("04") / "lab.toml").read_text())["points"]
-    assert WORTH | {"explain": lab["explain"]} == lab
-
-
 def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
     notebook = answered(release.student_version(release.sources()[SLUG]), RIGHT)
     found = Submission.read(places.root() / "nothing-here", notebook).answers
@@ -122,14 +116,6 @@ def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
 def test_the_notebook_asks_for_the_size_that_the_rubric_reckons_with() -> None:
     notebook = release.student_version(release.sources()[SLUG])
     assert any(f"{rubric.ASKED_BYTES:,} bytes" in cell.source for cell in notebook.cells)
-
-
-def test_a_lost_point_sends_the_learner_to_a_section_that_the_handout_has() -> None:
-    found = rubric.score(Submission([], [], {}, {}, new_notebook()))
-    for score in found.values():
-        handout, _, heading = score.read.partition(", ")
-        text = (places.root() / handout).read_text()
-        assert [line for line in text.splitlines() if line[:3] == "## " and line.endswith(heading)]
 
 
 def test_a_whole_hand_in_gets_every_point() -> None:
@@ -154,6 +140,7 @@ def test_records_without_answers_earn_only_the_records() -> None:
     [
         ("eager_limit_bytes", 131_072, "eager-limit", 2),
         ("eager_limit_bytes", 130_900, "eager-limit", 2),
+        ("eager_limit_bytes", 131_500, "eager-limit", 0),
         ("eager_limit_bytes", 100_000, "eager-limit", 0),
         ("eager_limit_bytes", "131040", "eager-limit", 0),
         ("saturation_bytes", 1024, "saturation-bytes", 2),
@@ -194,11 +181,18 @@ def test_an_answer_may_be_that_of_an_earlier_record() -> None:
 
 
 def test_another_library_has_another_limit_and_the_reason_says_so() -> None:
-    modern = a7()
-    modern.cluster = {**CLUSTER, "mpi": "modern"}
-    found = scores(instead(modern))["eager-limit"]
+    modern = [replace(each, cluster={**CLUSTER, "mpi": "modern"}) for each in records()]
+    found = scores(modern)["eager-limit"]
     assert found.points == 0
     assert "modern" in found.expected
+    assert "instructor" in found.expected
+
+
+@pytest.mark.parametrize("kept", records(), ids=lambda each: f"{each.study}-{each.variant}")
+def test_the_limit_needs_no_record_but_one_that_names_the_library(kept: Record) -> None:
+    assert scores([kept])["eager-limit"].points == 2
+    assert scores([replace(kept, cluster={})])["eager-limit"].points == 0
+    assert scores([])["eager-limit"].points == 0
 
 
 @pytest.mark.parametrize(

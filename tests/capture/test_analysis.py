@@ -126,7 +126,7 @@ def test_a_real_run_adds_up(
     assert 0 < found["overhead"]["tcp"] < 1
     assert 0 < found["overhead"]["mpi"] < 1
     text = beowulf("packets", file).stdout
-    assert f"{mpi['messages']} messages, {mpi['message_bytes']} bytes" in text
+    assert f"{mpi['messages']:,} messages with {mpi['message_bytes']:,} bytes" in text
     listed = json.loads(beowulf("packets", file, "--messages", "--json").stdout)
     assert len(listed) == mpi["messages"]
 
@@ -248,12 +248,13 @@ def test_an_interface_that_is_not_there_and_no_permission_are_sentences(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     wire = cluster.capture(tmp_path / "w.pcapng")
-    wire.words = [word.replace("br0", "br7") for word in wire.words]
+    (taker,) = wire.dumpcaps
+    taker.words = [word.replace("br0", "br7") for word in taker.words]
     with pytest.raises(LabError, match="There is no network interface br7 at the switch"):
         wire.__enter__()
     wire = cluster.capture(tmp_path / "w.pcapng")
     says = "print('You do not have permission to capture on that device', file=sys.stderr)"
-    wire.words = [sys.executable, "-c", f"import sys; {says}; sys.exit(1)"]
+    wire.dumpcaps[0].words = [sys.executable, "-c", f"import sys; {says}; sys.exit(1)"]
     with pytest.raises(LabError, match="You may not capture at the switch"):
         wire.__enter__()
 
@@ -311,7 +312,7 @@ def test_the_dissector_is_installed_by_one_command(
     tmp_path: Path, beowulf: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    done = beowulf("capture", "--install-dissector")
+    done = beowulf("packets", "--install-dissector")
     assert done.returncode == 0
     (place,) = tmp_path.rglob("mpich_ch3.lua")
     assert f"The dissector is in {place}." in done.stdout

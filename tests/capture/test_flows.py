@@ -54,9 +54,11 @@ class Talk:
         flags: int = DATA,
         window: int = 500,
         after_ms: float = 1,
+        options: bytes = b"",
     ) -> Talk:
         self.now_ns += round(after_ms * 1e6)
-        segment = Segment(src[1], dst[1], seq % 2**32, ack % 2**32, flags, window, 0, payload)
+        fields = (src[1], dst[1], seq % 2**32, ack % 2**32, flags, window, 0, payload, options)
+        segment = Segment(*fields)
         frame = ethernet(0x0800, ip(6, bytes(segment), src[0], dst[0]))
         self.packets.append(Packet(frame, self.now_ns))
         return self

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import RANKS, Run, run
-from test_flows import A, B, Talk, opened
-from written import tshark
+from test_flows import A, B, Talk, agrees_on_conversations, opened
+from written import agrees, tshark
 
 from beowulf.capture import ch3, dissector
 from beowulf.capture.dissector import tshark_words
@@ -121,6 +121,45 @@ def our_parts(found: Traffic) -> Parts:
         ends = found.ends(connection, from_a)
         rows.setdefault((ends["src_port"], ends["dst_port"]), []).append(row)
     return rows
+
+
+def shown(file: Path, display_filter: str, *names: str) -> list[list[str]]:
+    """All values of the dissector's fields in each frame that passes; a frame may hold several packets."""
+    words = [*tshark_words(file), "-Y", display_filter, "-T", "fields", "-E", "occurrence=a"]
+    words += [word for name in names for word in ("-e", f"mpich.{name}")]
+    lines = subprocess.run(words, capture_output=True, text=True, timeout=120).stdout.splitlines()
+    return [[value for text in line.split("\t") for value in text.split(",")] for line in lines]
+
+
+def test_tshark_shows_each_message_that_was_sent_with_its_tag_source_and_length(
+    whole: Run,
+) -> None:
+    theirs = Counter(
+        (tag, source, size)
+        for parts in tshark_parts(whole.file).values()
+        for kind, tag, source, context, size in parts
+        if tag >= 0 and not context & 1
+    )
+    assert theirs == counted(whole.sent, "tag", "source", "bytes")
+
+
+def test_tshark_shows_each_step_of_a_rendezvous_and_the_end_of_each_connection(whole: Run) -> None:
+    parts = [part for each in tshark_parts(whole.file).values() for part in each]
+    kinds = Counter(kind for kind, *_ in parts)
+    asked = int((whole.sent["bytes"] > whole.limit).sum())
+    steps = (ch3.REQUEST_TO_SEND, ch3.CLEAR_TO_SEND, ch3.RENDEZVOUS_DATA)
+    assert [kinds[kind] for kind in steps] == [asked] * 3
+    found = traffic(whole.file)
+    # When two ranks connect to each other at the same moment, one of the connections is given up unused.
+    used = {connection.number for connection, _, _ in found.parts if connection.handshakes()}
+    assert kinds[ch3.CLOSE] >= 2 * len(used) > 0
+
+
+def test_tshark_puts_a_message_together_whose_data_came_in_many_segments(whole: Run) -> None:
+    sent = Counter(whole.sent["bytes"][whole.sent["bytes"] > whole.limit])
+    data = shown(whole.file, f"mpich.kind == {ch3.RENDEZVOUS_DATA}", "data")
+    lengths = Counter(len(value) // 2 for values in data for value in values)
+    assert not sent - lengths
 
 
 @pytest.mark.parametrize("passes", [[], ["-2"]], ids=["one pass", "two passes"])
@@ -263,7 +302,7 @@ def test_the_installed_dissector_is_found_by_tshark(
     assert place == dissector.install()  # twice does no harm
     assert place.is_relative_to(tmp_path)
     assert [each.name for each in place.parent.iterdir()] == [place.name]
-    words = ["tshark", "-n", "-r", str(whole.file), "-Y", "mpich.tag == 1005", "-c", "900"]
+    words = ["tshark", "-n", "-r", str(whole.file), "-Y", "mpich.tag == 1005"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert "tag 1005" in done.stdout
 
@@ -344,6 +383,11 @@ def test_no_message_is_lost_where_packets_are(lossy: Run) -> None:
     assert counted(own(found), *columns) == counted(lossy.sent, *columns)
     assert found["complete"].all()
     assert found.attrs["lost_segments"] == 0
+
+
+def test_a_capture_with_losses_agrees_to_the_packet_and_the_byte(lossy: Run) -> None:
+    agrees(lossy.file)
+    agrees_on_conversations(lossy.file)
 
 
 def test_tshark_calls_retransmission_what_we_saw_before_or_missed_before(lossy: Run) -> None:

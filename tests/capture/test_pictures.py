@@ -12,8 +12,8 @@ from beowulf.capture.analysis import analyse
 from beowulf.capture.mpi_messages import messages
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import Figure
-from beowulf.ladder import ladder
-from beowulf.packet_pictures import bytes_over_time, rates_over_time, shares
+from beowulf.figures.ladder import ladder
+from beowulf.figures.packets import bytes_over_time, rates_over_time, shares
 
 
 def is_drawn(figure: Figure, folder: Path) -> None:

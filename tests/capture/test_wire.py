@@ -15,9 +15,10 @@ from typing import IO
 import pytest
 from written import agrees, capinfos
 
-from beowulf.capture import wire as wire_module
+from beowulf.capture import dumpcap
+from beowulf.capture.dumpcap import Start, arguments, start_here
 from beowulf.capture.packets import read
-from beowulf.capture.wire import Capture, Start, arguments, start_here
+from beowulf.capture.wire import Capture
 from beowulf.errors import LabError, UsageError
 
 pytestmark = pytest.mark.cluster
@@ -73,8 +74,8 @@ class Network:
             pytest.skip("a network namespace cannot be made here")
         self.enter = [ENTER[0], f"--target={self.process.pid}", *ENTER[1:]]
 
-    def start(self, words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-        return start_here([*self.enter, *words], output)
+    def start(self, words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+        return start_here([*self.enter, *words], output, folder)
 
     def send(self, kind: str = "udp", count: int = 1, size: int = 10) -> None:
         self.to.write(f"{kind} {count} {size}\n")
@@ -104,8 +105,10 @@ def file(tmp_path: Path) -> Path:
 def fake(script: str) -> Start:
     """A process that is not dumpcap."""
 
-    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-        return start_here([sys.executable, "-c", "import signal, sys, time\n" + script], output)
+    def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+        return start_here(
+            [sys.executable, "-c", "import signal, sys, time\n" + script, *words], output, folder
+        )
 
     return start
 
@@ -177,7 +180,12 @@ def test_several_interfaces_are_taken_at_once(network: Network, file: Path) -> N
     table = read(file)
     assert set(table["interface"]) == {"lo", "v0"}
     assert wire.dropped_by_interface == {"lo": 0, "v0": 0}
-    assert wire.summary()["protocols"]["arp"]["packets"] >= 1
+    assert wire.summary(at="v0")["protocols"]["arp"]["packets"] >= 1
+    with pytest.raises(UsageError, match="some of them twice"):
+        wire.summary()
+    assert wire.packets == len(table)
+    assert table["time_ns"].is_monotonic_increasing
+    assert list(file.parent.iterdir()) == [file], "nothing is left beside it"
     network.run("sh", "-ec", "ip link set v0 down; ip link set v1 down")
 
 
@@ -213,8 +221,8 @@ def test_no_permission_is_a_sentence(network: Network, file: Path) -> None:
     if os.geteuid() == 0:
         drop += ["--reuid=65534", "--clear-groups"]
 
-    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-        return network.start([*drop, *words], output)
+    def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+        return network.start([*drop, *words], output, folder)
 
     assert "You may not capture on lo" in refusal(Capture(start, file, ["lo"])).what
 
@@ -223,7 +231,7 @@ def test_no_permission_is_a_sentence(network: Network, file: Path) -> None:
 def test_no_dumpcap_is_a_sentence(inside: bool, network: Network, file: Path) -> None:
     start = network.start if inside else start_here
     capture = Capture(start, file, ["lo"])
-    capture.words[0] = "no-such-dumpcap"
+    capture.dumpcaps[0].words[0] = "no-such-dumpcap"
     error = refusal(capture)
     assert "There is no dumpcap" in error.what
     assert "doctor" in error.mend
@@ -235,24 +243,29 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(network: Network, tmp_pat
     assert "cannot be written" in error.what
 
 
-def test_a_full_disk_is_a_sentence_and_what_was_taken_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("interfaces", [["lo"], ["lo", "v0"]], ids=["one", "two"])
+def test_a_full_disk_is_a_sentence_and_what_was_taken_is_kept(
+    tmp_path: Path, interfaces: list[str]
+) -> None:
     script = f"""
 import socket, subprocess
 from pathlib import Path
-from beowulf.capture.wire import Capture, start_here
+from beowulf.capture.dumpcap import start_here
+from beowulf.capture.wire import Capture
 from beowulf.capture.packets import read
 from beowulf.errors import LabError
-subprocess.run(["sh", "-ec", "ip link set lo up; mount -t tmpfs -o size=64k tmpfs {tmp_path}"], check=True)
+up = "ip link set lo up; ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up"
+subprocess.run(["sh", "-ec", up + "; mount -t tmpfs -o size=64k tmpfs {tmp_path}"], check=True)
 file = Path("{tmp_path}/wire.pcapng")
 sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 try:
-    with Capture(start_here, file, ["lo"], snap_bytes=2000):
+    with Capture(start_here, file, {interfaces}, snap_bytes=2000):
         for number in range(500):
             sender.sendto(b"x" * 500, ("127.0.0.1", 9))
 except LabError as problem:
     print(problem)
-table = read(file)
-print(len(table) > 50, table.attrs["truncated"])
+(kept,) = [path for path in Path("{tmp_path}").rglob("*") if path.is_file() and path.stat().st_size > 9000]
+print(len(read(kept)) > 50, kept)
 """
     done = subprocess.run(
         [*UNSHARE, "--mount", sys.executable, "-c", script],
@@ -269,6 +282,8 @@ print(len(table) > 50, table.attrs["truncated"])
     assert "The disk is full" in said
     assert "wire.pcapng" in said
     assert kept.startswith("True"), "the packets before are there"
+    if len(interfaces) > 1:  # no room is left in which to put them together
+        assert f"They are kept in {Path(kept.split()[1]).parent}" in said
 
 
 def test_a_capture_that_reaches_its_limit_ends_with_a_warning(network: Network, file: Path) -> None:
@@ -281,13 +296,56 @@ def test_a_capture_that_reaches_its_limit_ends_with_a_warning(network: Network, 
     assert 0.3 < wire.elapsed_s < 1.2, "what came after its end is not counted as quiet"
 
 
+def test_a_capture_ends_at_a_size_and_keeps_what_came_before(network: Network, file: Path) -> None:
+    with Capture(network.start, file, ["lo"], 1 << 18, most_mb=0.1) as wire:
+        for _ in range(20):
+            network.send(count=50, size=1000)
+            time.sleep(0.02)
+    assert wire.warnings == ["The capture reached its limit of time or size and ended early."]
+    assert 100_000 <= file.stat().st_size < 120_000
+    assert len(read(file)) < 20 * 50
+    assert capinfos(file).packets == len(read(file))
+
+
+@pytest.mark.parametrize("interfaces", [["lo"], ["lo", "v0"]], ids=["one", "two"])
+def test_a_ring_forgets_the_oldest_and_keeps_the_newest(
+    network: Network, file: Path, interfaces: list[str]
+) -> None:
+    network.run("sh", "-ec", "ip link set v0 up; ip link set v1 up")
+    with Capture(network.start, file, interfaces, 1 << 18, most_mb=0.2, ring=True) as wire:
+        for size in range(1, 1001):
+            network.send(size=size)
+    table = read(file, "lo")
+    sent = table[table["dst_port"] == 9]["payload_bytes"].tolist()
+    assert sent == list(range(1001 - len(sent), 1001)), "the newest, whole and in their order"
+    assert len(sent) < 1000
+    assert file.stat().st_size <= 210_000
+    assert wire.forgotten
+    assert wire.packets == capinfos(file).packets
+    assert "The ring was full" in wire.warnings[0]
+    assert wire.summary("lo")["packets"] == len(table)
+    assert list(file.parent.iterdir()) == [file]
+    network.run("sh", "-ec", "ip link set v0 down; ip link set v1 down")
+
+
+def test_a_ring_that_is_not_full_has_all(network: Network, file: Path) -> None:
+    with Capture(network.start, file, ["lo"], most_mb=1, ring=True) as wire:
+        network.send(count=20)
+    assert (len(read(file)), wire.packets, wire.forgotten, wire.warnings) == (40, 40, False, [])
+
+
+def test_a_capture_of_no_size_is_a_usage_error(file: Path) -> None:
+    with pytest.raises(UsageError, match="at most 0 MB"):
+        Capture(start_here, file, ["lo"], most_mb=0)
+
+
 def test_what_goes_wrong_in_the_block_is_not_hidden_and_the_capture_ends(
     network: Network, file: Path
 ) -> None:
     started = []
 
-    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-        started.append(network.start(words, output))
+    def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+        started.append(network.start(words, output, folder))
         return started[0]
 
     def block() -> None:
@@ -306,8 +364,8 @@ def test_a_capture_that_is_killed_says_so_and_keeps_what_it_had(
 ) -> None:
     started = []
 
-    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-        started.append(network.start(words, output))
+    def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+        started.append(network.start(words, output, folder))
         return started[0]
 
     wire = Capture(start, file, ["lo"], where="node01")
@@ -328,9 +386,9 @@ def test_a_cluster_can_say_how_its_capture_is_ended(network: Network, file: Path
     pid = file.with_suffix(".pid")
     script = f"trap '' INT; \"$@\" & echo $! > {pid}; wait $!"
 
-    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+    def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
         inner = ["env", "--default-signal=INT", *words]
-        return network.start(["sh", "-c", script, "sh", *inner], output)
+        return network.start(["sh", "-c", script, "sh", *inner], output, folder)
 
     def stop(_: subprocess.Popen[bytes]) -> None:
         os.kill(int(pid.read_text()), signal.SIGINT)
@@ -342,8 +400,8 @@ def test_a_cluster_can_say_how_its_capture_is_ended(network: Network, file: Path
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire_module, "LONGEST_START_S", 0.5)
-    monkeypatch.setattr(wire_module, "LONGEST_STOP_S", 0.5)
+    monkeypatch.setattr(dumpcap, "LONGEST_START_S", 0.5)
+    monkeypatch.setattr(dumpcap, "LONGEST_STOP_S", 0.5)
 
 
 def test_a_process_that_never_becomes_ready_is_ended(
@@ -367,8 +425,9 @@ def test_a_process_that_does_not_end_when_asked_is_killed(
 
 
 def test_dropped_packets_are_counted_and_told(file: Path) -> None:
-    line = "print(\"Packets received/dropped on interface '{}': {}/{} (pcap:{}/dumpcap:0)\", file=sys.stderr)\n"
-    script = IS_READY + line.format("eth0", 90, 10, 10) + line.format("Loopback: lo", 5, 2, 2)
+    counts = "counts = '90/10' if sys.argv[sys.argv.index('-i') + 1] == 'eth0' else '5/2'\n"
+    line = "print(f\"Packets received/dropped on interface 'it': {counts} (pcap:0/dumpcap:0)\", file=sys.stderr)"
+    script = IS_READY + counts + line
     with Capture(fake(script), file, ["eth0", "lo"]) as wire:
         time.sleep(0.2)
     assert (wire.packets, wire.dropped) == (95, 12)
@@ -377,7 +436,11 @@ def test_dropped_packets_are_counted_and_told(file: Path) -> None:
 
 
 def test_the_command_is_one_that_a_learner_could_type() -> None:
-    words = arguments(["eth0", "eth1"], snap_bytes=64, filter="tcp", seconds=1.5, kib=100)
+    words = arguments("eth0", snap_bytes=64, filter="tcp", seconds=1.5, most_mb=0.1)
     assert " ".join(words) == (
-        "dumpcap -q -n -s 64 -B 64 -a duration:1.5 -a filesize:100 -f tcp -i eth0 -i eth1 -w -"
+        "dumpcap -q -n -s 64 -B 64 -a duration:1.5 -a filesize:100 -f tcp -i eth0 -w -"
+    )
+    words = arguments("eth1", most_mb=8, ring="ring.pcapng")
+    assert " ".join(words[7:]) == (
+        "-a duration:3600 -b filesize:1000 -b files:8 -i eth1 -w ring.pcapng"
     )

@@ -81,9 +81,11 @@ class Segment:
     window: int
     option_words: int
     payload: bytes
+    options: bytes = b""  # in front of those words, of a length that four divides
 
     def __bytes__(self) -> bytes:
-        offset_and_flags = (5 + self.option_words) << 12 | self.flags
+        words = len(self.options) // 4 + self.option_words
+        offset_and_flags = (5 + words) << 12 | self.flags
         head = struct.pack(
             ">HHIIHHHH",
             self.src_port,
@@ -95,7 +97,7 @@ class Segment:
             0,
             0,
         )
-        return head + b"\x01" * 4 * self.option_words + self.payload
+        return head + self.options + b"\x01" * 4 * self.option_words + self.payload
 
 
 def udp(src_port: int, dst_port: int, payload: bytes) -> bytes:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from beowulf.measure.quality import trouble
 from beowulf.record import Point, Record
 
@@ -57,6 +60,50 @@ def test_no_samples_at_all_are_trouble() -> None:
 
 def test_launches_that_differ_by_more_than_their_spread_are_trouble() -> None:
     assert "differ at 1 of 1 points" in trouble(record(launch(0, 1.0), launch(1, 1.3)))[0]
+
+
+def samples(number: int, values: list[float]) -> Point:
+    return Point({"size_bytes": 1, "launch": number}, "half_round_trip_us", values)
+
+
+def differ(*launches: list[float], alike: float = 0.0) -> bool:
+    found = trouble(record(*(samples(*each) for each in enumerate(launches))), alike=alike)
+    return any("launches of the same program differ" in each for each in found)
+
+
+def drawn(seed: int, middle: float, spread: float, n: int = 20) -> list[float]:
+    return list(np.random.default_rng(seed).normal(middle, spread, n))
+
+
+def test_launches_that_lie_within_their_own_spread_do_not_differ() -> None:
+    assert not differ(drawn(1, 10.0, 3.0), drawn(2, 12.0, 3.0))
+
+
+def test_a_third_launch_that_is_noisy_does_not_hide_that_two_differ() -> None:
+    quiet, other = drawn(1, 10.0, 0.05), drawn(2, 12.0, 0.05)
+    assert differ(quiet, other, drawn(3, 11.0, 5.0))
+
+
+def test_a_few_samples_far_away_do_not_move_a_launch() -> None:
+    assert not differ(drawn(1, 10.0, 0.1), [*drawn(2, 10.0, 0.1), 90.0, 95.0, 99.0])
+
+
+def test_launches_of_single_samples_have_no_spread_to_be_held_against() -> None:
+    assert not differ(*([10.0 + number % 2] for number in range(30)))
+
+
+def test_a_difference_that_changes_no_claim_does_not_matter() -> None:
+    apart = drawn(1, 10.0, 0.05), drawn(2, 12.0, 0.05)
+    assert differ(*apart, alike=1.0)
+    assert not differ(*apart, alike=3.0)
+
+
+@pytest.mark.parametrize(("passes", "launches"), [(5, 2), (10, 3), (20, 3)])
+def test_launches_that_are_alike_are_rarely_taken_for_different(passes: int, launches: int) -> None:
+    draw = np.random.default_rng(7)
+    shapes = (draw.lognormal(0, 0.5, (200, launches, passes)) for _ in range(2))
+    taken = [differ(*map(list, each)) for shape in shapes for each in shape]
+    assert sum(taken) < 0.08 * len(taken)
 
 
 def test_one_size_of_many_that_differs_is_a_burst_of_noise() -> None:

@@ -110,22 +110,55 @@ def test_times_that_do_not_belong_to_the_sizes_are_refused() -> None:
 def test_an_adaptive_sweep_forgets_a_burst_of_noise() -> None:
     asked: list[list[int]] = []
 
-    def measured(sizes: list[int]) -> dict[int, float]:
+    def measured(sizes: list[int]) -> dict[str, dict[int, float]]:
         asked.append(sizes)
-        return {s: line(s) * (1.5 if len(asked) == 1 and s == 2000 else 1) for s in sizes}
+        return {"": {s: line(s) * (1.5 if len(asked) == 1 and s == 2000 else 1) for s in sizes}}
 
-    found = adaptive([0, 1000, 2000, 3000, 4000], measured)
+    found = adaptive([0, 1000, 2000, 3000, 4000], measured)[""]
     assert found[2000] == pytest.approx(line(2000))
     assert 2000 in asked[1]
 
 
 @given(limit=st.integers(3_000, 60_000))
 def test_an_adaptive_sweep_closes_in_on_a_step(limit: int) -> None:
-    def measured(sizes: list[int]) -> dict[int, float]:
-        return {s: line(s) + (1000.0 if s > limit else 0.0) for s in sizes}
+    def measured(sizes: list[int]) -> dict[str, dict[int, float]]:
+        return {"": {s: line(s) + (1000.0 if s > limit else 0.0) for s in sizes}}
 
     coarse = list(range(0, 64_001, 8_000))
-    found = list(adaptive(coarse, measured, rounds=8))
+    found = list(adaptive(coarse, measured, rounds=8)[""])
     below = max(size for size in found if size <= limit)
     above = min(size for size in found if size > limit)
     assert above - below <= 1_000  # from 8,000
+
+
+def test_a_size_that_one_curve_asks_for_is_measured_for_all() -> None:
+    def measured(sizes: list[int]) -> dict[str, dict[int, float]]:
+        straight = {s: line(s) for s in sizes}
+        return {"straight": straight, "bent": {s: line(s) + max(0, s - 2_000) for s in sizes}}
+
+    found = adaptive([0, 1000, 2000, 3000, 4000], measured, rounds=1)
+    assert list(found["straight"]) == list(found["bent"])
+    assert {1500, 2500} <= set(found["straight"])
+
+
+def test_an_adaptive_sweep_ends_when_there_are_enough_sizes() -> None:
+    asked: list[list[int]] = []
+
+    def noisy(sizes: list[int]) -> dict[str, dict[int, float]]:
+        asked.append(sizes)
+        return {"": {s: line(s) * (1.05 if s % 2000 else 1) for s in sizes}}
+
+    found = adaptive([0, 1000, 2000, 3000, 4000], noisy, rounds=50, most=12)[""]
+    assert len(found) <= 12
+    assert len(asked) == 2
+
+
+def test_a_straight_line_is_measured_once() -> None:
+    asked: list[list[int]] = []
+
+    def measured(sizes: list[int]) -> dict[str, dict[int, float]]:
+        asked.append(sizes)
+        return {"": {s: line(s) for s in sizes}}
+
+    assert list(adaptive([0, 1000, 2000], measured)[""]) == [0, 1000, 2000]
+    assert asked == [[0, 1000, 2000]]

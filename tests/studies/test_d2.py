@@ -12,7 +12,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import PAPER_D
-from beowulf.record import Record
+from beowulf.record import Point, Record
 from beowulf.studies import d2_message_size_sweep as d2
 from beowulf.studies import overlap
 from beowulf.studies.overlap import KB, ONE_USER, SOLARIS, TESTED, WAYS, Way
@@ -91,6 +91,32 @@ def test_two_steps_are_none_that_can_be_told() -> None:
 
 def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
     assert set(outcomes(busy(swept(PAPER))).values()) == {"inconclusive"}
+
+
+def in_launches(made: Record, *times: float) -> Record:
+    """The same in launches in which everything but the work took so many times as long."""
+    points = []
+    for launch, slower in enumerate(times):
+        for point in made.points:
+            values = [each if each >= WORK / 2 else each * slower for each in point.samples]
+            points.append(
+                Point({**point.at, "launch": launch}, point.quantity, values, point.facts)
+            )
+    made.points, made.sweep["seconds"] = points, WORK
+    return made
+
+
+def test_messages_that_take_twice_as_long_in_one_launch_do_not_hide_the_step() -> None:
+    made = in_launches(swept(PAPER), 1.0, 2.0)
+    assert outcomes(made) == dict.fromkeys(CLAIMS, "holds")
+
+
+def test_launches_that_do_not_agree_where_the_step_is_give_no_verdict() -> None:
+    made, other = in_launches(swept(PAPER), 1.0), in_launches(swept({}), 1.0)
+    for point in other.points:
+        point.at["launch"] = 1
+    made.points += other.points
+    assert outcomes(made)["one-user-step"] == "inconclusive"
 
 
 def test_a_library_that_was_not_measured_is_said() -> None:

@@ -390,6 +390,19 @@ def test_e1_a_slow_link_has_another_beta() -> None:
     assert made.outcomes(e1_latency_model.claims(unknown))["beta"] == "inconclusive"
 
 
+def test_e1_without_a_rise_there_is_no_line_and_nothing_is_judged() -> None:
+    record = e1()
+    for point in record.points:
+        if point.samples and point.at.get("sweep") == "wide":
+            falling = 6000.0 - point.at["size_bytes"] / 1000
+            point.samples[:] = [falling] * len(point.samples)
+    found = e1_latency_model.claims(record)
+    assert {verdict.outcome for verdict in found} == {"inconclusive"}
+    assert "do not rise" in found[0].evidence
+    with pytest.raises(LabError, match="do not rise"):
+        e1_latency_model.picture(record)
+
+
 def test_e1_a_step_at_another_place_contradicts_and_none_is_inconclusive() -> None:
     elsewhere = e1_latency_model.claims(e1(moved=48_000))
     assert made.outcomes(elsewhere)["eager-step"] == "contradicted"
@@ -475,6 +488,16 @@ def test_a6_without_the_other_ways_it_cannot_be_compared() -> None:
     record = a6()
     record.points = [p for p in record.points if p.at.get("mode") != "imb"]
     assert made.outcomes(a6_measuring_program.claims(record))["agrees"] == "inconclusive"
+
+
+def test_a6_a_chunk_that_meets_an_idle_cable_is_no_disagreement() -> None:
+    # The first packets after a pause pass a shaped cable at once; a thousand in a row do not.
+    record = a6()
+    for point in record.points:
+        if point.at.get("mode") == "ours" and point.quantity == HALF:
+            point.samples[0] /= 2
+    found = a6_measuring_program.claims(record)
+    assert made.outcomes(found)["agrees"] == "holds"
 
 
 # ---- all of them --------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from running import Beowulf, wait_until
 
+from beowulf import notebook
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import roundtrips, shares
@@ -73,11 +74,40 @@ def test_a_study_measures_judges_and_draws(
     assert draw(again).alt
 
 
+def test_an_adaptive_sweep_puts_sizes_where_the_time_bends(
+    cluster: NamespaceCluster, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roundtrips, "QUICK_LAUNCHES", 2)
+    monkeypatch.setattr(roundtrips, "QUICK_ROUNDS", 1)
+    # A shaped link lets some 3,000 bytes pass at once: the line from 0 to 200,000 misses 2,000 by far.
+    coarse = [0, 2_000, 200_000]
+    record = b1_round_trip.measure(cluster, tmp_path, quick=True, sizes=coarse, adaptive=True)
+    assert record.complete, record.warnings
+    assert record.sweep["coarse"] == coarse
+    assert record.sweep["sizes"] == [0, 1_000, 2_000, 101_000, 200_000]
+    places = [p for p in record.points if p.quantity == roundtrips.HALF]
+    found = {(p.at["protocol"], p.at["overlap_bytes"], p.at["size_bytes"]) for p in places}
+    assert len(found) == 2 * 2 * len(record.sweep["sizes"]), "every size for everything compared"
+    for launch in (0, 1):
+        assert sum(p.at["launch"] == launch for p in places) == len(found)
+    assert all(verdict.evidence for verdict in judge(record))
+
+
+def test_a_study_whose_sizes_cannot_be_refined_says_so(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="study D1 cannot be refined") as refused:
+        notebook.measure_and_save("d1", cluster, tmp_path, adaptive=True)
+    assert "A7 and B1" in str(refused.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_e1_measures_a_wide_sweep_and_one_around_each_limit(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(e1_latency_model, "LIMITS", (16_384,))
-    record = e1_latency_model.measure(cluster, tmp_path, quick=True, sizes=[0, 64, 4096, 65_536])
+    # A mebibyte lasts 84 ms on this cable: the times rise on a busy machine, too.
+    record = e1_latency_model.measure(cluster, tmp_path, quick=True, sizes=[0, 64, 4096, 1 << 20])
     assert record.complete, record.warnings
     about = {p.at["sweep"]: p.facts["environment"] for p in record.select(about=True)}
     assert about == {"wide": {}, "even": {e1_latency_model.EAGER: "16384"}}

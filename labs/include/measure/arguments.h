@@ -3,9 +3,13 @@
 #ifndef MEASURE_ARGUMENTS_H
 #define MEASURE_ARGUMENTS_H
 
-#include "check.h"
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* How a program ends with a sentence: check.h has it for MPI programs, alone.h for others. */
+static inline void refuse(const char *format, ...);
 
 /* Whether `--name` was given. */
 static inline int has_argument(int argc, char **argv, const char *name) {

@@ -48,8 +48,8 @@ print(cluster.kind, *cluster.nodes)
 # %%
 predicted_faster = None  # "blocking", "nonblocking" or "neither"?
 predicted_saturation_bytes = None  # from which size on does the rate hardly rise any more?
-predicted_four_nodes_times = None  # four nodes in a ring: how often the rate of two?
-predicted_impatience_times = None  # four ranks on two processors: how much slower?
+predicted_four_nodes_times = None  # four nodes in a ring: how many times the rate of two?
+predicted_impatience_times = None  # four ranks on two processors: how many times as long?
 
 # %% [markdown]
 # ## 2 What MPI_Send promises
@@ -59,7 +59,8 @@ predicted_impatience_times = None  # four ranks on two processors: how much slow
 #
 # **Question `eager-limit`** (2 points). Find the largest message, in bytes, with which
 # `headon.c` still ends, by halving the interval: about ten runs in a terminal. An answer within
-# 500 bytes is near enough.
+# 500 bytes is near enough. It is the limit of the classic MPICH, which the first line of `beowulf up`
+# names.
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 eager_limit_bytes = None
@@ -94,8 +95,9 @@ assert a7.complete, "The measurement was cut short; run the cell above again."
 picture(a7)
 
 # %% [markdown]
-# *What to look at:* do the two lines of one np lie apart or on each other? What happens to the
-# rings where the messages become longer than your `eager_limit_bytes`?
+# *What to look at:* the figure has the rings; the pairs are in the table below. Do the two lines of
+# one np (the number of ranks) lie apart or on each other? What happens to the rings where the
+# messages become longer than your `eager_limit_bytes`?
 
 # %%
 claims(a7)
@@ -126,8 +128,9 @@ saturation_bytes = 65536  # an example: read it off your own table
 form(saturation_bytes, "number")
 
 # %% [markdown]
-# **Question `four-nodes`** (2 points). At the largest message, in the `ring`: how often the rate
-# of 2 ranks do 4 ranks have? Write the quotient of two numbers of your table.
+# **Question `four-nodes`** (2 points). At the largest message, in the `ring`: how many times the rate
+# of 2 ranks do 4 ranks have? Write the quotient of two numbers of your table; the calls `blocking`
+# or `nonblocking`, but the same in both.
 
 # %% nbgrader={"grade_id": "four-nodes-answer", "solution": true}
 four_nodes_times = None
@@ -175,8 +178,9 @@ assert e1.complete, "The measurement was cut short; run the cell above again."
 picture(e1)
 
 # %% [markdown]
-# *What to look at:* the title has your alpha and beta. The line in the plot is what the model does
-# *not* explain: 0 % is exactly on the model.
+# *What to look at:* the title has your alpha and beta; your answers below are held against them. The
+# line in the plot is what the model does *not* explain: 0 % is exactly on the model. An axis that
+# reaches thousands of per cent comes from a few intervals that a busy machine has made wide.
 
 # %%
 claims(e1)
@@ -256,8 +260,11 @@ print("processors:", patience.cluster.get("cores"), "· you predicted:", predict
 waiting
 
 # %% [markdown]
-# **Question `patience-times`** (1 point). How often does the median exchange with `never` take as
-# long as the one with `auto`? (With four processors or more it may be once: then nobody has to
+# One row for each kind of waiting, in microseconds: `n` exchanges were timed, `median` is the middle
+# one, and `low` and `high` are the ends of the median's 95 % interval.
+#
+# **Question `patience-times`** (1 point). How many times as long as the median exchange with `auto`
+# does the one with `never` take? (With four processors or more it may be once: then nobody has to
 # wait for a processor, and that is a finding, too.)
 
 # %% nbgrader={"grade_id": "patience-times-answer", "solution": true}

@@ -25,7 +25,8 @@
 #   `None`, your answer goes.
 
 # %%
-from beowulf import claims, connect, exchange, picture, study
+from beowulf import claims, connect, picture, study
+from beowulf.exercises import exchange
 from beowulf.notebook import form
 from beowulf.studies import d3_message_and_workload, d5_improvement
 
@@ -45,10 +46,11 @@ predicted_exchange_ms = None  # 17 ms of messages and 20 ms of work on both rank
 # %% [markdown]
 # ## 2 Does a message leave while its sender works?
 #
-# Study D1 is that experiment (paper D, figure 1): rank 0 posts, works and waits; rank 1 works half
-# as long, or a quarter, and receives. It is done with the two eager limits that stand for the
-# paper's two clusters (`one-user`: 16,384 bytes, `solaris`: 65,536), with our library as it comes
-# (`default`: 131,072), and with two remedies: `MPI_Test` in the work, and a progress thread.
+# Study D1 is that experiment (paper D, figure 1): rank 0 posts, works (50 ms with `quick=True`,
+# else 100 ms) and waits; rank 1 works half as long, or a quarter, and receives. It is done with the
+# two eager limits that stand for the paper's two clusters (`one-user`: 16,384 bytes, `solaris`:
+# 65,536), with our library as it comes (`default`: 131,072), and with two remedies: `MPI_Test` in
+# the work, and a progress thread.
 #
 # **Question `d1-record`** (1 point). Nothing to write: the point is for the Record.
 
@@ -57,7 +59,7 @@ d1 = study("D1", cluster, quick=True)
 picture(d1)
 
 # %% [markdown]
-# *What to look at:* a bar is one rank's time from the start to its end. Compare the two bars of a
+# *What to look at:* a bar is one rank's time from the start to its end; the work is a delay. Compare the two bars of a
 # pair. If rank 1 ends with its own work, the message did not need rank 0. If it ends with rank 0,
 # it waited, and the picture says in which call.
 
@@ -74,7 +76,8 @@ claims(d1)
 # against the Record's samples, not against these Verdicts.
 #
 # **Question `d1-support`** (3 points). In your Record, with delays as work: is the overlap of
-# synchronisation supported? Answer `"supported"` or `"not supported"`.
+# synchronisation supported? Answer `"supported"` or `"not supported"`. (If the claims above call one
+# of the three `unclear`, the machine was too busy to tell, and the case earns nothing: measure again.)
 
 # %% nbgrader={"grade_id": "d1-support-answer", "solution": true}
 one_user_39_kb = None  # limit 16,384 bytes, message 39.06 KB
@@ -116,7 +119,8 @@ claims(d2)
 
 # %% [markdown]
 # **Question `eager-limit`** (2 points). For `one-user`: the largest size in KB at which the message
-# still leaves by itself, and the smallest at which it waits.
+# still leaves by itself, and the smallest at which it waits. (If your line does not jump exactly once,
+# the machine was too busy: measure again.)
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 last_by_itself_kb = None

@@ -1,0 +1,247 @@
+"""Lab 03: points for the Records of A4 and E4, for what they show, and for the learner's own laws and counts."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from statistics import median
+from typing import Any
+
+from autograder.answers import given, is_near, word
+from autograder.rubrics import Question, ask
+from autograder.score import Score
+from autograder.submission import Submission, is_number
+from autograder.telling import MOST_POINTS, MOST_RECORDS, Facts, Tell, best, numbers, told
+from beowulf import papers
+from beowulf.errors import LabError
+from beowulf.exercises import laws, sizes
+from beowulf.record import Record
+from beowulf.studies import a4_parallel_benchmarks as a4
+from beowulf.suites import npb
+
+HANDOUT = "labs/03-parallel-benchmarks/README.md"
+RANKS = 4
+CABLE_BYTES_PER_S = 12.5e6  # 100 Mbit/s, as the notebook says
+TURNS = 7  # of FT's cube in its timed part, classes S, W and A
+# Of an answer: a learner reads figures off a table that is shown with a few digits, or predicts from these.
+READ, PREDICTED = 0.02, 0.05
+# NPB's table of sizes: EP's pairs, and FT's points.
+EP_PAIRS = {"S": 2**24, "W": 2**25, "A": 2**28, "B": 2**30}
+FT_POINTS = {"S": 64**3, "W": 128 * 128 * 32, "A": 256 * 256 * 128, "B": 512 * 256 * 256}
+LU_SIDES = {"A": 64, "B": 102}
+
+
+def score(submission: Submission) -> dict[str, Score]:
+    """The Score of every question that is not graded by hand; `explain` is."""
+    return ask(QUESTIONS, submission)
+
+
+def ft_bytes(points: int) -> float:
+    """What one of four ranks sends when FT's cube of numbers of 16 bytes is turned."""
+    return 16 * points / RANKS * (RANKS - 1) / RANKS
+
+
+def eight(record: Record) -> Facts:
+    """What a Record of A4 tells of EP, FT and LU, and of the shares of all; LabError when one is missing or wrong."""
+    found = a4.table(record).set_index("benchmark")
+    read = found.drop(columns=["paper_mops", "grendel_mops"]).dropna().index
+    if missing := [name for name in npb.BENCHMARKS if name not in read]:
+        raise LabError(f"{', '.join(missing)} was not measured")
+    if wrong := [str(name) for name, right in found["verified"].items() if not right]:
+        raise LabError(f"{', '.join(wrong)} is not verified")
+    rows: dict[str, dict[Any, Any]] = {
+        str(row["benchmark"]): row for row in found.reset_index().to_dict("records")
+    }
+    ep, ft = rows["EP"], rows["FT"]
+    workers = min(RANKS, int(record.circumstances["before"]["cores"]))
+    turned = ft_bytes(FT_POINTS[ft["class"]])
+    operations = 2.0 * EP_PAIRS[ep["class"]]
+    shares = {str(name): float(share) for name, share in found["communication_percent"].items()}
+    most = max(shares, key=lambda name: shares[name])
+    return {
+        "ep_operations": operations,
+        "ep_mops": operations / float(ep["seconds_1"]) / 1e6,
+        "ft_bytes": turned,
+        "ep_predicted_s": float(ep["seconds_1"]) / workers,
+        "ft_predicted_s": float(ft["seconds_1"]) / workers + TURNS * turned / CABLE_BYTES_PER_S,
+        "ep_speed_up": float(ep["speed_up"]),
+        "ft_speed_up": float(ft["speed_up"]),
+        "ep_serial_share": float(ep["karp_flatt"]),
+        "ft_serial_share": float(ft["karp_flatt"]),
+        "largest_share_has": most,
+        "largest_share_percent": shares[most],
+        "lu_send_bytes": _bytes_a_call(record, "LU", "MPI_Send"),
+        "ft_alltoall_bytes": _bytes_a_call(record, "FT", "MPI_Alltoall"),
+    }
+
+
+def _bytes_a_call(record: Record, benchmark: str, call: str) -> float:
+    found = a4.calls(record)
+    row = found[(found["benchmark"] == benchmark) & (found["call"] == call)].iloc[0]
+    return float(row["bytes"]) / float(row["calls"])
+
+
+def challenge(record: Record) -> Facts:
+    """What a Record of E4 tells of HPL and DGEMM."""
+    hpl, dgemm = (_result(record, name) for name in ("hpl_gflops", "dgemm_gflops"))
+    ranks = int(record.select(result="hpl_gflops")[0].at["ranks"])
+    return {"hpl_percent_of_dgemm": 100 * hpl / (ranks * dgemm)}
+
+
+def _result(record: Record, name: str) -> float:
+    samples = [value for point in record.select(result=name) for value in point.samples]
+    if not samples:
+        raise LabError(f"{name} was not measured")
+    return median(samples)
+
+
+def record_of(study: str, tell: Tell, submission: Submission) -> Score:
+    """1 point for a whole Record of a study that has what the questions ask for."""
+    found, why = told(tell, study, "", submission)
+    if not found:
+        return Score(0, 1, why, f"A whole Record {study}. `beowulf study {study} --quick`.")
+    return Score(1, 1, f"{found[0][1]} is whole.")
+
+
+def shares(submission: Submission, found: Facts, by: str) -> Score:
+    """A point each for which benchmark has the largest share of MPI, and for how much that is."""
+    name, percent = "largest_share_has", "largest_share_percent"
+    right = [
+        word(submission, name) == str(found[name]).lower(),
+        is_near(submission, percent, found[percent], READ * found[percent]),
+    ]
+    expected = f"{name}: {found[name]}, {percent}: {found[percent]:.1f} (by {by})"
+    return Score(sum(right), 2, given(submission, name, percent), expected)
+
+
+def by_hand(of: float, wanted: dict[str, float], submission: Submission) -> Score:
+    """The same points for each answer that is the number that follows from what is published."""
+    right = sum(is_near(submission, name, value, READ * value) for name, value in wanted.items())
+    expected = ", ".join(f"{name}: {value:.6g}" for name, value in wanted.items())
+    return Score(of * right / len(wanted), of, given(submission, *wanted), expected)
+
+
+def wrong_seed(submission: Submission) -> Score:
+    """No check passes, and the program ends with 1: both, or nothing."""
+    names = ("checks_that_pass", "wrong_seed_exit_code")
+    right = all(is_near(submission, n, v, 0.0) for n, v in zip(names, (0, 1), strict=True))
+    expected = "checks_that_pass: 0, wrong_seed_exit_code: 1"
+    return Score(1 if right else 0, 1, given(submission, *names), expected)
+
+
+def kernel_word(submission: Submission) -> Score:
+    """What a kernel is in NPB."""
+    right = word(submission, "kernel_means") == "core of a computation"
+    expected = "core of a computation: the loops in which a large program spends its time"
+    return Score(1 if right else 0, 1, given(submission, "kernel_means"), expected)
+
+
+def own_laws(submission: Submission) -> Score:
+    """A point for each law that gave the right number each time, by the best of the learner's Records."""
+    expected = f"the functions of laws.py give {', '.join(laws.OURS)}"
+    found = submission.measured(laws.STUDY, laws.VARIANT)[:MOST_RECORDS]
+    if not found:
+        return Score(0, 3, submission.missing(laws.STUDY, laws.VARIANT), expected)
+    scores = [_laws(record, expected) for record in found]
+    return max(scores, key=lambda score: score.points)
+
+
+def _laws(record: Record, expected: str) -> Score:
+    said, points = [], 0
+    for name, point in {p.at.get("law"): p for p in record.points[:MOST_POINTS]}.items():
+        if name not in laws.OURS:
+            continue
+        # What is right is worked out anew from what was asked: the Record is not believed.
+        pairs = list(zip(point.facts["asked"], point.facts["yours"], strict=True))
+        right = sum(laws.is_right(name, *pair) for pair in pairs)
+        points += len(pairs) >= laws.TIMES and right == len(pairs)
+        said.append(f"{name}: {right} of {len(pairs)} right")
+    return Score(points, 3, f"{record.file_name}: {'; '.join(said) or 'no laws'}", expected)
+
+
+def own_counts(submission: Submission) -> Score:
+    """A point for each count of messages that is ours, by the best of the learner's Records."""
+    expected = f"sizes.c counts {', '.join(sizes.COUNTS)}"
+    found = submission.measured(sizes.STUDY, sizes.VARIANT)[:MOST_RECORDS]
+    if not found:
+        return Score(0, 3, submission.missing(sizes.STUDY, sizes.VARIANT), expected)
+    scores = [_counts(record, expected) for record in found]
+    return max(scores, key=lambda score: score.points)
+
+
+def _counts(record: Record, expected: str) -> Score:
+    said, points = [], 0
+    for name, point in {p.at.get("count"): p for p in record.points[:MOST_POINTS]}.items():
+        yours, ours = point.facts.get("yours"), point.facts.get("ours")
+        if name not in sizes.COUNTS or not (is_number(yours) and is_number(ours)):
+            continue
+        right = yours == ours and not math.isnan(ours)
+        points += right
+        said.append(f"{name}: {yours:,.0f}, {'right' if right else f'ours is {ours:,.0f}'}")
+    return Score(points, 3, f"{record.file_name}: {'; '.join(said) or 'no counts'}", expected)
+
+
+def lu_operations(side: int) -> float:
+    """LU's published operations a step, for a cube with so many points along an axis."""
+    return 1984.77 * side**3 - 10923.3 * side**2 + 27770.9 * side - 144010
+
+
+def _printed_ft_mops() -> float:
+    rows = papers.table("A-table-5").to_dict("records")
+    return next(float(row["this_cluster_mops"]) for row in rows if row["benchmark"] == "FT")
+
+
+FT_A_MILLIONS = 7137  # by the published formula, as the notebook gives it
+OPERATIONS = {"lu_b_over_a": lu_operations(LU_SIDES["B"]) / lu_operations(LU_SIDES["A"])}
+CABLE_BOUND = {
+    "ft_paper_s": FT_A_MILLIONS / _printed_ft_mops(),
+    "ft_cable_s": TURNS * ft_bytes(FT_POINTS["A"]) / CABLE_BYTES_PER_S,
+}
+# Paper E, section 4.2.
+HPL_SIZE = {"hpl_processes": 15.0 * 16, "hpl_matrix_gb": 8 * 37326**2 / 1e9}
+HPL_RATIO = {"hpl_times_the_performance": 1 / (1 - 0.56)}
+
+
+def _of_a4(of: float, names: tuple[str, ...], section: str, room: float = READ) -> Question:
+    """A question for numbers that follow from the learner's own A4."""
+    judge = numbers(names, of, room)
+    return Question(of, f"{HANDOUT}, {section}", partial(best, eight, "A4", "", of, judge))
+
+
+def _published(of: float, wanted: dict[str, float], section: str) -> Question:
+    """A question for numbers that follow from what the papers print."""
+    return Question(of, f"{HANDOUT}, {section}", partial(by_hand, of, wanted))
+
+
+PREDICT, SHARE = (
+    "Do: predict, then measure",
+    "Do: speed-up, efficiency, and a share that cannot be shared",
+)
+PROFILE, SEVEN = "Do: where does the time go?", "Seven numbers instead of one"
+PAPER = "Compare with paper A"
+
+# The handout's section that answers a question, by its heading.
+QUESTIONS = {
+    "a4-record": Question(1, f"{HANDOUT}, {PREDICT}", partial(record_of, "A4", eight)),
+    "ep-count": _of_a4(2, ("ep_operations", "ep_mops"), "Do: what is a Mop?"),
+    "ft-bytes": _of_a4(1, ("ft_bytes",), PREDICT, room=0.0),
+    "predict": _of_a4(2, ("ep_predicted_s", "ft_predicted_s"), PREDICT, room=PREDICTED),
+    "speed-up": _of_a4(1, ("ep_speed_up", "ft_speed_up"), SHARE),
+    "karp-flatt": _of_a4(2, ("ep_serial_share", "ft_serial_share"), SHARE, room=PREDICTED),
+    "shares": Question(2, f"{HANDOUT}, {PROFILE}", partial(best, eight, "A4", "", 2, shares)),
+    "message-length": _of_a4(1, ("lu_send_bytes", "ft_alltoall_bytes"), PROFILE),
+    "wrong-seed": Question(1, f"{HANDOUT}, Do: a result that is wrong", wrong_seed),
+    "laws": Question(3, f"{HANDOUT}, Exercise: three laws", own_laws),
+    "sizes": Question(3, f"{HANDOUT}, Exercise: a wrapper of your own", own_counts),
+    "kernel-word": Question(1, f"{HANDOUT}, {PAPER}", kernel_word),
+    "operations": _published(1, OPERATIONS, PAPER),
+    "cable-bound": _published(2, CABLE_BOUND, PAPER),
+    "e4-record": Question(1, f"{HANDOUT}, {SEVEN}", partial(record_of, "E4", challenge)),
+    "hpl-percent": Question(
+        1,
+        f"{HANDOUT}, {SEVEN}",
+        partial(best, challenge, "E4", "", 1, numbers(("hpl_percent_of_dgemm",), 1, PREDICTED)),
+    ),
+    "hpl-size": _published(2, HPL_SIZE, SEVEN),
+    "hpl-ratio": _published(1, HPL_RATIO, SEVEN),
+}

@@ -1,0 +1,184 @@
+"""Are our NAS Parallel Benchmarks as fast as the official Fortran on one rank, and what do four nodes make of them?"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.ratio import Side, Told, interleave
+from benchmarks.result import Findings
+from benchmarks.rows import Bar, Question
+from benchmarks.workshop import STATE, workshop
+from beowulf import mpi
+from beowulf.cluster import Cluster, namespaces
+from beowulf.cluster.plan import Plan
+from beowulf.errors import LabError
+from beowulf.suites.npb import BENCHMARKS
+
+TITLE = "NAS Parallel Benchmarks: one rank against the official Fortran, four nodes against one"
+ROUNDS = 6
+FILLS_THE_CORES = True
+
+RANKS = 4
+MOST_TIMES = 3.0
+LONGEST_RUN_S = 600.0
+SHAPED, UNSHAPED = "100mbit", "off"
+LINKS = {SHAPED: "100 Mbit/s links", UNSHAPED: "unshaped links"}
+# User CPU seconds of the whole program: NPB 3.4 in Fortran at -O3, class A, one rank, a core of about 2.6 GHz.
+OFFICIAL_S = {
+    "EP": 3.2,
+    "IS": 1.5,
+    "CG": 0.6,
+    "MG": 1.3,
+    "FT": 2.2,
+    "LU": 19.4,
+    "SP": 20.0,
+    "BT": 41.0,
+}
+
+NOTES = [
+    "Class A: user CPU seconds of the whole program on one rank without mpiexec, with start, warm-up and verification, "
+    "as the official figures count. These were measured once, on another core of about 2.6 GHz; they are no samples of "
+    "this run, and a core that is a tenth faster makes ratios a tenth smaller. The facts say which core this is.",
+    "Mop/s of the facts are those of the timed part, by the published formula: nominal operations over wall time.",
+    "Four nodes: the timed part of class W (wall time of the slowest rank) on four nodes of a local cluster, over the "
+    "same on one node, with patient polling as it is set for every learner. Four nodes share the cores of one machine.",
+    "At 100 Mbit/s most of the bar of three times is the cable's to keep: at class W each of four nodes sends 7.9 MB "
+    "(IS), 16 MB (CG), 11 MB (FT) and 130 MB (SP), by profile.c's counts at class S and the sizes of both; that takes "
+    "0.6, 1.3, 0.9 and 10 s at least. The unshaped links show what is left without that limit.",
+    "Every run is verified against the published constants, S as well; one that is not ends the benchmark.",
+]
+
+
+def measure(rounds: int, seed: int, told: Told) -> Findings:
+    """A round: class A on one rank, class W on one node, and on four with shaped and with unshaped links."""
+    facts: dict[str, Any] = {"core": _core(), "hertz": _hertz()}
+    mops: dict[str, list[float]] = {}
+    with workshop() as folder:
+        told(0, 1, "compiling, and booting the cluster")
+        programs = {
+            name: mpi.build(benchmark.source, output=folder / name)
+            for name, benchmark in BENCHMARKS.items()
+        }
+        cluster = namespaces.up(Plan(), folder=folder / STATE)
+        for name, program in programs.items():
+            for ranks in (1, RANKS):
+                on_nodes(cluster, program, name, "S", ranks)
+        facts["verified"] = "S and W on 1 and 4 ranks, A on 1"
+
+        def class_a() -> Mapping[str, float]:
+            found: dict[str, float] = {}
+            for name, program in programs.items():
+                seconds, rate = alone(program, name, "A")
+                mops.setdefault(f"Mop/s, {name} class A", []).append(rate)
+                found |= {ours(name): seconds, official(name): OFFICIAL_S[name]}
+            return found
+
+        def class_w(ranks: int, rate: str) -> Side:
+            def run() -> Mapping[str, float]:
+                rebuilt = namespaces.up(Plan(rate=rate), folder=folder / STATE)
+                return {
+                    on(name, ranks, rate): on_nodes(rebuilt, program, name, "W", ranks)
+                    for name, program in programs.items()
+                }
+
+            return run
+
+        sides: dict[str, Side] = {
+            "class A, one rank": class_a,
+            "class W, one node": class_w(1, SHAPED),
+            **{
+                f"class W, four nodes, {words}": class_w(RANKS, rate)
+                for rate, words in LINKS.items()
+            },
+        }
+        taken = interleave(sides, rounds, seed, told, warm_up=0)
+    facts |= {name: statistics.median(values) for name, values in mops.items()}
+    return Findings(
+        questions(), taken.samples, taken.busy_percent, taken.order, facts=facts, notes=list(NOTES)
+    )
+
+
+def questions() -> list[Question]:
+    """Class A against the official program, then four nodes against one, on both kinds of link."""
+    not_slower = Bar(1.0, "ratio", "not slower")
+    at_most = Bar(MOST_TIMES, "ratio")
+    return [
+        *(
+            Question(f"{name} class A, one rank, user CPU", ours(name), official(name), not_slower)
+            for name in BENCHMARKS
+        ),
+        *(
+            Question(
+                f"{name} class W, {RANKS} nodes, {words}",
+                on(name, RANKS, rate),
+                on(name, 1, SHAPED),
+                at_most,
+            )
+            for rate, words in LINKS.items()
+            for name in BENCHMARKS
+        ),
+    ]
+
+
+def ours(name: str) -> str:
+    """The name of our samples of class A."""
+    return f"{name} A"
+
+
+def official(name: str) -> str:
+    """The name of the official figure of class A."""
+    return f"official {name} A"
+
+
+def on(name: str, ranks: int, rate: str) -> str:
+    """The name of the samples of class W; on one node the links do not matter."""
+    return f"{name} W on one" if ranks == 1 else f"{name} W on {ranks}, {rate}"
+
+
+def alone(program: Path, name: str, letter: str) -> tuple[float, float]:
+    """The user CPU seconds of a program on one rank without a launcher, and its Mop/s."""
+    with subprocess.Popen([str(program), letter], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        text = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    found = result(text, process.returncode, name, letter)
+    return used.ru_utime, float(found["mops"])
+
+
+def on_nodes(cluster: Cluster, program: Path, name: str, letter: str, ranks: int) -> float:
+    """The seconds of the timed part on so many nodes."""
+    done = mpi.launch(
+        cluster, program, ranks, [letter], timeout_s=LONGEST_RUN_S, folder=program.parent
+    )
+    return float(result(done.stdout, done.returncode, name, letter)["seconds"])
+
+
+def result(text: str, code: int, name: str, letter: str) -> dict[str, Any]:
+    """The result in what a program printed; LabError unless it is verified."""
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    found: list[dict[str, Any]] = [line for line in lines if line["kind"] == "result"]
+    if code or len(found) != 1 or not found[0]["verified"]:
+        raise LabError(
+            f"{name} class {letter} gave no verified result, so its time counts for nothing.",
+            f"`beowulf npb {name} --class {letter}` shows the figures.",
+        )
+    return found[0]
+
+
+def _core() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else "unknown"
+
+
+def _hertz() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    speeds = [line.partition(":")[2].strip() for line in lines if line.startswith("cpu MHz")]
+    return f"{speeds[0]} MHz" if speeds else "unknown"

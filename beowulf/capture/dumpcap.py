@@ -1,0 +1,225 @@
+"""One dumpcap on one interface: the words that start it, when it is ready, how it ends, what it complains of.
+
+One process an interface: a dumpcap that watches several hands their packets from thread to thread and
+loses many of them on the way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from beowulf.errors import LabError, UsageError
+
+# Starts these words in that folder, as a process whose standard output is the file and whose stderr is a pipe.
+Start = Callable[[list[str], IO[bytes], Path], "subprocess.Popen[bytes]"]
+Stop = Callable[["subprocess.Popen[bytes]"], None]
+
+READY = "File: "  # "Capturing on" comes some 30 ms earlier, before the interface is open
+LONGEST_START_S = 15.0
+LONGEST_STOP_S = 15.0
+# The kernel hands over a block of packets that is not full after a quarter of a second (dumpcap's
+# read time-out), and dumpcap forgets what it was not handed when the signal comes.
+SETTLE_S = 0.35
+RING_FILES = 8
+
+_COUNTS = re.compile(r"received/dropped on interface '.*?': (\d+)/(\d+) ")
+
+
+def start_here(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+    """Start the words on this machine, in the network of this very process."""
+    return subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, cwd=folder
+    )
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Ask the process to end as Ctrl-C does."""
+    process.send_signal(signal.SIGINT)
+
+
+def arguments(
+    interface: str,
+    *,
+    snap_bytes: int = 128,
+    filter: str = "",
+    seconds: float = 3600,
+    most_mb: float = 1000,
+    ring: str = "",
+    buffer_mib: int = 64,
+) -> list[str]:
+    """The dumpcap command: what a learner would type to capture into standard output.
+
+    With `ring` it writes files of that name instead, of which it forgets the oldest beyond `most_mb`.
+    """
+    words = ["dumpcap", "-q", "-n", "-s", str(snap_bytes), "-B", str(buffer_mib)]
+    words += ["-a", f"duration:{seconds:g}"]
+    kb = max(round(most_mb * 1000 / (RING_FILES if ring else 1)), 1)
+    if ring:
+        words += ["-b", f"filesize:{kb}", "-b", f"files:{RING_FILES}"]
+    else:
+        words += ["-a", f"filesize:{kb}"]
+    words += ["-f", filter] if filter else []
+    return [*words, "-i", interface, "-w", ring or "-"]
+
+
+class Dumpcap:
+    """A dumpcap that takes the packets of one interface; `where` names the place in sentences."""
+
+    def __init__(
+        self, interface: str, words: list[str], where: str, start: Start, stop: Stop
+    ) -> None:
+        self.interface, self.words, self.where = interface, words, where
+        self.began = self.ended = 0.0  # seconds since 1970
+        self.packets = self.dropped = 0  # as it counted them itself
+        self.warnings: list[str] = []
+        self.ended_by_itself = False
+        self._start, self._stop = start, stop
+        self._process: subprocess.Popen[bytes] | None = None
+        self._code = 0
+        self._said: list[str] = []
+        self._ready = threading.Event()
+        self._listener: threading.Thread | None = None
+
+    def start(self, output: IO[bytes], folder: Path) -> None:
+        """Start it, and do not wait."""
+        try:
+            self._process = self._start(self.words, output, folder)
+        except FileNotFoundError:
+            raise self._missing() from None
+        except PermissionError:
+            raise self._forbidden() from None
+        self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
+        self._listener.start()
+
+    def wait_until_ready(self) -> None:
+        """Return when packets are being taken; LabError when they will never be."""
+        answered = self._ready.wait(LONGEST_START_S)
+        if not self.began:
+            self.end()
+            raise self._refused() if answered else self._silent()
+
+    def settle(self, until: float) -> None:
+        """Let what is on its way arrive: wait until that moment (time.monotonic), if it still runs."""
+        assert self._process
+        self.ended_by_itself = self._process.poll() is not None
+        if not self.ended_by_itself:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(max(until - time.monotonic(), 0))
+
+    def end(self) -> None:
+        """Ask it to end, kill it if it does not, and read its counts; nothing if it never started."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._stop(process)
+        try:
+            process.wait(LONGEST_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            self.warnings.append("dumpcap did not end when asked and was killed.")
+        if self._listener:  # its last words hold the counts
+            self._listener.join(LONGEST_STOP_S)
+        self._code = process.returncode
+        if counted := _COUNTS.search("".join(self._said)):
+            self.packets, self.dropped = int(counted[1]), int(counted[2])
+        elif self.began:
+            self.warnings.append("dumpcap did not say how many packets it dropped.")
+
+    def problem(self, file: Path) -> LabError | None:
+        """Why it ended before it was to, once it has; None when all is well."""
+        said = "".join(self._said)
+        if "no space left" in said.lower():
+            return LabError(
+                f"The disk is full: {file} ends before the capture did.",
+                "What was captured is kept; free some space and take it again.",
+                self.where,
+            )
+        # It ends well, too, when the interface is gone, as that of a node that died.
+        if self._code != 0 or (self.ended_by_itself and "dumpcap: " in said):
+            return LabError(
+                f"The capture{self._on()} ended before it was to: {_complaint(said)}.",
+                f"What was captured is kept in {file}.",
+                self.where,
+            )
+        return None
+
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stderr
+        with process.stderr as lines:
+            for line in lines:
+                text = line.decode(errors="replace").replace("\r", "")
+                if text.startswith(READY) and not self.began:
+                    self.began = time.time()
+                    self._ready.set()
+                self._said.append(text)
+        self.ended = time.time()
+        self._ready.set()
+
+    def _on(self) -> str:
+        if self.where == "nodes":
+            return f" at the switch's port {self.interface}"
+        if self.where == "switch":
+            return " at the switch"
+        return f" on {self.where}" if self.where else ""
+
+    def _missing(self) -> LabError:
+        return LabError(
+            f"There is no dumpcap{self._on()} to take packets with.",
+            "`beowulf doctor --fix` installs it (Debian's package tshark).",
+            self.where,
+        )
+
+    def _forbidden(self) -> LabError:
+        # Debian's dumpcap may be allowed to the group wireshark only.
+        return LabError(
+            f"You may not capture{self._on()} on {self.interface}.",
+            "`ls -l $(command -v dumpcap)` shows who may; outside of a cluster it takes root.",
+            self.where,
+        )
+
+    def _silent(self) -> LabError:
+        what = f"dumpcap{self._on()} was not ready after {LONGEST_START_S:g} s."
+        return LabError(what, "`beowulf status` shows which nodes answer.", self.where)
+
+    def _refused(self) -> LabError:
+        said = "".join(self._said)
+        low = said.lower()
+        if found := re.search(r'no device named "(.*?)"', said):
+            what = f"There is no network interface {found[1]}{self._on()}."
+            return LabError(what, "`ip link` lists the interfaces.", self.where)
+        if found := re.search(r'Device "(.*?)" is not up', said):
+            what = f"The network interface {found[1]}{self._on()} is down."
+            return LabError(what, f"`ip link set {found[1]} up` brings it up.", self.where)
+        if "invalid capture filter" in low:
+            what = f"The capture filter {self._filter()!r} is not one."
+            return UsageError(what, "`man pcap-filter` explains them.", self.where)
+        if "permission" in low or "not permitted" in low:
+            return self._forbidden()
+        if "no space left" in low:
+            what = f"The disk is full: the capture{self._on()} could not begin."
+            return LabError(what, "Free some space, or choose another place.", self.where)
+        if "no such file" in low or "not found" in low:
+            return self._missing()
+        what = f"dumpcap{self._on()} could not start: {_complaint(said)}."
+        return LabError(what, "`beowulf doctor` checks what it needs.", self.where)
+
+    def _filter(self) -> str:
+        return self.words[self.words.index("-f") + 1] if "-f" in self.words else ""
+
+
+def _complaint(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(("Capturing on", READY))]
+    first = lines[0] if lines else "it said nothing"
+    return first.removeprefix("dumpcap: ").rstrip(".")

@@ -1,0 +1,131 @@
+"""What `beowulf tune` prints: tables for a person, plain data for a script."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from beowulf.tuning.checklist import Answers
+    from beowulf.tuning.knob import Knob, Reading
+    from beowulf.tuning.log import Entry
+
+TOLD = (
+    *("name", "title", "what", "why", "here", "elsewhere", "kinds", "kernel", "paper"),
+    *("values", "tuned", "shows", "anew"),
+)
+
+
+def json_or(as_json: bool, plain: dict[str, Any], text: str) -> str:
+    """The plain data as JSON, or the text."""
+    return json.dumps(plain, indent=1) if as_json else text
+
+
+def now(readings: Mapping[str, Reading]) -> str:
+    """How a knob is set: once where all places agree, else place by place."""
+    said = {
+        place: each.absent.partition(":")[0] if each.absent else each.value
+        for place, each in readings.items()
+    }
+    return once(said)
+
+
+def once(said: Mapping[str, str]) -> str:
+    """What several places say: once where they agree; else what most say, and where it is otherwise."""
+    counted = Counter(said.values()).most_common()
+    if len(counted) <= 1:
+        return next(iter(said.values()), "not observable here")
+    odd = [f"{place} {value}" for place, value in said.items() if value != counted[0][0]]
+    return f"UNLIKE: {counted[0][0]}, but {', '.join(odd)}"
+
+
+def overview(
+    answers: Sequence[Answers],
+    found: Mapping[Knob, Mapping[str, Reading]],
+    changed: Sequence[Entry],
+) -> list[str]:
+    """The lines of `beowulf tune`: the checklist, the knobs, what is changed, and what to do next."""
+    asked = [("paper E's checklist", "answer", "wanted")]
+    asked += [
+        (each.question.asks, once(each.by_node), each.question.wanted or "alike")
+        for each in answers
+    ]
+    knobs = [("knob", "now", "short messages like")]
+    knobs += [(knob.name, now(readings), knob.tuned) for knob, readings in found.items()]
+    lines = [*table(asked), "", *table(knobs), ""]
+    if changed:
+        names = ", ".join(dict.fromkeys(entry.knob for entry in changed))
+        lines.append(
+            f"Changed: {names}. `beowulf tune log` says how; `beowulf tune revert` puts all back."
+        )
+    next_ = "`beowulf tune show KNOB` explains one; `beowulf tune apply KNOB VALUE` tries it."
+    return [*lines, next_]
+
+
+def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
+    """The lines that explain a knob; with the commands that turn it."""
+    from beowulf.tuning.knob import HOST
+
+    values = f"{', '.join(knob.values)}; short messages like {knob.tuned}" if knob.values else ""
+    parts = {
+        knob.title: knob.what,
+        "Why it matters": knob.why,
+        "Here": knob.here,
+        "Elsewhere": knob.elsewhere,
+        "Where it can be turned": ", ".join(knob.kinds),
+        "Kernels": knob.kernel,
+        "Paper E": knob.paper,
+        "Values": values,
+        "Noticed by": "new connections and programs only" if knob.anew else "",
+        "Now": now(readings) if readings else "",
+    }
+    lines = [f"{heading}: {text}" for heading, text in parts.items() if text]
+    if knob.values:
+        lines += [
+            f"Set to {knob.shows} with:",
+            knob.set(knob.shows, HOST if knob.on_host else "node00"),
+        ]
+    return lines
+
+
+def plain(knob: Knob, readings: Mapping[str, Reading]) -> dict[str, Any]:
+    """All that is known of a knob."""
+    present = {place: {"value": r.value, "absent": r.absent} for place, r in readings.items()}
+    return {**{name: getattr(knob, name) for name in TOLD}, "now": present}
+
+
+def answer(answers: Answers) -> dict[str, Any]:
+    """A question of the checklist with its answers."""
+    question = answers.question
+    told = {"name": question.name, "asks": question.asks, "wanted": question.wanted}
+    return {
+        **told,
+        "answers": answers.by_node,
+        "alike": answers.alike,
+        "as_wanted": answers.as_wanted,
+    }
+
+
+def event(entry: Entry) -> dict[str, Any]:
+    """A change of the log."""
+    was = {place: each.value for place, each in entry.before.items()}
+    return {
+        "number": entry.number,
+        "at": entry.at,
+        "knob": entry.knob,
+        "value": entry.value,
+        "was": was,
+        "fate": entry.fate,
+        "open": entry.open,
+    }
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows as lines, with their columns below each other."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,68 @@
+"""Functions of a learner's own: read from their file, called with care, and what they gave as a number."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from beowulf.errors import LabError
+
+
+def functions(source: Path) -> dict[str, Any]:
+    """The names that a Python file defines; LabError when it cannot be read or is no Python."""
+    # Read anew each time: a learner changes the file between two runs of a cell.
+    known: dict[str, Any] = {"__name__": source.stem, "__file__": str(source)}
+    try:
+        exec(compile(source.read_text(encoding="utf-8"), str(source), "exec"), known)
+    except OSError as problem:
+        raise LabError(
+            f"{source} cannot be read: {(problem.strerror or str(problem)).lower()}.",
+            "Work in the folder where your copies of the lab lie.",
+        ) from None
+    except Exception as problem:
+        raise LabError(
+            f"{source} cannot be used: {type(problem).__name__}: {problem}.", "Mend it and save it."
+        ) from None
+    return known
+
+
+def called(function: Any, name: str, arguments: Sequence[Any]) -> tuple[float | None, str]:
+    """The number that a function gives; None and the reason when it gives none."""
+    if not callable(function):
+        return None, f"there is no function {name}"
+    try:
+        given = function(*arguments)
+    except Exception as problem:
+        return None, f"{type(problem).__name__}{_line(function, problem)}: {problem}"
+    if given is ... or given is None:
+        return None, "it is not written yet"
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        return None, f"it gives no number, but {type(given).__name__}"
+    return (number, "") if math.isfinite(number) else (None, f"it gives {number}")
+
+
+def about(source: Path, arguments: Sequence[str] = ()) -> dict[str, Any]:
+    """What a Record says of the learner's file; LabError when there is none."""
+    try:
+        content = source.read_bytes()
+    except OSError as problem:
+        raise LabError(
+            f"{source} cannot be read: {(problem.strerror or str(problem)).lower()}.",
+            "Work in the folder where your copies of the lab lie.",
+        ) from None
+    digest = hashlib.sha256(content).hexdigest()
+    return {"name": source.name, "arguments": list(arguments), "sha256": digest}
+
+
+def _line(function: Any, problem: Exception) -> str:
+    """Where in the function's own file it went wrong, as far as that is known."""
+    file = getattr(getattr(function, "__code__", None), "co_filename", None)
+    steps = traceback.extract_tb(problem.__traceback__)
+    numbers = [step.lineno for step in steps if step.filename == file]
+    return f" in line {numbers[-1]}" if numbers else ""

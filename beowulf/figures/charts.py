@@ -1,0 +1,254 @@
+"""The charts that several studies share: bars, a matrix of words, lines over a size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, cast
+
+from beowulf.errors import UsageError
+from beowulf.figures.look import (
+    COLOURS,
+    HATCHES,
+    Figure,
+    number_text,
+    number_tick,
+    paper,
+    style,
+    titled,
+    titles,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+MOST_TICKS = 7  # where numbers of seven digits stand side by side
+# So many times the height of the lines themselves is left above and below them for their intervals.
+MOST_ROOM = 0.75
+
+
+def bars(
+    values: Mapping[str, float] | Mapping[str, Mapping[str, float]],
+    *,
+    title: str,
+    value_title: str,
+    name_title: str = "",
+    alt: str = "",
+) -> Figure:
+    """A bar for each name; with a mapping of mappings, the series side by side for each name."""
+    import pandas as pd
+
+    grouped = any(isinstance(value, Mapping) for value in values.values())
+    series = cast("Mapping[str, Mapping[str, float]]", values if grouped else {"": values})
+    names = list(dict.fromkeys(name for each in series.values() for name in each))
+    rows = [
+        {**({"series": label} if grouped else {}), "name": name, value_title: each[name]}
+        for label, each in series.items()
+        for name in names
+        if name in each
+    ]
+    columns = [*(["series"] if grouped else []), "name", value_title]
+    with style():
+        drawing, axes = paper(height=1.3 + 0.38 * len(names) * max(1.0, 0.62 * len(series)))
+        thick = 0.8 / max(len(series), 1)
+        for number, (label, each) in enumerate(series.items()):
+            places = [place for place, name in enumerate(names) if name in each]
+            found = axes.barh(
+                [place + (number - (len(series) - 1) / 2) * thick for place in places],
+                [each[names[place]] for place in places],
+                height=thick * 0.92,
+                color=COLOURS[number % len(COLOURS)],
+                hatch=HATCHES[number % len(HATCHES)],
+                edgecolor="white",
+                label=label,
+            )
+            axes.bar_label(found, [number_text(each[names[p]]) for p in places], padding=4)
+        axes.set_yticks(range(len(names)), names)
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.margins(x=0.12)
+        if all(value >= 0 for each in series.values() for value in each.values()):
+            axes.set_xlim(0, None if any(any(each.values()) for each in series.values()) else 1)
+        axes.xaxis.set_major_formatter(number_tick)
+        titles(axes, title, value_title, name_title)
+        if grouped:
+            axes.legend(loc="best")
+    said = "; ".join(
+        (f"{label}: " if grouped else "")
+        + ", ".join(f"{n} {number_text(v)}" for n, v in each.items())
+        for label, each in series.items()
+    )
+    alt = alt or f"Bars of {value_title}. {title}. {said or 'Nothing to show'}."
+    return Figure(drawing, title, alt, pd.DataFrame(rows, columns=columns))
+
+
+def matrix(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Mapping[tuple[str, str], str],
+    *,
+    title: str,
+    good: str = "ok",
+    row_title: str = "",
+    column_title: str = "",
+    alt: str = "",
+) -> Figure:
+    """A word for each pair of row and column; a word that is not `good` stands out."""
+    import pandas as pd
+    from matplotlib.patches import Rectangle
+
+    with style():
+        drawing, axes = paper(
+            width=max(4.5, 2.0 + 1.25 * len(columns)), height=max(2.6, 1.3 + 0.62 * len(rows))
+        )
+        for down, row in enumerate(rows):
+            for across, column in enumerate(columns):
+                word = cells.get((row, column))
+                fine = word == good
+                face = "#F2F2F2" if word is None else "#DCEBF5" if fine else "#FBE3D2"
+                box = Rectangle(
+                    (across - 0.5, down - 0.5),
+                    1,
+                    1,
+                    facecolor=face,
+                    edgecolor="white" if word is None or fine else COLOURS[1],
+                    linewidth=2,
+                    zorder=1 if word is None or fine else 2,
+                )
+                axes.add_patch(box)
+                weight = "normal" if fine else "bold"
+                text = "–" if word is None else _folded(word)
+                axes.text(across, down, text, ha="center", va="center", weight=weight, zorder=3)
+        axes.set_xlim(-0.52, len(columns) - 0.48)
+        axes.set_ylim(len(rows) - 0.48, -0.52)
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False, bottom=False)
+        axes.xaxis.set_label_position("top")
+        axes.grid(visible=False)
+        for side in axes.spines.values():
+            side.set_visible(False)
+        titles(axes, title, column_title, row_title)
+    bad = [f"{row} to {column}: {word}" for (row, column), word in cells.items() if word != good]
+    fine_cells = len(cells) - len(bad)
+    alt = alt or (
+        f"{title}: a matrix of {len(rows)} rows and {len(columns)} columns. "
+        f"{fine_cells} of {len(cells)} cells say {good}"
+        + ("; " + "; ".join(bad) if bad else "")
+        + "."
+    )
+    table = pd.DataFrame(
+        [[row, *(cells.get((row, column), "") for column in columns)] for row in rows],
+        columns=[row_title or "row", *columns],
+    )
+    return Figure(drawing, title, alt, table)
+
+
+def lines(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    by: str = "",
+    *,
+    title: str,
+    x_title: str = "",
+    y_title: str = "",
+    x_log: bool = False,
+    y_log: bool = False,
+    low: str = "",
+    high: str = "",
+    alt: str = "",
+) -> Figure:
+    """A line of column `y` over `x` for each value of `by`; `low` and `high` shade an interval.
+
+    The titles of the axes come from the columns' names, with their units, unless they are given. The
+    height of the picture belongs to the lines: an interval that is far wider than they are is cut.
+    """
+    missing = [name for name in (x, y, by, low, high) if name and name not in table]
+    if missing:
+        raise UsageError(f"The table has no column {', '.join(missing)}.")
+    x_title, y_title = x_title or titled(x), y_title or titled(y)
+    groups: list[tuple[Any, pd.DataFrame]] = [("", table)]
+    if by:
+        groups = list(table.groupby(by, sort=False))
+    said = []
+    with style():
+        drawing, axes = paper()
+        largest = 8.0 if len(groups) > 1 else 6.0
+        for number, (label, each) in enumerate(groups):
+            each = each.sort_values(x)
+            text = f"{label} {by}" if isinstance(label, Real) else str(label)
+            # Marks get smaller, so that of lines that cover each other each can be seen.
+            axes.plot(each[x], each[y], label=text, markersize=max(4.0, largest - 0.7 * number))
+            if low and high:
+                colour = COLOURS[number % len(COLOURS)]
+                axes.fill_between(each[x], each[low], each[high], color=colour, alpha=0.18, lw=0)
+            said.append(_said(text, each, x, y))
+        if x_log:
+            _logarithmic(axes, table[x])
+        axes.xaxis.set_major_formatter(number_tick)
+        cut = ""
+        if y_log:
+            axes.set_yscale("log")
+        else:
+            cut = _height(axes, table[y], table[low or y], table[high or y])
+        axes.yaxis.set_major_formatter(number_tick)
+        titles(axes, title, "\n".join(filter(None, (x_title, cut))), y_title)
+        if by:
+            axes.legend(loc="best")
+    alt = alt or " ".join([f"{title}: {y_title} over {x_title}.", *said, cut]).strip()
+    return Figure(drawing, title, alt, table)
+
+
+def _logarithmic(axes: Axes, sizes: pd.Series[float]) -> None:
+    """An axis in powers of two; where there is a 0, it stands one step before the 1."""
+    from matplotlib.ticker import LogLocator
+
+    if sizes.min() > 0:
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_locator(LogLocator(base=2, numticks=MOST_TICKS))
+        return
+    axes.set_xscale("symlog", base=2, linthresh=1)
+    known = sorted(set(sizes))
+    axes.set_xticks(known[:: len(known) // (2 * MOST_TICKS) + 1])
+    axes.minorticks_off()
+
+
+def _height(
+    axes: Axes, values: pd.Series[float], lows: pd.Series[float], highs: pd.Series[float]
+) -> str:
+    """Give the axis a height in which the lines can be told from each other; a sentence if it cuts intervals."""
+    # Not a cut-out, in which small differences look large: what is never negative begins at 0.
+    from_zero = lows.min() >= 0
+    least = 0.0 if from_zero else float(values.min())
+    room = MOST_ROOM * (float(values.max()) - least)
+    if not room > 0:  # nothing, or one flat line
+        if from_zero:
+            axes.set_ylim(bottom=0)
+        return ""
+    bottom = 0.0 if from_zero else max(float(lows.min()), least - room)
+    top = min(float(highs.max()), float(values.max()) + room)
+    margin = 0.05 * (top - bottom)
+    axes.set_ylim(bottom if from_zero else bottom - margin, top + margin)
+    if bottom > lows.min() or top < highs.max():
+        widest = f"{number_text(lows.min())} to {number_text(highs.max())}"
+        return f"Intervals go beyond the picture, from {widest} in all."
+    return ""
+
+
+def _folded(word: str) -> str:
+    import textwrap
+
+    return "\n".join(textwrap.wrap(word, 14)) or word
+
+
+def _said(label: str, each: pd.DataFrame, x: str, y: str) -> str:
+    known = each.dropna(subset=[y])
+    if known.empty:
+        return f"{label}: no values.".lstrip(": ")
+    at, values = known[x].tolist(), known[y].tolist()
+    places = (0, -1, values.index(max(values)))
+    texts = [f"{number_text(values[place])} at {number_text(at[place])}" for place in places]
+    said = f"from {texts[0]} to {texts[1]}, highest {texts[2]}."
+    return f"{label}: {said}" if label else said

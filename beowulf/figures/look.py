@@ -1,0 +1,167 @@
+"""The look of every picture, for all eyes.
+
+Colours are those that colour-blind readers tell apart, and never alone: lines differ in marker and
+dash, bars in hatching, cells in their word. Each picture carries a sentence and its data table.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from beowulf.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+# Okabe and Ito, Color Universal Design (2008), without the yellow that is hardly seen on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
+
+# How the ends of names read as units, longest first.
+UNITS = {
+    "_bytes_per_s": "bytes/s",
+    "_packets_per_s": "packets/s",
+    "_mbit_per_s": "Mbit/s",
+    "_percent": "%",
+    "_bytes": "bytes",
+    "_ms": "ms",
+    "_us": "µs",
+    "_ns": "ns",
+    "_s": "s",
+}
+MOST_LETTERS = 40  # of a vertical axis' title that has one line
+MOST_ROWS = 200  # of a table below a picture in a notebook
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Within this context, what matplotlib draws has the look of all our figures."""
+    import matplotlib
+    from cycler import cycler
+
+    looks = cycler(color=COLOURS) + cycler(marker=MARKERS) + cycler(linestyle=DASHES)
+    settings = {
+        "axes.prop_cycle": looks,
+        "axes.titlesize": 13,
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "figure.dpi": 110,
+        "figure.figsize": (7.2, 4.3),
+        "figure.constrained_layout.use": True,
+        "font.size": 11,
+        "grid.color": "#D9D9D9",
+        "hatch.linewidth": 0.6,
+        "legend.frameon": False,
+        "lines.linewidth": 1.8,
+        "lines.markersize": 6,
+        "savefig.facecolor": "white",
+        "svg.hashsalt": "beowulf",  # so that the same picture is the same file
+    }
+    with matplotlib.rc_context(cast("Any", settings)):
+        yield
+
+
+@dataclass
+class Figure:
+    """A drawing with its title, a sentence for who cannot see it, and the table behind it."""
+
+    drawing: Drawing
+    title: str
+    alt: str
+    table: pd.DataFrame
+
+    def save(self, path: Path | str) -> list[Path]:
+        """Write .png or .svg as `path` says, and beside it the sentence (.txt) and table (.csv)."""
+        path = Path(path)
+        if path.suffix not in (".png", ".svg"):
+            raise UsageError(f"A figure is saved as .png or .svg, not as {path.name}.")
+        text, table = path.with_suffix(".txt"), path.with_suffix(".csv")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(self._image(path.suffix[1:]))
+            text.write_text(self.alt + "\n", encoding="utf-8")
+            self.table.to_csv(table, index=False)
+        except OSError as problem:
+            why = (problem.strerror or str(problem)).lower()
+            raise LabError(f"{path} was not written: {why}.", "Choose another place.") from None
+        return [path, text, table]
+
+    def _image(self, kind: str) -> bytes:
+        facts: dict[str, Any] = {"Title": self.title, "Description": self.alt}
+        if kind == "svg":
+            facts["Date"] = None
+        file = io.BytesIO()
+        with style():
+            self.drawing.savefig(file, format=kind, metadata=facts)
+        return file.getvalue()
+
+    def _repr_html_(self) -> str:
+        return self._page(self._image("png"))
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        image = self._image("png")
+        return {"text/html": self._page(image), "image/png": image, "text/plain": self.alt}
+
+    def _page(self, image: bytes) -> str:
+        rows = self.table.head(MOST_ROWS).to_html(index=False, border=0, na_rep="–")
+        more = len(self.table) - MOST_ROWS
+        rest = f"<p>and {more} rows more: <code>.table</code> has them all</p>" if more > 0 else ""
+        source = "data:image/png;base64," + base64.b64encode(image).decode("ascii")
+        return (
+            f'<figure><img src="{source}" alt="{escape(self.alt, quote=True)}">'
+            f"<details><summary>Data table: {escape(self.title)}</summary>{rows}{rest}</details>"
+            "</figure>"
+        )
+
+
+def titled(name: str) -> str:
+    """A column's name as the title of an axis: `half_round_trip_us` is half round trip (µs)."""
+    for ending, unit in UNITS.items():
+        if name.endswith(ending):
+            return f"{name.removesuffix(ending).replace('_', ' ')} ({unit})"
+    return name.replace("_", " ")
+
+
+def number_text(value: float) -> str:
+    """A number as a reader wants it: 1,234 and 12.3 and 0.00123, never more than four digits."""
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def number_tick(value: float, _: object) -> str:
+    """What matplotlib writes beside a tick of an axis."""
+    return number_text(value)
+
+
+def paper(width: float = 7.2, height: float = 4.3) -> tuple[Drawing, Axes]:
+    """An empty drawing with one pair of axes, in inches; no higher than 14."""
+    # Not through pyplot: no figure stays open, and a notebook does not show it twice.
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1)
+    drawing = Drawing(figsize=(width, min(height, 14.0)), layout=layout)
+    return drawing, drawing.add_subplot()
+
+
+def titles(axes: Axes, title: str, x_title: str, y_title: str) -> None:
+    """Put the titles of a drawing and of its axes where all our figures have them."""
+    axes.set_title(title, pad=12)
+    axes.set_xlabel(x_title)
+    # A title that is longer than its axis would be cut.
+    axes.set_ylabel(y_title.replace(", ", ",\n", 1) if len(y_title) > MOST_LETTERS else y_title)

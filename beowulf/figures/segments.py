@@ -1,0 +1,167 @@
+"""Two more charts: bars made of parts, such as a timeline, and values with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from beowulf.figures import look
+from beowulf.figures.look import COLOURS, HATCHES, MARKERS, Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+MOST_TICKS = 6
+MOST_BEYOND = 1.5  # of the longest bar is shown of an interval
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a bar: its name, its length, and the 95 % interval of where it ends if known."""
+
+    name: str
+    length: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value with its interval, and a word for what kind it is."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    kind: str = ""
+
+
+def timeline(
+    bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str, alt: str = ""
+) -> Figure:
+    """A horizontal bar for each name, made of its parts from left to right; lengths in one unit."""
+    import pandas as pd
+
+    kinds = list(dict.fromkeys(part.name for parts in bars.values() for part in parts))
+    rows, said = [], []
+    ends = [sum(part.length for part in parts) for parts in bars.values()]
+    highs = [part.high for parts in bars.values() for part in parts if part.high]
+    # An interval far longer than all bars is cut: the bars are what is to be compared.
+    limit = min(max([*ends, *highs], default=0.0), MOST_BEYOND * max(ends, default=0.0))
+    with look.style():
+        drawing, axes = look.paper(8.6, 1.9 + 0.4 * max(len(bars), 2))
+        for place, (name, parts) in enumerate(bars.items()):
+            start = 0.0
+            for part in parts:
+                _bar(axes, place, start, part, kinds.index(part.name), limit)
+                rows.append(
+                    {
+                        "bar": name,
+                        "part": part.name,
+                        f"from {value_title}": start,
+                        f"to {value_title}": start + part.length,
+                    }
+                )
+                start += part.length
+            told = ", ".join(f"{part.name} {look.number_text(part.length)}" for part in parts)
+            said.append(f"{name}: {told}, ends at {look.number_text(start)}")
+            high = parts[-1].high or 0.0
+            axes.annotate(
+                _at_the_end(start, high, limit),
+                (min(max(start, high), limit), place),
+                xytext=(6, 0),
+                textcoords="offset points",
+                va="center",
+            )
+        _finish(axes, list(bars), title, value_title)
+        axes.set_xlim(0, 1.16 * limit or 1)  # with room for the figures at the ends
+        for number, kind in enumerate(kinds):
+            colour, hatch = COLOURS[number % len(COLOURS)], HATCHES[number % len(HATCHES)]
+            axes.bar(0, 0, color=colour, hatch=hatch, edgecolor="white", label=kind)
+        _legend(drawing, len(kinds))
+    alt = alt or f"{title}: {value_title}. " + "; ".join(said) + "."
+    return Figure(drawing, title, alt, pd.DataFrame(rows))
+
+
+def intervals(values: Sequence[Value], *, title: str, value_title: str, alt: str = "") -> Figure:
+    """A mark for each value with its 95 % interval as a line; a line at zero; kinds differ in mark."""
+    import pandas as pd
+
+    names = list(dict.fromkeys(value.name for value in values))
+    kinds = list(dict.fromkeys(value.kind for value in values))
+    with look.style():
+        drawing, axes = look.paper(8.6, 1.9 + 0.4 * max(len(names), 2))
+        axes.axvline(0, color="#404040", linewidth=1)
+        for number, kind in enumerate(kinds):
+            chosen = [value for value in values if value.kind == kind]
+            shift = 0.26 * (number - (len(kinds) - 1) / 2)
+            axes.errorbar(
+                [each.value for each in chosen],
+                [names.index(each.name) + shift for each in chosen],
+                xerr=[
+                    [max(each.value - each.low, 0.0) for each in chosen],
+                    [max(each.high - each.value, 0.0) for each in chosen],
+                ],
+                fmt=MARKERS[number % len(MARKERS)],
+                color=COLOURS[number % len(COLOURS)],
+                capsize=4,
+                label=kind,
+            )
+        _finish(axes, names, title, value_title)
+        if any(kinds):
+            _legend(drawing, len(kinds))
+    said = "; ".join(
+        f"{each.name}{' ' + each.kind if each.kind else ''} {look.number_text(each.value)}"
+        f" ({look.number_text(each.low)} to {look.number_text(each.high)})"
+        for each in values
+    )
+    rows = [
+        {"name": e.name, "kind": e.kind, value_title: e.value, "low": e.low, "high": e.high}
+        for e in values
+    ]
+    alt = alt or f"{title}: {value_title} with 95 % intervals. {said}."
+    return Figure(drawing, title, alt, pd.DataFrame(rows))
+
+
+def _at_the_end(end: float, high: float, limit: float) -> str:
+    """What stands behind a bar: where it ends, and where its interval does if that is cut."""
+    told = look.number_text(float(f"{end:.3g}"))
+    return f"{told} (to {look.number_text(float(f'{high:.3g}'))})" if high > limit else told
+
+
+def _bar(axes: Axes, place: int, start: float, part: Part, number: int, limit: float) -> None:
+    axes.barh(
+        place,
+        part.length,
+        left=start,
+        height=0.66,
+        color=COLOURS[number % len(COLOURS)],
+        hatch=HATCHES[number % len(HATCHES)],
+        edgecolor="white",
+    )
+    if part.low is not None and part.high is not None:
+        end = start + part.length
+        error = [[max(end - part.low, 0.0)], [max(min(part.high, limit) - end, 0.0)]]
+        axes.errorbar(end, place, xerr=error, fmt="none", ecolor="black", capsize=3, linewidth=1)
+
+
+def _finish(axes: Axes, names: Sequence[str], title: str, value_title: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set_yticks(range(len(names)), list(names))
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    # Long numbers would touch each other.
+    axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(look.number_tick)
+    axes.set_title(title, pad=12)
+    axes.set_xlabel(value_title)
+
+
+def _legend(drawing: Drawing, entries: int) -> None:
+    if not entries:
+        return
+    # Below the axes: long bars leave no room within.
+    drawing.legend(loc="outside lower center", ncols=min(entries, 4))

@@ -1,0 +1,262 @@
+"""A3, one node: what do system calls, messages within a node, moving bytes and waiting for memory cost?
+
+Paper A, tables 1 to 4: LMBench 2.0 on one node, beside the published figures of the Grendel cluster. Here the
+programs of lab 02 measure the same rows, by the same definitions and not with the same code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from beowulf import mpi, places
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError, UsageError
+from beowulf.figures import Figure
+from beowulf.measure.judgement import need_study, rising, unjudged, verdict
+from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.session import Session
+from beowulf.record import Point, Record
+from beowulf.studies import Progress, no_progress
+from beowulf.studies.node_comparison import ODD, odd_nodes, shared_rows
+from beowulf.studies.node_neighbours import beside, found
+from beowulf.studies.node_rows import PROGRAMS, RESULT, Row, beside_paper_a, rows, times_faster
+from beowulf.verdict import Outcome, Verdict
+
+ID = "A3"
+TITLE = "One node: system calls, local messages, bandwidths and memory"
+LAB = "02-node-benchmarks"
+
+LAUNCHES = 3
+SHORT = ("--passes", 3, "--chunks", 4, "--chunk-us", 500)
+# To join the lines of an area takes longer than to measure it, and has to be done once in each pass.
+QUICK = dict.fromkeys(PROGRAMS, SHORT) | {"memory": ("--passes", 1, "--chunks", 12)}
+MOST_TOLD = 5
+# The programs wait in calls of the kernel that are measured: nothing may take their place.
+NO_PATIENCE = {"BEOWULF_PATIENT": "never"}
+
+MORE = "A call that does more takes longer: null call, stat, fork, exec, shell"
+DEEPER = "Each cache takes longer than the one before, and main memory longest"
+CARRIED = "A remote procedure call takes longer than the protocol that carries it"
+ALIKE = "All nodes reach the same figures"
+CLAIMS = {
+    "more-takes-longer": MORE,
+    "deeper-takes-longer": DEEPER,
+    "calls-cost-more": CARRIED,
+    "nodes-alike": ALIKE,
+}
+STEPS = ("null call", "stat", "fork proc", "exec proc", "shell proc")
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+    nodes: Sequence[str] = (),
+    together: bool = False,
+) -> Record:
+    """All programs of lab 02 on each of `nodes` (all of them), in several rounds, with the tools of others by turns.
+
+    Nodes that are one machine share its cores, and would measure how they disturb each other: they take turns, unless
+    they are to run `together`. Nodes that are machines of their own run at the same time.
+    """
+    chosen = list(dict.fromkeys(nodes)) or list(cluster.nodes)
+    _refuse_what_cannot_run(cluster, chosen)
+    fair = turns(cluster, chosen)
+    waves = [chosen] if together else fair
+    launches = 1 if quick else LAUNCHES
+    session = Session(
+        ID,
+        cluster,
+        folder,
+        quick=quick,
+        progress=progress,
+        launches=launches * len(chosen) * len(PROGRAMS),
+        sweep={
+            "nodes": chosen,
+            "launches": launches,
+            "turns": waves,
+            "disturbed": len(waves) < len(fair),
+        },
+    )
+    with session:
+        for name in PROGRAMS:
+            session.prepare(_source(name))
+        tools = {node: {} if len(waves[0]) > 1 else found(cluster, node) for node in chosen}
+        session.sweep["beside"] = tools
+        for launch in range(launches):
+            for name in PROGRAMS:
+                for wave in waves:
+                    at = {"program": name, "launch": launch}
+                    for node, lines in _launch(session, wave, at, quick).items():
+                        _keep(session, lines, {**at, "node": node}, tools[node], quick)
+    return session.record()
+
+
+def _refuse_what_cannot_run(cluster: Cluster, chosen: Sequence[str]) -> None:
+    """Before anything is measured, which takes minutes."""
+    for node in chosen:
+        if node not in cluster.nodes:
+            raise UsageError(f"There is no node {node}.", f"There are: {', '.join(cluster.nodes)}.")
+    if dead := [node for node in cluster.dead_nodes() if node in chosen]:
+        verb = "is" if len(dead) == 1 else "are"
+        mend = "`beowulf up` starts it again; `beowulf node-bench NODE` measures others."
+        raise LabError(f"{', '.join(dead)} {verb} down.", mend, dead[0])
+    if not mpi.RPC.is_dir():
+        raise LabError(
+            "The rows RPC/UDP and RPC/TCP need libtirpc, and its headers are not here.",
+            "`sudo apt-get install libtirpc-dev`, or `beowulf doctor --fix`.",
+        )
+
+
+def turns(cluster: Cluster, nodes: Sequence[str]) -> list[list[str]]:
+    """Which nodes run at the same time, turn by turn: one of each machine."""
+    machines: dict[str, list[str]] = {}
+    for node in nodes:
+        # A number that the kernel draws when it starts: nodes with the same one share a kernel and its cores.
+        said = cluster.run(node, "cat /proc/sys/kernel/random/boot_id").stdout.strip()
+        machines.setdefault(said, []).append(node)
+    each = zip_longest(*machines.values())
+    return [[node for node in turn if node is not None] for turn in each]
+
+
+def _source(name: str) -> Path:
+    return places.root() / "labs" / LAB / f"{name}.c"
+
+
+def _launch(
+    session: Session, wave: Sequence[str], at: Mapping[str, Any], quick: bool
+) -> dict[str, list[dict[str, Any]]]:
+    """One program on the nodes of a turn; what it printed on each."""
+    name, launch = at["program"], at["launch"]
+    words = QUICK[name] if quick else ()
+    if len(wave) > 1:
+        return session.launch_apart(
+            _source(name),
+            wave,
+            words,
+            environment=NO_PATIENCE,
+            launch=launch,
+            at={"program": name},
+        )
+    [node] = wave
+    lines = session.launch(
+        _source(name),
+        1,
+        words,
+        environment=NO_PATIENCE,
+        launch=launch,
+        at={"node": node, "program": name},
+        hosts=(node,),
+    )
+    return {node: lines}
+
+
+def _keep(
+    session: Session,
+    lines: Sequence[Mapping[str, Any]],
+    at: Mapping[str, Any],
+    tools: Mapping[str, str],
+    quick: bool,
+) -> None:
+    """The results that a program printed, and what the tools of the same node find at once after it."""
+    for line in lines:
+        if line["kind"] == "result":
+            facts = {key: value for key, value in line.items() if key not in ("kind", "row")}
+            session.points.append(Point({RESULT: line["row"], **at}, facts=facts))
+    points, wrong = beside(session.cluster, lines, at, tools, quick=quick)
+    session.points += points
+    session.warnings += [each for each in wrong if each not in session.warnings]
+
+
+def claims(record: Record) -> list[Verdict]:
+    """What the order of the printed figures says, and whether the nodes are alike."""
+    need_study(record, ID)
+    bad = trouble(record)
+    if record.sweep.get("disturbed"):
+        bad.append("nodes that share the cores of one machine ran at the same time")
+    if NO_SAMPLES in bad:
+        return unjudged(record, CLAIMS, bad)
+    first = rows(record, record.sweep["nodes"][0])
+    levels = [row.name for row in first.values() if row.program == "memory"]
+    return [
+        _climbs(record, "more-takes-longer", [first[name] for name in STEPS], bad),
+        _climbs(record, "deeper-takes-longer", [first[name] for name in levels], bad),
+        _carried(record, first, bad),
+        _alike(record, bad),
+    ]
+
+
+def _said(steps: Sequence[Row]) -> str:
+    return ", ".join(f"{row.name} {row.median:.3g} {row.unit}" for row in steps)
+
+
+def _climbs(record: Record, claim: str, steps: Sequence[Row], bad: list[str]) -> Verdict:
+    outcome = rising([(row.low, row.high) for row in steps])
+    numbers = {row.name: row.median for row in steps}
+    return verdict(
+        record, claim, CLAIMS[claim], outcome, _said(steps), numbers=numbers, trouble=bad
+    )
+
+
+def _carried(record: Record, found: dict[str, Row], bad: list[str]) -> Verdict:
+    pairs = [(found[name], found[f"RPC/{name}"]) for name in ("UDP", "TCP")]
+    outcomes = [rising([(a.low, a.high), (b.low, b.high)]) for a, b in pairs]
+    outcome: Outcome = (
+        "contradicted"
+        if "contradicted" in outcomes
+        else "inconclusive"
+        if "inconclusive" in outcomes
+        else "holds"
+    )
+    said = ", ".join(f"{b.name} takes {b.median / a.median:.2f} times {a.name}" for a, b in pairs)
+    numbers = {b.name: b.median / a.median for a, b in pairs}
+    return verdict(record, "calls-cost-more", CARRIED, outcome, said, numbers=numbers, trouble=bad)
+
+
+def _alike(record: Record, bad: list[str]) -> Verdict:
+    """Whether no node leaves the middle of all nodes in any row."""
+    if len(record.sweep["nodes"]) < 2:
+        return verdict(
+            record,
+            "nodes-alike",
+            ALIKE,
+            "inconclusive",
+            "one node was measured",
+            advice="Measure all nodes (`beowulf node-bench --all`), and look for the odd one out.",
+        )
+    odd = odd_nodes(record)
+    outcome: Outcome = "contradicted" if odd else "holds"
+    said = ", ".join(str(each) for each in odd[:MOST_TOLD])
+    said += f" and {len(odd) - MOST_TOLD} more" if len(odd) > MOST_TOLD else ""
+    alike = f"{len(shared_rows(record))} rows agree within {ODD:.0%}"
+    evidence = f"the odd one out: {said}" if odd else alike
+    return verdict(
+        record, "nodes-alike", ALIKE, outcome, evidence, numbers={"odd": len(odd)}, trouble=bad
+    )
+
+
+def picture(record: Record) -> Figure:
+    """How many times as fast as in paper A each row is, on each node."""
+    from beowulf import figures
+
+    need_study(record, ID)
+    values: dict[str, dict[str, float]] = {}
+    for node in record.sweep["nodes"]:
+        printed = beside_paper_a(record, node).set_index("row")["paper A"]
+        found = rows(record, node)
+        values[node] = {
+            name: times_faster(row, float(printed[name]))
+            for name, row in found.items()
+            if not math.isnan(printed[name])
+        }
+    return figures.bars(
+        values if len(values) > 1 else next(iter(values.values())),
+        title="One node beside paper A's",
+        value_title="times as fast as in paper A",
+    )

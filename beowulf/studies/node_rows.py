@@ -1,0 +1,130 @@
+"""The rows of the node benchmarks in a Record: each node's figure beside those that paper A printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf import papers
+from beowulf.errors import LabError
+from beowulf.measure.statistics import summary
+from beowulf.record import Point, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The program that measures each of paper A's tables 1 to 4, and the unit of its rows.
+PROGRAMS = {
+    "processes": ("A-table-1", "µs"),
+    "latencies": ("A-table-2", "µs, full round trip"),
+    "bandwidths": ("A-table-3", "MB/s"),
+    "memory": ("A-table-4", "ns"),
+}
+STREAMS = (
+    "pipe",
+    "AF UNIX",
+    "TCP",
+)  # rows of the bandwidths whose names are those of latencies too
+RESULT = "result"  # the coordinate of a Point that says how a row follows from the samples
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one node reaches in one row: the median with its 95 % interval, and the best."""
+
+    name: str
+    program: str
+    unit: str
+    median: float
+    low: float
+    high: float
+    best: float
+
+
+def label(program: str, name: str) -> str:
+    """What a row is called beside the rows of the other programs."""
+    return f"{name} bandwidth" if program == "bandwidths" and name in STREAMS else name
+
+
+def rows(record: Record, node: str) -> dict[str, Row]:
+    """All rows of a node by their labels, in the order of the tables; LabError when it was not measured."""
+    results = [p for p in record.points if RESULT in p.at and p.at.get("node") == node]
+    if not results:
+        raise LabError(f"The Record has no results of {node}.", "`beowulf study A3` measures some.")
+    found = {}
+    for point in results:
+        name = label(str(point.at["program"]), str(point.at[RESULT]))
+        if name not in found:
+            found[name] = _row(record, node, point)
+    programs = list(PROGRAMS)
+    return dict(sorted(found.items(), key=lambda each: programs.index(each[1].program)))
+
+
+def _row(record: Record, node: str, result: Point) -> Row:
+    program, name = str(result.at["program"]), str(result.at[RESULT])
+    unit = PROGRAMS[program][1]
+    if program == "memory":
+        values = _plateau(record, node, name)
+    else:
+        values = _samples(record, node, program=program, row=name)
+    if less := result.facts.get("less"):
+        # What one repetition has in common with another row; that row's own spread is left out.
+        values = values - np.median(_samples(record, node, program=program, row=less))
+    if program == "bandwidths":
+        size = record.select(node=node, program=program, row=name)[0].at["size_bytes"]
+        values = size / values  # bytes in a microsecond are MB in a second
+    of = summary(values)
+    best = float(values.max()) if program == "bandwidths" else of.min
+    return Row(label(program, name), program, unit, of.median, of.low, of.high, best)
+
+
+def _samples(record: Record, node: str, **at: object) -> np.ndarray[Any, np.dtype[np.float64]]:
+    found = [p.samples for p in record.select(node=node, **at) if p.quantity]
+    if not found:
+        raise LabError(f"The Record has no samples of {at} on {node}.", "Measure again.")
+    return np.concatenate(found)
+
+
+def _plateau(record: Record, node: str, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The samples of all sizes on a plateau; of main memory, those of the largest size alone."""
+    values = []
+    for point in record.select(node=node, **{RESULT: name}):
+        first, last = point.facts["from_bytes"], point.facts["to_bytes"]
+        launched = record.select(node=node, launch=point.at["launch"])
+        sizes = [p for p in launched if p.quantity == "load_ns"]
+        if last == max(p.at["size_bytes"] for p in sizes):
+            first = last
+        values += [p.samples for p in sizes if first <= p.at["size_bytes"] <= last]
+    return np.concatenate(values)
+
+
+def beside_paper_a(record: Record, node: str) -> pd.DataFrame:
+    """One row a line of the tables: its name, unit, this node, paper A's cluster and the one it compares with."""
+    import pandas as pd
+
+    printed = {}
+    for program, (table, _) in PROGRAMS.items():
+        for line in papers.table(table).itertuples(index=False):
+            printed[label(program, str(line[0]))] = (float(line[1]), float(line[2]))
+    nothing = (float("nan"), float("nan"))
+    lines = []
+    for name, row in rows(record, node).items():
+        theirs, others = printed.get(name, nothing)
+        lines.append(
+            {
+                "row": name,
+                "unit": row.unit,
+                node: row.median,
+                "best": row.best,
+                "paper A": theirs,
+                "Grendel": others,
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def times_faster(row: Row, other: float) -> float:
+    """How many times as fast this row is as another figure of it: more is better for rates, less for times."""
+    return row.median / other if row.program == "bandwidths" else other / row.median

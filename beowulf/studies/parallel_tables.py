@@ -1,0 +1,216 @@
+"""What a Record of A4 holds, as tables and as a picture: times, speed-ups, Mop/s beside table 5, and calls."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from beowulf.errors import LabError
+from beowulf.measure import profile, speedup
+from beowulf.measure.statistics import summary
+from beowulf.record import Point, Record
+from beowulf.suites.npb import BENCHMARKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from beowulf.figures import Figure
+
+DURATION = "duration_s"
+RANKS = 4
+PAPERS = ("MG", "FT", "LU", "SP", "BT")  # in the order of table 5
+ONE, FOUR, PAPER, GRENDEL = "one node", "four nodes", "paper A (class A)", "Grendel (class B)"
+
+
+def points(record: Record, name: str, ranks: int, *, profiled: bool = False) -> list[Point]:
+    """The launches of a benchmark on so many nodes, those with samples."""
+    found = record.select(benchmark=name, ranks=ranks, profiled=profiled)
+    return [point for point in found if point.quantity == DURATION and point.samples]
+
+
+def durations(record: Record, name: str, ranks: int) -> list[float]:
+    """The seconds of all launches without profile.c."""
+    return [sample for point in points(record, name, ranks) for sample in point.samples]
+
+
+def mops(record: Record, name: str, ranks: int) -> list[float]:
+    """The nominal Mop/s of all launches without profile.c."""
+    return [float(value) for point in points(record, name, ranks) for value in point.facts["mops"]]
+
+
+def profiles(record: Record, name: str) -> list[profile.Profile]:
+    """What profile.c counted in each launch on four nodes."""
+    return [
+        profile.profile({"kind": "profile", **rank} for rank in ranks)
+        for point in points(record, name, RANKS, profiled=True)
+        for ranks in point.facts["profile"]
+    ]
+
+
+def shares(record: Record, name: str) -> list[float]:
+    """For each of these launches, the part of all ranks' time that was spent inside of MPI."""
+    return [each.share for each in profiles(record, name)]
+
+
+def published() -> dict[str, tuple[float, float]]:
+    """Table 5 by benchmark: Mop/s of paper A's cluster (class A) and of Grendel (class B); NaN where it has none."""
+    from beowulf import papers
+
+    rows = papers.table("A-table-5").to_dict("records")
+    return {
+        str(row["benchmark"]): (float(row["this_cluster_mops"]), float(row["g_cluster_mops"]))
+        for row in rows
+    }
+
+
+def table(record: Record) -> pd.DataFrame:
+    """One row a benchmark: medians on one node and on four, what follows from them, and table 5 beside.
+
+    Efficiency and the serial part of Karp and Flatt take four processors, whatever cores the nodes share.
+    """
+    import pandas as pd
+
+    paper, rows = published(), []
+    for name in BENCHMARKS:
+        ones, fours = durations(record, name, 1), durations(record, name, RANKS)
+        if not ones and not fours:
+            continue
+        one, four = _median(ones), _median(fours)
+        times = one / four
+        found = shares(record, name)
+        rows.append(
+            {
+                "benchmark": name,
+                "class": (points(record, name, 1) + points(record, name, RANKS))[0].at["class"],
+                "seconds_1": one,
+                "seconds_4": four,
+                "mops_1": _rate(record, name, 1),
+                "mops_4": _rate(record, name, RANKS),
+                "speed_up": times,
+                "efficiency": math.nan if math.isnan(times) else speedup.efficiency(times, RANKS),
+                "karp_flatt": math.nan if math.isnan(times) else speedup.karp_flatt(times, RANKS),
+                "communication_percent": 100 * _median(found),
+                "verified": all(
+                    all(point.facts["verified"])
+                    for ranks in (1, 2, RANKS)
+                    for point in points(record, name, ranks)
+                ),
+                "paper_mops": paper.get(name, (math.nan, math.nan))[0],
+                "grendel_mops": paper.get(name, (math.nan, math.nan))[1],
+            }
+        )
+    if not rows:
+        raise LabError("The Record of study A4 has no samples.", "Measure again.")
+    return pd.DataFrame(rows)
+
+
+def calls(record: Record) -> pd.DataFrame:
+    """What profile.c counted in the last launch on four nodes: a row a benchmark and call, all ranks together."""
+    import pandas as pd
+
+    rows = [
+        {
+            "benchmark": name,
+            "call": call,
+            "calls": each.count,
+            "bytes": each.bytes,
+            "seconds": each.seconds,
+        }
+        for name in BENCHMARKS
+        for found in profiles(record, name)[-1:]
+        for call, each in found.calls.items()
+    ]
+    if not rows:
+        raise LabError("The Record of study A4 has no profile.", "Measure again, to the end.")
+    return pd.DataFrame(rows)
+
+
+def _rate(record: Record, name: str, ranks: int) -> float:
+    """The Mop/s of the median time, so that both stand in the table for the same run."""
+    seconds = durations(record, name, ranks)
+    work = [rate * each for rate, each in zip(mops(record, name, ranks), seconds, strict=True)]
+    return _median(work) / _median(seconds)
+
+
+def _median(values: list[float]) -> float:
+    return summary(values).median if values else math.nan
+
+
+def picture(record: Record, title: str) -> Figure:
+    """Bars that divide each benchmark's time into computing and communicating; beside them, Mop/s on a long scale."""
+    from beowulf.figures import Figure, look
+
+    found = table(record)
+    with look.style():
+        drawing, only = look.paper(width=11.5, height=2.2 + 0.52 * len(found))
+        only.remove()
+        left, right = drawing.subplots(1, 2, sharey=True)
+        _divide(left, found)
+        _compare(right, found)
+        left.set_yticks(range(len(found)), list(found.benchmark))
+        left.invert_yaxis()
+        letter = str(found["class"].iloc[0])
+        look.titles(left, "Where does the time go, on four nodes?", "% of the ranks' time", "")
+        look.titles(right, f"Class {letter} beside table 5", "Mop/s, nominal", "")
+        for axes in (left, right):
+            axes.grid(axis="y", visible=False)
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    said = "; ".join(_said(row) for _, row in found.iterrows())
+    return Figure(drawing, title, f"{title} {said}.", found)
+
+
+def _divide(axes: Axes, found: pd.DataFrame) -> None:
+    from beowulf.figures.look import COLOURS, HATCHES
+
+    inside = found.communication_percent
+    axes.barh(range(len(found)), 100 - inside, color=COLOURS[0], label="computing")
+    axes.barh(
+        range(len(found)),
+        inside,
+        left=100 - inside,
+        color=COLOURS[1],
+        hatch=HATCHES[1],
+        edgecolor="white",
+        label="inside of MPI",
+    )
+    for place, (share, times) in enumerate(zip(inside, found.speed_up, strict=True)):
+        if not math.isnan(share):
+            text = f" {share:.0f} %, {times:.2g} times as fast as one "
+            axes.text(2, place, text, va="center", backgroundcolor="#FFFFFFD0", fontsize=9)
+    axes.set_xlim(0, 100)
+
+
+def _compare(axes: Axes, found: pd.DataFrame) -> None:
+    from beowulf.figures.look import COLOURS, MARKERS, number_tick
+
+    columns = {ONE: "mops_1", FOUR: "mops_4", PAPER: "paper_mops", GRENDEL: "grendel_mops"}
+    for number, (label, column) in enumerate(columns.items()):
+        axes.plot(
+            found[column],
+            range(len(found)),
+            linestyle="none",
+            marker=MARKERS[number],
+            markersize=8,
+            color=COLOURS[number],
+            markerfacecolor=COLOURS[number] if number < 2 else "none",
+            label=label,
+        )
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(number_tick)
+
+
+def _said(row: pd.Series[Any]) -> str:
+    from beowulf.figures.look import number_text
+
+    def told(column: str) -> str:
+        value = float(str(row[column]))
+        return "not measured" if math.isnan(value) else number_text(float(f"{value:.3g}"))
+
+    said = (
+        f"{row['benchmark']}: {told('communication_percent')} % inside of MPI,"
+        f" {told('mops_1')} Mop/s on one node and {told('mops_4')} on four"
+    )
+    if not math.isnan(float(str(row["paper_mops"]))):
+        said += f", {told('paper_mops')} in paper A"
+    return said

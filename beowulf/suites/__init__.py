@@ -1,0 +1,1 @@
+"""What others published and a learner runs whole: benchmark suites and an application."""

@@ -1,0 +1,77 @@
+"""A search in a database of DNA by lab 03's program, on one node or in parts on several."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from beowulf import places
+from beowulf.errors import LabError
+from beowulf.measure.session import Session
+from beowulf.suites.sequences import Collection
+
+PROGRAM = "search.py"
+LAB = "03-parallel-benchmarks"
+# By the names that search.py gives them: what each step is.
+STEPS = {
+    "scatter": "the database goes to the nodes",
+    "format": "each node makes a database of its part",
+    "search": "each node searches its part",
+    "merge": "one list is made of all parts'",
+    "total": "all of them",
+}
+
+
+@dataclass(frozen=True)
+class Search:
+    """What one search took, step by step, and what it found."""
+
+    parts: int
+    seconds: dict[str, float]
+    hits: int
+    digest: str
+
+
+@contextmanager
+def files(made: Collection) -> Iterator[tuple[Path, Path]]:
+    """The FASTA files of a database and of its queries, for as long as they are needed."""
+    # Below /tmp, which the nodes of a local cluster share with this machine.
+    with tempfile.TemporaryDirectory(prefix="beowulf-search-") as place:
+        database, looked_for = Path(place) / "database.fa", Path(place) / "queries.fa"
+        try:
+            made.write(database, looked_for)
+        except OSError as error:
+            raise LabError(
+                f"The sequences cannot be written: {error.strerror}.",
+                "See whether the disk is full.",
+            ) from error
+        yield database, looked_for
+
+
+def run(
+    session: Session,
+    database: Path,
+    looked_for: Path,
+    parts: int,
+    *,
+    launch: int = 0,
+    at: Mapping[str, Any] | None = None,
+) -> Search:
+    """Search in as many parts, a node for each; the samples are kept in the session with hits and digest."""
+    program = places.root() / "labs" / LAB / PROGRAM
+    lines = session.launch(
+        program, parts, [str(database), str(looked_for)], launch=launch, at=dict(at or {})
+    )
+    result = next(line for line in lines if line["kind"] == "result")
+    seconds = {
+        str(line["quantity"]).removesuffix("_s"): float(line["seconds"])
+        for line in lines
+        if line["kind"] == "sample"
+    }
+    where = {**(at or {}), "parts": parts, "ranks": parts, "launch": launch}
+    session.add(where, "total_s", (), hits=result["hits"], digest=result["digest"])
+    return Search(parts, seconds, int(result["hits"]), str(result["digest"]))

@@ -1,0 +1,267 @@
+"""What hpcc prints, as plain data: the seven results, the solutions of HPL, and which checks did not pass."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from beowulf.errors import LabError
+from beowulf.suites.problem import THRESHOLD
+
+
+@dataclass(frozen=True)
+class Result:
+    """One figure of the suite: its test, its key in a Record (which ends in the unit), what it is."""
+
+    test: str
+    key: str
+    what: str
+    unit: str
+    summary: str  # its name in hpcc's summary
+    scale: float = 1.0
+    smaller_is_better: bool = False
+    local: bool = False  # every rank works for itself; nothing crosses the network
+    rings: bool = False  # from b_eff's long messages
+
+
+RESULTS = (
+    Result("HPL", "hpl_gflops", "solves one system on all ranks", "Gflop/s", "HPL_Tflops", 1e3),
+    Result(
+        "DGEMM",
+        "dgemm_gflops",
+        "multiplies matrices, mean of all ranks at once",
+        "Gflop/s a rank",
+        "StarDGEMM_Gflops",
+        local=True,
+    ),
+    Result(
+        "STREAM",
+        "stream_gb_per_s",
+        "adds scaled vectors (triad), mean of all ranks at once",
+        "GB/s a rank",
+        "StarSTREAM_Triad",
+        local=True,
+    ),
+    Result("PTRANS", "ptrans_gb_per_s", "transposes a matrix over all ranks", "GB/s", "PTRANS_GBs"),
+    Result(
+        "RandomAccess",
+        "random_access_gups",
+        "updates words at random over all ranks",
+        "10^9 updates/s",
+        "MPIRandomAccess_GUPs",
+    ),
+    Result("FFT", "fft_gflops", "one transform over all ranks", "Gflop/s", "MPIFFT_Gflops"),
+    Result(
+        "b_eff",
+        "latency_us",
+        "8 bytes, half round trip, mean of the pairs",
+        "us",
+        "AvgPingPongLatency_usec",
+        smaller_is_better=True,
+    ),
+    Result(
+        "b_eff",
+        "least_latency_us",
+        "8 bytes, half round trip, fastest pair",
+        "us",
+        "MinPingPongLatency_usec",
+        smaller_is_better=True,
+    ),
+    Result(
+        "b_eff",
+        "ring_latency_us",
+        "8 bytes to a neighbour in random rings",
+        "us",
+        "RandomlyOrderedRingLatency_usec",
+        smaller_is_better=True,
+    ),
+    Result(
+        "b_eff",
+        "bandwidth_gb_per_s",
+        "2,000,000 bytes one way, mean of the pairs",
+        "GB/s",
+        "AvgPingPongBandwidth_GBytes",
+        rings=True,
+    ),
+    Result(
+        "b_eff",
+        "ring_bandwidth_gb_per_s",
+        "2,000,000 bytes in random rings",
+        "GB/s a rank",
+        "RandomlyOrderedRingBandwidth_GBytes",
+        rings=True,
+    ),
+)
+
+SECTION_END = re.compile(r"^End of (\w+) section\.", re.MULTILINE)
+SECTIONS = (
+    "MPIRandomAccess",
+    "StarRandomAccess",
+    "SingleRandomAccess",
+    "MPIRandomAccess_LCG",
+    "StarRandomAccess_LCG",
+    "SingleRandomAccess_LCG",
+    "PTRANS",
+    "StarDGEMM",
+    "SingleDGEMM",
+    "StarSTREAM",
+    "SingleSTREAM",
+    "MPIFFT",
+    "StarFFT",
+    "SingleFFT",
+    "LatencyBandwidth",
+    "HPL",
+)
+SUMMARY = re.compile(r"^Begin of Summary section\.$(.*?)^End of Summary section\.", re.M | re.S)
+SOLVED = re.compile(
+    r"^W[RC]\w+\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+)\s+([\d.eE+-]+)\s*$", re.M
+)
+RESIDUAL = re.compile(r"^\|\|Ax-b\|\|.*=\s*(\S+)\s+\.+\s+(PASSED|FAILED)", re.M)
+CLOCK = re.compile(r"^Current time \((\d+)\)", re.M)
+SPREAD = re.compile(r"^(Minimum|Average|Maximum) (?:Triad )?(?:Gflop|GB)/s ([\d.eE+-]+)", re.M)
+FFT_ERROR = 1e-10  # of vectors with values below 1; hpcc prints it and judges nothing
+RANDOM_ACCESS_ERRORS = 0.01  # the share of wrong words that the rules of RandomAccess allow
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One solution of HPL: its rate, the time that this rate means, and its scaled residual."""
+
+    gflops: float
+    seconds: float
+    residual: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one run of hpcc found; `failures` has a sentence for each check that did not pass."""
+
+    figures: dict[str, float]
+    solutions: list[Solution]
+    spread: dict[str, tuple[float, float]]  # the slowest and the fastest rank in DGEMM and STREAM
+    sections: dict[str, float]  # seconds, as the clock in hpcc's output has them
+    summary: dict[str, str]
+    failures: list[str] = field(default_factory=list)
+
+    def fact(self) -> dict[str, Any]:
+        """What goes into a Record beside the samples."""
+        return {"failures": self.failures, "sections_s": self.sections, "summary": self.summary}
+
+
+def read(text: str, *, brief: bool = False) -> Results:
+    """The results in hpcc's output; LabError when it breaks off. `brief`: b_eff's long messages were cut short."""
+    text = text.replace("\r\n", "\n")
+    found = SUMMARY.search(text)
+    if not found:
+        raise LabError(_broken(text), "Its last lines say why, if it could; run it once more.")
+    summary = dict(
+        line.partition("=")[::2] for line in found[1].split("\n") if "=" in line and line.strip()
+    )
+    alone = summary.get("CommWorldProcs") == "1"  # nobody to talk to
+    figures = {
+        result.key: _number(summary, result.summary) * result.scale
+        for result in RESULTS
+        if not (brief and result.rings) and not (result.test == "b_eff" and alone)
+    }
+    solutions = _solutions(text)
+    if not solutions:
+        raise LabError("hpcc has solved nothing: its output has no line with a rate of HPL.")
+    # Of several solutions, hpcc's summary has one; the list has them all.
+    figures["hpl_gflops"] = max(solution.gflops for solution in solutions)
+    return Results(
+        figures,
+        solutions,
+        {"dgemm": _spread(text, "StarDGEMM"), "stream": _spread(text, "StarSTREAM")},
+        _sections(text),
+        summary,
+        _failures(text, summary, solutions),
+    )
+
+
+def _broken(text: str) -> str:
+    ended = SECTION_END.findall(text)
+    last = [line.strip() for line in text.splitlines() if line.strip(" -=#*")][-1:]
+    said = f" Its last line: {last[0]}" if last else " It printed nothing."
+    after = f"after {ended[-1]}" if ended else "before its first test had ended"
+    return f"hpcc's output breaks off {after}: there is no summary.{said}"
+
+
+def _number(summary: Mapping[str, str], name: str) -> float:
+    try:
+        value = float(summary[name])
+    except (KeyError, ValueError):
+        raise LabError(
+            f"hpcc's summary has no figure {name}.", "This is not the hpcc 1.5 of Debian."
+        ) from None
+    if not math.isfinite(value) or value < 0:  # -1 stands for a test that did not run
+        raise LabError(f"hpcc did not measure {name}: its summary has {summary[name]}.")
+    return value
+
+
+def _solutions(text: str) -> list[Solution]:
+    section = _section(text, "HPL")
+    rates, checks = SOLVED.findall(section), RESIDUAL.findall(section)
+    if len(rates) != len(checks):
+        raise LabError(
+            f"hpcc's output has {len(rates)} solutions of HPL and {len(checks)} checks of them."
+        )
+    solutions = []
+    for (n, _nb, _p, _q, _seconds, gflops), (residual, word) in zip(rates, checks, strict=True):
+        # The time is printed with two digits behind the point, the rate with four in all.
+        operations = 2 / 3 * int(n) ** 3 + 3 / 2 * int(n) ** 2
+        rate = float(gflops)
+        if rate <= 0:
+            raise LabError(f"hpcc gives HPL a rate of {gflops} Gflop/s.")
+        # A residual that is no number cannot be kept; FAILED says it as well.
+        kept = float(residual) if math.isfinite(float(residual)) else -1.0
+        solutions.append(Solution(rate, operations / rate / 1e9, kept, word == "PASSED"))
+    return solutions
+
+
+def _section(text: str, name: str) -> str:
+    begin = "HPLinpack" if name == "HPL" else f"Begin of {name} section."
+    before, _, rest = text.partition(f"End of {name} section.")
+    return before[before.rfind(begin) :] if rest or begin in before else ""
+
+
+def _spread(text: str, name: str) -> tuple[float, float]:
+    found = {word: float(value) for word, value in SPREAD.findall(_section(text, name))}
+    return found.get("Minimum", 0.0), found.get("Maximum", 0.0)
+
+
+def _sections(text: str) -> dict[str, float]:
+    """Seconds of each section, from the clock at its end to that of the one before."""
+    found: dict[str, float] = {}
+    clocks = [(match.start(), int(match[1])) for match in CLOCK.finditer(text)]
+    for match in SECTION_END.finditer(text):
+        before = [at for place, at in clocks if place < match.start()]
+        if match[1] in SECTIONS and len(before) > 1:
+            found[match[1]] = float(before[-1] - before[-2])
+    return found
+
+
+def _failures(text: str, summary: Mapping[str, str], solutions: list[Solution]) -> list[str]:
+    found = []
+    for number, solution in enumerate(solutions, 1):
+        if not solution.passed:
+            found.append(
+                f"HPL: solution {number} of {len(solutions)} fails its check:"
+                f" the scaled residual is {solution.residual:g} and has to be below {THRESHOLD:g}"
+                f" ({solution.gflops:.4g} Gflop/s)"
+            )
+    if "FAILED" in _section(text, "PTRANS"):
+        found.append("PTRANS: the transposed matrix is wrong")
+    if (wrong := _number(summary, "MPIRandomAccess_ErrorsFraction")) > RANDOM_ACCESS_ERRORS:
+        found.append(f"RandomAccess: {wrong:.2%} of the words are wrong, and 1 % may be")
+    if (error := _number(summary, "MPIFFT_maxErr")) > FFT_ERROR:
+        found.append(f"FFT: there and back again differs by {error:g}")
+    for name in ("StarDGEMM", "SingleDGEMM", "StarSTREAM", "SingleSTREAM", "StarFFT"):
+        if bad := re.search(r"^Node\(s\) with error ([1-9]\d*)", _section(text, name), re.M):
+            found.append(f"{name}: the check fails on {bad[1]} ranks")
+    if summary.get("Success") != "1" and not found:
+        found.append("hpcc calls the run a failure, without saying of which test")
+    return found

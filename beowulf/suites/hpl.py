@@ -1,0 +1,59 @@
+"""HPL alone: the rate at which the nodes together solve one system of linear equations.
+
+Debian has HPL as a part of hpcc only, and hpcc has no switch for one of its tests. So all of hpcc is run, with
+b_eff's long messages cut short (beowulf/native/brief_rings.c), and HPL solves its problem several times in that run.
+What the other tests cost grows with the problem: RandomAccess is given up to a minute, twice.
+
+HPL spends its time in DGEMM of the BLAS library that Debian's alternatives choose. The plain libblas3 is not made for
+one processor, as libopenblas0 is; which one it was stands in every Record.
+"""
+
+from __future__ import annotations
+
+from beowulf.cluster import Cluster
+from beowulf.errors import UsageError
+from beowulf.measure.session import need_a_node_each
+from beowulf.suites import hpcc
+from beowulf.suites.hpcc_results import Results
+from beowulf.suites.problem import Problem, of_memory, of_size
+
+DEFAULT_SIZE, QUICK_SIZE = 2400, 960
+DEFAULT_RUNS = 3
+PLAIN_BLAS = ("/blas/libblas", "/libblas.so.3.")
+
+
+def choose(
+    cluster: Cluster,
+    ranks: int,
+    *,
+    size: int = 0,
+    memory: float = 0.0,
+    quick: bool = False,
+    runs: int = 1,
+) -> Problem:
+    """The problem for this many nodes: of `size` equations, of a share of their free `memory`, or of the usual size.
+
+    The usual one is solved within a minute or two. HPL is at its best with a problem that fills the memory, which
+    takes hours on a slow network.
+    """
+    if size and memory:
+        raise UsageError("The problem has one size.", "Give `--size` or `--memory`, not both.")
+    if ranks < 1:
+        raise UsageError(f"HPL runs on at least 1 node, not {ranks}.")
+    need_a_node_each(cluster, ranks)
+    if memory:
+        has = hpcc.machine(cluster, list(cluster.nodes[:ranks]))
+        return of_memory(memory, has.memory_bytes, ranks, runs=runs)
+    return of_size(size or (QUICK_SIZE if quick else DEFAULT_SIZE), ranks, runs=runs)
+
+
+def run(
+    cluster: Cluster, problem: Problem, *, timeout_s: float = hpcc.TIMEOUT_S, told: hpcc.Told
+) -> tuple[Results, float]:
+    """Solve the problem; hpcc's results without b_eff's bandwidth, and the seconds of the whole launch."""
+    return hpcc.run(cluster, problem, brief=True, timeout_s=timeout_s, told=told)
+
+
+def plain(blas: str) -> bool:
+    """Whether a BLAS library is the plain one, which nobody has tuned."""
+    return any(mark in blas for mark in PLAIN_BLAS) and "openblas" not in blas

@@ -1,0 +1,176 @@
+"""The latency budget: where the microseconds of a message go, from one step of its way to the next.
+
+labs/07-latency-tuning/steps.c times ways of growing length by turns: a system call, TCP within a node, TCP
+between two nodes, MPI. What one takes longer than another is the time of what lies between them. Some visits
+are made with shaped links and some without, also by turns: that is the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from beowulf import places
+from beowulf.cluster import links
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.plan import RATE_BITS_PER_S
+from beowulf.measure.roundtrips import HALF
+from beowulf.measure.session import Session
+from beowulf.measure.statistics import Summary, summary
+from beowulf.measure.wire import ETHERNET_BYTES, IP_BYTES, TCP_BYTES, TIME_STAMP_BYTES
+from beowulf.record import Point, Record
+from beowulf.tuning import machines
+from beowulf.tuning.conversation import Conversation
+from beowulf.tuning.cycle import AFTER, LAB, TURNS, UNDISTURBED
+from beowulf.tuning.knob import SWITCH
+
+PROGRAM = places.root() / "labs" / LAB / "steps.c"
+CALL_US = "call_us"
+SHORT, LONG = 1, 16_384
+# The ways that steps.c times for each size, beside the one system call.
+WAYS = ("loopback polling", "loopback waiting", "nodes polling", "nodes waiting", "mpi")
+CALLS_A_MESSAGE = 2  # one sends it, one receives it
+USUAL_RATE = "100mbit"  # for the wire of a cluster whose links have no rate
+
+CALLS, STACK, CABLE, WIRE, WAKE_UP, MPI = (
+    "system calls",
+    "TCP/IP",
+    "cable and cards",
+    "wire",
+    "wake-up",
+    "MPI",
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a message's way: its microseconds with their 95 % interval, and what is to be said of it."""
+
+    name: str
+    us: Summary
+    reckoned_us: float | None = None  # of the wire
+
+    @property
+    def told(self) -> str:
+        """Whether there is such a step at all."""
+        if self.us.low > 0:
+            return "measured"
+        return "less than nothing" if self.us.high < 0 else "cannot be told from nothing"
+
+
+def measure(session: Session, *, blocks: int, passes: int) -> None:
+    """Take all ways by turns, in visits with and without shaped links; the Points go into the session."""
+    rate = shaped_rate(session)
+    session.sweep.update({"sizes": [SHORT, LONG], "shaped": rate})
+    program = session.prepare(PROGRAM)
+    answers = passes * (1 + 2 * len(WAYS))
+    words = ("--sizes", f"{SHORT},{LONG}")
+    with (
+        _links_as_they_were(session),
+        Conversation(session.cluster, program, 2, words, folder=program.parent) as told,
+    ):
+        for visit in range(blocks * len(TURNS)):
+            shaped = bool(rate) and TURNS[visit % len(TURNS)] == AFTER
+            what = f"{session.study}: links {'of ' + rate if shaped else 'without a rate'}"
+            session.progress(visit / (blocks * len(TURNS)), 1, what)
+            _shape(session, rate if shaped else "off")
+            for line in told.take(passes, answers):
+                _keep(session, line, visit, shaped)
+
+
+def shaped_rate(session: Session) -> str:
+    """The rate that links are given for the wire; empty where that cannot be done."""
+    if not isinstance(session.cluster, NamespaceCluster):
+        return ""
+    plan = session.cluster.plan
+    return plan.rate if plan.rate != "off" else USUAL_RATE
+
+
+@contextmanager
+def _links_as_they_were(session: Session) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        if isinstance(session.cluster, NamespaceCluster):
+            _shape(session, session.cluster.plan.rate)
+
+
+def _shape(session: Session, rate: str) -> None:
+    """Limit the cables of the two nodes that measure, in both directions, or take the limit away."""
+    cluster = session.cluster
+    if not isinstance(cluster, NamespaceCluster):
+        return
+    nodes = cluster.nodes[:2]
+    lines = {node: links.shape(["eth0"], rate) for node in nodes}
+    lines[SWITCH] = links.shape([cluster.plan.port(node) for node in nodes], rate)
+    machines.everywhere(lines, lambda place: machines.work(cluster, place, "\n".join(lines[place])))
+
+
+def _keep(session: Session, line: dict[str, object], visit: int, shaped: bool) -> None:
+    step, size = str(line["step"]), int(str(line["size_bytes"]))
+    each = float(str(line["seconds"])) / float(str(line["repetitions"])) * 1e6
+    quantity = str(line["quantity"])
+    value = each / 2 if quantity == HALF else each
+    at = {"step": step, "size_bytes": size, "shaped": shaped, "ranks": 2}
+    session.add(at, quantity, [value], visit=visit)
+
+
+def steps(record: Record, size: int, receiver: str) -> list[Step]:
+    """The steps of a message of that size to a receiver that is `polling`, `waiting`, or `mpi`.
+
+    Each is a difference within the same visits; LabError when the Record has none.
+    """
+    found = [
+        Step(CALLS, summary([CALLS_A_MESSAGE * us for us in _visits(record, "call", 0).values()])),
+        Step(STACK, _less(record, "loopback polling", size, "call", 0, CALLS_A_MESSAGE)),
+        Step(CABLE, _less(record, "nodes polling", size, "loopback polling", size)),
+    ]
+    if receiver == "waiting":
+        found.append(Step(WAKE_UP, _less(record, "nodes waiting", size, "nodes polling", size)))
+    if receiver == "mpi":
+        found.append(Step(MPI, _less(record, "mpi", size, "nodes polling", size)))
+    if wire := wire_step(record, size):
+        found.append(wire)
+    return found
+
+
+def wire_step(record: Record, size: int) -> Step | None:
+    """What shaped links add to a message over TCP, beside what its bytes and the rate come to."""
+    shaped = _visits(record, "nodes polling", size, shaped=True)
+    free = _visits(record, "nodes polling", size)
+    # Neighbours: visits 0 and 1, 3 and 2, and so on, one of them shaped.
+    both = [shaped[v] - free[v ^ 1] for v in shaped if v ^ 1 in free]
+    if not both:
+        return None
+    rate = RATE_BITS_PER_S[str(record.sweep["shaped"])]
+    return Step(WIRE, summary(both), bytes_on_the_wire(size) * 8 / rate * 1e6)
+
+
+def bytes_on_the_wire(size: int, mtu: int = 1500) -> int:
+    """A message with all that a cable carries of it: the headers of each frame, its preamble, check sum and gap."""
+    headers = IP_BYTES + TCP_BYTES + TIME_STAMP_BYTES
+    frames = -(-size // (mtu - headers))
+    return size + frames * (headers + ETHERNET_BYTES)
+
+
+def _less(
+    record: Record, way: str, size: int, other: str, other_size: int, times: int = 1
+) -> Summary:
+    longer, shorter = _visits(record, way, size), _visits(record, other, other_size)
+    return summary([longer[v] - times * shorter[v] for v in longer if v in shorter])
+
+
+def _visits(record: Record, step: str, size: int, *, shaped: bool = False) -> dict[int, float]:
+    """What stands for each visit: its lower decile, as in the measuring cycle."""
+    found: dict[int, list[float]] = {}
+    for point in record.select(step=step, size_bytes=size, shaped=shaped):
+        for visit, sample in zip(_visit_of(point), point.samples, strict=True):
+            found.setdefault(visit, []).append(sample)
+    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in found.items()}
+
+
+def _visit_of(point: Point) -> list[int]:
+    return [int(visit) for visit in point.facts["visit"]]

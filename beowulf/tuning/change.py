@@ -1,0 +1,214 @@
+"""One change of one knob: written down, put in, taken out, and kept or put back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.tuning import log, machines
+from beowulf.tuning.knob import HOST, Knob
+from beowulf.tuning.knobs import ALL
+from beowulf.tuning.log import Entry, Log
+
+
+class Change:
+    """`change(True)` puts it in, `change(False)` takes it out, as often as one likes; the log knows of it before.
+
+    With `nodes`, these alone of the nodes are changed until it is kept: those that measure it.
+    """
+
+    def __init__(
+        self, cluster: Cluster | None, knob: Knob, value: str, nodes: Sequence[str] = ()
+    ) -> None:
+        self.cluster, self.knob, self.value = cluster, knob, knob.accepted(value)
+        if knob.on_host and os.geteuid() != 0:
+            raise LabError(
+                f"Only root may turn {knob.name}, which belongs to this machine; nothing was changed.",
+                "Put `sudo` before the command.",
+            )
+        if dead := _dead(cluster, knob):
+            raise LabError(
+                f"{', '.join(dead)} {'is' if len(dead) == 1 else 'are'} down, and a knob is turned on all nodes.",
+                "`beowulf up` starts it again.",
+                dead[0],
+            )
+        if why := knob.misfit(cluster, self.value):
+            raise LabError(why)
+        others = set(cluster.nodes) - set(nodes) if cluster and nodes else set()
+        self.before = machines.read(cluster, [knob])[knob.name]
+        if absent := next((each.absent for each in self.before.values() if each.absent), ""):
+            raise LabError(f"{knob.title}: {absent}")
+        if not self.before:
+            raise LabError(f"{knob.title}: not observable here: {knob.here} {knob.elsewhere}")
+        self._log = log_for(cluster, knob)
+        self._entry: Entry | None = None
+        self._now = [place for place in self.before if place not in others]
+        self.kept = False
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether every place has this value already."""
+        return all(each.value == self.value for each in self.before.values())
+
+    def __call__(self, on: bool) -> None:
+        """Put it in or take it out, everywhere; LabError where it did not take."""
+        entry = self._written()
+        if not on:
+            _back(self.cluster, self.knob, entry, self._now)
+            return
+        self._put_in(self._now)
+
+    def _put_in(self, where: Sequence[str]) -> None:
+        lines = {place: self.knob.set(self.value, place) for place in where}
+        for place, now in machines.turn(self.cluster, self.knob, lines).items():
+            if now.value != self.value:
+                raise LabError(
+                    f"On {place}, {self.knob.name} is {now.value} after it was set to {self.value}.",
+                    "`beowulf tune revert` puts back what was there.",
+                )
+
+    def keep(self) -> None:
+        """Put it in everywhere, to stay; `beowulf tune revert` will still find what was there before."""
+        entry = self._written()
+        self._put_in(list(self.before))
+        self._log.mark(log.KEPT, entry)
+        self.kept = True
+
+    def _written(self) -> Entry:
+        if self._entry is None:
+            self._entry = self._log.change(self.knob.name, self.value, self.before)
+        return self._entry
+
+    def end(self) -> None:
+        """Put back what was there, unless it was kept."""
+        if self._entry is not None and not self.kept:
+            put_back(self.cluster, self._log, self._entry)
+
+
+class Changes:
+    """Several changes that are put in and taken out together, and end together."""
+
+    def __init__(self, each: Sequence[Change]) -> None:
+        self.each = list(each)
+
+    def __call__(self, on: bool) -> None:
+        """Put them in, one after the other, or take them out the other way round."""
+        for change in self.each if on else reversed(self.each):
+            change(on)
+
+    def keep(self) -> None:
+        """Leave them as they are now."""
+        for change in self.each:
+            change.keep()
+
+
+@contextmanager
+def changing(
+    cluster: Cluster | None, turns: Sequence[tuple[Knob, str]], *, nodes: Sequence[str] = ()
+) -> Iterator[Changes]:
+    """Within this context these knobs can be turned; afterwards all is as it was before, unless it was kept.
+
+    With `nodes`, only these are changed until then: those that measure it. LabError where a knob is absent, or
+    somebody else is turning knobs at the same time.
+    """
+    logs = {each.file: each for each in (log_for(cluster, knob) for knob, _ in turns)}
+    with ExitStack() as ends:
+        for each in logs.values():
+            ends.enter_context(each.held())
+            _clear(cluster, each)
+        changes = Changes([Change(cluster, knob, value, nodes) for knob, value in turns])
+        for change in changes.each:  # the last one ends first
+            ends.callback(change.end)
+        yield changes
+
+
+def log_for(cluster: Cluster | None, knob: Knob) -> Log:
+    """The log that a change of this knob belongs into."""
+    if knob.on_host:
+        return log.of_host()
+    if cluster is None:
+        raise LabError("No cluster runs.", "`beowulf up` boots one.")
+    return log.of_cluster(cluster)
+
+
+def put_back(cluster: Cluster | None, its_log: Log, entry: Entry) -> list[str]:
+    """Put back what one change found, wherever that is still open; the places that are down and have to wait.
+
+    What was changed on this machine before its last boot has gone with it, and is only marked.
+    """
+    waiting = [place for place in entry.open if place in (cluster.dead_nodes() if cluster else ())]
+    ready = [place for place in entry.open if place not in waiting]
+    rebooted = ready == [HOST] and entry.boot != log.boot()
+    if ready and not rebooted:
+        knob = ALL[entry.knob]
+        now = machines.read(cluster, [knob], ready)[knob.name]
+        was = {place: entry.before[place].state for place in ready}
+        # What is as it was is not touched: a change that failed need not be one that can be made.
+        _back(cluster, knob, entry, [p for p in ready if not knob.restored(now[p].state, was[p])])
+    if ready:
+        its_log.mark(log.BACK, entry, ready)
+    if waiting and not entry.asked:
+        its_log.mark(log.ASKED, entry)
+    return waiting
+
+
+def clear(cluster: Cluster) -> None:
+    """Put back what a trial left that was killed, and what a node that was down still has."""
+    for each in (log.of_cluster(cluster), log.of_host()):
+        if each.file.exists():
+            with each.held():
+                _clear(cluster, each)
+
+
+def _clear(cluster: Cluster | None, its_log: Log) -> None:
+    left = [entry for entry in its_log.open() if not entry.kept or entry.asked]
+    put_all_back(cluster, its_log, left)
+
+
+def put_all_back(
+    cluster: Cluster | None, its_log: Log, entries: Sequence[Entry]
+) -> dict[int, list[str]]:
+    """Put these changes back, the newest first: their numbers, each with the places that are down and have to wait."""
+    waiting: dict[int, list[str]] = {}
+    trouble: LabError | None = None
+    for entry in sorted(entries, key=lambda entry: entry.number, reverse=True):
+        try:
+            waiting[entry.number] = put_back(cluster, its_log, entry)
+        except LabError as error:  # the others are to be put back all the same
+            trouble = trouble or error
+    if trouble:
+        raise trouble
+    return waiting
+
+
+def settle(cluster: Cluster) -> list[str]:
+    """Put back on nodes that run again what was to be put back while they were down; the names of the knobs."""
+    its_log = log.of_cluster(cluster)
+    if not its_log.file.exists() or not any(entry.asked for entry in its_log.open()):
+        return []
+    with its_log.held():
+        asked = [entry for entry in its_log.open() if entry.asked]
+        waiting = put_all_back(cluster, its_log, asked)
+    return list(dict.fromkeys(entry.knob for entry in asked if not waiting[entry.number]))
+
+
+def _back(
+    cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str] | None = None
+) -> None:
+    chosen = entry.open if where is None else where
+    lines = {place: knob.back(entry.before[place].state, place) for place in chosen}
+    for place, now in machines.turn(cluster, knob, lines).items():
+        if not knob.restored(now.state, entry.before[place].state):
+            raise LabError(
+                f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before.",
+                f"`beowulf tune show {knob.name}` prints the commands; a new cluster has none of it:"
+                " `beowulf down`, `beowulf up`.",
+            )
+
+
+def _dead(cluster: Cluster | None, knob: Knob) -> list[str]:
+    dead = cluster.dead_nodes() if cluster else []
+    return [place for place in machines.places(cluster, knob) if place in dead]

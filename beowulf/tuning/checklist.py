@@ -1,0 +1,118 @@
+"""Paper E's checklist: what to ask every node before anything is changed (its section 5.1), asked of all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from beowulf.cluster import Cluster
+from beowulf.tuning import log, machines
+from beowulf.tuning.knobs import ALL
+
+SILENT = "does not answer"
+# What a service does at boot; a node of a local cluster has no service manager, and starts none.
+AT_BOOT = """if [ -d /run/systemd/system ]; then systemctl is-enabled {0} 2>/dev/null || echo off
+else echo off; fi"""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of every node: in words, the answer that paper E wants (empty: only that all agree), the lines."""
+
+    name: str
+    asks: str
+    wanted: str
+    lines: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the nodes answered to a question."""
+
+    question: Question
+    by_node: dict[str, str]
+
+    @property
+    def alike(self) -> bool:
+        """Whether all nodes gave the same answer."""
+        return len(set(self.by_node.values())) <= 1
+
+    @property
+    def as_wanted(self) -> bool:
+        """Whether all agree, and on the answer that paper E wants."""
+        wanted = self.question.wanted
+        return self.alike and all(answer == wanted for answer in self.by_node.values() if wanted)
+
+
+SINCE = "rebooted since"
+QUESTIONS = (
+    Question(
+        "driver",
+        "Which driver has eth0, and is it the same everywhere?",
+        "",
+        "ethtool -i eth0 | sed -n 's/^driver: //p; s/^version: //p' | paste -sd ' '",
+    ),
+    Question("kernel", "Which kernel, and is it the same everywhere?", "", "uname -r"),
+    Question("moderation", "Are interrupts moderated, for how many microseconds?", "0", ""),
+    Question("firewall", "Is there a firewall now?", "none", ""),
+    Question(
+        "firewall at boot", "Does a firewall start at boot?", "off", AT_BOOT.format("nftables")
+    ),
+    Question(
+        "irqbalance",
+        "Does irqbalance run now?",
+        "off",
+        "pgrep -x irqbalance >/dev/null && echo on || echo off",
+    ),
+    Question(
+        "irqbalance at boot", "Does irqbalance start at boot?", "off", AT_BOOT.format("irqbalance")
+    ),
+    Question(
+        SINCE,
+        "Has it been started anew since the last change that is kept?",
+        "",
+        "echo $(($(date +%s) - $(ps -o etimes= -p 1)))",
+    ),
+)
+
+
+def ask(cluster: Cluster) -> list[Answers]:
+    """Every question put to every node, all nodes at the same time."""
+    dead = cluster.dead_nodes()
+    living = [node for node in cluster.nodes if node not in dead]
+    asked = [question for question in QUESTIONS if question.lines]
+    script = "".join(
+        f"(\n{question.lines}\n) || echo\necho '{machines.MARK}'\n" for question in asked
+    )
+    knobs = [ALL[question.name] for question in QUESTIONS if not question.lines]
+
+    def put(node: str) -> dict[str, str]:
+        said = machines.work(cluster, node, f"set +e\n{script}").stdout.split(f"{machines.MARK}\n")
+        return {each.name: text.strip() for each, text in zip(asked, said, strict=False)}
+
+    said = machines.everywhere(living, put)
+    read = machines.read(cluster, knobs, living) if living else {}
+    for name, readings in read.items():
+        for node, reading in readings.items():
+            said[node][name] = reading.absent.partition(":")[0] or reading.value
+    _compare_times(cluster, said)
+    return [
+        Answers(
+            each,
+            {node: said[node][each.name] if node in said else SILENT for node in cluster.nodes},
+        )
+        for each in QUESTIONS
+    ]
+
+
+def _compare_times(cluster: Cluster, said: Mapping[str, dict[str, str]]) -> None:
+    """Make yes or no of the second at which each node was started."""
+    kept = [entry.at for entry in log.of_cluster(cluster).open() if entry.kept]
+    changed = datetime.fromisoformat(max(kept)).timestamp() if kept else None
+    for answers in said.values():
+        started = answers[SINCE]
+        if changed is None or not started:
+            answers[SINCE] = "nothing is changed"
+        else:
+            answers[SINCE] = "yes" if int(started) > changed + 1 else "no"

@@ -1,0 +1,246 @@
+"""A whole cycle of measurement: before and after a change, visit by visit in turns, and what to make of it.
+
+A visit is some samples in one state. Visits come as before, after, after, before, and so on: a machine
+that gets slower meanwhile makes one pair of neighbours look worse and the next one better by as much.
+
+What stands for a visit is its lower decile: the half round trip while nothing else disturbs. Whatever else
+the machine does only ever adds to a sample, and often to more than half of those of a visit. The ratio is that of two
+neighbours; its median over all pairs has a 95 % bootstrap interval. Mean, deviation and percentiles of all samples are
+told beside it: what disturbs is in them.
+
+The decision (docs/measuring.md says more):
+
+no effect     the whole interval lies within the margin: the change matters less than anybody would mind
+slower        the whole interval lies above 1, and not within the margin
+faster        the whole interval lies below 1, and not within the margin
+inconclusive  none of these; then the cycle goes on, up to its longest
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from beowulf import places
+from beowulf.errors import LabError
+from beowulf.measure.roundtrips import HALF, need_nodes
+from beowulf.measure.session import Session
+from beowulf.measure.statistics import Ratio, ratio
+from beowulf.record import Point
+from beowulf.tuning.conversation import Conversation
+
+LAB = "07-latency-tuning"
+PROGRAM = places.root() / "labs" / LAB / "pingpong.c"
+
+Decision = Literal["no effect", "faster", "slower", "inconclusive"]
+# Puts a change in (True) or takes it out; may give variables with which the program is to be launched.
+Change = Callable[[bool], Mapping[str, str] | None]
+
+BEFORE, AFTER = "before", "after"
+TURNS = (BEFORE, AFTER, AFTER, BEFORE)  # a block of visits
+MARGIN = 0.05
+UNDISTURBED = 10  # the percentile of a visit's samples that stands for it
+PERCENTILES = (5, 25, 50, 75, 95)
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a cycle is: blocks of four visits, at least and at most, and the samples of a visit."""
+
+    blocks: int
+    most_blocks: int
+    samples: int
+
+
+# benchmarks/results/tuning.md has what these lengths find and miss.
+DEFAULT = Length(blocks=8, most_blocks=32, samples=20)
+QUICK = Length(blocks=4, most_blocks=4, samples=10)
+
+
+@dataclass(frozen=True)
+class Described:
+    """The samples of a state: what paper E prints of them (mean and deviation), and percentiles."""
+
+    n: int
+    mean: float
+    deviation: float
+    percentiles: dict[int, float]
+
+    @property
+    def median(self) -> float:
+        """What you get."""
+        return self.percentiles[50]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Before against after: the Points for a Record, and what they come to."""
+
+    before: Point
+    after: Point
+    ratio: Ratio  # after over before
+    decision: Decision
+
+    def __str__(self) -> str:
+        found = self.ratio
+        return (
+            f"{self.decision}: {described(self.before).median:.2f} us before,"
+            f" {described(self.after).median:.2f} us after, {100 * (found.median - 1):+.1f} %"
+            f" ({100 * (found.low - 1):+.1f} to {100 * (found.high - 1):+.1f})"
+        )
+
+
+def compare(
+    session: Session,
+    change: Change,
+    *,
+    at: Mapping[str, Any] | None = None,
+    size_bytes: int = 1,
+    anew: bool = False,
+    length: Length | None = None,
+) -> Comparison:
+    """Measure half round trips of node00 and node01 before and after `change`, in turns; it is out again at the end.
+
+    The Points go into the session, with the coordinates `at` and a `state`. `anew`: every visit is a launch of its own,
+    for changes that only a new connection or a new process notices.
+    """
+    need_nodes(session.cluster, 2)
+    length = length or (QUICK if session.quick else DEFAULT)
+    states = _States(change)
+    words = ("--bytes", size_bytes)
+    place = {**(at or {}), "size_bytes": size_bytes, "ranks": 2}
+    points = {state: _empty(session, {**place, "state": state}) for state in (BEFORE, AFTER)}
+    found: Comparison | None = None
+    with states, _visitor(session, states, words, anew) as visit:
+        for block in range(length.most_blocks):
+            for turn, state in enumerate(TURNS):
+                share = (4 * block + turn) / (4 * length.blocks)
+                what = f"{session.study}: {state}, {', '.join(map(str, (at or {}).values()))}"
+                session.progress(session.done + min(share, 1.0), session.planned, what)
+                _keep(points[state], 4 * block + turn, visit(state, length.samples))
+            if block + 1 >= length.blocks:
+                found = compared(points[BEFORE], points[AFTER])
+                if found.decision != "inconclusive":
+                    break
+    session.done += 1
+    assert found, "a length has at least one block"
+    return found
+
+
+def compared(before: Point, after: Point, margin: float = MARGIN) -> Comparison:
+    """What the Points of the two states come to."""
+    found = ratio(pairs(before, after))
+    return Comparison(before, after, found, decide(found, margin))
+
+
+def decide(found: Ratio, margin: float = MARGIN) -> Decision:
+    """The rule, from the interval of the ratio after over before."""
+    if found.low >= 1 / (1 + margin) and found.high <= 1 + margin:
+        return "no effect"
+    if found.low > 1:
+        return "slower"
+    if found.high < 1:
+        return "faster"
+    return "inconclusive"
+
+
+def pairs(before: Point, after: Point) -> list[tuple[float, float]]:
+    """What stands for neighbouring visits: after, and before."""
+    times = {**_by_visit(before), **_by_visit(after)}
+    mine = set(_by_visit(after))
+    found = []
+    for first in range(0, max(times, default=-1) + 1, 2):
+        if first not in times or first + 1 not in times:
+            continue
+        both = (times[first], times[first + 1])
+        found.append(both if first in mine else both[::-1])
+    return found
+
+
+def described(*points: Point) -> Described:
+    """Mean, deviation and percentiles of all samples."""
+    values = np.concatenate([np.asarray(point.samples, dtype=float) for point in points])
+    at = dict(zip(PERCENTILES, (float(v) for v in np.percentile(values, PERCENTILES)), strict=True))
+    return Described(len(values), float(values.mean()), float(values.std()), at)
+
+
+def _by_visit(point: Point) -> dict[int, float]:
+    by_visit: dict[int, list[float]] = {}
+    for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
+        by_visit.setdefault(int(visit), []).append(sample)
+    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in by_visit.items()}
+
+
+def _empty(session: Session, at: Mapping[str, Any]) -> Point:
+    point = session.add(at, HALF, [])
+    if point.samples:
+        raise LabError(
+            "This place has been measured already.", "Give each comparison an `at` of its own."
+        )
+    point.facts.update({"visit": [], "repetitions": []})
+    return point
+
+
+def _keep(point: Point, visit: int, lines: Sequence[Mapping[str, Any]]) -> None:
+    point.samples.extend(line["seconds"] / line["repetitions"] / 2 * 1e6 for line in lines)
+    point.facts["visit"].extend([visit] * len(lines))
+    point.facts["repetitions"].extend(line["repetitions"] for line in lines)
+
+
+class _States:
+    """Which state the nodes are in; at the end of the block, however it ends, the change is out."""
+
+    def __init__(self, change: Change) -> None:
+        self.change, self.now = change, BEFORE
+        self.environment: Mapping[str, str] = {}
+
+    def __enter__(self) -> _States:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.become(BEFORE)
+
+    def become(self, state: str) -> None:
+        if state == self.now:
+            return
+        # It counts as in from the moment at which it begins: half a change is to be taken out too.
+        self.now = AFTER
+        self.environment = self.change(state == AFTER) or {}
+        self.now = state
+
+
+Visit = Callable[[str, int], list[dict[str, Any]]]
+
+
+@contextmanager
+def _visitor(
+    session: Session, states: _States, words: Sequence[str | int], anew: bool
+) -> Iterator[Visit]:
+    """What takes so many samples in a state: one program for all visits, or one for each."""
+    program = session.prepare(PROGRAM)
+
+    def talk() -> Conversation:
+        return Conversation(
+            session.cluster,
+            program,
+            2,
+            words,
+            environment=states.environment,
+            folder=program.parent,
+        )
+
+    with ExitStack() as stack:
+        held = None if anew else stack.enter_context(talk())
+
+        def visit(state: str, samples: int) -> list[dict[str, Any]]:
+            states.become(state)
+            if held:
+                return held.take(samples)
+            with talk() as launched:
+                return launched.take(samples)
+
+        yield visit

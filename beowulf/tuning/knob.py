@@ -1,0 +1,110 @@
+"""What a knob is: a setting of a node, the switch or this machine that latency may depend on.
+
+A knob is told in lines of shell, so that `beowulf tune show` can print the very commands. Its exact state is what
+`look` prints; `back` makes that state again, whatever `set` did to it in between.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from beowulf.errors import UsageError
+
+if TYPE_CHECKING:
+    from beowulf.cluster import Cluster
+
+NODES, SWITCH, HOST = "nodes", "switch", "this machine"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a knob is set to at a place: its `value` in a person's words, and the exact `state` to come back to.
+
+    Where it cannot be read or turned, `absent` says why, and the others are empty.
+    """
+
+    value: str = ""
+    state: str = ""
+    absent: str = ""
+
+
+class Knob(ABC):
+    """One setting: what it is, why it matters, how to read it, set it and put it back."""
+
+    name: str  # as typed: `beowulf tune apply firewall 100`
+    title: str
+    what: str
+    why: str
+    here: str  # what it does on the local cluster instead of what it does on a PC
+    kinds: tuple[str, ...]  # where it can be turned: "local" and "this machine" are here
+    kernel: str = ""  # which kernels have it, where not all do
+    elsewhere: str  # where else it is, and the commands there
+    paper: str = ""  # what paper E did with it, and found
+    values: tuple[
+        str, ...
+    ]  # values to try; the first one is that of a cluster that nobody has touched
+    tuned: str  # what short messages are fastest with: paper E's choice where it has one
+    shows: str  # a value whose effect can be seen on the local cluster
+    where: tuple[str, ...] = (NODES,)  # who has it: the nodes, the switch as well, or this machine
+    anew: bool = False  # whether only new connections, or programs started anew, notice it
+
+    @property
+    def on_host(self) -> bool:
+        """Whether it belongs to this machine: then `--host` is needed to turn it."""
+        return HOST in self.where
+
+    @abstractmethod
+    def look(self, place: str) -> str:
+        """Lines of shell that print the exact state, or fail and say in the last line why there is none."""
+
+    @abstractmethod
+    def value(self, state: str) -> str:
+        """The value of a state, as a person says it and as `set` takes it."""
+
+    @abstractmethod
+    def set(self, value: str, place: str) -> str:
+        """Lines of shell that set it to a value that `accepted` gave."""
+
+    @abstractmethod
+    def back(self, state: str, place: str) -> str:
+        """Lines of shell that make a state again that `look` has printed."""
+
+    def accepted(self, value: str) -> str:
+        """The value, as `value` will say it; UsageError when it cannot be set."""
+        if value not in self.values:
+            raise UsageError(f"{self.name} is one of {', '.join(self.values)}, not {value!r}.")
+        return value
+
+    def misfit(self, cluster: Cluster | None, value: str) -> str:
+        """Why this cluster cannot have that value, in a sentence; empty when it can."""
+        return ""
+
+    def restored(self, now: str, before: str) -> bool:
+        """Whether a state is that of before."""
+        return now == before
+
+    def reading(self, state: str) -> Reading:
+        """What a state that `look` has printed means."""
+        return Reading(self.value(state), state)
+
+    def missing(self, why: str) -> Reading:
+        """The reading of a place where `look` gave this reason for failing."""
+        reason = why.strip().rpartition("\n")[2].rstrip(".") or "it cannot be read"
+        return Reading(absent=f"not observable here: {reason}. {self.elsewhere}")
+
+
+def number(name: str, value: str, least: int, most: int, unit: str) -> int:
+    """A whole number within bounds; UsageError with a sentence otherwise."""
+    if not value.isascii() or not value.isdigit() or not least <= int(value[:12]) <= most:
+        raise UsageError(
+            f"{name} is a whole number from {least:,} to {most:,} {unit}, not {value!r}."
+        )
+    return int(value)
+
+
+def facts(state: str) -> dict[str, str]:
+    """The lines `name=value` of a state."""
+    pairs = (line.partition("=") for line in state.splitlines())
+    return {name: value for name, _, value in pairs}

@@ -1,0 +1,39 @@
+"""All knobs by name."""
+
+from __future__ import annotations
+
+from beowulf.errors import UsageError
+from beowulf.tuning.knob import Knob
+from beowulf.tuning.knobs.busy_polling import BusyPolling
+from beowulf.tuning.knobs.delayed_ack import DelayedAck
+from beowulf.tuning.knobs.firewall import Firewall
+from beowulf.tuning.knobs.governor import Governor
+from beowulf.tuning.knobs.idle_states import IdleStates
+from beowulf.tuning.knobs.irq_affinity import IrqAffinity
+from beowulf.tuning.knobs.irqbalance import Irqbalance
+from beowulf.tuning.knobs.moderation import Moderation
+from beowulf.tuning.knobs.mtu import Mtu
+from beowulf.tuning.knobs.nagle import Nagle
+from beowulf.tuning.knobs.offloads import Offloads
+from beowulf.tuning.knobs.patient_polling import PatientPolling
+from beowulf.tuning.knobs.pinning import Pinning
+from beowulf.tuning.knobs.rings import Rings
+from beowulf.tuning.knobs.socket_buffers import SocketBuffers
+from beowulf.tuning.knobs.tcp_low_latency import TcpLowLatency
+from beowulf.tuning.knobs.threaded_napi import ThreadedNapi
+
+# Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program.
+EACH: tuple[Knob, ...] = (
+    *(Moderation(), Irqbalance(), Firewall(), TcpLowLatency()),
+    *(IrqAffinity(), ThreadedNapi(), BusyPolling(), Offloads(), Rings(), Mtu()),
+    *(SocketBuffers(), Nagle(), DelayedAck()),
+    *(Governor(), IdleStates(), Pinning(), PatientPolling()),
+)
+ALL: dict[str, Knob] = {knob.name: knob for knob in EACH}
+
+
+def find(name: str) -> Knob:
+    """The knob of that name; UsageError with all names when there is none."""
+    if found := ALL.get(name):
+        return found
+    raise UsageError(f"There is no knob {name!r}.", f"There are: {', '.join(ALL)}.")

@@ -1,0 +1,37 @@
+"""What a rank does while it waits."""
+
+from __future__ import annotations
+
+from beowulf.tuning.knob import Knob
+
+FILE = "/run/beowulf/patient"
+
+
+class PatientPolling(Knob):
+    """Whether a rank that waits for a message leaves its core to others."""
+
+    name = "patient-polling"
+    title = "patient polling"
+    what = "`never`: a rank that waits asks the kernel again and again; `always`: it sleeps until something arrives."
+    why = "Asking is the fastest way to wait with a core to oneself, and the slowest when ranks outnumber cores."
+    here = "`auto` is patient only when the ranks of a program outnumber the cores of this machine (lab 04)."
+    kinds = ("local",)
+    elsewhere = "On PCs with a core for each rank it is not needed."
+    values = ("auto", "always", "never")
+    tuned = "auto"
+    shows = "always"
+    anew = True
+
+    def look(self, place: str) -> str:
+        return f"[ ! -e {FILE} ] || cat {FILE}"
+
+    def value(self, state: str) -> str:
+        return state.strip() or "auto"
+
+    def set(self, value: str, place: str) -> str:
+        return (
+            f"rm -f {FILE}" if value == "auto" else f"mkdir -p /run/beowulf\necho {value} >{FILE}"
+        )
+
+    def back(self, state: str, place: str) -> str:
+        return self.set(self.value(state), place)

@@ -1,0 +1,47 @@
+"""How much of a connection the kernel keeps at each end."""
+
+from __future__ import annotations
+
+from beowulf.errors import UsageError
+from beowulf.measure.socket_buffers import LEAST_BYTES, MOST_BYTES, settings
+from beowulf.tuning.knob import facts, number
+from beowulf.tuning.knobs.files import Files
+
+KERNEL = "the kernel's own"
+
+
+class SocketBuffers(Files):
+    """How many bytes of a connection wait in a node, in each direction."""
+
+    name = "socket-buffers"
+    title = "socket buffers (tcp_rmem, tcp_wmem)"
+    what = "How many bytes of a connection the kernel keeps until they are acknowledged, or read."
+    why = "No more than a buffer is ever under way: a small one makes a long message wait for acknowledgements."
+    here = "The same as on a PC: each node has its own. The kernel's own sizes grow with the connection."
+    kinds = ("local", "VM", "PC")
+    elsewhere = "On PCs and VMs: `sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem`; a program: SO_SNDBUF, SO_RCVBUF."
+    paper = "Paper A gives its nodes larger ones (study A13)."
+    values = (KERNEL, "8192", "65536", "1048576")
+    tuned = KERNEL
+    shows = "8192"
+    anew = True
+    files = tuple(
+        f"/proc/sys/net/ipv4/{name}" for name in ("tcp_rmem", "tcp_wmem", "tcp_no_metrics_save")
+    )
+    lacking = "this kernel has no tcp_rmem"
+
+    def accepted(self, value: str) -> str:
+        if value == KERNEL:
+            raise UsageError(
+                "Which sizes are the kernel's own, only the log knows.",
+                "`beowulf tune revert` puts them back.",
+            )
+        return str(number(self.name, value, LEAST_BYTES, MOST_BYTES, "bytes"))
+
+    def value(self, state: str) -> str:
+        sizes = [text.split() for name, text in facts(state).items() if name.endswith("mem")]
+        fixed = {size for three in sizes for size in three[1:]}
+        return fixed.pop() if len(fixed) == 1 else KERNEL
+
+    def set(self, value: str, place: str) -> str:
+        return "\n".join(["cd /proc/sys/net/ipv4", *settings(int(value))])

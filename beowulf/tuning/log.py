@@ -1,0 +1,184 @@
+"""The log of what was changed: written before each change, with the exact state to come back to.
+
+One line of JSON for each event, only ever appended. A change is open until each of its places has been put back.
+A line that was cut off by a crash belongs to a change that was never begun, or to one that is put back once more,
+which changes nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from beowulf.cluster import Cluster, state
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
+from beowulf.record import moment
+from beowulf.tuning.knob import Reading
+
+TRIED, KEPT, ASKED, BACK = "tried", "kept", "asked back", "back"
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One change of one knob: what it was set to, what was there `before` at each place, and what became of it."""
+
+    number: int
+    at: str
+    knob: str
+    value: str
+    before: dict[str, Reading]
+    boot: str = ""
+    kept: bool = False
+    asked: bool = False  # to be put back, as soon as the place answers
+    back: tuple[str, ...] = ()  # where it has been put back
+
+    @property
+    def open(self) -> list[str]:
+        """The places where it has not been put back."""
+        return [place for place in self.before if place not in self.back]
+
+    @property
+    def fate(self) -> str:
+        """What became of it, in a word or two."""
+        if not self.open:
+            return BACK
+        return ASKED if self.asked else (KEPT if self.kept else TRIED)
+
+
+class Log:
+    """The log in a file; it is made with the first change."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """One at a time: LabError when another process is turning knobs."""
+        lock = self._opened()
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LabError(
+                    "Another `beowulf tune` is turning knobs of this cluster.",
+                    "Wait until it is done: two changes at once could not be told apart.",
+                ) from None
+            yield
+        finally:
+            os.close(lock)
+
+    def change(self, knob: str, value: str, before: Mapping[str, Reading]) -> Entry:
+        """Write down a change that is about to be made."""
+        entry = Entry(
+            max((entry.number for entry in self.entries()), default=0) + 1,
+            moment(),
+            knob,
+            value,
+            dict(before),
+            boot(),
+        )
+        were = {place: {"value": was.value, "state": was.state} for place, was in before.items()}
+        self._append(
+            {
+                "what": "change",
+                "number": entry.number,
+                "at": entry.at,
+                "knob": knob,
+                "value": value,
+                "before": were,
+                "boot": entry.boot,
+            }
+        )
+        return entry
+
+    def mark(self, what: str, entry: Entry, where: Iterable[str] = ()) -> None:
+        """Write down that a change was kept, is to be put back, or has been put back at these places."""
+        self._append({"what": what, "number": entry.number, "at": moment(), "places": list(where)})
+
+    def entries(self) -> list[Entry]:
+        """All changes, the oldest first."""
+        found: dict[int, Entry] = {}
+        try:
+            lines = self.file.read_text().splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._trouble(error) from error
+        for line in lines:
+            try:
+                _take(found, json.loads(line))
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue  # cut off by a crash
+        return list(found.values())
+
+    def open(self) -> list[Entry]:
+        """The changes that are not put back everywhere, the oldest first."""
+        return [entry for entry in self.entries() if entry.open]
+
+    def _append(self, event: dict[str, Any]) -> None:
+        handle = self._opened()
+        try:
+            size = os.fstat(handle).st_size
+            torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+            line = b"\n" * torn + json.dumps(event).encode() + b"\n"
+            if os.write(handle, line) != len(line):
+                raise OSError(28, "No space left on device")
+            os.fsync(handle)
+        except OSError as error:
+            raise self._trouble(error) from error
+        finally:
+            os.close(handle)
+
+    def _opened(self) -> int:
+        try:
+            return os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def _trouble(self, error: OSError) -> LabError:
+        return LabError(
+            f"The log {self.file} cannot be used: {error.strerror}.",
+            "Nothing is changed that is not written there first: free some space, or see whom the file belongs to.",
+        )
+
+
+def _take(found: dict[int, Entry], event: dict[str, Any]) -> None:
+    number = event["number"]
+    if event["what"] == "change":
+        before = {place: Reading(**was) for place, was in event["before"].items()}
+        found[number] = Entry(
+            number, event["at"], event["knob"], event["value"], before, event["boot"]
+        )
+        return
+    entry = found[number]
+    if event["what"] == KEPT:
+        found[number] = replace(entry, kept=True)
+    elif event["what"] == ASKED:
+        found[number] = replace(entry, asked=True)
+    elif event["what"] == BACK:
+        found[number] = replace(entry, back=(*entry.back, *event["places"]))
+
+
+def boot() -> str:
+    """Which boot of this machine this is."""
+    return BOOT.read_text().strip()
+
+
+def of_cluster(cluster: Cluster) -> Log:
+    """The log of a cluster, which ends with it."""
+    if not isinstance(cluster, NamespaceCluster):
+        raise LabError(f"A cluster of the kind {cluster.kind} keeps no log of its knobs.")
+    return Log(cluster.folder / state.TUNED)
+
+
+def of_host() -> Log:
+    """The log of what was changed on this machine itself; no cluster takes it away with it."""
+    return Log(state.tuned_host())

@@ -1,0 +1,80 @@
+"""A cluster like paper E's: with interrupt moderation and a firewall, so that there is something to take away.
+
+The paper's nodes came with both, and were tuned by taking them away. The nodes of a local cluster come without. So
+the state before is made first; it stands in for the paper's, and what each part of it costs follows from how much
+of it is put in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.tuning import machines
+from beowulf.tuning.change import Change, changing
+from beowulf.tuning.knobs import ALL
+
+MODERATION, FIREWALL = "moderation", "firewall"
+IRQBALANCE, LOW_LATENCY = "irqbalance", "tcp-low-latency"
+ASKED = (MODERATION, FIREWALL, IRQBALANCE, LOW_LATENCY)  # the knobs of paper E
+
+# Linux' own documentation of e1000e: by default at most 20,000 interrupts a second, which is one in 50 us. The paper
+# does not say how many rules its firewall had.
+TESTBED = {MODERATION: "50", FIREWALL: "100"}
+
+
+def absent_knobs(cluster: Cluster) -> dict[str, str]:
+    """Why some of paper E's knobs cannot be measured here; LabError when one is not as a new cluster has it."""
+    found = {}
+    for name in ASKED:
+        knob = ALL[name]
+        if knob.on_host:
+            found[name] = (
+                f"{knob.here} `beowulf tune apply {name} --host` turns it on this machine, and measures."
+            )
+            continue
+        readings = machines.read(cluster, [knob])[name]
+        if why := next((each.absent for each in readings.values() if each.absent), ""):
+            found[name] = why
+        elif loose := [place for place, each in readings.items() if each.value != knob.tuned]:
+            raise LabError(
+                f"On {loose[0]}, {name} is {readings[loose[0]].value} and not {knob.tuned}: this study makes"
+                " the state before by itself.",
+                "`beowulf tune revert` puts back what was there.",
+                loose[0],
+            )
+    return found
+
+
+def parts(cluster: Cluster) -> dict[str, str]:
+    """What of the testbed can be made on this cluster: knob and value."""
+    absent = absent_knobs(cluster)
+    return {name: value for name, value in TESTBED.items() if name not in absent}
+
+
+def away(*turned: Change) -> Callable[[bool], None]:
+    """A change that takes these parts of the testbed's state away (True), and puts them back (False)."""
+
+    def change(on: bool) -> None:
+        for part in turned:
+            part(not on)
+
+    return change
+
+
+@contextmanager
+def states(cluster: Cluster) -> Iterator[dict[str, Callable[[], None]]]:
+    """The `states` that E3, E4 and E5 take: before with the testbed on all nodes, after without; at the end as it was.
+
+    LabError where no part of the testbed can be made.
+    """
+    here = parts(cluster)
+    if not here:
+        raise LabError(
+            "No knob of paper E can be turned on this cluster.",
+            "`beowulf tune` says why; boot the cluster as the administrator (root).",
+        )
+    with changing(cluster, [(ALL[name], value) for name, value in here.items()]) as testbed:
+        yield {"before": lambda: testbed(True), "after": lambda: testbed(False)}

@@ -1,0 +1,58 @@
+"""A trial: one change, or several together, measured before and after in turns, and kept as a Record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.learner import learner
+from beowulf.measure.session import Session
+from beowulf.studies import Progress, no_progress
+from beowulf.tuning import machines
+from beowulf.tuning.change import Changes
+from beowulf.tuning.cycle import Comparison, compare
+from beowulf.tuning.knob import Knob
+from beowulf.tuning.knobs import ALL
+
+STUDY = "E7"  # paper E's procedure; the variant tells one trial from the whole of it
+
+
+def untuned(cluster: Cluster, *, host: bool = False) -> list[tuple[Knob, str]]:
+    """The knobs that are here and not as short messages like them, each with the value that they like."""
+    knobs = [knob for knob in ALL.values() if knob.values and (host or not knob.on_host)]
+    found = []
+    for name, readings in machines.read(cluster, knobs).items():
+        present = [each for each in readings.values() if not each.absent]
+        if any(each.value != ALL[name].tuned for each in present):
+            found.append((ALL[name], ALL[name].tuned))
+    return found
+
+
+def measure(
+    cluster: Cluster,
+    changes: Changes,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+) -> Comparison:
+    """A whole cycle of measurement round these changes; they are out when it ends. The Record goes into `folder`."""
+    names = [each.knob.name for each in changes.each]
+    at = {
+        "knob": names[0] if len(names) == 1 else "together",
+        "value": ", ".join(f"{each.knob.name} {each.value}" for each in changes.each),
+    }
+    anew = any(each.knob.anew for each in changes.each)
+    found: Comparison | None = None
+    with Session(STUDY, cluster, folder, quick=quick, progress=progress) as session:
+        found = compare(session, changes, at=at, anew=anew)
+    record = session.record()
+    record.learner = learner()
+    record.variant = f"tune-{at['knob']}"
+    record.save_in(folder)
+    if found is None:
+        raise LabError(
+            record.warnings[-1], "What was changed is put back. Measure once more when it is quiet."
+        )
+    return found

@@ -1,0 +1,218 @@
+/* CG, conjugate gradient: how fast does a sparse matrix meet a vector that is spread over ranks?
+ *
+ * The smallest eigenvalue of a sparse symmetric matrix is estimated by the inverse power method.
+ * Each of its steps solves A z = x with 25 iterations of the conjugate gradient method: a product
+ * of the matrix with a vector, two dot products and three sums of vectors each. The matrix has its
+ * elements at random places, so the memory is read all over.
+ *
+ * The ranks form a grid, and each has a block of the matrix. A rank in grid column c holds part c
+ * of every vector, and so do all ranks below it.
+ *
+ *        p0 p1          q = A p: each rank multiplies its block with its part of p; the sum over
+ *      +-----+-----+    its grid row gives part r of q to all ranks of grid row r. Part c is
+ *   q0 |  0  |  1  |    wanted instead: each rank gets it from its mirror image, here 1 from 2.
+ *      +-----+-----+
+ *   q1 |  2  |  3  |
+ *      +-----+-----+
+ *
+ * What is sent in each of the 25 iterations, point to point: a part of a vector to as many ranks
+ * as it takes for a sum over the grid row (log2 of its length), the same once to the mirror image,
+ * and two single numbers summed over the grid row. All messages wait for the one before.
+ *
+ *     beowulf run -n 4 cg.c S       1400 rows; W 7000, A 14000, B 75000, C 150000
+ */
+#include "cg_matrix.h"
+
+enum { INNER = 25, TAG = 3 };
+
+static const struct {
+    int n, nonzer, iterations;
+    double shift, zeta;
+} CLASSES[] = {
+    {1400, 7, 15, 10.0, 8.5971775078648},     /* S */
+    {7000, 8, 15, 12.0, 10.362595087124},     /* W */
+    {14000, 11, 15, 20.0, 17.130235054029},   /* A */
+    {75000, 13, 75, 60.0, 22.712745482631},   /* B */
+    {150000, 15, 75, 110.0, 28.973605592845}, /* C */
+};
+
+/* The grid of ranks: as many columns as rows, or twice as many. */
+struct grid {
+    int rows, columns, row, column;
+    int first_row, row_count;        /* this rank's rows of the matrix */
+    int first_column, column_count;  /* its columns, and its part of every vector */
+    int mirror;                      /* who holds the part that this rank wants after a product */
+    int mirror_offset, mirror_count; /* which part of its own product its mirror wants */
+    double *other;                   /* room for a part of a product that arrives */
+};
+
+/* All vectors have `column_count` numbers, except for the product, which has `row_count`. */
+struct solver {
+    struct grid grid;
+    struct matrix matrix;
+    double *x, *z, *p, *q, *r, *product;
+};
+
+static int part_start(int n, int part, int parts) { return (int)((long)n * part / parts); }
+
+static struct grid make_grid(int n) {
+    int ranks = all_ranks(), rank = my_rank();
+    struct grid grid = {.rows = 1, .columns = 1};
+    while (grid.rows * grid.columns < ranks)
+        *(grid.columns == grid.rows ? &grid.columns : &grid.rows) *= 2;
+    int wide = grid.columns / grid.rows; /* 1, or 2: so many parts stand in one grid row */
+    grid.row = rank / grid.columns;
+    grid.column = rank % grid.columns;
+    grid.first_column = part_start(n, grid.column, grid.columns);
+    grid.column_count = part_start(n, grid.column + 1, grid.columns) - grid.first_column;
+    grid.first_row = part_start(n, grid.row * wide, grid.columns);
+    grid.row_count = part_start(n, (grid.row + 1) * wide, grid.columns) - grid.first_row;
+    /* Part c is in the products of grid row c / wide. Of that row's ranks, the mirror is the one
+     * that in turn wants a part from this grid row. */
+    int wanted_back = grid.row * wide + grid.column % wide;
+    grid.mirror = grid.column / wide * grid.columns + wanted_back;
+    grid.mirror_offset = part_start(n, wanted_back, grid.columns) - grid.first_row;
+    grid.mirror_count =
+        part_start(n, wanted_back + 1, grid.columns) - grid.first_row - grid.mirror_offset;
+    grid.other = memory_for((size_t)grid.row_count, sizeof(double));
+    return grid;
+}
+
+/* Sum `count` numbers over the ranks of this grid row: with the neighbour, then with the rank two
+ * further, four further... each time all that is known so far is exchanged. */
+static void sum_over_row(const struct grid *grid, double *numbers, int count) {
+    for (int distance = 1; distance < grid->columns; distance *= 2) {
+        int partner = grid->row * grid->columns + (grid->column ^ distance);
+        check(MPI_Sendrecv(numbers, count, MPI_DOUBLE, partner, TAG, grid->other, count, MPI_DOUBLE,
+                           partner, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        for (int i = 0; i < count; i++)
+            numbers[i] += grid->other[i];
+    }
+}
+
+static double dot(const struct grid *grid, const double *a, const double *b) {
+    double sum = 0.0;
+    for (int i = 0; i < grid->column_count; i++)
+        sum += a[i] * b[i];
+    sum_over_row(grid, &sum, 1);
+    return sum;
+}
+
+/* One row of the matrix times a vector. There are four sums, because an addition has to wait for
+ * the one before it to the same sum, and a processor can do several in that time. What stands AHEAD
+ * is asked for before it is wanted: for all the jumps through the vector, a processor does not see
+ * by itself that the matrix is read from one end to the other. */
+static inline double multiply_row(const struct matrix *matrix, int row, const double *vector) {
+    const double *restrict value = matrix->value;
+    const int *restrict column = matrix->column;
+    double sums[4] = {0.0};
+    long k = matrix->start[row], end = matrix->start[row + 1];
+    for (; k + 4 <= end; k += 4) {
+        __builtin_prefetch(&value[k + AHEAD]);
+        __builtin_prefetch(&column[k + AHEAD]);
+        for (int i = 0; i < 4; i++)
+            sums[i] += value[k + i] * vector[column[k + i]];
+    }
+    for (; k < end; k++)
+        sums[0] += value[k] * vector[column[k]];
+    return sums[0] + sums[1] + (sums[2] + sums[3]);
+}
+
+/* result = A vector */
+static void multiply(struct solver *solver, const double *vector, double *result) {
+    const struct grid *grid = &solver->grid;
+    for (int i = 0; i < solver->matrix.rows; i++)
+        solver->product[i] = multiply_row(&solver->matrix, i, vector);
+    sum_over_row(grid, solver->product, grid->row_count);
+    if (grid->mirror == my_rank()) {
+        memcpy(result, solver->product + grid->mirror_offset,
+               (size_t)grid->column_count * sizeof *result);
+        return;
+    }
+    check(MPI_Sendrecv(solver->product + grid->mirror_offset, grid->mirror_count, MPI_DOUBLE,
+                       grid->mirror, TAG, result, grid->column_count, MPI_DOUBLE, grid->mirror, TAG,
+                       MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+/* Solve A z = x with a fixed number of iterations; gives the length of x - A z. */
+static double solve(struct solver *s) {
+    const struct grid *grid = &s->grid;
+    int n = grid->column_count;
+    memset(s->z, 0, (size_t)n * sizeof *s->z);
+    memcpy(s->r, s->x, (size_t)n * sizeof *s->r);
+    memcpy(s->p, s->x, (size_t)n * sizeof *s->p);
+    double rho = dot(grid, s->r, s->r);
+    for (int iteration = 0; iteration < INNER; iteration++) {
+        multiply(s, s->p, s->q);
+        double alpha = rho / dot(grid, s->p, s->q), before = rho;
+        for (int i = 0; i < n; i++) {
+            s->z[i] += alpha * s->p[i];
+            s->r[i] -= alpha * s->q[i];
+        }
+        rho = dot(grid, s->r, s->r);
+        for (int i = 0; i < n; i++)
+            s->p[i] = s->r[i] + rho / before * s->p[i];
+    }
+    multiply(s, s->z, s->q);
+    for (int i = 0; i < n; i++)
+        s->r[i] = s->x[i] - s->q[i];
+    return sqrt(dot(grid, s->r, s->r));
+}
+
+/* What is timed: steps of the inverse power method, from a vector of ones on. Gives the estimate
+ * of the eigenvalue. */
+static double estimate(struct solver *s, int iterations, double shift, double *residual) {
+    double zeta = 0.0;
+    for (int i = 0; i < s->grid.column_count; i++)
+        s->x[i] = 1.0;
+    for (int iteration = 0; iteration < iterations; iteration++) {
+        *residual = solve(s);
+        zeta = shift + 1.0 / dot(&s->grid, s->x, s->z);
+        double length = sqrt(dot(&s->grid, s->z, s->z));
+        for (int i = 0; i < s->grid.column_count; i++)
+            s->x[i] = s->z[i] / length;
+    }
+    return zeta;
+}
+
+static struct solver prepare(const struct npb *npb) {
+    int n = CLASSES[npb->place].n, nonzer = CLASSES[npb->place].nonzer;
+    double elements = (double)n * (nonzer + 1) * (nonzer + 1);
+    refuse_unless_it_fits(npb, 12.0 * elements + all_ranks() * 320.0 * n);
+    struct solver solver = {.grid = make_grid(n)};
+    const struct grid *grid = &solver.grid;
+    solver.matrix =
+        make_matrix((uint64_t)npb->seed, n, nonzer, CLASSES[npb->place].shift, grid->first_row,
+                    grid->row_count, grid->first_column, grid->column_count);
+    double **vectors[] = {&solver.x, &solver.z, &solver.p, &solver.q, &solver.r};
+    for (int i = 0; i < 5; i++)
+        *vectors[i] = memory_for((size_t)grid->column_count, sizeof(double));
+    solver.product = memory_for((size_t)grid->row_count, sizeof(double));
+    return solver;
+}
+
+/* The published count: for each row, `nonzer` (nonzer + 1) elements are taken to be in it. */
+static double operations(int n, int nonzer, int iterations) {
+    double in_row = nonzer * (nonzer + 1.0);
+    return 2.0 * iterations * n * (3.0 + in_row + INNER * (5.0 + in_row) + 3.0);
+}
+
+int main(int argc, char **argv) {
+    struct npb npb = begin_npb("CG", "SWABC", 314159265, &argc, &argv);
+    refuse_unless_power_of_two(&npb);
+    int n = CLASSES[npb.place].n, iterations = CLASSES[npb.place].iterations;
+    double shift = CLASSES[npb.place].shift, residual;
+    struct solver solver = prepare(&npb);
+    char size[96];
+    snprintf(size, sizeof size, "%d rows, %d iterations, a grid of %d x %d ranks", n, iterations,
+             solver.grid.rows, solver.grid.columns);
+    write_about(&npb, size);
+
+    estimate(&solver, 1, shift, &residual); /* a warm-up */
+    double began = begin_timing();
+    double zeta = estimate(&solver, iterations, shift, &residual);
+    double seconds = end_timing(began);
+
+    verify_value(&npb, "zeta", zeta, CLASSES[npb.place].zeta, 1e-10);
+    return end_npb(&npb, seconds, operations(n, CLASSES[npb.place].nonzer, iterations));
+}

@@ -1,0 +1,380 @@
+"""Does the rubric of lab 02 hold every answer against the learner's own nodes, and know a row that cannot be?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_notebook
+
+from autograder import release
+from autograder.rubrics import ask
+from autograder.score import Score
+from autograder.submission import Submission
+from beowulf import papers
+from beowulf.exercises import odd_node, own_rows
+from beowulf.record import Point, Record
+from beowulf.studies.node_rows import PROGRAMS, RESULT
+
+rubric = import_module("autograder.rubrics.02_node_benchmarks")
+
+SLUG = "02-node-benchmarks"
+LABEL = "fabricated for a test, nobody measured this"
+NODES = ("node00", "node01", "node02", "node03")
+TWO = NODES[:2]
+BLOCK = 65536
+QUANTITIES = {
+    "processes": "operation_us",
+    "latencies": "full_round_trip_us",
+    "bandwidths": "transfer_us",
+    "memory": "load_ns",
+}
+# One load (ns), and the sizes (KiB) between which it takes as long.
+LEVELS = {"L1 cache": (1.0, 4, 32), "L2 cache": (4.0, 48, 512), "Main memory": (100.0, 4096, 65536)}
+# A node that is as fast as paper A's in all but two rows: 40 times in one, half as fast in another.
+TIMES = {"mem write": 1 / 40, "exec proc": 2.0}
+RIGHT: dict[str, Any] = {
+    "null_call_us": 0.45,
+    "null_calls_in_a_fork": 99 / 0.45,
+    "program_alone_us": 688 - 99,
+    "shell_alone_us": 2247 - 688,
+    "tcp_full_us": 14.1,
+    "tcp_beside_mpi_us": 7.05,
+    "hand_copied_mb_per_s": 387.9,
+    "hand_crossing_mb_per_s": 3 * 387.9,
+    "faster_reread": "mmap",
+    "file_reread_also_does": "copy",
+    "l1_ns": 1.0,
+    "main_memory_ns": 100,
+    "l1_ends_at_kib": 32,
+    "library_clock_asks_the_kernel": "no",
+    "most_faster_row": "mem write",
+    "least_faster_row": "exec proc",
+    "grendel_faster_in_table_1": 4,
+    "grendel_faster_in_table_2": 3,
+    "af_unix_is_fast_because_of": "cache",
+    "odd_one_out": "node02",
+    "slow_rows_share": "ip",
+    "predicted_half_round_trip_us": 7.05,
+    "predicted_read_meanwhile_bytes": 1522 * 7.05,
+    "predicted_cable_mb_per_s": 12.5,
+}
+WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
+OF_THE_PAPER = {"paper-tables"}
+
+
+def record(points: Iterable[Point], *nodes: str, **changes: Any) -> Record:
+    return Record(
+        "A3",
+        points=list(points),
+        sweep={"nodes": list(nodes)},
+        cluster={"rate": "100mbit"},
+        warnings=[LABEL],
+        learner="a test",
+        **changes,
+    )
+
+
+def row_points(node: str, program: str, name: str, figure: float, times: float) -> list[Point]:
+    """Samples of one row on one node, and what its program says of it."""
+    at = {"node": node, "program": program, "launch": 0}
+    us, extra = figure, {"row": name}
+    if program == "bandwidths":
+        us, extra = BLOCK / figure, {"row": name, "size_bytes": BLOCK}
+    facts: dict[str, Any] = {}
+    if name == "signal handle/catch":
+        us, facts = figure + 0.45, {"less": "null call"}
+    points = [Point({**at, **extra}, QUANTITIES[program], [us * times] * 12)]
+    if program == "memory":
+        ns, first, last = LEVELS[name]
+        sizes = (first * 1024, last * 1024)
+        points = [Point({**at, "size_bytes": s}, "load_ns", [ns * times] * 12) for s in sizes]
+        facts = {"from_bytes": sizes[0], "to_bytes": sizes[1]}
+    return [*points, Point({**at, RESULT: name}, facts=facts)]
+
+
+def nodes(
+    *names: str,
+    times: Mapping[tuple[str, str], float] | None = None,
+    without: str = "",
+    only: Iterable[str] = (),
+    **changes: Any,
+) -> Record:
+    """Nodes with paper A's figures, but for TIMES on all of them and `times` on some."""
+    points = []
+    for node in names:
+        for program, (table, _) in PROGRAMS.items():
+            for name, figure, _ in papers.table(table).to_numpy():
+                if name != without and (not only or name in only):
+                    own = (times or {}).get((node, name), 1.0) * TIMES.get(name, 1.0)
+                    points += row_points(node, program, str(name), float(figure), own)
+    return record(points, *names, **changes)
+
+
+def odd(*slow: str, rows: Iterable[str] = odd_node.OVER_IP) -> Record:
+    times = {(node, name): 5.0 for node in slow for name in rows}
+    only = ("null call", "pipe", "mem read", *odd_node.OVER_IP)
+    return nodes(*NODES, times=times, only=only, variant=odd_node.VARIANT)
+
+
+def own(**us: float) -> Record:
+    """A learner's rows with these times; `null`, `library`, `system`, `pipe`."""
+    named = {
+        "null": own_rows.EXAMPLE,
+        "library": own_rows.LIBRARY,
+        "system": own_rows.SYSTEM_CALL,
+        "pipe": own_rows.PIPE,
+    }
+    points = [
+        Point({"row": named[name], "node": "node00", "launch": 0}, own_rows.QUANTITY, [value] * 33)
+        for name, value in us.items()
+    ]
+    return record(points, "node00", variant=own_rows.VARIANT)
+
+
+GOOD = {"null": 0.16, "library": 0.022, "system": 0.24, "pipe": 0.66}
+
+
+def records() -> list[Record]:
+    return [nodes(*TWO), odd("node02"), own(**GOOD)]
+
+
+def submission(kept: list[Record], answers: dict[str, Any]) -> Submission:
+    return Submission(kept, [], answers, {}, new_notebook())
+
+
+def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
+    found: dict[str, Score] = rubric.score(
+        submission(records() if kept is None else kept, RIGHT | answers)
+    )
+    return found
+
+
+def one(question: str, kept: list[Record] | None = None, **answers: Any) -> Score:
+    """The Score of one question, because each reads the Records anew."""
+    asked = {question: rubric.QUESTIONS[question]}
+    return ask(asked, submission(records() if kept is None else kept, RIGHT | answers))[question]
+
+
+def points(found: Mapping[str, Score]) -> dict[str, float]:
+    return {name: score.points for name, score in found.items()}
+
+
+def earned(found: Mapping[str, Score]) -> set[str]:
+    return {name for name, score in found.items() if score.points}
+
+
+def instead(other: Record) -> list[Record]:
+    return [*[each for each in records() if each.variant != other.variant], other]
+
+
+def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
+    notebook = release.student_version(release.sources()[SLUG])
+    cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert all(f"{name} = None" in text for name in RIGHT)
+
+
+def test_a_whole_hand_in_gets_every_point() -> None:
+    assert points(scores()) == WORTH
+
+
+def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
+    found = rubric.score(submission([], {}))
+    assert set(points(found).values()) == {0}
+    assert all(score.found for score in found.values())
+    assert "There is no Record A3, variant odd," in found["odd-node"].found
+
+
+def test_a_wrong_hand_in_gets_none_but_for_its_record_and_its_rows() -> None:
+    wrong = {
+        name: "wrong" if isinstance(value, str) else 1.3 * value + 1
+        for name, value in RIGHT.items()
+        if name != "l1_ends_at_kib"
+    }
+    found = scores(**wrong, l1_ends_at_kib=128)
+    assert earned(found) == {"a3-record", "own-rows"}
+    assert found["own-rows"].points == 3
+
+
+def test_records_without_answers_earn_only_what_was_measured() -> None:
+    found = rubric.score(submission(records(), {}))
+    assert earned(found) == {"a3-record", "own-rows"}
+
+
+def test_answers_without_records_earn_only_what_the_paper_tells() -> None:
+    assert earned(scores([])) == OF_THE_PAPER
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "worth"),
+    [
+        ("null-call", {"null_call_us": 0.44}, 2),  # read off with two digits
+        ("null-call", {"null_call_us": 450}, 1),  # nanoseconds
+        ("starting", {"program_alone_us": 688}, 1),  # with its fork
+        ("round-trips", {"tcp_beside_mpi_us": 14.1}, 1),  # the usual mistake
+        ("bytes-copied", {"hand_crossing_mb_per_s": 2 * 387.9}, 1),
+        ("reread", {"faster_reread": " MMAP", "file_reread_also_does": "disk"}, 1),
+        ("caches", {"l1_ends_at_kib": 48}, 3),  # a size further on
+        ("caches", {"l1_ends_at_kib": 512}, 2),
+        ("caches", {"l1_ns": "1.0", "main_memory_ns": float("nan")}, 1),
+        ("not-faster", {"most_faster_row": "MEM WRITE"}, 2),
+        ("not-faster", {"most_faster_row": "mem read"}, 1),
+        ("not-faster", {"most_faster_row": "", "least_faster_row": ""}, 0),
+        ("paper-tables", {"grendel_faster_in_table_1": 6}, 2),
+        ("paper-tables", {"grendel_faster_in_table_1": True}, 2),
+        ("odd-node", {"odd_one_out": "node01"}, 1),
+        ("odd-node", {"slow_rows_share": "processes"}, 1),
+        ("prediction", {"predicted_cable_mb_per_s": 100}, 2),  # bits
+        ("prediction", {"predicted_half_round_trip_us": 14.1}, 2),
+        ("own-rows", {"library_clock_asks_the_kernel": "yes"}, 3),
+    ],
+)
+def test_each_answer_counts_by_itself(question: str, answers: dict[str, Any], worth: float) -> None:
+    assert one(question, **answers).points == worth
+
+
+@pytest.mark.parametrize("blind", [0, 1, True, "node"])
+def test_blind_answers_earn_next_to_nothing_beside_records(blind: object) -> None:
+    found = scores(**dict.fromkeys(RIGHT, blind))
+    assert earned(found) <= {"a3-record", "own-rows", "caches"}
+    assert found["caches"].points <= 1  # a load of 1 ns is the made node's own
+
+
+def test_another_node_has_other_answers() -> None:
+    mine = instead(nodes(*TWO, times={("node00", "TCP"): 2.0, ("node00", "file reread"): 0.1}))
+    found = scores(mine)
+    assert (found["round-trips"].points, found["reread"].points) == (0, 1)
+    other = scores(mine, tcp_full_us=28.2, tcp_beside_mpi_us=14.1, faster_reread="file")
+    assert (other["round-trips"].points, other["reread"].points) == (2, 2)
+
+
+def test_only_the_first_node_is_asked_for() -> None:
+    mine = instead(nodes(*TWO, times={("node01", "TCP"): 9.0, ("node01", "null call"): 9.0}))
+    assert points(scores(mine)) == WORTH
+
+
+def test_rows_that_are_nearly_the_extreme_count_as_well() -> None:
+    mine = instead(nodes(*TWO, times={("node00", "fork proc"): 1.95}))
+    assert one("not-faster", mine, least_faster_row="fork proc").points == 2
+    assert one("not-faster", mine).points == 2
+
+
+@pytest.mark.parametrize(("rate", "cable"), [("10mbit", 1.25), ("1gbit", 125), ("off", 7000)])
+def test_a_cable_is_the_clusters_own(rate: str, cable: float) -> None:
+    mine = instead(replace(nodes(*TWO), cluster={"rate": rate}))
+    assert one("prediction", mine, predicted_cable_mb_per_s=cable).points == 3
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        odd(),  # all alike
+        odd("node01", "node02"),
+        odd("node02", rows=("UDP", "TCP")),
+        odd("node02", rows=("mem read",)),
+    ],
+    ids=["none", "two", "half", "another row"],
+)
+def test_a_record_without_one_odd_node_decides_nothing(kept: Record) -> None:
+    found = one("odd-node", instead(kept))
+    assert (found.points, "does not show one odd node" in found.found) == (0, True)
+
+
+def test_a_node_that_is_odd_in_other_rows_too_is_still_the_one() -> None:
+    kept = odd("node02", rows=(*odd_node.OVER_IP, "pipe"))
+    assert one("odd-node", instead(kept)).points == 2
+
+
+@pytest.mark.parametrize(
+    ("us", "worth", "said"),
+    [
+        (GOOD, 4, "right"),
+        (GOOD | {"library": 0.23}, 3, "right"),  # no vDSO here: the answer would be yes
+        (GOOD | {"system": 0.022}, 2, "no system call takes less than the null call"),
+        (GOOD | {"pipe": 0.17}, 3, "two system calls take longer"),
+        (GOOD | {"library": 1e-6}, 2, "nothing takes so little"),
+        ({"null": 0.16}, 0, "not written yet"),
+        ({"null": 0.16, "pipe": 0.66}, 1, "not written yet"),
+    ],
+)
+def test_a_row_of_ones_own_has_to_be_possible(us: dict[str, float], worth: int, said: str) -> None:
+    found = one("own-rows", instead(own(**us)))
+    assert (found.points, said in found.found) == (worth, True)
+
+
+def test_where_the_library_asks_the_kernel_the_answer_is_yes() -> None:
+    mine = instead(own(**GOOD | {"library": 0.25}))
+    assert one("own-rows", mine, library_clock_asks_the_kernel="yes").points == 4
+
+
+def test_an_answer_may_fit_any_of_the_learners_records() -> None:
+    later = nodes(*TWO, times={("node00", "TCP"): 2.0}, started="2099-01-01T00:00:00.000Z")
+    kept = [*records(), later]
+    assert one("round-trips", kept).points == 2
+    # Not one figure of one Record and one of another.
+    assert one("round-trips", kept, tcp_full_us=28.2).points == 1
+
+
+def test_a_record_that_was_cut_short_or_lacks_a_row_is_no_whole_one() -> None:
+    for other in (nodes(*TWO, complete=False), nodes(*TWO, without="stat")):
+        found = one("a3-record", instead(other))
+        assert found.points == 0
+        assert other.file_name in found.found
+
+
+def test_a_machine_that_shows_no_second_cache_loses_nothing() -> None:
+    assert points(scores(instead(nodes(*TWO, without="L2 cache")))) == WORTH
+
+
+def test_own_rows_and_odd_nodes_are_not_taken_for_the_study() -> None:
+    kept = [each for each in records() if each.variant]
+    assert earned(scores(kept)) == OF_THE_PAPER | {"own-rows", "odd-node"}
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        Point({"n": 1}, "duration_s", [1.0]),
+        Point({"node": "node00", "program": "processes", RESULT: "null call"}, facts={}),
+        Point({"node": "node00", "program": [], RESULT: {}}, facts={"less": 3}),
+        Point({"row": "null call", "node": "node00"}, own_rows.QUANTITY, [0.0]),
+        Point({"row": "clock, library"}, own_rows.QUANTITY, [float("nan")]),
+        Point({"node": "node00", "program": "memory", RESULT: "L1 cache"}, facts={"to_bytes": "x"}),
+    ],
+)
+def test_records_of_junk_never_raise_and_never_earn(junk: Point) -> None:
+    kept = [replace(each, points=[junk, junk]) for each in records()]
+    kept.append(replace(kept[0], sweep={"nodes": "node00"}))
+    kept.append(replace(kept[0], sweep={}))
+    for name, score in scores(kept).items():
+        assert math.isfinite(score.points)
+        assert score.found, name
+        assert not score.points or name in OF_THE_PAPER, name
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-300, 1e300])
+def test_times_that_cannot_be_earn_nothing(value: float) -> None:
+    tampered = nodes(*TWO)
+    for point in tampered.points:
+        point.samples[:] = [value] * len(point.samples)
+    found = scores(instead(tampered))
+    assert earned(found) <= OF_THE_PAPER | {
+        "a3-record",
+        "own-rows",
+        "odd-node",
+        "reread",
+        "caches",
+    } | {"prediction"}
+    assert all(math.isfinite(score.points) for score in found.values())
+
+
+def test_a_record_with_far_too_many_points_is_refused_and_not_worked_on() -> None:
+    huge = nodes("node00")
+    huge.points = huge.points * 1000
+    found = one("a3-record", instead(huge))
+    assert (found.points, "more than" in found.found) == (0, True)

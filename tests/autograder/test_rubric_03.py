@@ -1,0 +1,290 @@
+"""Does the rubric of lab 03 hold every answer against the learner's own A4, E4, laws and counts, with a reason?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_notebook
+
+from autograder import release
+from autograder.score import Score
+from autograder.submission import Submission
+from beowulf.exercises import laws, sizes
+from beowulf.record import Point, Record
+from beowulf.suites import npb
+
+rubric = import_module("autograder.rubrics.03_parallel_benchmarks")
+
+SLUG = "03-parallel-benchmarks"
+LABEL = "fabricated for a test, nobody measured this"
+# By benchmark: seconds on one rank and on four, and the share of MPI.
+TIMES = {
+    "EP": (0.2, 0.1, 0.1),
+    "IS": (0.002, 0.05, 0.98),
+    "CG": (0.02, 0.4, 0.96),
+    "MG": (0.001, 0.03, 0.95),
+    "FT": (0.04, 0.8, 0.97),
+    "LU": (0.01, 0.1, 0.9),
+    "SP": (0.02, 0.3, 0.92),
+    "BT": (0.04, 0.2, 0.91),
+}
+RIGHT: dict[str, Any] = {
+    "ep_operations": 2 * 16_777_216,
+    "ep_mops": 167.8,
+    "ft_bytes": 786_432,
+    "ep_predicted_s": 0.1,
+    "ft_predicted_s": 0.02 + 7 * 786_432 / 12.5e6,
+    "ep_speed_up": 2.0,
+    "ft_speed_up": 0.05,
+    "ep_serial_share": 1 / 3,
+    "ft_serial_share": 26.3,
+    "largest_share_has": "IS",
+    "largest_share_percent": 98.0,
+    "lu_send_bytes": 240,
+    "ft_alltoall_bytes": 786_432,
+    "checks_that_pass": 0,
+    "wrong_seed_exit_code": 1,
+    "lu_b_over_a": 4.18,
+    "kernel_means": "core of a computation",
+    "ft_paper_s": 7137 / 5.45,
+    "ft_cable_s": 14.1,
+    "hpl_percent_of_dgemm": 12.5,
+    "hpl_processes": 240,
+    "hpl_matrix_gb": 11.1,
+    "hpl_times_the_performance": 2.27,
+}
+WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
+OF_THE_PAPERS = {
+    *("wrong-seed", "operations", "kernel-word", "cable-bound", "hpl-size", "hpl-ratio"),
+}
+
+
+def eight(cores: int = 2, letter: str = "S", verified: bool = True, **changes: Any) -> Record:
+    """An A4 of all eight, in one launch, with a profile; `changes` take the place of TIMES."""
+    points = []
+    for name, (one, four, share) in {**TIMES, **changes}.items():
+        for ranks, profiled in ((1, False), (4, False), (4, True)):
+            seconds = one if ranks == 1 else four
+            at = {"benchmark": name, "class": letter, "profiled": profiled, "ranks": ranks}
+            facts: dict[str, Any] = {"mops": [1 / seconds], "verified": [verified]}
+            if profiled:
+                facts["profile"] = [[profile(rank, seconds, share) for rank in range(4)]]
+            points.append(Point({**at, "launch": 0}, "duration_s", [seconds], facts))
+    before = {"cores": cores, "load_1min": 0.1}
+    return record("A4", points, circumstances={"before": before, "after": before})
+
+
+def profile(rank: int, seconds: float, share: float) -> dict[str, Any]:
+    """What a rank prints; every benchmark has the calls of LU and of FT, only two are asked for."""
+    inside = seconds * share
+    calls = {
+        "MPI_Send": {"count": 1000, "seconds": inside / 2, "bytes": 240_000},
+        "MPI_Alltoall": {"count": 7, "seconds": inside / 2, "bytes": 7 * 786_432},
+    }
+    return {"rank": rank, "seconds": seconds, "communicating_s": inside, "calls": calls}
+
+
+def suite(hpl: float = 1.0, dgemm: float = 2.0) -> Record:
+    at = {"state": "as found", "ranks": 4, "launch": 0}
+    figures = {"hpl_gflops": hpl, "dgemm_gflops": dgemm}
+    points = [Point({"result": name, **at}, name, [value]) for name, value in figures.items()]
+    return record("E4", points)
+
+
+def asked(**wrong: float) -> Record:
+    """A Record of laws that are right, but for one answer of each that is named."""
+    points = []
+    for name, law in laws.OURS.items():
+        questions = [laws.drawn(name, random.Random(number)) for number in range(laws.TIMES)]
+        answers = [law(*question) for question in questions]
+        if name in wrong:
+            answers[-1] = wrong[name]
+        facts = {"asked": questions, "yours": answers, "why": ""}
+        points.append(Point({"law": name}, facts=facts))
+    return record(laws.STUDY, points, variant=laws.VARIANT)
+
+
+def counted(**yours: float) -> Record:
+    ours = {"one_packet": 760.0, "several_packets": 408.0, "bytes": 1_783_552.0}
+    points = [
+        Point({"count": name}, facts={"yours": yours.get(name, value), "ours": value})
+        for name, value in ours.items()
+    ]
+    return record(sizes.STUDY, points, variant=sizes.VARIANT)
+
+
+def record(study: str, points: list[Point], **changes: Any) -> Record:
+    return Record(study, points=points, warnings=[LABEL], learner="a test", **changes)
+
+
+def records() -> list[Record]:
+    return [eight(), suite(), asked(), counted()]
+
+
+def submission(kept: list[Record], answers: dict[str, Any]) -> Submission:
+    return Submission(kept, [], answers, {}, new_notebook())
+
+
+def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
+    found: dict[str, Score] = rubric.score(
+        submission(records() if kept is None else kept, RIGHT | answers)
+    )
+    return found
+
+
+def points(found: Mapping[str, Score]) -> dict[str, float]:
+    return {name: score.points for name, score in found.items()}
+
+
+def earned(found: Mapping[str, Score]) -> set[str]:
+    return {name for name, score in found.items() if score.points}
+
+
+def instead(other: Record) -> list[Record]:
+    same = (other.study, other.variant)
+    return [*[each for each in records() if (each.study, each.variant) != same], other]
+
+
+def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
+    notebook = release.student_version(release.sources()[SLUG])
+    cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert all(f"{name} = None" in text for name in RIGHT)
+
+
+def test_a_whole_hand_in_gets_every_point() -> None:
+    assert points(scores()) == WORTH
+
+
+def test_records_without_answers_earn_only_what_was_measured_and_written() -> None:
+    found = rubric.score(submission(records(), {}))
+    assert earned(found) == {"a4-record", "e4-record", "laws", "sizes"}
+
+
+def test_answers_without_records_earn_only_what_the_papers_tell() -> None:
+    assert earned(scores([])) == OF_THE_PAPERS
+
+
+def test_another_machine_has_other_answers() -> None:
+    mine = instead(eight(cores=8, EP=(0.8, 0.2, 0.2), LU=(0.01, 0.1, 0.99)))
+    found = scores(mine)
+    assert (found["predict"].points, found["shares"].points) == (1, 1)
+    other = {
+        "ep_mops": 2**25 / 0.8e6,
+        "ep_speed_up": 4.0,
+        "ep_serial_share": 0.0,
+        "ep_predicted_s": 0.2,
+        "ft_predicted_s": 0.01 + 7 * 786_432 / 12.5e6,
+        "largest_share_has": " lu",
+        "largest_share_percent": 99,
+    }
+    assert points(scores(mine, **other)) == WORTH
+
+
+def test_class_w_has_its_own_sizes() -> None:
+    mine = instead(eight(letter="W"))
+    assert scores(mine)["ft-bytes"].points == 0
+    other = {"ep_operations": 2**26, "ft_bytes": 1_572_864, "ep_mops": 2**26 / 0.2e6}
+    found = scores(mine, **other, ft_predicted_s=0.02 + 7 * 1_572_864 / 12.5e6)
+    assert points(found) == WORTH
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "worth"),
+    [
+        ("ep-count", {"ep_mops": 84.0}, 1),
+        ("ep-count", {"ep_operations": 16_777_216, "ep_mops": 83.9}, 0),
+        ("ft-bytes", {"ft_bytes": 1_048_576}, 0),
+        ("predict", {"ep_predicted_s": 0.05}, 1),  # four workers, on two cores
+        ("predict", {"ft_predicted_s": 0.45}, 2),
+        ("karp-flatt", {"ft_serial_share": "large"}, 1),
+        ("shares", {"largest_share_has": "FT"}, 1),
+        ("message-length", {"lu_send_bytes": 960_000}, 0.5),
+        ("wrong-seed", {"checks_that_pass": 2}, 0),
+        ("kernel-word", {"kernel_means": "operating system"}, 0),
+        ("operations", {"lu_b_over_a": 4.0}, 0),
+        ("cable-bound", {"ft_cable_s": 18.8}, 1),
+        ("hpl-percent", {"hpl_percent_of_dgemm": 50}, 0),  # one rank's DGEMM
+        ("hpl-size", {"hpl_matrix_gb": 1.39}, 1),
+        ("hpl-ratio", {"hpl_times_the_performance": 2.5}, 0),
+        ("hpl-ratio", {"hpl_times_the_performance": True}, 0),
+    ],
+)
+def test_what_is_half_right_earns_half(
+    question: str, answers: dict[str, Any], worth: float
+) -> None:
+    assert points(scores(**answers)) == WORTH | {question: worth}
+
+
+@pytest.mark.parametrize("blind", [0, 1, float("nan"), float("inf")])
+def test_one_number_everywhere_earns_nothing_beside_the_records(blind: float) -> None:
+    numbers = {name: blind for name, value in RIGHT.items() if not isinstance(value, str)}
+    kept = {"a4-record", "e4-record", "laws", "sizes", "kernel-word", "shares"}
+    assert earned(scores(**numbers)) <= kept
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (replace(eight(), complete=False), "it was cut short"),
+        (replace(eight(), points=[]), "no samples"),
+        (replace(eight(), points=[p for p in eight().points if p.at["benchmark"] != "CG"]), "CG"),
+        (replace(eight(), points=[p for p in eight().points if p.at["ranks"] == 1]), "EP"),
+        (eight(verified=False), "not verified"),
+        (eight(letter="Z"), "something is missing"),
+    ],
+    ids=["cut short", "emptied", "one missing", "one node", "wrong", "no such class"],
+)
+def test_an_a4_that_is_not_whole_or_not_verified_counts_for_nothing(
+    other: Record, said: str
+) -> None:
+    found = scores(instead(other))
+    assert found["a4-record"].points == 0
+    assert said in found["a4-record"].found
+    assert earned(found).isdisjoint({"ep-count", "predict", "shares", "speed-up"})
+
+
+def test_the_exercises_are_not_taken_for_a_measurement() -> None:
+    assert "a4-record" not in earned(scores([asked(), counted(), suite()]))
+
+
+def test_each_right_law_is_a_point_and_one_wrong_answer_loses_it() -> None:
+    found = scores(instead(asked(amdahl=1.0)))["laws"]
+    assert found.points == 2
+    assert "amdahl: 4 of 5 right" in found.found
+    assert scores([*instead(asked(amdahl=1.0)), asked()])["laws"].points == 3
+
+
+def test_a_law_is_worked_out_again_and_the_record_not_believed() -> None:
+    easy = asked()
+    easy.points[0].facts.update(asked=[], yours=[])
+    assert scores(instead(easy))["laws"].points == 2
+
+
+def test_each_right_count_is_a_point() -> None:
+    assert scores(instead(counted(one_packet=0, bytes=1)))["sizes"].points == 1
+
+
+@pytest.mark.parametrize("study", ["A4", "E4"])
+@pytest.mark.parametrize(
+    "junk",
+    [
+        Point({"benchmark": "EP"}, "duration_s", [0.0]),
+        Point({"result": "hpl_gflops", "ranks": "many"}, "hpl_gflops", [1.0]),
+        Point({"law": [], "count": {}}, facts={"yours": "x", "ours": None}),
+    ],
+    ids=["zero", "many", "no facts"],
+)
+def test_a_record_of_anything_else_stops_no_question(study: str, junk: Point) -> None:
+    kept = [record(study, [junk], variant=name) for name in ("", "laws", "sizes")]
+    found = rubric.score(submission(kept, RIGHT))
+    assert earned(found) == OF_THE_PAPERS
+
+
+def test_every_benchmark_is_one_that_the_suite_has() -> None:
+    assert set(TIMES) == set(npb.BENCHMARKS)

@@ -1,0 +1,56 @@
+"""What every lab's rubric must do, whatever it asks: score each question once, say why, and say where to read."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_notebook
+
+from autograder import release, rubrics
+from autograder.score import Score
+from autograder.submission import Submission
+from beowulf import places
+
+SLUGS = sorted(places.labs())
+
+
+def empty_hand_in(slug: str) -> dict[str, Score]:
+    rubric = rubrics.find(slug)
+    assert rubric is not None
+    return rubric(Submission([], [], {}, {}, new_notebook()))
+
+
+def solutions(slug: str) -> list[Any]:
+    notebook = release.student_version(release.sources()[slug])
+    return [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_rubric_scores_each_question_but_those_that_an_instructor_reads(slug: str) -> None:
+    worth = {name: score.of for name, score in empty_hand_in(slug).items()}
+    lab = tomllib.loads((places.root() / "labs" / slug / "lab.toml").read_text())["points"]
+    by_hand = {
+        cell.metadata.nbgrader["grade_id"]
+        for cell in solutions(slug)
+        if cell.metadata.nbgrader.get("grade")
+    }
+    assert worth == {name: points for name, points in lab.items() if name not in by_hand}
+    assert by_hand <= set(lab)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_an_empty_hand_in_gets_nothing_and_each_question_says_why(slug: str) -> None:
+    found = empty_hand_in(slug)
+    assert {score.points for score in found.values()} == {0}
+    assert all(score.found for score in found.values())
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_lost_point_sends_the_learner_to_a_section_that_the_handout_has(slug: str) -> None:
+    for score in empty_hand_in(slug).values():
+        handout, _, heading = score.read.partition(", ")
+        text = (places.root() / handout).read_text()
+        assert re.search(rf"^## .*{re.escape(heading)}$", text, re.MULTILINE), score.read

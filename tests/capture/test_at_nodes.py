@@ -1,0 +1,137 @@
+"""Is a capture at all nodes what each of them sees, and does nothing in it count twice unsaid?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running import Beowulf
+
+from beowulf.capture.analysis import analyse
+from beowulf.capture.mpi_messages import messages
+from beowulf.capture.packets import read
+from beowulf.capture.protocols import summary
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def files(
+    cluster: NamespaceCluster, sends: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """The same run at the switch, at one node and at all nodes."""
+    from beowulf import mpi
+
+    folder = tmp_path_factory.mktemp("nodes")
+    found = {where: folder / f"{where}.pcapng" for where in ("switch", "node02", "nodes")}
+    wires = {where: cluster.capture(path, where=where) for where, path in found.items()}
+    with wires["switch"], wires["node02"], wires["nodes"] as wire:
+        done = mpi.launch(cluster, sends, 4, [str(folder), "131040"], timeout_s=60)
+    assert done.returncode == 0, done.stderr
+    assert wire.dropped_by_interface == dict.fromkeys(cluster.nodes, 0)
+    assert wire.facts()["interfaces"] == list(cluster.nodes)
+    return found
+
+
+def frames(path: Path, at: str = "") -> list[tuple[int, ...]]:
+    """What tells the frames of the run's own connections from each other, in their order."""
+    table = read(path, at)
+    # ssh stays connected, and speaks also while one capture has begun or ended and the other has not.
+    ssh = (table["src_port"] == 22) | (table["dst_port"] == 22)
+    table = table[(table["ip_protocol"] == 6) & ~ssh]
+    names = ["src_port", "dst_port", "seq", "ack", "flags", "wire_bytes"]
+    return list(zip(*(table[name].tolist() for name in names), strict=True))
+
+
+def test_each_node_has_an_interface_of_its_name_and_time_goes_on(
+    files: dict[str, Path], cluster: NamespaceCluster
+) -> None:
+    table = read(files["nodes"])
+    assert tuple(sorted(set(table["interface"]))) == cluster.nodes
+    # Two cores may take two packets in either order; what dumpcap hands over is late by 250 ms.
+    assert (table["time_ns"].diff().iloc[1:] > -10_000_000).all()
+
+
+def test_what_is_captured_of_a_node_is_what_the_node_sees(files: dict[str, Path]) -> None:
+    here, there = frames(files["nodes"], "node02"), frames(files["node02"])
+    assert len(here) > 100
+    assert sorted(here) == sorted(there)
+
+
+def test_a_packet_between_two_nodes_is_seen_at_both(files: dict[str, Path]) -> None:
+    once = sorted(frames(files["switch"]))
+    assert sorted(frames(files["nodes"])) == sorted(once + once)
+
+
+def test_the_messages_at_a_node_are_those_that_it_sent_and_got(files: dict[str, Path]) -> None:
+    table = messages(files["switch"])
+    mine = table[(table["from_rank"] == 2) | (table["to_rank"] == 2)]
+    found = messages(files["nodes"], "node02")
+    names = ["from_rank", "to_rank", "tag", "bytes", "protocol"]
+    assert sorted(found[names].itertuples(index=False)) == sorted(
+        mine[names].itertuples(index=False)
+    )
+    # Wireshark's numbers are those in the whole file.
+    first = read(files["nodes"])["interface"].iloc[found["first_packet"].iloc[0] - 1]
+    assert first == "node02"
+
+
+def test_what_counts_twice_is_said_and_a_place_can_be_chosen(
+    files: dict[str, Path], at_cluster: Beowulf
+) -> None:
+    whole, one = analyse(files["nodes"]), analyse(files["nodes"], at="node01")
+    assert "taken at 4 places" in whole["warnings"][0]
+    assert "places" not in " ".join(one["warnings"])
+    assert one["packets"] == summary(files["nodes"], at="node01")["packets"] < whole["packets"]
+    said = json.loads(at_cluster("packets", str(files["nodes"]), "--at", "node01", "--json"))
+    assert said["packets"] == one["packets"]
+    assert "taken at 4 places" in at_cluster("packets", str(files["nodes"]), "--messages")
+    listed = at_cluster("packets", str(files["nodes"]), "--messages", "--at", "node01")
+    assert "places" not in listed
+
+
+def test_a_place_that_is_not_in_the_file_is_a_sentence(
+    files: dict[str, Path], at_cluster: Beowulf
+) -> None:
+    said = at_cluster("packets", str(files["nodes"]), "--at", "node07", code=1)
+    assert "was taken at 'node07'. Its interfaces: node00, node01, node02, node03." in said
+
+
+def test_the_command_captures_at_all_nodes(at_cluster: Beowulf) -> None:
+    said = at_cluster("capture", "-o", "w.pcapng", "--where", "nodes", "--seconds", "0.5")
+    assert "packets are in w.pcapng" in said
+    assert "--at node00" in said
+
+
+def test_the_command_keeps_a_ring_and_a_size(at_cluster: Beowulf) -> None:
+    words = ["capture", "-o", "w.pcapng", "--seconds", "0.5", "--ring", "--most", "5"]
+    assert "packets are in w.pcapng" in at_cluster(*words)
+    assert "holds nothing" in at_cluster("capture", "-o", "w.pcapng", "--most", "0", code=2)
+
+
+def test_a_node_that_is_down_is_a_sentence(beowulf: Beowulf, tmp_path: Path) -> None:
+    beowulf("up", "--nodes", "2")
+    beowulf.cluster.kill("node01")
+    with pytest.raises(LabError, match="node01 is down"):
+        beowulf.cluster.capture(tmp_path / "w.pcapng", where="nodes")
+
+
+def test_what_the_other_nodes_saw_is_kept_when_one_dies(beowulf: Beowulf, tmp_path: Path) -> None:
+    beowulf("up", "--nodes", "3")
+    file = tmp_path / "w.pcapng"
+    wire = beowulf.cluster.capture(file, where="nodes", packet_filter="icmp")
+
+    def while_one_dies() -> None:
+        with wire:
+            beowulf("ssh", "node00", "ping -q -c 1 node01 && ping -q -c 1 node02")
+            beowulf.cluster.kill("node02")
+            beowulf("ssh", "node00", "ping -q -c 1 node01")
+
+    with pytest.raises(LabError, match="port node02 ended before it was to"):
+        while_one_dies()
+    assert len(read(file, "node00")) == 6
+    assert len(read(file, "node01")) == 4
+    assert len(list(tmp_path.glob("*.parts-*"))) == 0

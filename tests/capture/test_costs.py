@@ -1,0 +1,62 @@
+"""What messages cost on the wire: does every frame find its message, and no frame two?"""
+
+from __future__ import annotations
+
+import pytest
+from runs import Run
+
+from beowulf.capture.analysis import analyse
+from beowulf.capture.ch3 import HEADER_BYTES
+from beowulf.capture.costs import COLUMNS, costs
+from beowulf.capture.mpi_messages import messages
+
+pytestmark = pytest.mark.cluster
+
+FRAME_HEADERS = 14 + 20 + 32  # Ethernet, IP, TCP with time stamps
+
+
+def test_the_messages_are_those_of_the_capture_in_their_order(whole: Run) -> None:
+    known = messages(whole.file)
+    assert costs(whole.file).drop(columns=list(COLUMNS)).equals(known)
+
+
+def test_no_frame_counts_twice(whole: Run) -> None:
+    found, all_of_it = costs(whole.file), analyse(whole.file)
+    assert found["packets"].sum() <= all_of_it["mpi"]["packets"]
+    assert found["wire_bytes"].sum() <= all_of_it["mpi"]["bytes"]
+    # Only what opens and closes connections belongs to no message: some dozen frames each.
+    rest = all_of_it["mpi"]["packets"] - found["packets"].sum()
+    assert rest <= 20 * all_of_it["mpi"]["connections"]
+
+
+def test_all_bytes_of_messages_are_in_their_frames(whole: Run) -> None:
+    found = costs(whole.file)
+    # A segment that two messages share counts for the later one, so this holds for the sum only.
+    least = found["bytes"].sum() + FRAME_HEADERS * found["packets"].sum()
+    assert found["wire_bytes"].sum() >= least
+
+
+def test_a_message_that_stands_alone_has_a_frame_for_each_of_its_segments(whole: Run) -> None:
+    found = costs(whole.file)
+    short = found[(found["protocol"] == "eager") & (found["bytes"] <= 1000)]
+    alone = short[(short["packets"] - short["ack_packets"] == 1) & (short["segments"] == 1)]
+    assert len(alone) > len(short) / 2
+    first = alone[alone["packets"] == 1].iloc[0]
+    assert first["wire_bytes"] >= first["bytes"] + FRAME_HEADERS
+    assert first["wire_bytes"] <= first["bytes"] + FRAME_HEADERS + 3 * HEADER_BYTES
+
+
+def test_a_rendezvous_takes_two_control_packets_and_an_eager_message_none(whole: Run) -> None:
+    found = costs(whole.file)
+    assert set(found[found["protocol"] == "rendezvous"]["control_packets"]) == {2}
+    assert set(found[found["protocol"] == "eager"]["control_packets"]) == {0}
+
+
+def test_a_capture_without_mpi_has_no_messages_and_all_columns(
+    whole: Run, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    head = tmp_path_factory.mktemp("head") / "head.pcapng"
+    head.write_bytes(whole.file.read_bytes()[:4096])  # the launch's first packets
+    found = costs(head)
+    assert found.empty
+    assert set(COLUMNS) < set(found.columns)

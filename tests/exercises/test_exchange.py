@@ -1,0 +1,94 @@
+"""Lab 05's exercise: does what is handed out run, is a right exchange measured, and a wrong one named?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beowulf import places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises import exchange
+
+pytestmark = pytest.mark.cluster
+
+LAB = places.root() / "labs" / "05-overlap"
+TO_REPLACE = "    one_after_the_other(exchange); /* in place of this line */\n"
+POST = """
+    check(MPI_Irecv(exchange->in, exchange->size, MPI_BYTE, exchange->other, TAG, MPI_COMM_WORLD,
+                    &exchange->requests[0]));
+    check(MPI_Isend(exchange->out, exchange->size, MPI_BYTE, exchange->other, TAG, MPI_COMM_WORLD,
+                    &exchange->requests[1]));
+"""
+SLICES = """
+    for (int i = 0; i < 50; i++) {
+        int done;
+        work_share(exchange, 0.75 / 50);
+        check(MPI_Testall(2, exchange->requests, &done, MPI_STATUSES_IGNORE));
+    }
+"""
+WAIT = "    check(MPI_Waitall(2, exchange->requests, MPI_STATUSES_IGNORE));\n"
+QUARTER, REST = "    work_share(exchange, 0.25);\n", "    work_share(exchange, 0.75);\n"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+    """A learner's copies of the exercise; what they measure is kept there."""
+    for name in ("exchange.c", "exchange.h", "overlap.h"):
+        shutil.copy(LAB / name, tmp_path)
+    cluster.records = tmp_path / "records"
+    yield tmp_path
+    cluster.records = None
+
+
+def written(desk: Path, body: str) -> Path:
+    source = desk / "exchange.c"
+    text = source.read_text()
+    assert TO_REPLACE in text
+    source.write_text(text.replace(TO_REPLACE, body))
+    return source
+
+
+def test_the_exercise_runs_as_it_is_handed_out_and_its_record_is_played_back(
+    desk: Path, cluster: NamespaceCluster
+) -> None:
+    record = exchange.measure(cluster, desk / "exchange.c")
+    assert (record.study, record.variant, record.complete) == ("D4", "exchange", True)
+    assert list(exchange.passes(record)) == list(exchange.PARTS)
+    assert record.program["name"] == "exchange.c"
+    again = exchange.measure(RecordedCluster(desk / "records"))
+    assert exchange.gain(again) == exchange.gain(record)
+    assert "by equation 1" in exchange.picture(again).title
+
+
+def test_a_right_exchange_passes_every_check(desk: Path, cluster: NamespaceCluster) -> None:
+    record = exchange.measure(cluster, written(desk, QUARTER + POST + SLICES + WAIT))
+    assert len(exchange.passes(record)) == 20 * exchange.LAUNCHES
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (QUARTER + POST + REST, "a request is still open"),
+        (QUARTER + POST + WAIT, "do not add up to 1"),
+        (QUARTER + REST, "wrong data: byte 0"),
+        (QUARTER + POST + REST + WAIT + "    exchange->in[7] ^= 1;\n", "wrong data: byte 7"),
+        ("    wait for both\n", "does not compile"),
+    ],
+    ids=["no wait", "too little work", "no message", "a changed byte", "no C"],
+)
+def test_what_is_wrong_is_said_and_nothing_is_kept(
+    desk: Path,
+    cluster: NamespaceCluster,
+    capfd: pytest.CaptureFixture[str],
+    body: str,
+    said: str,
+) -> None:
+    with pytest.raises(LabError) as caught:
+        exchange.measure(cluster, written(desk, body))
+    assert said in str(caught.value) + capfd.readouterr().err
+    assert not list((desk / "records").glob("*.json"))

@@ -1,0 +1,88 @@
+"""Lab 03's exercise in Python: is a right law told from a wrong one, and every mistake said?"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from beowulf import places
+from beowulf.errors import LabError
+from beowulf.exercises import laws, own
+from beowulf.record import Point
+
+HANDED_OUT = places.root() / "labs" / "03-parallel-benchmarks" / "laws.py"
+RIGHT = {
+    "amdahl": "1 / (serial_share + (1 - serial_share) / ranks)",
+    "karp_flatt": "(1 / speed_up - 1 / ranks) / (1 - 1 / ranks)",
+    "predicted_s": "seconds_1 / workers + bytes_sent / bytes_per_s + messages * latency_s",
+}
+
+
+def written(folder: Path, **bodies: str) -> Path:
+    """The handed-out file with these bodies, in the order of the laws."""
+    head, *parts = HANDED_OUT.read_text().split("    return ...\n")
+    assert len(parts) == len(laws.OURS)
+    text = head
+    for name, rest in zip(laws.OURS, parts, strict=True):
+        text += f"    return {bodies.get(name, '...')}\n{rest}"
+    source = folder / "laws.py"
+    source.write_text(text)
+    return source
+
+
+def asked(source: Path) -> list[Point]:
+    return laws.asked(own.functions(source), random.Random(3))
+
+
+def test_what_is_handed_out_is_not_written_yet(tmp_path: Path) -> None:
+    shutil.copy(HANDED_OUT, tmp_path)
+    lines = laws.lines(asked(tmp_path / "laws.py"))
+    assert [line.split()[0] for line in lines] == list(laws.OURS)
+    assert all(line.endswith("it is not written yet") for line in lines)
+
+
+def test_the_laws_of_the_handout_are_right(tmp_path: Path) -> None:
+    points = asked(written(tmp_path, **RIGHT))
+    assert [line.split()[1] for line in laws.lines(points)] == ["right"] * 3
+    assert all(len(point.facts["asked"]) == laws.TIMES for point in points)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "said"),
+    [
+        ("amdahl", "1 / (serial_share + (1 - serial_share) * ranks)", "too small: amdahl("),
+        ("karp_flatt", "1 / speed_up", "too large: karp_flatt(speed_up="),
+        ("karp_flatt", "speed_up / 0", "ZeroDivisionError in line"),
+        ("predicted_s", "'long'", "it gives no number, but str"),
+        ("predicted_s", "float('nan')", "it gives nan"),
+    ],
+)
+def test_a_wrong_law_is_said_and_the_others_stay_right(
+    tmp_path: Path, name: str, body: str, said: str
+) -> None:
+    lines = laws.lines(asked(written(tmp_path, **RIGHT | {name: body})))
+    verdicts = dict(line.split(maxsplit=1) for line in lines)
+    assert verdicts.pop(name).startswith(said)
+    assert set(verdicts.values()) == {"right"}
+
+
+def test_the_same_chance_asks_the_same_and_another_something_else() -> None:
+    first, same, other = (
+        [laws.drawn(name, random.Random(seed)) for name in laws.OURS] for seed in (1, 1, 2)
+    )
+    assert first == same != other
+
+
+def test_the_prediction_has_three_parts() -> None:
+    assert laws.predicted_s(4.0, 2, 25e6, 12.5e6, 1000, 1e-4) == pytest.approx(2 + 2 + 0.1)
+
+
+def test_a_file_that_is_no_python_is_refused_and_one_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "laws.py").write_text("def amdahl(:")
+    with pytest.raises(LabError, match="cannot be used: SyntaxError"):
+        own.functions(tmp_path / "laws.py")
+    with pytest.raises(LabError, match="cannot be read"):
+        own.functions(tmp_path / "none.py")

@@ -1,0 +1,107 @@
+"""Lab 02's exercise: does what is handed out run, are right rows measured, and is a wrong one named?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beowulf import places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises import own_rows
+
+pytestmark = pytest.mark.cluster
+
+LAB = places.root() / "labs" / "02-node-benchmarks"
+EMPTY = "    (void)nothing, (void)repetitions;\n    return NOT_WRITTEN;\n"
+CLOCK = "struct timespec now;"
+WRITE = 'must(write(pipe_in, &word, sizeof word), "write");'
+READ = 'must(read(pipe_out, &word, sizeof word), "read");'
+
+
+def loop(before: str, body: str, until: str = "repetitions") -> str:
+    """What a learner writes in place of EMPTY."""
+    return (
+        f"    (void)nothing, (void)repetitions;\n    {before}\n    double began = seconds_now();\n"
+        f"    for (long i = 0; i < {until}; i++) {{\n        {body}\n    }}\n"
+        "    return seconds_now() - began;\n"
+    )
+
+
+LIBRARY = loop(CLOCK, "clock_gettime(CLOCK_MONOTONIC, &now);")
+SYSTEM_CALL = loop(CLOCK, "syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);")
+PIPE = loop("int word = 1;", f"{WRITE} {READ}")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+    """A learner's copies of the exercise; what they measure is kept there."""
+    for source in (*LAB.glob("*.h"), LAB / "own_rows.c"):
+        shutil.copy(source, tmp_path)
+    cluster.records = tmp_path / "records"
+    yield tmp_path
+    cluster.records = None
+
+
+def written(desk: Path, *bodies: str) -> Path:
+    """The learner's file, its three functions filled in order."""
+    source = desk / "own_rows.c"
+    parts = source.read_text().split(EMPTY)
+    assert len(parts) == len(own_rows.YOURS) + 1
+    filled = (*bodies, *(EMPTY for _ in range(len(own_rows.YOURS) - len(bodies))))
+    text = parts[0] + "".join(body + part for body, part in zip(filled, parts[1:], strict=True))
+    source.write_text(text)
+    return source
+
+
+def test_what_is_handed_out_runs_and_says_what_is_missing(
+    desk: Path, cluster: NamespaceCluster
+) -> None:
+    record = own_rows.measure(cluster, desk / "own_rows.c")
+    assert (record.study, record.variant, record.complete) == ("A3", "own", True)
+    assert list(own_rows.best_us(record)) == [own_rows.EXAMPLE]
+    again = own_rows.measure(RecordedCluster(desk / "records"))
+    assert own_rows.best_us(again) == own_rows.best_us(record)
+
+
+def test_right_rows_are_measured_beside_the_null_call(
+    desk: Path, cluster: NamespaceCluster
+) -> None:
+    record = own_rows.measure(cluster, written(desk, LIBRARY, SYSTEM_CALL, PIPE))
+    table = own_rows.table(record)
+    assert list(table["row"]) == [own_rows.EXAMPLE, *own_rows.YOURS]
+    assert (table["best_us"] <= table["median_us"]).all()
+    us = own_rows.best_us(record)
+    # Two calls that move a word take longer than one that does nothing, on any machine.
+    assert us[own_rows.PIPE] > us[own_rows.EXAMPLE]
+
+
+@pytest.mark.parametrize(
+    ("bodies", "said"),
+    [
+        ((loop(CLOCK, "clock_gettime(CLOCK_MONOTONIC, &now);", until="10"),), "hardly longer"),
+        (("    (void)nothing;\n    return 1.0 * repetitions;\n",), "other seconds than those"),
+        ((LIBRARY, SYSTEM_CALL, loop("int word = 1;", READ)), "read failed"),
+        (
+            (LIBRARY, SYSTEM_CALL, loop("char word = 1;", f"if (i % 10 == 0) {WRITE}")),
+            "left in the pipe",
+        ),
+        (("    read the clock\n",), "does not compile"),
+    ],
+    ids=["no loop", "false seconds", "empty pipe", "unread words", "no C"],
+)
+def test_what_is_wrong_is_said_and_nothing_is_kept(
+    desk: Path,
+    cluster: NamespaceCluster,
+    capfd: pytest.CaptureFixture[str],
+    bodies: tuple[str, ...],
+    said: str,
+) -> None:
+    with pytest.raises(LabError) as caught:
+        own_rows.measure(cluster, written(desk, *bodies))
+    assert said in str(caught.value) + capfd.readouterr().err
+    assert not list((desk / "records").glob("*.json"))

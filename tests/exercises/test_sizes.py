@@ -1,0 +1,87 @@
+"""Lab 03's exercise in C: is a right count told from a wrong one, does what is handed out run, are mistakes said?"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beowulf import places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises import sizes
+
+pytestmark = pytest.mark.cluster
+
+LAB = places.root() / "labs" / sizes.LAB
+# Which of the small and quick ones is run: class S on 2 ranks.
+SMALLEST = 1
+
+
+@pytest.fixture
+def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+    """A learner's copies of the exercise; what they measure is kept there."""
+    shutil.copytree(LAB / "npb", tmp_path / "npb", ignore=lambda _, names: _built(names))
+    shutil.copy(LAB / sizes.PROGRAM, tmp_path)
+    cluster.records = tmp_path / "records"
+    yield tmp_path
+    cluster.records = None
+
+
+def _built(names: list[str]) -> list[str]:
+    return [name for name in names if Path(name).suffix not in (".c", ".h")]
+
+
+def written(desk: Path, old: str, new: str) -> Path:
+    source = desk / sizes.PROGRAM
+    text = source.read_text()
+    assert old in text
+    source.write_text(text.replace(old, new))
+    return source
+
+
+def test_what_is_handed_out_counts_nothing_and_its_record_is_played_back(
+    desk: Path, cluster: NamespaceCluster
+) -> None:
+    record = sizes.measure(cluster, desk / sizes.PROGRAM, random.Random(SMALLEST))
+    assert (record.study, record.variant, record.complete) == ("A4", "sizes", True)
+    assert [point.at["count"] for point in record.points] == list(sizes.COUNTS)
+    assert all(line.endswith("too small") for line in sizes.lines(record.points))
+    again = sizes.measure(RecordedCluster(desk / "records"))
+    assert again.points == record.points
+
+
+def test_a_right_wrapper_counts_as_ours_does(desk: Path, cluster: NamespaceCluster) -> None:
+    source = written(desk, sizes.TO_DO, sizes.DONE + sizes.TO_DO)
+    record = sizes.measure(cluster, source, random.Random(SMALLEST))
+    assert all(line.endswith("right") for line in sizes.lines(record.points))
+    one, several, total = (point.facts["ours"] for point in record.points)
+    # MG has messages of both kinds, and each of the longer ones is longer than a packet.
+    assert one > 0
+    assert several > 0
+    assert total > 1368 * several
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (sizes.TO_DO, "    count it" + sizes.TO_DO, "does not compile"),
+        (sizes.TO_DO, "    count /= 2;\n" + sizes.TO_DO, "ended"),
+        ('\\"sizes\\"', '\\"lengths\\"', "printed no counts"),
+    ],
+    ids=["no C", "half a message", "no line"],
+)
+def test_a_wrapper_that_goes_wrong_is_said_and_nothing_is_kept(
+    desk: Path, cluster: NamespaceCluster, old: str, new: str, said: str
+) -> None:
+    with pytest.raises(LabError, match=said):
+        sizes.measure(cluster, written(desk, old, new), random.Random(SMALLEST))
+    assert not list((desk / "records").glob("*.json"))
+
+
+def test_the_solution_of_the_exercise_fits_what_is_handed_out() -> None:
+    assert (LAB / sizes.PROGRAM).read_text().count(sizes.TO_DO) == 1

@@ -1,0 +1,265 @@
+"""Can everybody read the figures: without colour, without seeing, without the program?"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from beowulf import figures
+from beowulf.errors import LabError, UsageError
+
+NODES = ("node00", "node01", "node02")
+
+
+@pytest.fixture
+def reach() -> figures.Figure:
+    cells = {(row, column): "ok" for row in NODES for column in NODES if row != column}
+    cells["node01", "node02"] = 'no "ping" <b>'
+    return figures.matrix(
+        NODES, NODES, cells, title="Who reaches whom", row_title="from", column_title="to"
+    )
+
+
+@pytest.fixture
+def rates() -> figures.Figure:
+    table = pd.DataFrame(
+        {
+            "ranks": [2, 2, 2, 4, 4, 4],
+            "size_bytes": [1024, 1, 64, 1, 64, 1024],
+            "rate_bytes_per_s": [9e6, 1e4, 5e5, 2e4, 1e6, 8e6],
+        }
+    )
+    return figures.lines(
+        table, "size_bytes", "rate_bytes_per_s", "ranks", title="Rate by size", x_log=True
+    )
+
+
+def test_the_sentence_of_a_matrix_names_what_is_not_well(reach: figures.Figure) -> None:
+    assert "5 of 6 cells say ok" in reach.alt
+    assert 'node01 to node02: no "ping" <b>' in reach.alt
+
+
+def test_the_table_of_a_matrix_has_its_words(reach: figures.Figure) -> None:
+    assert list(reach.table.columns) == ["from", *NODES]
+    assert reach.table.set_index("from").loc["node01", "node02"] == 'no "ping" <b>'
+    assert reach.table.set_index("from").loc["node01", "node01"] == ""
+
+
+def test_words_stand_in_the_cells(reach: figures.Figure) -> None:
+    words = [text.get_text() for text in reach.drawing.axes[0].texts]
+    assert words.count("ok") == 5
+    assert words.count("–") == 3
+    assert 'no "ping" <b>' in words
+
+
+def test_lines_differ_in_more_than_colour(rates: figures.Figure) -> None:
+    lines = rates.drawing.axes[0].get_lines()
+    for looks in (
+        [line.get_color() for line in lines],
+        [line.get_marker() for line in lines],
+        [line.get_linestyle() for line in lines],
+    ):
+        assert len(set(looks)) == len(lines) == 2
+    assert [line.get_label() for line in lines] == ["2 ranks", "4 ranks"]
+    assert list(lines[0].get_xdata()) == [1, 64, 1024], "sorted along the axis"
+
+
+def test_axes_have_units(rates: figures.Figure) -> None:
+    axes = rates.drawing.axes[0]
+    assert axes.get_xlabel() == "size (bytes)"
+    assert axes.get_ylabel() == "rate (bytes/s)"
+    assert axes.get_ylim()[0] == 0, "the axis is not cut"
+
+
+def test_the_sentence_of_lines_tells_their_course(rates: figures.Figure) -> None:
+    assert "2 ranks: from 10,000 at 1 to 9,000,000 at 1,024" in rates.alt
+
+
+def test_bars_of_several_series_differ_in_hatching() -> None:
+    figure = figures.bars(
+        {"no overlap": {"data": 73.41, "ssh": 0.14}, "overlap": {"data": 72.87}},
+        title="Shares",
+        value_title="share (%)",
+    )
+    groups = figure.drawing.axes[0].containers
+    assert len({bars[0].get_hatch() for bars in groups}) == 2
+    assert "no overlap: data 73.41, ssh 0.14; overlap: data 72.87" in figure.alt
+    assert figure.table.to_dict("records")[-1] == {
+        "series": "overlap",
+        "name": "data",
+        "share (%)": 72.87,
+    }
+
+
+def test_bars_show_their_numbers_and_start_at_zero() -> None:
+    figure = figures.bars({"arp": 4, "ip": 1200}, title="Wire", value_title="packets")
+    axes = figure.drawing.axes[0]
+    assert {text.get_text() for text in axes.texts} == {"4", "1,200"}
+    assert axes.get_xlim()[0] == 0
+    assert figures.bars({"none": 0}, title="Wire", value_title="packets").alt.endswith("none 0.")
+    assert figures.bars({}, title="Wire", value_title="packets").alt.endswith("Nothing to show.")
+
+
+def test_a_notebook_gets_the_sentence_and_the_table_escaped(reach: figures.Figure) -> None:
+    bundle = reach._repr_mimebundle_()
+    page = bundle["text/html"]
+    assert bundle["image/png"].startswith(b"\x89PNG")
+    assert bundle["text/plain"] == reach.alt
+    assert "<details>" in page
+    assert "<table" in page
+    assert 'alt="Who reaches whom' in page
+    assert "no &quot;ping&quot; &lt;b&gt;" in page
+    assert "<b>" not in page
+
+
+def test_a_long_table_is_cut_in_the_notebook_but_not_lost() -> None:
+    table = pd.DataFrame({"x_s": range(1000), "y_s": range(1000)})
+    figure = figures.lines(table, "x_s", "y_s", title="Long")
+    assert figure._repr_html_().count("<tr") <= figures.MOST_ROWS + 1
+    assert f"{1000 - figures.MOST_ROWS} rows more" in figure._repr_html_()
+    assert len(figure.table) == 1000
+
+
+@pytest.mark.parametrize("kind", ["png", "svg"])
+def test_a_saved_figure_has_its_sentence_and_table_beside_it(
+    kind: str, rates: figures.Figure, tmp_path: Path
+) -> None:
+    image, text, table = rates.save(tmp_path / "new" / f"rates.{kind}")
+    assert image.stat().st_size > 1000
+    assert text.read_text().strip() == rates.alt
+    assert len(pd.read_csv(table)) == 6
+    assert rates.title.encode() in image.read_bytes(), "the image knows its title"
+    before = image.read_bytes()
+    rates.save(image)
+    assert image.read_bytes() == before, "the same picture is the same file"
+
+
+def test_what_cannot_be_drawn_or_saved_is_a_sentence(rates: figures.Figure, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no column speed"):
+        figures.lines(rates.table, "size_bytes", "speed", title="No")
+    with pytest.raises(UsageError, match=r"\.png or \.svg"):
+        rates.save(tmp_path / "rates.jpg")
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(LabError, match="was not written"):
+        rates.save(tmp_path / "file" / "rates.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("half_round_trip_us", "half round trip (µs)"),
+        ("rate_bytes_per_s", "rate (bytes/s)"),
+        ("size_bytes", "size (bytes)"),
+        ("data_percent", "data (%)"),
+        ("ranks", "ranks"),
+    ],
+)
+def test_a_unit_is_read_from_a_name(name: str, title: str) -> None:
+    assert figures.titled(name) == title
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (1234, "1,234"), (1234.5, "1,234"), (0.00123, "0.00123"), (73.41, "73.41")],
+)
+def test_numbers_read_well(value: float, text: str) -> None:
+    assert figures.number_text(value) == text
+
+
+def luminance(colour: str) -> float:
+    """As WCAG 2 defines it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_the_first_colours_stand_out_on_white() -> None:
+    # 3 to 1 is what WCAG 2.1 asks of graphics; later series rely on marker, dash and hatching too.
+    for colour in figures.COLOURS[:3]:
+        assert re.fullmatch("#[0-9A-F]{6}", colour)
+        assert 1.05 / (luminance(colour) + 0.05) >= 3
+
+
+def test_style_leaves_no_trace() -> None:
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    with figures.style():
+        assert mpl.rcParams["axes.spines.top"] is False
+    assert dict(mpl.rcParams) == before
+
+
+def test_importing_figures_is_light() -> None:
+    code = (
+        "import sys, json, beowulf.figures\n"
+        "print(json.dumps([m for m in ('matplotlib', 'numpy', 'pandas') if m in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
+
+
+def noisy(most: float, at_zero: bool = True) -> figures.Figure:
+    """Two lines between 10 and 20 with an interval that reaches as far as `most`."""
+    rows = [
+        {
+            "size_bytes": size,
+            "time_us": 10 + size / 10,
+            "protocol": protocol,
+            "low": 9,
+            "high": high,
+        }
+        for protocol in ("blocking", "nonblocking")
+        for size, high in ((0 if at_zero else 1, 12), (10, most), (100, 22))
+    ]
+    return figures.lines(
+        *(pd.DataFrame(rows), "size_bytes", "time_us", "protocol"),
+        title="t",
+        low="low",
+        high="high",
+        x_log=True,
+    )
+
+
+def test_an_interval_far_wider_than_the_lines_does_not_flatten_them() -> None:
+    low, high = noisy(5000).drawing.axes[0].get_ylim()
+    assert low == 0
+    assert high < 2 * 20 * 1.1
+
+
+def test_an_interval_that_is_cut_is_told_below_the_picture_and_in_words() -> None:
+    figure = noisy(5000)
+    assert "from 9 to 5,000 in all" in figure.alt
+    assert "from 9 to 5,000 in all" in figure.drawing.axes[0].get_xlabel()
+
+
+def test_an_interval_beside_the_lines_is_shown_whole() -> None:
+    figure = noisy(25)
+    assert figure.drawing.axes[0].get_ylim()[1] >= 25
+    assert "in all" not in figure.alt
+
+
+def test_an_empty_message_stands_on_a_logarithmic_axis_too() -> None:
+    axes = noisy(25).drawing.axes[0]
+    first, second = (axes.transData.transform((x, 1))[0] for x in (0, 10))
+    assert axes.get_xlim()[0] < 0 < 10
+    assert second > first
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "10", "100"]
+
+
+def test_marks_that_lie_on_each_other_differ_in_size() -> None:
+    sizes = [line.get_markersize() for line in noisy(25).drawing.axes[0].lines]
+    assert sizes[0] > sizes[1]
+
+
+def test_a_long_title_of_an_axis_has_two_lines() -> None:
+    table = pd.DataFrame({"a": [1, 2], "b": [1, 2]})
+    title = "whole round trip, median with 95 % interval (µs)"
+    figure = figures.lines(table, "a", "b", title="t", y_title=title)
+    label = figure.drawing.axes[0].get_ylabel()
+    assert label.split("\n") == ["whole round trip,", "median with 95 % interval (µs)"]

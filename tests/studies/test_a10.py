@@ -1,0 +1,137 @@
+"""A10: are messages of two bytes all on the wire, and what does work beside them change?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made import outcomes
+from wire_records import busy, record
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.record import Record
+from beowulf.studies import a10_short_messages as a10
+from beowulf.studies import wire_shares
+from beowulf.studies.wire_shares import Talk
+
+RATES = ("overlap-lowers-packet-rate", "overlap-lowers-packet-rate-talking")
+
+
+def measured(noise: float = 0.001, launches: int = 7, **with_overlap: float) -> Record:
+    """A Record in which only what is named is another with overlap."""
+
+    def of(talk: Talk) -> Mapping[str, float]:
+        return with_overlap if talk.overlap_bytes else {}
+
+    return record("A10", a10.TALKS, of, noise=noise, launches=launches)
+
+
+def test_a_wire_on_which_work_on_two_bytes_changes_nothing_contradicts_the_paper() -> None:
+    assert outcomes(a10.claims(measured(noise=0.0001))) == {
+        "every-message-seen": "holds",
+        "nearly-all-tcp": "holds",
+        "data-share-alike": "holds",
+        "data-share-alike-talking": "holds",
+        "overlap-lowers-data-share": "contradicted",
+        "overlap-lowers-packet-rate": "contradicted",
+        "overlap-lowers-packet-rate-talking": "contradicted",
+    }
+
+
+def test_the_papers_own_figures_hold() -> None:
+    """With the paper's shares and rates the claims hold that the paper draws from them."""
+    made = measured(0.0001, data=0.9454, packets_per_s=5000 * 658.81 / 2650.53)
+    found = outcomes(a10.claims(made))
+    assert found["overlap-lowers-data-share"] == "holds"
+    assert found["data-share-alike"] == "holds"
+    assert found["overlap-lowers-packet-rate"] == "holds"
+    assert found["overlap-lowers-packet-rate-talking"] == "contradicted"
+
+
+def test_a_share_that_moves_by_five_points_is_not_alike() -> None:
+    assert outcomes(a10.claims(measured(data=0.90)))["data-share-alike"] == "contradicted"
+
+
+def test_an_interval_that_holds_the_threshold_is_inconclusive() -> None:
+    """A packet rate that is 40 % lower in every other round only is neither lower nor as high."""
+    made = measured()
+    for point in made.points:
+        if point.at["overlap_bytes"] and point.at["launch"] % 2:
+            for rates in (point.facts, point.facts["talking"]):
+                rates["packets_per_s"] *= 0.6
+    for verdict in a10.claims(made):
+        if verdict.claim in RATES:
+            assert verdict.outcome == "inconclusive"
+            assert "interval" in verdict.advice
+
+
+def test_a_busy_machine_leaves_rates_open_but_not_what_was_counted() -> None:
+    found = outcomes(a10.claims(busy(measured())))
+    assert {found[claim] for claim in RATES} == {"inconclusive"}
+    assert found["every-message-seen"] == "holds"
+    assert found["data-share-alike"] == "holds"
+
+
+def test_four_launches_are_too_few_for_an_interval() -> None:
+    found = outcomes(a10.claims(measured(launches=4)))
+    assert found["every-message-seen"] == "holds"
+    assert {found[claim] for claim in (*RATES, "data-share-alike")} == {"inconclusive"}
+
+
+def test_a_message_that_is_missing_contradicts_unless_packets_were_dropped() -> None:
+    made = measured()
+    made.points[0].facts["matched"] = False
+    assert outcomes(a10.claims(made))["every-message-seen"] == "contradicted"
+    made.points[0].facts["capture"]["dropped"] = 3
+    assert outcomes(a10.claims(made))["every-message-seen"] == "inconclusive"
+
+
+def test_another_library_whose_messages_cannot_be_read_leaves_everything_open() -> None:
+    made = measured()
+    made.cluster = {**made.cluster, "mpi": "modern"}
+    for point in made.points:
+        point.facts.update({"matched": False, "captured": [], "talking": {}})
+    found = a10.claims(made)
+    assert set(outcomes(found).values()) == {"inconclusive"}
+    assert all("--mpi classic" in verdict.advice for verdict in found)
+
+
+def test_a_record_without_a_whole_launch_is_inconclusive_throughout() -> None:
+    made = measured()
+    made.points.clear()
+    made.complete = False
+    assert set(outcomes(a10.claims(made)).values()) == {"inconclusive"}
+
+
+def test_the_picture_has_a_row_for_each_conversation_and_the_papers_figures() -> None:
+    found = a10.picture(measured()).table
+    assert len(found) == len(a10.TALKS)
+    row = found[(found["protocol"] == "nonblocking") & (found["overlap_bytes"] == 2)].iloc[0]
+    assert row["paper_packets_per_s"] == pytest.approx(658.81)
+    assert row["paper_short_message_percent"] == pytest.approx(24.05)
+
+
+@pytest.mark.cluster
+def test_every_message_of_a_real_conversation_is_found_on_the_wire(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measured once, saved, loaded, judged and drawn; the first captures lie beside the Record, with their digests."""
+    monkeypatch.setattr(a10, "TALKS", [replace(talk, exchanges=90) for talk in a10.TALKS])
+    made = a10.measure(cluster, tmp_path, quick=True, launches=1)
+    assert made.complete, made.warnings
+    again = Record.load(made.save_in(tmp_path))
+    verdicts = {verdict.claim: verdict for verdict in a10.claims(again)}
+    assert verdicts["every-message-seen"].outcome == "holds", verdicts["every-message-seen"]
+    # 90 timed exchanges; 1 and 10 before them, and 1 before each of 30 chunks.
+    for point in [each for each in again.points if each.quantity == wire_shares.HALF]:
+        counts = {(each["rank"], each["tag"]): each["messages"] for each in point.facts["captured"]}
+        assert counts == {(r, t): n for r in range(4) for t, n in ((600, 90), (601, 41))}
+        assert point.facts["talking"]["elapsed_s"] < point.facts["elapsed_s"]
+        assert len(point.samples) == wire_shares.CHUNKS
+    assert sorted(tmp_path.glob("*.pcapng")) == sorted(
+        tmp_path / each["file"] for each in again.captures
+    )
+    assert len(again.captures) == 2  # those without overlap
+    assert a10.picture(again).alt

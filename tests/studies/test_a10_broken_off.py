@@ -1,0 +1,39 @@
+"""A10 that is stopped by Ctrl-C: is what was measured kept, and nothing else?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+from running import Beowulf, wait_until
+
+from beowulf.record import newest
+
+
+@pytest.mark.cluster
+def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
+    at_cluster: Beowulf,
+) -> None:
+    running = at_cluster.start("study", "A10", "--quick")
+    kept = at_cluster.here / "records"
+    # The second launch has begun when a second capture is there, or the first is gone again.
+    seen: set[str] = set()
+
+    def second_launch() -> bool:
+        seen.update(path.name for path in kept.glob("*.pcapng"))
+        return len(seen) >= 2
+
+    wait_until(second_launch, "a second capture", 60.0)
+    os.kill(running.pid, signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert "Traceback" not in said, said
+    record = newest(kept, "A10")
+    assert record is not None, said
+    assert not record.complete
+    assert [p.facts["matched"] for p in record.points if "matched" in p.facts] != []
+    named = {each["file"] for each in record.captures}
+    assert named == {path.name for path in kept.glob("*.pcapng")}
+    verdicts = json.loads(at_cluster("claims", "A10", "--json"))
+    assert {verdict["outcome"] for verdict in verdicts} == {"inconclusive"}

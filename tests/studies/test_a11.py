@@ -1,0 +1,83 @@
+"""A11: does work beside long messages change their shares, their rate, or the overhead?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made import outcomes
+from wire_records import busy, record
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.record import Record
+from beowulf.studies import a11_long_messages as a11
+from beowulf.studies.wire_shares import HALF, Talk
+
+
+def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) -> Record:
+    """A Record in which only what is named is another with 8192 bytes of work."""
+
+    def of(talk: Talk) -> Mapping[str, float]:
+        return with_overlap if talk.overlap_bytes == 8192 and talk.protocol in protocols else {}
+
+    return record("A11", a11.talks(a11.OVERLAPS), of, noise=0.0001)
+
+
+def test_a_wire_on_which_work_changes_nothing_contradicts_the_paper() -> None:
+    assert outcomes(a11.claims(measured())) == {
+        "every-message-seen": "holds",
+        "data-share-alike": "holds",
+        "overlap-raises-rate": "contradicted",
+        "overlap-raises-rate-talking": "contradicted",
+        "nonblocking-beats-blocking": "contradicted",
+        "overlap-lowers-overhead": "contradicted",
+        "overlap-raises-data-share": "contradicted",
+    }
+
+
+def test_a_rate_that_rises_as_in_the_paper_holds() -> None:
+    fast = {"packets_per_s": 20_000.0, "talking_packets_per_s": 100_000.0}
+    found = outcomes(a11.claims(measured(("nonblocking",), **fast)))
+    rates = ("overlap-raises-rate", "overlap-raises-rate-talking", "nonblocking-beats-blocking")
+    assert {found[claim] for claim in rates} == {"holds"}
+
+
+def test_overhead_and_data_share_are_judged_apart() -> None:
+    """Fewer bytes of headers and fewer frames with data: our measure falls, the paper's says the opposite."""
+    found = outcomes(a11.claims(measured(overhead=0.40, data=0.93)))
+    assert found["overlap-lowers-overhead"] == "holds"
+    assert found["overlap-raises-data-share"] == "contradicted"
+    assert found["data-share-alike"] == "contradicted"
+
+
+def test_a_busy_machine_leaves_the_rates_open() -> None:
+    found = outcomes(a11.claims(busy(measured())))
+    assert found["overlap-raises-rate"] == found["nonblocking-beats-blocking"] == "inconclusive"
+    assert found["overlap-lowers-overhead"] == "contradicted"
+
+
+def test_the_picture_has_every_conversation_and_the_papers_rates() -> None:
+    found = a11.picture(measured()).table
+    assert len(found) == len(a11.talks(a11.OVERLAPS))
+    assert set(found["paper_mbit_per_s"].dropna()) == {8.85, 40.54}
+
+
+@pytest.mark.cluster
+def test_long_messages_are_found_on_the_wire_with_every_byte(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message of 8192 bytes takes six segments, one of 1024 a single one; each is read from its first."""
+    few = [replace(talk, exchanges=40) for talk in a11.talks([1024]) if talk.protocol == "blocking"]
+    monkeypatch.setattr(a11, "talks", lambda overlaps: few)
+    made = a11.measure(cluster, tmp_path, quick=True, launches=1)
+    assert made.complete, made.warnings
+    seen = next(v for v in a11.claims(made) if v.claim == "every-message-seen")
+    assert seen.outcome == "holds", seen
+    for point in [each for each in made.points if each.quantity == HALF]:
+        size = point.at["message_bytes"]
+        timed = [each for each in point.facts["captured"] if each["tag"] == 600]
+        assert [each["bytes"] for each in timed] == [40 * size] * 4
+        assert point.facts["mpi"]["kinds"]["eager"]["messages"] >= 4 * 40
+        assert (point.facts["mpi"]["segments_per_message"] > 3) == (size == 8192)

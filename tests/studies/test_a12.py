@@ -1,0 +1,78 @@
+"""A12: what does the size of a message do to the shares, the overhead and the rate?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made import outcomes
+from wire_records import record
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.record import Record
+from beowulf.studies import a12_side_by_side as a12
+
+
+def measured(by_size: dict[int, dict[str, float]]) -> Record:
+    """A Record with these values for each size, whatever the calls."""
+    return record("A12", a12.TALKS, lambda talk: by_size[talk.message_bytes], noise=0.0001)
+
+
+# As the paper has them: share of data and bytes a second (packets of one size, so many a second).
+PAPER = {
+    2: {"data": 0.6470, "packets_per_s": 2324.0, "overhead": 0.3},
+    1024: {"data": 0.7286, "packets_per_s": 12_619.0, "overhead": 0.4},
+    8192: {"data": 0.7343, "packets_per_s": 10_294.0, "overhead": 0.5},
+}
+# As headers that stay the same make it: more segments that only acknowledge, less overhead.
+HEADERS = {
+    2: {"data": 0.95, "overhead": 0.45, "packet_bytes": 110.0},
+    1024: {"data": 0.95, "overhead": 0.06, "packet_bytes": 1100.0},
+    8192: {"data": 0.66, "overhead": 0.06, "packet_bytes": 1500.0},
+}
+
+
+def test_the_papers_figures_hold() -> None:
+    found = outcomes(a12.claims(measured(PAPER)))
+    assert found["size-raises-data-share"] == "holds"
+    assert found["size-raises-overhead"] == "holds"
+    assert found["rate-peaks-at-1024"] == "holds"
+    assert found["calls-alike"] == "holds"
+
+
+def test_headers_that_stay_contradict_the_paper() -> None:
+    found = outcomes(a12.claims(measured(HEADERS)))
+    assert found["size-raises-data-share"] == "contradicted"
+    assert found["size-raises-overhead"] == "contradicted"
+    assert found["rate-peaks-at-1024"] == "contradicted"
+
+
+def test_calls_that_send_other_shares_are_not_alike() -> None:
+    made = measured(PAPER)
+    for point in made.select(protocol="blocking", message_bytes=2):
+        point.facts["talking"]["data_share"] += 0.04
+    assert outcomes(a12.claims(made))["calls-alike"] == "contradicted"
+
+
+def test_the_picture_has_figure_23s_shares_and_turns_bytes_into_mbit() -> None:
+    found = a12.picture(measured(PAPER)).table
+    blocking = found[found["protocol"] == "blocking"].set_index("message_bytes")
+    assert blocking["paper_data_percent"].to_dict() == {2: 64.70, 1024: 72.86, 8192: 73.43}
+    assert blocking.loc[1024, "paper_mbit_per_s"] == pytest.approx(8 * 1.38810663)
+
+
+@pytest.mark.cluster
+def test_sizes_are_measured_judged_and_drawn(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(a12, "TALKS", [replace(t, exchanges=60) for t in a12.TALKS[::2]])
+    made = a12.measure(cluster, tmp_path, quick=True, launches=1)
+    assert made.complete, made.warnings
+    verdicts = {verdict.claim: verdict for verdict in a12.claims(made)}
+    assert verdicts["every-message-seen"].outcome == "holds"
+    assert verdicts["calls-alike"].outcome == "inconclusive"  # one launch has no interval
+    found = a12.picture(made).table.set_index("message_bytes")
+    # Headers are of one size, so a longer message has the smaller overhead.
+    overhead = found["tcp_overhead_percent"]
+    assert overhead[2] > overhead[1024] > 0

@@ -1,0 +1,348 @@
+"""A13: are buffers and collectives measured as they were set, counted on the wire, and judged both ways?"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made import outcomes
+from overlap_records import around, busy, record
+
+from beowulf import places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.session import Session
+from beowulf.record import Point, Record
+from beowulf.studies import a13_buffers_and_collectives as a13
+from beowulf.studies import buffer_sizes, collectives, draw, judge
+from beowulf.studies.buffer_sizes import EARLY, HALF, KB, LATE, OWN, SETTINGS, SMALL, Setting
+from beowulf.studies.collectives import OPERATION, OPERATIONS
+
+PROGRAM = places.root() / "labs" / "06-protocol-analysis" / "collectives.c"
+CAPTURE = {"sha256": "", "packets": 100, "dropped": 0, "segments_not_understood": 0}
+COUNTS = ("messages", "message_bytes", "segments", "packets", "wire_bytes")
+RARE = ("ack_packets", "zero_window_packets", "retransmitted_packets", "control_packets")
+
+
+def counts(size: float, messages: float = 1, **others: float) -> dict[str, float]:
+    """What one message or operation cost, where nothing unusual happened."""
+    segments = max(1.0, size // 1448 + 1)
+    found = dict.fromkeys(COUNTS, segments) | dict.fromkeys(RARE, 0.0)
+    return {**found, "messages": messages, "message_bytes": size, "wire_bytes": size + 66, **others}
+
+
+def conversation(setting: Setting, size: int, **changes: float) -> Point:
+    """The Point of a setting and size; `times` as long as the usual, with other counts if named."""
+    times = changes.pop("times", 1.0)
+    at = {"protocol": "blocking", "message_bytes": size, **setting.at, "ranks": 2, "launch": 0}
+    control = 2.0 if setting.asks_first(size) else 0.0
+    each = {**counts(size), "control_packets": control, **changes}
+    facts = {"each": each, "sent": 20, "matched": True, "capture": dict(CAPTURE)}
+    return Point(at, HALF, around(times * (50 + size / 12), 0.002), facts)
+
+
+def operation(name: str, way: str, size: int, **changes: float) -> Point:
+    """The Point of an operation: the loop's, or the call's that is `times` as long."""
+    times = changes.pop("times", 1.0)
+    at = {"operation": name, "way": way, "size_bytes": size, "part": "collectives", "launch": 0}
+    messages = 12 if name == "alltoall" else 3
+    facts = {"each": counts(messages * size, messages, **changes), "capture": dict(CAPTURE)}
+    return Point({**at, "ranks": 4}, OPERATION, around(times * (100 + size / 6), 0.002), facts)
+
+
+def usual() -> Record:
+    """A Record in which every claim holds."""
+    points = []
+    for setting in SETTINGS:
+        for size in buffer_sizes.SIZES:
+            small = {"times": 1.3, "segments": 2 * counts(size)["segments"]}
+            asks = {"times": 1.2} if setting == EARLY and size == 64 * KB else {}
+            points.append(conversation(setting, size, **(small if setting == SMALL else asks)))
+    for name in OPERATIONS:
+        for size in collectives.QUICK_SIZES:
+            points.append(operation(name, "call", size, times=0.7))
+            points.append(operation(name, "loop", size))
+    return record("A13", points)
+
+
+def changed(found: Point, **where: Any) -> Record:
+    """The usual Record with one Point in place of the one at its coordinates."""
+    made = usual()
+    places_of = [place for place, point in enumerate(made.points) if point.at == found.at]
+    assert len(places_of) == 1
+    made.points[places_of[0]] = found
+    return made
+
+
+# Claims
+
+
+def test_each_claim_holds_where_the_record_shows_it() -> None:
+    found = outcomes(judge(usual()))
+    assert set(found.values()) == {"holds"}
+    assert len(found) == 7 + 1 + len(OPERATIONS) * (len(collectives.QUICK_SIZES) + 1)
+
+
+@pytest.mark.parametrize(
+    ("point", "claim"),
+    [
+        (conversation(SMALL, 256 * KB, segments=400), "small-buffers-slow-256kb"),
+        (conversation(SMALL, KB, times=0.9, segments=2), "small-buffers-slow-1kb"),
+        (conversation(EARLY, 64 * KB, times=1.01), "asking-first-slow-64kb"),
+        (conversation(SMALL, 8 * KB, times=1.3), "small-buffers-more-segments"),
+        (conversation(LATE, 256 * KB, control_packets=2.0), "limit-decides-control-messages"),
+        (conversation(EARLY, 8 * KB, control_packets=0.0), "limit-decides-control-messages"),
+        (operation("broadcast", "call", 16 * KB), "broadcast-16kb-saves-time-not-bytes"),
+        (operation("scatter", "call", KB, times=1.4), "scatter-1kb-not-slower"),
+        (operation("gather", "call", KB, times=0.7, message_bytes=4096), "gather-no-more-bytes"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_claim_is_contradicted_where_the_record_shows_the_opposite(
+    point: Point, claim: str
+) -> None:
+    found = outcomes(judge(changed(point)))
+    assert {name for name, outcome in found.items() if outcome == "contradicted"} == {claim}
+
+
+def test_a_broadcast_that_sends_more_bytes_saves_none() -> None:
+    made = changed(operation("broadcast", "call", 16 * KB, times=0.7, message_bytes=65_536))
+    found = outcomes(judge(made))
+    assert found["broadcast-16kb-saves-time-not-bytes"] == "contradicted"
+    assert found["broadcast-no-more-bytes"] == "contradicted"
+    assert found["broadcast-16kb-not-slower"] == "holds"
+
+
+def test_a_ratio_around_the_tolerance_is_not_decided() -> None:
+    point = operation("reduce", "call", KB)
+    loop = operation("reduce", "loop", KB)
+    factors = [1.0, 1.1] * (len(loop.samples) // 2)
+    point.samples[:] = [a * b for a, b in zip(loop.samples, factors, strict=True)]
+    assert outcomes(judge(changed(point)))["reduce-1kb-not-slower"] == "inconclusive"
+
+
+def test_a_capture_that_lost_packets_decides_nothing_that_is_counted() -> None:
+    made = usual()
+    for point in made.points:
+        point.facts["capture"] = {**CAPTURE, "dropped": 3}
+    found = outcomes(judge(made))
+    assert found["scatter-no-more-bytes"] == "inconclusive"
+    assert found["limit-decides-control-messages"] == "inconclusive"
+    assert found["scatter-1kb-not-slower"] == "holds"
+
+
+def test_a_busy_machine_decides_no_time_but_what_is_counted() -> None:
+    found = outcomes(judge(busy(usual())))
+    assert found["small-buffers-slow-256kb"] == "inconclusive"
+    assert found["broadcast-16kb-saves-time-not-bytes"] == "inconclusive"
+    assert found["broadcast-no-more-bytes"] == "holds"
+    assert found["small-buffers-more-segments"] == "holds"
+
+
+def test_another_library_has_no_such_limit_and_messages_that_are_not_known() -> None:
+    made = usual()
+    made.cluster["mpi"] = "modern"
+    for point in made.points:
+        point.facts.pop("each")
+        if "matched" in point.facts:
+            point.facts["matched"] = False
+    verdicts = judge(made)
+    found = outcomes(verdicts)
+    assert all("--mpi classic" in v.advice for v in verdicts if v.outcome == "inconclusive")
+    assert found["small-buffers-slow-256kb"] == "holds"
+    assert found["limit-decides-control-messages"] == "inconclusive"
+    assert found["every-message-captured"] == "inconclusive"
+    assert found["alltoall-no-more-bytes"] == "inconclusive"
+    assert draw(made).alt
+
+
+def test_without_samples_nothing_is_decided_and_drawn() -> None:
+    empty = record("A13", [])
+    assert set(outcomes(judge(empty)).values()) == {"inconclusive"}
+    with pytest.raises(LabError, match="has no samples"):
+        draw(empty)
+
+
+def test_half_a_record_is_drawn_as_far_as_it_goes() -> None:
+    made = usual()
+    made.points = [point for point in made.points if point.at["part"] == "collectives"]
+    figure = draw(made)
+    assert len(figure.table) == 2 * len(OPERATIONS) * len(collectives.QUICK_SIZES)
+    assert "Messages between two ranks" not in figure.alt
+
+
+def test_the_picture_has_each_setting_and_operation() -> None:
+    figure = draw(usual())
+    for name in (*(setting.says for setting in SETTINGS), *OPERATIONS.values()):
+        assert name in figure.alt
+    assert "control messages, each) 64 KB: as it is 0, socket 4 KB 0" in figure.alt
+    assert "eager limit 4 KB 2, eager limit 512 KB 0" in figure.alt
+    assert "MPI's call: broadcast 3, scatter 3" in figure.alt
+
+
+# The program
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_the_program_verifies_every_operation_for_any_number_of_ranks(
+    cluster: NamespaceCluster, tmp_path: Path, ranks: int
+) -> None:
+    with Session("A13", cluster, tmp_path) as session:
+        lines = session.launch(PROGRAM, ranks, ["--sizes", "0,1,5000", "--passes", "2"])
+    samples = [line for line in lines if line["kind"] == "sample"]
+    assert len(samples) == len(OPERATIONS) * 3 * 2 * 2
+    assert {line["way"] for line in samples} == {"call", "loop"}
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("send_to(p, block(outgoing, p, rank), rank)", "send_to(p, outgoing, rank)"),
+        ("receive_from(p, block(incoming, p, rank), rank)", "receive_from(p, part, rank)"),
+        ("incoming[i] + part[i]", "incoming[i] ^ part[i]"),
+        ("MPI_Bcast(me == ROOT ? outgoing : incoming, n", "MPI_Bcast(outgoing, n"),
+        ("block(outgoing, p, to), p->size, MPI_BYTE", "block(outgoing, p, me), p->size, MPI_BYTE"),
+    ],
+    ids=["scatter", "gather", "reduce", "broadcast", "alltoall"],
+)
+def test_the_program_notices_wrong_data(
+    cluster: NamespaceCluster, tmp_path: Path, right: str, wrong: str
+) -> None:
+    text = PROGRAM.read_text()
+    assert text.count(right) == 1
+    program = tmp_path / "wrong.c"
+    program.write_text(text.replace(right, wrong))
+    with (
+        pytest.raises(LabError, match=r"It said: wrong data: byte 0"),
+        Session("A13", cluster, tmp_path) as session,
+    ):
+        session.launch(program, 4, ["--sizes", "1000", "--passes", "1"])
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--operations", "broadcast,bcast"], "broadcast, scatter, gather, reduce, alltoall, not"),
+        (["--operations", ",".join([*OPERATIONS, "gather"])], "takes each operation once"),
+        (["--sizes", "-1"], "--sizes takes numbers from 0"),
+        (["--bytes", "1"], "There is no argument --bytes"),
+    ],
+)
+def test_the_program_refuses_what_it_cannot_do(
+    cluster: NamespaceCluster, tmp_path: Path, words: list[str], why: str
+) -> None:
+    with (
+        pytest.raises(UsageError, match=why),
+        Session("A13", cluster, tmp_path) as session,
+    ):
+        session.launch(PROGRAM, 2, words)
+
+
+# Measured
+
+
+@pytest.fixture(scope="module")
+def measured(
+    cluster: NamespaceCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Record, Path]]:
+    """The study with few settings, sizes and samples: asked is what is counted, not how long it takes."""
+    folder = tmp_path_factory.mktemp("a13")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buffer_sizes, "SETTINGS", (OWN, SMALL, EARLY, LATE))
+        patch.setattr(buffer_sizes, "SIZES", (KB, 64 * KB, 256 * KB))
+        patch.setattr(buffer_sizes, "QUICK_CHUNKS", 3)
+        patch.setattr(collectives, "QUICK_PASSES", 3)
+        made = a13.measure(cluster, folder, quick=True)
+        yield Record.load(made.save_in(folder)), folder
+
+
+@pytest.mark.cluster
+def test_the_study_measures_judges_and_draws(measured: tuple[Record, Path]) -> None:
+    made, _ = measured
+    assert made.complete, made.warnings
+    assert made.warnings == []
+    assert all(verdict.evidence for verdict in judge(made))
+    assert draw(made).alt
+
+
+@pytest.mark.cluster
+def test_no_capture_stays_behind(measured: tuple[Record, Path]) -> None:
+    _, folder = measured
+    assert [path.suffix for path in folder.iterdir()] == [".json"]
+
+
+@pytest.mark.cluster
+def test_what_is_counted_decides_its_claims_also_on_a_busy_machine(
+    measured: tuple[Record, Path],
+) -> None:
+    found = outcomes(judge(measured[0]))
+    assert found["every-message-captured"] == "holds"
+    assert found["limit-decides-control-messages"] == "holds"
+    assert found["small-buffers-more-segments"] == "holds"
+    assert found["alltoall-no-more-bytes"] == "holds"
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("size", collectives.QUICK_SIZES)
+def test_a_loop_sends_what_it_says(measured: tuple[Record, Path], name: str, size: int) -> None:
+    made, _ = measured
+    messages = 12 if name == "alltoall" else 3
+    assert collectives.counted(made, name, "loop", size, "messages") == messages
+    assert collectives.counted(made, name, "loop", size, "message_bytes") == messages * size
+    # Every byte of a message is in some frame, with headers.
+    assert collectives.counted(made, name, "loop", size, "wire_bytes") > messages * size
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("size", collectives.QUICK_SIZES)
+def test_a_call_sends_at_least_what_has_to_arrive(measured: tuple[Record, Path], size: int) -> None:
+    made, _ = measured
+    for name in OPERATIONS:
+        least = 12 * size if name == "alltoall" else 3 * size
+        assert collectives.counted(made, name, "call", size, "message_bytes") >= least
+    # A tree of four ranks has three edges, over one of which two blocks have to go.
+    assert collectives.counted(made, "broadcast", "call", size, "message_bytes") == 3 * size
+    for name in ("scatter", "gather"):
+        assert collectives.counted(made, name, "call", size, "message_bytes") == 4 * size
+
+
+@pytest.mark.cluster
+def test_each_message_has_the_segments_that_its_size_needs(measured: tuple[Record, Path]) -> None:
+    made, _ = measured
+    assert buffer_sizes.counted(made, OWN, KB, "segments") == 1
+    # 1448 bytes fit into a full frame; MPICH's own header of 80 comes with the first.
+    needed = (256 * KB + 80) / 1448
+    assert needed <= buffer_sizes.counted(made, LATE, 256 * KB, "segments") < 1.5 * needed
+
+
+@pytest.mark.cluster
+def test_ctrl_c_keeps_what_was_measured_and_puts_the_buffers_back(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = "cat /proc/sys/net/ipv4/tcp_rmem"
+    before = [cluster.administer(node, ask).stdout for node in cluster.nodes]
+    seen = []
+
+    def told(done: float, of: float, what: str) -> None:  # in the thread that reads the program
+        seen.append(cluster.administer("node01", ask).stdout)
+        if seen[-1] != before[1] and seen.count(seen[-1]) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(buffer_sizes, "SETTINGS", (OWN, SMALL))
+    monkeypatch.setattr(buffer_sizes, "SIZES", (KB,))
+    monkeypatch.setattr(collectives, "OPERATIONS", {"broadcast": "broadcast"})
+    monkeypatch.setattr(collectives, "QUICK_PASSES", 2)
+    made = a13.measure(cluster, tmp_path, quick=True, progress=told)
+    assert seen[-1] != before[1], "it was stopped while the buffers were small"
+    assert not made.complete
+    assert made.points
+    assert [cluster.administer(node, ask).stdout for node in cluster.nodes] == before
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,209 @@
+"""A3: do the claims follow from the samples, is the odd node found, and does a real cluster bring all rows?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from node_records import LEVELS, made, printed
+
+from beowulf import mpi
+from beowulf.cluster import Completed
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.record import Record
+from beowulf.studies import a3_node_benchmarks as a3
+from beowulf.studies.node_comparison import Odd, compared, neighbours, odd_nodes
+from beowulf.studies.node_rows import beside_paper_a, rows
+
+
+def outcomes(record: Record) -> dict[str, str]:
+    return {verdict.claim: verdict.outcome for verdict in a3.claims(record)}
+
+
+def test_paper_as_own_figures_come_back_from_samples_that_have_them() -> None:
+    found = beside_paper_a(made("node00", spread=1e-6), "node00")
+    tables = found[~found["row"].isin(LEVELS)]
+    assert len(found) == sum(len(each) for each in printed().values())
+    assert list(tables["node00"]) == pytest.approx(list(tables["paper A"]), rel=1e-4)
+    assert found["row"].is_unique
+
+
+def test_every_claim_holds_on_figures_like_the_papers_on_all_nodes() -> None:
+    assert set(outcomes(made("node00", "node01", "node02")).values()) == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("row", "factor", "claim"),
+    [
+        ("stat", 0.01, "more-takes-longer"),
+        ("L2 cache", 100.0, "deeper-takes-longer"),
+        ("RPC/UDP", 0.1, "calls-cost-more"),
+    ],
+)
+def test_a_row_that_is_out_of_order_contradicts_its_claim_alone(
+    row: str, factor: float, claim: str
+) -> None:
+    found = outcomes(made("node00", factors={("node00", row): factor}))
+    assert found[claim] == "contradicted"
+    assert [name for name, outcome in found.items() if outcome == "contradicted"] == [claim]
+
+
+def test_the_odd_node_is_named_with_its_row() -> None:
+    record = made("node00", "node01", "node02", "node03", factors={("node02", "mem read"): 1.5})
+    found = {verdict.claim: verdict for verdict in a3.claims(record)}["nodes-alike"]
+    assert found.outcome == "contradicted"
+    assert "node02 in mem read (0.67 times the middle)" in found.evidence
+    assert found.numbers["odd"] == 1
+
+
+def test_one_node_cannot_be_alike() -> None:
+    assert outcomes(made("node00"))["nodes-alike"] == "inconclusive"
+
+
+def test_a_busy_machine_decides_nothing() -> None:
+    assert set(outcomes(made("node00", "node01", load=9.0)).values()) == {"inconclusive"}
+
+
+def test_rows_that_overlap_decide_nothing() -> None:
+    near = {("node00", "RPC/UDP"): 11.9 / 21.4}
+    assert outcomes(made("node00", factors=near))["calls-cost-more"] != "holds"
+
+
+def test_a_node_that_was_not_measured_is_named() -> None:
+    with pytest.raises(LabError, match="no results of node07"):
+        rows(made("node00"), "node07")
+
+
+def test_the_picture_says_how_many_times_as_fast() -> None:
+    shown = a3.picture(made("node00", factors={("node00", "fork proc"): 0.5}))
+    assert "fork proc 1.9" in shown.alt or "fork proc 2" in shown.alt
+
+
+def test_nodes_stand_beside_each_other_and_the_first_beside_paper_a() -> None:
+    record = made("node00", "node01", factors={("node00", "stat"): 0.5, ("node01", "pipe"): 2.0})
+    found = compared(record).set_index("row")
+    columns = ["unit", "node00", "node01", "paper A", "Grendel", "times as fast"]
+    assert list(found.columns) == columns
+    assert found.loc["stat", "times as fast"] == pytest.approx(2, rel=0.02)
+    assert found.loc["pipe", "times as fast"] == pytest.approx(1, rel=0.02)
+    assert found.loc["pipe", "node01"] == pytest.approx(2 * found.loc["pipe", "node00"], rel=0.02)
+    assert found.loc["pipe", "Grendel"] == 4.021
+
+
+def test_a_row_that_one_node_lacks_is_left_out_of_the_comparison() -> None:
+    record = made("node00", "node01", "node02")
+    for point in record.select(node="node01", result="L2 cache"):
+        record.points.remove(point)
+    assert compared(record).set_index("row")["node01"].isna().sum() == 1
+    assert odd_nodes(record) == []
+
+
+def test_all_odd_nodes_are_told_in_the_order_of_the_rows() -> None:
+    factors = {("node01", "mem write"): 2.0, ("node02", "stat"): 3.0}
+    found = odd_nodes(made("node00", "node01", "node02", factors=factors))
+    assert [(each.node, each.row) for each in found] == [
+        ("node02", "stat"),
+        ("node01", "mem write"),
+    ]
+    assert [round(each.ratio, 1) for each in found] == [3.0, 0.5]
+    assert str(Odd("node01", "stat", 1.234)) == "node01 in stat (1.23 times the middle)"
+
+
+def test_the_tools_of_others_stand_beside_ours_as_a_ratio_of_pairs() -> None:
+    pairs = [(1.0, 2.0), (2.0, 4.0), (30.0, 20.0)]
+    record = made("node00", beside={("node00", "pipe bandwidth", "lmbench"): pairs})
+    [line] = neighbours(record).to_dict("records")
+    assert (line["ours"], line["theirs"], line["ratio"]) == (2.0, 4.0, 0.5)
+    assert (line["low"], line["high"], line["launches"]) == (0.5, 1.5, 3)
+    assert line["unit"] == "MB/s"
+    assert set(outcomes(record).values()) == {"holds", "inconclusive"}
+
+
+def test_without_other_tools_nothing_stands_beside() -> None:
+    assert neighbours(made("node00")).empty
+
+
+def test_nodes_that_disturbed_each_other_decide_nothing() -> None:
+    found = a3.claims(made("node00", "node01", disturbed=True))
+    assert {verdict.outcome for verdict in found} == {"inconclusive"}
+    assert "ran at the same time" in found[0].evidence
+
+
+# ---- Where it runs ------------------------------------------------------------------------------
+
+
+class Machines:
+    """Nodes on machines with these names: what the study asks before it launches anything."""
+
+    def __init__(self, **machines: str) -> None:
+        self.machines, self.nodes, self.dead = machines, tuple(machines), [""]
+
+    def dead_nodes(self) -> list[str]:
+        return self.dead
+
+    def run(self, node: str, command: str) -> Completed:
+        assert "boot_id" in command
+        return Completed(0, self.machines[node] + "\n", "", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("machines", "turns"),
+    [
+        ({"a": "x", "b": "x", "c": "x"}, [["a"], ["b"], ["c"]]),
+        ({"a": "x", "b": "y", "c": "z"}, [["a", "b", "c"]]),
+        ({"a": "x", "b": "y", "c": "x"}, [["a", "b"], ["c"]]),
+        ({"a": "x"}, [["a"]]),
+    ],
+)
+def test_nodes_of_one_machine_take_turns(machines: dict[str, str], turns: list[list[str]]) -> None:
+    assert a3.turns(Machines(**machines), list(machines)) == turns  # type: ignore[arg-type]
+
+
+def test_a_dead_node_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    cluster = Machines(node00="x", node01="x")
+    cluster.dead = ["node01"]
+    with pytest.raises(LabError, match=r"node01 is down\. `beowulf up` starts it again"):
+        a3.measure(cluster, tmp_path)  # type: ignore[arg-type]
+
+
+def test_missing_headers_of_rpc_are_told_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mpi, "RPC", tmp_path / "tirpc")
+    with pytest.raises(LabError, match=r"RPC/UDP and RPC/TCP need libtirpc.*libtirpc-dev"):
+        a3.measure(Machines(node00="x"), tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.cluster
+def test_a_node_that_does_not_exist_is_refused(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no node node09"):
+        a3.measure(cluster, tmp_path, nodes=["node09"])
+
+
+@pytest.mark.cluster
+def test_nodes_that_run_together_keep_their_samples_apart(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})
+    nodes = list(cluster.nodes[:2])
+    record = a3.measure(cluster, tmp_path, quick=True, nodes=nodes, together=True)
+    assert (record.complete, record.sweep["turns"], record.sweep["disturbed"]) == (
+        True,
+        [nodes],
+        True,
+    )
+    for node in nodes:
+        assert set(rows(record, node)) == set(printed()["latencies"])
+        [about] = record.select(about=True, node=node)
+        assert about.facts["hosts"] == [node]
+
+
+@pytest.mark.cluster
+def test_a_program_that_fails_on_a_node_is_told_with_that_node(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})
+    monkeypatch.setattr(a3, "QUICK", {"latencies": ("--rows", "pip")})
+    with pytest.raises(UsageError, match=r"--rows is one of pipe, .* So says node00"):
+        a3.measure(cluster, tmp_path, quick=True, together=True)

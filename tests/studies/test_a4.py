@@ -1,0 +1,258 @@
+"""A4: are the benchmarks measured on one node and on four, and is table 5 judged by what was measured?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from made import QUIET, outcomes
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.record import Point, Record
+from beowulf.studies import a4_parallel_benchmarks as a4
+from beowulf.studies import draw, judge
+from beowulf.suites import npb
+
+NOISE = (1.0, 1.01, 0.99)
+# By benchmark: seconds on one node, speed-up on four, Mop/s on four, share of the time in MPI. All claims hold.
+USUAL = {
+    "EP": (0.8, 3.5, 160.0, 0.05),
+    "IS": (0.5, 1.1, 8.0, 0.9),
+    "CG": (0.3, 1.3, 170.0, 0.8),
+    "MG": (0.2, 1.5, 7.0, 0.6),
+    "FT": (0.2, 1.4, 5.0, 0.7),
+    "LU": (4.0, 3.0, 390.0, 0.125),
+    "SP": (7.0, 2.5, 230.0, 0.5),
+    "BT": (5.0, 2.8, 190.0, 0.25),
+}
+HOLDS = {
+    "all-verified",
+    *(f"{name.lower()}-faster-on-4" for name in USUAL),
+    "mg-communicates-more",
+    "ft-communicates-more",
+    "ep-communicates-least",
+    "mg-ft-slowest",
+    "table-5-order",
+    "share-slows",
+    "profile-is-cheap",
+}
+
+
+def profiled(seconds: float, share: float) -> list[dict[str, Any]]:
+    """What four ranks print, of which each was so long in MPI."""
+    inside = share * seconds
+    calls = {"MPI_Send": {"count": 3, "seconds": inside, "bytes": 30}}
+    return [
+        {"rank": rank, "seconds": seconds, "communicating_s": inside, "calls": calls}
+        for rank in range(4)
+    ]
+
+
+def made(
+    changes: Mapping[str, tuple[float, float, float, float]] | None = None,
+    *,
+    launches: int = 3,
+    noise: tuple[float, ...] = NOISE,
+    slower: float = 1.0,
+    before: Mapping[str, Any] = QUIET,
+    verified: bool = True,
+    without: str = "",
+) -> Record:
+    """A Record of every benchmark, with these changes; profile.c makes a run `slower` times as long."""
+    points = []
+    for name, (one_s, times, mops, share) in {**USUAL, **(changes or {})}.items():
+        if name == without:
+            continue
+        for launch in range(launches):
+            for ranks, profile in ((1, False), (4, False), (4, True)):
+                factor = noise[launch] if ranks == 4 else 1.0
+                seconds = one_s if ranks == 1 else one_s / times * factor
+                seconds *= slower if profile else 1.0
+                at = {"benchmark": name, "class": "W", "profiled": profile}
+                facts: dict[str, Any] = {"verified": [verified]}
+                facts["mops"] = [mops / factor if ranks == 4 else mops / times]
+                if profile:
+                    facts["profile"] = [profiled(seconds, share)]
+                points.append(
+                    Point({**at, "ranks": ranks, "launch": launch}, "duration_s", [seconds], facts)
+                )
+    return Record(
+        study="A4",
+        points=points,
+        cluster={"kind": "namespaces", "nodes": ["node00", "node01", "node02", "node03"]},
+        circumstances={"before": dict(before), "after": QUIET},
+    )
+
+
+def test_a_record_in_which_every_claim_holds() -> None:
+    assert outcomes(judge(made())) == dict.fromkeys(HOLDS, "holds")
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_four_nodes_that_are_slower_than_one_contradict(name: str) -> None:
+    one_s, _, mops, share = USUAL[name]
+    found = judge(made({name: (one_s, 0.4, mops, share)})).named(f"{name.lower()}-faster-on-4")
+    assert found.outcome == "contradicted"
+    assert found.numbers["speed_up"] == pytest.approx(0.4)
+    assert found.numbers["karp_flatt"] == pytest.approx(3.0)
+    assert "the four nodes share 2 cores" in found.evidence
+
+
+def test_a_speed_up_about_one_decides_nothing() -> None:
+    _, _, mops, share = USUAL["CG"]
+    assert judge(made({"CG": (0.3, 1.0, mops, share)})).named("cg-faster-on-4").outcome == (
+        "inconclusive"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "claim", "outcome"),
+    [
+        ("MG", 0.1, "mg-communicates-more", "contradicted"),
+        ("FT", 0.25, "ft-communicates-more", "contradicted"),
+        ("FT", 0.5, "ft-communicates-more", "inconclusive"),
+        ("EP", 0.22, "ep-communicates-least", "contradicted"),
+        ("EP", 0.125, "ep-communicates-least", "inconclusive"),
+    ],
+)
+def test_shares_are_compared(name: str, share: float, claim: str, outcome: str) -> None:
+    """FT's 0.25 is below that of SP; 0.5 and 0.125 are those of SP and LU themselves."""
+    changed = {name: (*USUAL[name][:3], share)}
+    assert judge(made(changed)).named(claim).outcome == outcome
+
+
+def test_the_order_of_table_5_is_compared() -> None:
+    swapped = {"SP": (7.0, 2.5, 100.0, 0.5)}
+    found = outcomes(judge(made(swapped)))
+    assert found["table-5-order"] == "contradicted"
+    assert found["mg-ft-slowest"] == "holds"
+    fast = {"MG": (0.2, 1.5, 1000.0, 0.6)}
+    assert outcomes(judge(made(fast)))["mg-ft-slowest"] == "contradicted"
+    alike = {"SP": (7.0, 2.5, 190.0, 0.5)}
+    assert outcomes(judge(made(alike)))["table-5-order"] == "inconclusive"
+
+
+def test_a_share_that_makes_faster_contradicts_and_one_that_does_nothing_decides_nothing() -> None:
+    faster = {name: (one, 4 * share, mops, share) for name, (one, _, mops, share) in USUAL.items()}
+    assert outcomes(judge(made(faster)))["share-slows"] == "contradicted"
+    speeds = (2, 1, 2.2, 1.2, 2.1, 1.1, 2.3, 1.3)
+    mixed = {
+        name: (one, times, mops, share)
+        for (name, (one, _, mops, share)), times in zip(
+            sorted(USUAL.items(), key=lambda item: item[1][3]), speeds, strict=True
+        )
+    }
+    assert outcomes(judge(made(mixed)))["share-slows"] == "inconclusive"
+
+
+def test_counting_that_takes_long_itself_is_said() -> None:
+    assert outcomes(judge(made(slower=1.2)))["profile-is-cheap"] == "contradicted"
+    assert outcomes(judge(made(slower=1.04)))["profile-is-cheap"] == "holds"
+
+
+def test_wide_launches_too_few_and_a_busy_machine_decide_nothing() -> None:
+    wide = outcomes(judge(made(noise=(1.0, 6.0, 0.2))))
+    assert wide["lu-faster-on-4"] == wide["table-5-order"] == "inconclusive"
+    few = outcomes(judge(made(launches=2)))
+    assert set(few.values()) == {"holds", "inconclusive"}
+    assert [claim for claim, outcome in few.items() if outcome == "holds"] == ["all-verified"]
+    busy = outcomes(judge(made(before={**QUIET, "load_1min": 9.0})))
+    assert busy["lu-faster-on-4"] == "inconclusive"
+
+
+def test_a_result_that_was_not_verified_contradicts() -> None:
+    assert outcomes(judge(made(verified=False)))["all-verified"] == "contradicted"
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_a_benchmark_that_was_not_measured_leaves_its_claims_open(name: str) -> None:
+    found = outcomes(judge(made(without=name)))
+    assert set(found) == HOLDS
+    assert found["all-verified"] == found[f"{name.lower()}-faster-on-4"] == "inconclusive"
+    assert found["share-slows"] == "inconclusive"
+
+
+def test_the_table_has_what_follows_from_the_medians() -> None:
+    found = a4.table(made()).set_index("benchmark")
+    assert list(found.index) == list(USUAL)
+    assert found.loc["LU", "speed_up"] == pytest.approx(3.0)
+    assert found.loc["LU", "efficiency"] == pytest.approx(0.75)
+    assert found.loc["LU", "karp_flatt"] == pytest.approx((1 / 3 - 1 / 4) / (3 / 4))
+    assert found.loc["LU", "communication_percent"] == pytest.approx(12.5)
+    assert found.loc["LU", "paper_mops"] == 392.17
+    assert math.isnan(found.loc["EP", "paper_mops"])
+    assert found.verified.all()
+
+
+def test_the_rate_is_that_of_the_median_time() -> None:
+    # Of two launches that differ, the median of the rates is another rate: a learner who divides would not find it.
+    found = a4.table(made(launches=2, noise=(1.0, 1.5))).set_index("benchmark")
+    one_s, times, rate, _ = USUAL["LU"]
+    assert found.loc["LU", "seconds_4"] == pytest.approx(1.25 * one_s / times)
+    assert found.loc["LU", "mops_4"] == pytest.approx(rate / 1.25)
+    assert found.loc["LU", "mops_1"] == pytest.approx(rate / times)
+
+
+def test_the_calls_are_those_of_all_ranks() -> None:
+    found = a4.calls(made())
+    assert list(found.columns) == ["benchmark", "call", "calls", "bytes", "seconds"]
+    row = found.set_index("benchmark").loc["MG"]
+    assert (row.call, row.calls, row.bytes) == ("MPI_Send", 12, 120)
+
+
+def test_the_picture_says_all_its_figures() -> None:
+    figure = draw(made())
+    assert len(figure.table) == len(USUAL)
+    for name in USUAL:
+        assert f"{name}: " in figure.alt
+    assert "7.03 in paper A" in figure.alt
+
+
+def test_a_record_without_samples_is_a_sentence() -> None:
+    empty = Record(study="A4")
+    assert set(outcomes(judge(empty)).values()) == {"inconclusive"}
+    for look in (a4.table, a4.calls, draw):
+        with pytest.raises(LabError, match="Measure again"):
+            look(empty)
+
+
+@pytest.mark.cluster
+def test_a_measurement_has_every_place_of_the_sweep(
+    cluster: NamespaceCluster, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        few = {name: npb.BENCHMARKS[name] for name in ("EP", "MG")}
+        patch.setattr(npb, "BENCHMARKS", few)
+        patch.setattr(a4, "QUICK_LAUNCHES", 1)
+        record = a4.measure(cluster, tmp_path_factory.mktemp("a4"), quick=True)
+    assert record.complete
+    for name in few:
+        for ranks, profile in ((1, False), (4, False), (4, True)):
+            [point] = [
+                point
+                for point in record.select(benchmark=name, ranks=ranks, profiled=profile, launch=0)
+                if point.quantity == "duration_s"
+            ]
+            assert len(point.samples) == 1
+            assert point.samples[0] > 0
+            assert point.facts["verified"] == [True]
+            assert ("profile" in point.facts) == profile
+    # Of MG on four ranks each rank sends as many faces: what is counted does not depend on the machine.
+    counted = a4.calls(record).set_index(["benchmark", "call"])
+    assert counted.loc[("MG", "MPI_Send"), "calls"] % 4 == 0
+    assert counted.loc[("MG", "MPI_Send"), "bytes"] > 0
+    table = a4.table(record).set_index("benchmark")
+    assert (table.communication_percent > 0).all()
+    assert (table.communication_percent <= 100).all()
+    assert Record.load(record.save(tmp_path_factory.mktemp("kept") / "a4.json")) == record
+
+
+def test_too_few_nodes_are_refused_before_anything_is_measured() -> None:
+    class Small:
+        nodes = ("node00", "node01")
+
+    with pytest.raises(UsageError, match="needs 4 nodes, and the cluster has 2"):
+        a4.measure(Small(), None, quick=True)  # type: ignore[arg-type]

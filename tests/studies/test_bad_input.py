@@ -1,0 +1,92 @@
+"""What cannot be measured or judged: is it a sentence each, in every study and program of labs 04 and 05?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from beowulf import mpi, places, studies
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.session import Session
+from beowulf.record import Point, Record
+
+# Its claim on the paper's own arithmetic needs no samples.
+OF_THE_PAPER = "printed-percentages"
+PROGRAMS = [
+    *("04-blocking-nonblocking/roundtrip.c", "04-blocking-nonblocking/roundtrip.py"),
+    *("05-overlap/message_sweep.c", "05-overlap/message_workload.c", "05-overlap/both_sides.c"),
+    "05-overlap/overlap.py",
+]
+
+
+@pytest.mark.parametrize("name", studies.STUDIES)
+def test_a_record_of_another_study_is_neither_judged_nor_drawn(name: str) -> None:
+    study, other = studies.find(name), "A6" if name != "A6" else "A7"
+    for look in (study.claims, study.picture):
+        with pytest.raises(LabError, match=f"Record of study {other}, and {name} is judged here"):
+            look(Record(study=other))
+
+
+def empty(name: str) -> Record:
+    """A Record with a place, and no sample at it."""
+    at = {"protocol": "blocking", "ranks": 2, "size_bytes": 1, "launch": 0}
+    return Record(study=name, points=[Point(at, "half_round_trip_us", [])], complete=False)
+
+
+@pytest.mark.parametrize("name", studies.STUDIES)
+def test_an_empty_list_of_samples_fulfils_no_claim_and_says_what_to_do(name: str) -> None:
+    for found in studies.judge(empty(name)):
+        if found.claim != OF_THE_PAPER:
+            assert found.outcome == "inconclusive"
+            assert found.evidence
+            assert found.advice
+
+
+@pytest.mark.parametrize("name", studies.STUDIES)
+def test_an_empty_list_of_samples_is_not_drawn_as_if_it_were_something(name: str) -> None:
+    try:
+        table = studies.draw(empty(name)).table
+    except LabError:  # the sentence is the rule
+        return
+    assert table.empty
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ("8,-1", "from 0 to 2147483647"),
+        ("many", "many"),
+        ("2147483648", "from 0 to 2147483647"),
+        ("", ""),
+    ],
+    ids=["negative", "not a number", "too large for MPI", "none"],
+)
+def test_a_program_refuses_sizes_that_no_message_has(
+    cluster: NamespaceCluster, tmp_path: Path, program: str, sizes: str, sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence), Session("A7", cluster, tmp_path) as session:
+        session.launch(places.root() / "labs" / program, 2, ["--sizes", sizes])
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("program", [each for each in PROGRAMS if each.endswith(".py")])
+def test_a_twin_refuses_what_the_memory_does_not_hold(
+    cluster: NamespaceCluster, tmp_path: Path, program: str
+) -> None:
+    large = tmp_path / Path(program).name
+    text = (places.root() / "labs" / program).read_text(encoding="utf-8")
+    assert 'os.sysconf("SC_PHYS_PAGES")' in text
+    large.write_text(text.replace('os.sysconf("SC_PHYS_PAGES")', "1000"))
+    with pytest.raises(UsageError, match="this machine has"), Session("A7", cluster, tmp_path) as s:
+        s.launch(large, 2, ["--sizes", "10000000"])
+
+
+@pytest.mark.cluster
+def test_more_ranks_than_the_nodes_have_places_for_are_refused(cluster: NamespaceCluster) -> None:
+    ranks = mpi.MOST_RANKS_A_NODE * len(cluster.nodes) + 1
+    with pytest.raises(UsageError, match=f"{ranks} ranks are too many for 4 nodes"):
+        mpi.launch(cluster, ["hostname"], ranks)

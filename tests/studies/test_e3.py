@@ -1,0 +1,112 @@
+"""E3: is HPL's check believed, is the network's share seen, and is tuning judged only with both states?"""
+
+from __future__ import annotations
+
+import pytest
+from made import outcomes
+from overlap_records import busy, record
+
+from beowulf.errors import LabError
+from beowulf.record import Point, Record
+from beowulf.studies import draw, e3_hpl, judge
+
+SWEEP = {"quick": False, "n": 960, "nb": 80, "p": 2, "q": 2, "runs": 8, "launches": 1}
+
+
+def solved(state: str = "as found", gflops: float = 0.5, **changes: object) -> list[Point]:
+    """A launch: eight solutions at about that rate; DGEMM at 1.5 a rank."""
+    at = {"state": state, "ranks": 4, "launch": 0}
+    rates = [gflops * (1 + 0.01 * (number % 3 - 1)) for number in range(8)]
+    facts = {"passed": [True] * 8, "residual": [0.007] * 8, **changes}
+    return [
+        Point(dict(at), "hpl_gflops", rates, facts),
+        Point(dict(at), "hpl_s", [0.6 / rate for rate in rates]),
+        Point(dict(at), "dgemm_gflops", [1.5]),
+    ]
+
+
+def made(*launches: list[Point], states: tuple[str, ...] = ("as found",)) -> Record:
+    points = [point for each in launches for point in each]
+    return record("E3", points, sweep={**SWEEP, "states": list(states)})
+
+
+def before_after(times: float) -> Record:
+    """HPL before and after, where the rate is so many times as high."""
+    both = ("before", "after")
+    return made(solved("before"), solved("after", 0.5 * times), states=both)
+
+
+def test_as_found_the_check_is_judged_and_tuning_is_not() -> None:
+    verdicts = judge(made(solved()))
+    assert outcomes(verdicts) == {
+        "residual": "holds",
+        "below-dgemm": "holds",
+        "tuned-time": "inconclusive",
+        "tuned-rate": "inconclusive",
+    }
+    assert "Lab 07" in verdicts.named("tuned-time").advice
+    assert verdicts.named("below-dgemm").numbers["share"] == pytest.approx(0.5 / 6, rel=0.05)
+
+
+def test_one_solution_that_fails_is_enough() -> None:
+    wrong = solved(passed=[True] * 7 + [False], residual=[0.007] * 7 + [123.0])
+    verdict = judge(made(wrong)).named("residual")
+    assert verdict.outcome == "contradicted"
+    assert "7 of 8" in verdict.evidence
+    assert "1.2e+02" in verdict.evidence
+
+
+def test_a_check_is_believed_on_a_busy_machine_and_a_rate_is_not() -> None:
+    found = outcomes(judge(busy(made(solved()))))
+    assert found["residual"] == "holds"
+    assert found["below-dgemm"] == "inconclusive"
+
+
+def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
+    assert outcomes(judge(made(solved(gflops=5.9))))["below-dgemm"] == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("times", "time", "rate"),
+    [
+        (2.5, "holds", "holds"),
+        (1.4, "holds", "contradicted"),
+        (1.0, "contradicted", "contradicted"),
+        (0.8, "contradicted", "contradicted"),
+    ],
+)
+def test_both_states_decide(times: float, time: str, rate: str) -> None:
+    found = outcomes(judge(before_after(times)))
+    assert (found["tuned-time"], found["tuned-rate"]) == (time, rate)
+
+
+def test_two_pairs_are_too_few() -> None:
+    both = ("before", "after")
+    points = [
+        Point(
+            {"state": s, "ranks": 4, "launch": 0}, q, [v] * 2, {"passed": [True], "residual": [0.1]}
+        )
+        for s, v in (("before", 1.0), ("after", 2.0))
+        for q in ("hpl_gflops", "hpl_s", "dgemm_gflops")
+    ]
+    verdict = judge(made(points, states=both)).named("tuned-time")
+    assert verdict.outcome == "inconclusive"
+    assert "2 pairs" in verdict.evidence
+
+
+def test_table_and_picture_have_each_state() -> None:
+    found = before_after(2.0)
+    table = e3_hpl.table(found)
+    assert list(table["state"]) == ["before", "after"]
+    assert table["gflops"][1] == pytest.approx(2 * table["gflops"][0])
+    assert list(table["dgemm_gflops"]) == [6.0, 6.0]
+    figure = draw(found)
+    assert "after: HPL, together 1" in figure.alt
+    assert len(figure.table) == 2
+
+
+def test_a_record_without_samples_decides_nothing_and_has_no_picture() -> None:
+    empty = made([])
+    assert set(outcomes(judge(empty)).values()) == {"inconclusive"}
+    with pytest.raises(LabError, match="no solution of HPL"):
+        draw(empty)

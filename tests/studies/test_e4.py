@@ -1,0 +1,129 @@
+"""E4: are the suite's checks, its nodes and its latency judged, and what moved between two states?"""
+
+from __future__ import annotations
+
+import pytest
+from made import outcomes
+from overlap_records import record
+
+from beowulf.errors import LabError
+from beowulf.record import Point, Record
+from beowulf.studies import draw, e4_hpcc, judge
+from beowulf.suites.hpcc_results import RESULTS
+
+USUAL = {
+    "hpl_gflops": 0.5,
+    "dgemm_gflops": 1.5,
+    "stream_gb_per_s": 8.0,
+    "ptrans_gb_per_s": 0.02,
+    "latency_us": 20.0,
+    "least_latency_us": 10.0,
+    "ring_latency_us": 60.0,
+}
+LAUNCHES = 4
+
+
+def launch(number: int, state: str, changes: dict[str, float]) -> list[Point]:
+    """One launch in a state, with figures as usual but for the changes."""
+    at = {"state": state, "ranks": 4, "launch": number}
+    wobble = 1 + 0.005 * (number % 3 - 1)
+    figures = {**USUAL, **{k: v for k, v in changes.items() if k in USUAL}}
+    points = [
+        Point(
+            {"suite": "hpcc", **at},
+            facts={"failures": [], "crowded": bool(changes.get("crowded", False))},
+        ),
+        Point(dict(at), "launch_s", [changes.get("launch_s", 100.0) * wobble]),
+        Point({"section": "PTRANS", **at}, "section_s", [7.0]),
+        Point({"section": "HPL", **at}, "section_s", [0.0]),
+        Point({"size_bytes": 8, **at}, "half_round_trip_us", [changes.get("ours", 9.0)] * 3),
+        Point({"spread": "dgemm", **at}, "dgemm_gflops_of_a_rank", [1.5, changes.get("fast", 1.6)]),
+    ]
+    for each in RESULTS:
+        if each.key in figures:
+            named = {"result": each.key, "test": each.test, "unit": each.unit}
+            points.append(Point({**named, **at}, each.key, [figures[each.key] * wobble]))
+    return points
+
+
+def made(*states: tuple[str, dict[str, float]]) -> Record:
+    points = [
+        p for name, changes in states for n in range(LAUNCHES) for p in launch(n, name, changes)
+    ]
+    return record("E4", points, sweep={"quick": False, "states": [name for name, _ in states]})
+
+
+def as_found(**changes: float) -> Record:
+    return made(("as found", changes))
+
+
+def before_after(**changes: float) -> Record:
+    return made(("before", {}), ("after", changes))
+
+
+def test_as_found_what_can_be_judged_is() -> None:
+    assert outcomes(judge(as_found())) == {
+        "checks": "holds",
+        "nodes-alike": "holds",
+        "latency-agrees": "holds",
+        "tuned-time": "inconclusive",
+        "local-unmoved": "inconclusive",
+        "network-moved": "inconclusive",
+    }
+
+
+def test_a_check_that_failed_is_named() -> None:
+    found = as_found()
+    found.points[0].facts["failures"] = ["PTRANS: the transposed matrix is wrong"]
+    verdict = judge(found).named("checks")
+    assert verdict.outcome == "contradicted"
+    assert "PTRANS" in verdict.evidence
+
+
+@pytest.mark.parametrize(
+    ("fast", "crowded", "expected"),
+    [(1.6, 0, "holds"), (3.0, 0, "contradicted"), (3.0, 1, "inconclusive"), (1.6, 1, "holds")],
+)
+def test_unlike_nodes_are_seen_where_each_has_a_core(
+    fast: float, crowded: float, expected: str
+) -> None:
+    verdict = judge(as_found(fast=fast, crowded=crowded)).named("nodes-alike")
+    assert verdict.outcome == expected
+    if expected == "inconclusive":
+        assert "beowulf node-bench --all" in verdict.advice
+
+
+def test_a_latency_that_is_three_times_ours_does_not_agree() -> None:
+    assert outcomes(judge(as_found(ours=30.0)))["latency-agrees"] == "contradicted"
+
+
+def test_what_talks_moves_and_what_is_local_does_not() -> None:
+    better = {"latency_us": 10.0, "ring_latency_us": 30.0, "ptrans_gb_per_s": 0.03}
+    found = outcomes(judge(before_after(launch_s=70.0, **better)))
+    assert found["tuned-time"] == "holds"
+    assert found["local-unmoved"] == "holds"
+    assert found["network-moved"] == "holds"
+
+
+def test_what_moved_the_other_way_is_said() -> None:
+    found = outcomes(judge(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0)))
+    assert found["tuned-time"] == "contradicted"
+    assert found["local-unmoved"] == "contradicted"
+    assert found["network-moved"] == "contradicted"
+
+
+def test_table_and_picture_have_results_and_sections() -> None:
+    found = as_found()
+    table = e4_hpcc.table(found)
+    assert set(table["result"]) == set(USUAL)
+    assert e4_hpcc.sections(found) == {"as found": {"PTRANS": 7.0}}
+    figure = draw(found)
+    assert "PTRANS 7" in figure.alt
+    assert "latency_us 19.9 us (as found)" in figure.alt
+
+
+def test_a_record_without_samples_decides_nothing() -> None:
+    empty = record("E4", [], sweep={"states": ["as found"]})
+    assert set(outcomes(judge(empty)).values()) == {"inconclusive"}
+    with pytest.raises(LabError, match="no result of hpcc"):
+        draw(empty)

@@ -1,0 +1,101 @@
+"""E5: is a search in parts held against the whole, and the application's gain against the ping-pong's?"""
+
+from __future__ import annotations
+
+import pytest
+from made import outcomes
+from overlap_records import record
+
+from beowulf.errors import LabError
+from beowulf.record import Point, Record
+from beowulf.studies import draw, e5_application, judge
+from beowulf.suites.blast import STEPS
+
+LAUNCHES = 4
+SHARES = {"scatter": 0.1, "format": 0.2, "search": 0.6, "merge": 0.1, "total": 1.0}
+
+
+def searches(
+    state: str, total: float, half_us: float, parts: tuple[int, ...], digests: dict[int, str]
+) -> list[Point]:
+    """All launches of a state: searches of so many seconds, and our ping-pong beside each."""
+    points = []
+    for launch in range(LAUNCHES):
+        at = {"state": state, "launch": launch}
+        wobble = 1 + 0.004 * (launch % 3 - 1)
+        trips = [half_us * wobble] * 3
+        points.append(Point({**at, "ranks": 2, "size_bytes": 8}, "half_round_trip_us", trips))
+        for count in parts:
+            seconds = total * wobble / count
+            for step in STEPS:
+                where = {**at, "ranks": count, "parts": count}
+                facts = (
+                    {"hits": [12], "digest": [digests.get(count, "same")]}
+                    if step == "total"
+                    else {}
+                )
+                points.append(Point(where, f"{step}_s", [SHARES[step] * seconds], facts))
+    return points
+
+
+def made(
+    *states: tuple[str, float, float],
+    parts: tuple[int, ...] = (1, 2, 4),
+    digests: dict[int, str] | None = None,
+) -> Record:
+    points = [p for name, s, us in states for p in searches(name, s, us, parts, digests or {})]
+    names = [name for name, _, _ in states]
+    return record("E5", points, sweep={"quick": False, "states": names, "parts": list(parts)})
+
+
+def test_as_found_only_the_result_is_judged() -> None:
+    assert outcomes(judge(made(("as found", 4.0, 10.0)))) == {
+        "identical": "holds",
+        "tuned-time": "inconclusive",
+        "synthetic-is-the-limit": "inconclusive",
+    }
+
+
+def test_another_result_contradicts() -> None:
+    found = made(("as found", 4.0, 10.0), digests={4: "another"})
+    verdict = judge(found).named("identical")
+    assert verdict.outcome == "contradicted"
+    assert "2 results" in verdict.evidence
+
+
+@pytest.mark.parametrize("parts", [(1,), (2, 4)])
+def test_without_the_whole_and_a_part_nothing_is_identical(parts: tuple[int, ...]) -> None:
+    verdict = judge(made(("as found", 4.0, 10.0), parts=parts)).named("identical")
+    assert verdict.outcome == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "half_us", "time", "limit"),
+    [
+        (4.0 * 0.89, 10.0 * 0.58, "holds", "holds"),  # as in the paper
+        (4.0, 5.0, "contradicted", "holds"),
+        (2.0, 9.0, "holds", "contradicted"),
+        (4.0, 10.0, "contradicted", "inconclusive"),
+    ],
+)
+def test_both_states_decide(seconds: float, half_us: float, time: str, limit: str) -> None:
+    found = outcomes(judge(made(("before", 4.0, 10.0), ("after", seconds, half_us))))
+    assert (found["tuned-time"], found["synthetic-is-the-limit"]) == (time, limit)
+
+
+def test_table_and_picture_have_each_number_of_parts() -> None:
+    found = made(("as found", 4.0, 10.0))
+    table = e5_application.table(found)
+    assert list(table["parts"]) == [1, 2, 4]
+    assert list(table["speed_up"].round(2)) == [1.0, 2.0, 4.0]
+    figure = draw(found)
+    assert "total: 1 part 3.992, 2 parts 1.996, 4 parts 0.998" in figure.alt
+    states = made(("before", 4.0, 10.0), ("after", 2.0, 5.0))
+    assert "4 parts, after" in draw(states).alt
+
+
+def test_a_record_without_samples_decides_nothing() -> None:
+    empty = record("E5", [], sweep={"states": ["as found"], "parts": [1, 2]})
+    assert set(outcomes(judge(empty)).values()) == {"inconclusive"}
+    with pytest.raises(LabError, match="no search"):
+        draw(empty)

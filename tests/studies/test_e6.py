@@ -1,0 +1,160 @@
+"""E6: are knobs that are alike, different, absent or noisy judged as they are, and is the testbed put back?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from knob_records import BLOCKS, compared
+from made import outcomes
+from overlap_records import busy, record
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
+from beowulf.record import Point, Record
+from beowulf.studies import draw, e6_knobs, judge
+from beowulf.studies.knob_gains import ALONE, LATER, TOGETHER, gains
+from beowulf.studies.knob_verdicts import CLAIMS
+from beowulf.tuning import machines
+from beowulf.tuning.change import changing
+from beowulf.tuning.cycle import AFTER, Length
+from beowulf.tuning.knobs import ALL
+from beowulf.tuning.testbed import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
+
+
+def usual(**changes: list[Point]) -> Record:
+    """As the paper's cluster might have it: all four knobs, and together 54 % less."""
+    parts = {
+        MODERATION: compared(MODERATION, 0.55),
+        FIREWALL: compared(FIREWALL, 0.85),
+        IRQBALANCE: compared(IRQBALANCE, 0.99),
+        LOW_LATENCY: compared(LOW_LATENCY, 1.02),
+        TOGETHER: compared(TOGETHER, 0.46),
+        LATER: compared(FIREWALL, 0.8, LATER, 30.0),
+        **changes,
+    }
+    made = record("E6", [point for each in parts.values() for point in each])
+    made.sweep["testbed"] = {MODERATION: "50", FIREWALL: "100"}
+    made.cluster["kind"] = "pcs"
+    return made
+
+
+def test_each_claim_holds_where_the_record_shows_it() -> None:
+    found = outcomes(judge(usual()))
+    assert set(found) == set(CLAIMS)
+    assert set(found.values()) == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("knob", "times", "claim"),
+    [
+        (MODERATION, 0.98, "moderation-most"),
+        (FIREWALL, 0.99, "firewall-contributes"),
+        (IRQBALANCE, 0.7, "irqbalance-hardly"),
+        (LOW_LATENCY, 0.9, "tcp-low-latency-not-better"),
+        (TOGETHER, 0.20, "together-54-percent"),
+        (TOGETHER, 0.40, "not-additive"),
+    ],
+)
+def test_a_claim_is_contradicted_where_the_record_shows_the_opposite(
+    knob: str, times: float, claim: str
+) -> None:
+    made = {
+        "not-additive": {
+            IRQBALANCE: compared(IRQBALANCE, 1.0),
+            LOW_LATENCY: compared(LOW_LATENCY, 1.0),
+        }
+    }.get(claim, {})
+    found = outcomes(judge(usual(**{**made, knob: compared(knob, times)})))
+    assert found[claim] == "contradicted"
+
+
+def test_the_firewall_may_matter_only_when_moderation_is_gone() -> None:
+    verdicts = judge(usual(**{FIREWALL: compared(FIREWALL, 0.98)}))
+    said = next(v for v in verdicts if v.claim == "firewall-contributes")
+    assert said.outcome == "contradicted"
+    assert "no effect; when moderation is gone already: -20" in said.evidence
+
+
+def test_without_a_card_the_size_of_a_stand_in_decides_nothing() -> None:
+    made = usual()
+    made.cluster["kind"] = "namespaces"
+    found = outcomes(judge(made))
+    assert found["together-54-percent"] == "inconclusive"
+    assert found["deviation-halved"] == "inconclusive"
+    assert found["not-additive"] == "holds"
+
+
+def test_a_knob_that_is_absent_is_not_observable_and_says_where_it_is() -> None:
+    made = usual()
+    made.points = [point for point in made.points if point.at["knob"] != IRQBALANCE]
+    made.points.append(Point({"knob": IRQBALANCE}, facts={"absent": "not observable here: no."}))
+    said = next(v for v in judge(made) if v.claim == "irqbalance-hardly")
+    assert said.outcome == "inconclusive"
+    assert said.evidence == "not observable here: no."
+    assert "real PCs" in said.advice
+
+
+def test_a_busy_machine_decides_nothing() -> None:
+    assert set(outcomes(judge(busy(usual()))).values()) == {"inconclusive"}
+
+
+def test_where_no_knob_can_be_turned_nothing_is_decided_and_drawn() -> None:
+    made = usual()
+    made.points = [Point({"knob": MODERATION}, facts={"absent": "not observable here: no root."})]
+    assert set(outcomes(judge(made)).values()) == {"inconclusive"}
+    with pytest.raises(LabError, match="compares no knob"):
+        draw(made)
+
+
+def test_a_launch_that_was_cut_short_is_left_out() -> None:
+    made = usual()
+    made.points = [p for p in made.points if (p.at["launch"], p.at["state"]) != (1, AFTER)]
+    found = {(each.knob, each.way): each for each in gains(made)}
+    assert found[MODERATION, ALONE].ratio.n == 2 * BLOCKS
+    assert found[MODERATION, ALONE].ratio.median == pytest.approx(0.55, rel=0.01)
+
+
+def test_the_picture_has_every_knob_and_the_table_mean_and_deviation() -> None:
+    figure = draw(usual())
+    for name in (MODERATION, FIREWALL, TOGETHER, "firewall after the others"):
+        assert name in figure.alt
+    assert len(figure.table) == 6
+    assert {"mean_before_us", "deviation_after_us", "p95_after_us", "decision"} <= set(figure.table)
+
+
+# Measured
+
+
+@pytest.mark.cluster
+def test_the_study_makes_the_testbed_measures_and_puts_everything_back(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(e6_knobs, "QUICK_LENGTH", Length(blocks=2, most_blocks=2, samples=5))
+    monkeypatch.setattr(e6_knobs, "QUICK_LAUNCHES", 1)
+    knobs = [ALL[MODERATION], ALL[FIREWALL]]
+    before = machines.read(cluster, knobs)
+    told: list[Any] = []
+    made = e6_knobs.measure(
+        cluster, tmp_path, quick=True, progress=lambda done, of, what: told.append(done / of)
+    )
+    assert machines.read(cluster, knobs) == before
+    assert made.complete, made.warnings
+    assert told == sorted(told)
+    assert set(outcomes(judge(made))) == set(CLAIMS)
+    compared_here = {(p.at["knob"], p.at["way"]) for p in made.points if "way" in p.at}
+    assert (FIREWALL, ALONE) in compared_here
+    if made.sweep["testbed"].keys() == {MODERATION, FIREWALL}:
+        assert {(TOGETHER, ALONE), (FIREWALL, LATER)} <= compared_here
+    assert draw(made).alt
+
+
+@pytest.mark.cluster
+def test_a_cluster_whose_knobs_are_turned_already_is_not_measured(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    with changing(cluster, [(ALL[FIREWALL], "10")]) as changes:
+        changes(True)
+        with pytest.raises(LabError, match=r"firewall is 10 and not none.*tune revert"):
+            e6_knobs.measure(cluster, tmp_path, quick=True)

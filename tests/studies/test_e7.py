@@ -1,0 +1,124 @@
+"""E7: does the procedure find, change, measure and keep what it should, and is a wrong one judged so?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from knob_records import compared
+from made import outcomes
+from overlap_records import busy, record
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.record import Point, Record
+from beowulf.studies import draw, e7_procedure, judge
+from beowulf.studies.e7_procedure import CLAIMS, FIRST, KEPT, LAST, REVERTED, STEP
+from beowulf.studies.knob_gains import TOGETHER
+from beowulf.tuning import machines
+from beowulf.tuning.cycle import Length
+from beowulf.tuning.knobs import ALL
+from beowulf.tuning.testbed import FIREWALL, MODERATION
+
+NODES = ("node00", "node01", "node02", "node03")
+TESTBED = {MODERATION: "50", FIREWALL: "100"}
+
+
+def asked(when: str, question: str, wanted: str, *answers: str) -> Point:
+    """What the nodes answered to a question; the last answer is that of all further nodes."""
+    by_node = {node: answers[min(i, len(answers) - 1)] for i, node in enumerate(NODES)}
+    alike = len(set(by_node.values())) == 1
+    fine = alike and (not wanted or answers[0] == wanted)
+    facts: dict[str, Any] = {"asks": f"{question}?", "wanted": wanted, "answers": by_node}
+    return Point(
+        {"question": question, "when": when}, facts={**facts, "alike": alike, "as_wanted": fine}
+    )
+
+
+def usual(*, fate: str = KEPT, left: str = "none", driver: tuple[str, ...] = ("veth",)) -> Record:
+    """A procedure that found both parts of the testbed, and kept both changes."""
+    points = []
+    for when, moderation, firewall in ((FIRST, "50", "100"), (LAST, "0", left)):
+        points += [
+            asked(when, "driver", "", *driver),
+            asked(when, "kernel", "", "6.1"),
+            asked(when, MODERATION, "0", moderation),
+            asked(when, FIREWALL, "none", firewall),
+        ]
+    points += [Point({"knob": MODERATION, "step": 1}, facts={"fate": KEPT, "to": "0"})]
+    points += [Point({"knob": FIREWALL, "step": 2}, facts={"fate": fate, "to": "none"})]
+    points += compared(MODERATION, 0.5, STEP) + compared(FIREWALL, 0.8, STEP, 25.0)
+    points += compared(TOGETHER, 0.4, STEP)
+    made = record("E7", points)
+    made.sweep["testbed"] = TESTBED
+    return made
+
+
+def test_each_claim_holds_where_the_record_shows_it() -> None:
+    found = outcomes(judge(usual()))
+    assert set(found) == set(CLAIMS)
+    assert set(found.values()) == {"holds"}
+
+
+def test_unlike_drivers_are_said() -> None:
+    verdicts = judge(usual(driver=("e1000e 3.2", "e1000e 3.3")))
+    said = next(v for v in verdicts if v.claim == "nodes-alike")
+    assert said.outcome == "contradicted"
+    assert "e1000e 3.2, e1000e 3.3" in said.evidence
+
+
+def test_what_was_reverted_is_still_there_and_what_was_kept_must_not_be() -> None:
+    assert outcomes(judge(usual(fate=REVERTED, left="100")))["checklist-finds"] == "inconclusive"
+    assert outcomes(judge(usual(fate=KEPT, left="100")))["checklist-finds"] == "contradicted"
+
+
+def test_a_node_that_answers_otherwise_was_not_found_as_the_testbed_has_it() -> None:
+    made = usual()
+    made.points[3] = asked(FIRST, FIREWALL, "none", "none", "100")
+    assert outcomes(judge(made))["checklist-finds"] == "contradicted"
+
+
+def test_a_procedure_that_makes_nothing_faster_is_contradicted() -> None:
+    made = usual()
+    made.points = [p for p in made.points if p.at.get("knob") != TOGETHER]
+    made.points += compared(TOGETHER, 1.0, STEP)
+    assert outcomes(judge(made))["procedure-gains"] == "contradicted"
+
+
+def test_a_busy_machine_decides_nothing_that_is_timed() -> None:
+    found = outcomes(judge(busy(usual())))
+    assert found["procedure-gains"] == "inconclusive"
+    assert found["nodes-alike"] == "holds"
+
+
+def test_without_answers_nothing_is_decided() -> None:
+    assert set(outcomes(judge(record("E7", []))).values()) == {"inconclusive"}
+
+
+def test_the_picture_says_what_became_of_each_step() -> None:
+    figure = draw(usual(fate=REVERTED, left="100"))
+    assert "moderation: kept" in figure.alt
+    assert "firewall: reverted" in figure.alt
+    assert len(figure.table) == 3
+
+
+@pytest.mark.cluster
+def test_the_procedure_runs_to_its_end_and_leaves_everything_as_it_was(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(e7_procedure, "QUICK_LENGTH", Length(blocks=2, most_blocks=2, samples=5))
+    knobs = [ALL[MODERATION], ALL[FIREWALL]]
+    before = machines.read(cluster, knobs)
+    made = e7_procedure.measure(cluster, tmp_path, quick=True)
+    assert machines.read(cluster, knobs) == before
+    made = Record.load(made.save_in(tmp_path))
+    assert made.complete, made.warnings
+    found = outcomes(judge(made))
+    assert set(found) == set(CLAIMS)
+    assert found["nodes-alike"] == "holds"
+    assert found["checklist-finds"] in ("holds", "inconclusive")
+    first = e7_procedure.answered(made, FIRST)
+    assert set(first[FIREWALL]["answers"]) == set(cluster.nodes)
+    assert set(first[FIREWALL]["answers"].values()) == {"100"}
+    assert set(e7_procedure.fates(made).values()) <= {KEPT, REVERTED}
+    assert draw(made).alt

@@ -1,0 +1,179 @@
+"""Are the tools of others found, asked for the right row, and read as they print? What if they print something else?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from node_records import printed
+
+from beowulf.cluster import Completed
+from beowulf.errors import LabError
+from beowulf.studies.node_neighbours import (
+    ABSENT,
+    BESIDE,
+    LMBENCH,
+    NEIGHBOURS,
+    PERF,
+    TOOL,
+    Neighbour,
+    beside,
+    command,
+    found,
+    mean_figure,
+    read,
+)
+from beowulf.studies.node_rows import label
+
+# As perf 6.1 and LMBench 3 print them.
+PERF_CALLS = """# Running 'syscall/basic' benchmark:
+# Executed 3000000 getppid() calls
+     Total time: 0.529 [sec]
+
+       0.176476 usecs/op
+        5666492 ops/sec
+"""
+PERF_COPIES = """# Running 'mem/memcpy' benchmark:
+# function 'default' (Default memcpy() provided by glibc)
+# Copying 64MB bytes ...
+
+      {} {}/sec
+"""
+
+
+def of(tool: str, row: str) -> Neighbour:
+    return next(each for each in NEIGHBOURS[row] if each.tool == tool)
+
+
+@pytest.mark.parametrize(
+    ("tool", "row", "text", "figure"),
+    [
+        (PERF, "null call", PERF_CALLS, 0.176476),
+        (PERF, "Bcopy (libc)", PERF_COPIES.format("10.105747", "GB"), 10.105747 * 1073.741824),
+        (PERF, "Bcopy (libc)", PERF_COPIES.format("512.5", "MB"), 512.5 * 1.048576),
+        (LMBENCH, "null call", "Simple syscall: 0.1045 microseconds\n", 0.1045),
+        (LMBENCH, "stat", "Simple stat: 0.3900 microseconds\n", 0.39),
+        (
+            LMBENCH,
+            "null I/O",
+            "Simple read: 0.4 microseconds\nSimple write: 0.2 microseconds\n",
+            0.3,
+        ),
+        (LMBENCH, "select", "Select on 100 tcp fd's: 4.7000 microseconds\n", 4.7),
+        (LMBENCH, "pipe", "Pipe latency: 2.8012 microseconds\n", 2.8012),
+        (LMBENCH, "UDP", "UDP latency using localhost: 11.9 microseconds\n", 11.9),
+        (LMBENCH, "pipe bandwidth", "Pipe bandwidth: 6605.32 MB/sec\n", 6605.32),
+        (LMBENCH, "mem read", "67.11 19894.52\n", 19894.52),
+    ],
+)
+def test_what_a_tool_prints_is_read(tool: str, row: str, text: str, figure: float) -> None:
+    assert read(of(tool, row), text) == pytest.approx(figure)
+
+
+@pytest.mark.parametrize("text", ["", "WARNING: perf not found for kernel 9.9\n", "0.0 usecs/op\n"])
+def test_what_is_no_figure_is_told(text: str) -> None:
+    with pytest.raises(LabError, match="perf bench printed no figure but:"):
+        read(of(PERF, "null call"), text)
+
+
+def test_every_row_with_a_neighbour_is_a_row_of_ours() -> None:
+    ours = {label(program, row) for program, each in printed().items() for row in each}
+    assert set(NEIGHBOURS) <= ours
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_command_is_one_that_a_shell_takes(quick: bool) -> None:
+    for each in [each for row in NEIGHBOURS.values() for each in row]:
+        line = command(each, "/a folder", 64 << 20, quick=quick)
+        assert "{" not in line
+        assert subprocess.run(["sh", "-n", "-c", line]).returncode == 0
+
+
+def test_as_much_is_copied_in_blocks_of_any_size() -> None:
+    """A hundred copies of a small block would be over before the clock has seen them."""
+    small, large = (command(of(PERF, "Bcopy (libc)"), "", mib << 20).split() for mib in (1, 64))
+    of_small, of_large = (int(words[words.index("-l") + 1]) for words in (small, large))
+    assert of_small == 64 * of_large
+
+
+def test_a_mean_is_over_all_repetitions_and_a_rate_over_all_bytes() -> None:
+    samples: list[dict[str, Any]] = [
+        {"seconds": 1e-6, "repetitions": 1},
+        {"seconds": 6e-6, "repetitions": 3},
+    ]
+    assert mean_figure(samples) == pytest.approx(1.75)
+    rates = [{**sample, "size_bytes": 7} for sample in samples]
+    assert mean_figure(rates) == pytest.approx(4)
+
+
+# ---- On a node ----------------------------------------------------------------------------------
+
+
+class ThisMachine:
+    """A node whose shell is this machine's, and finds programs in these folders first."""
+
+    def __init__(self, *folders: Path) -> None:
+        self.path = ":".join(map(str, folders)) + ":/usr/bin:/bin"
+
+    def run(self, node: str, words: str, *, timeout_s: float) -> Completed:
+        env = {**os.environ, "PATH": self.path}
+        done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, env=env)
+        return Completed(done.returncode, done.stdout, done.stderr, 0.0)
+
+
+def tool(folder: Path, name: str, *says: str) -> Path:
+    """A folder with a program that says these lines on stderr, as LMBench's do."""
+    folder.mkdir(exist_ok=True)
+    program = folder / name
+    program.write_text("#!/bin/sh\n" + "".join(f"echo '{line}' >&2\n" for line in says))
+    program.chmod(0o755)
+    return folder
+
+
+def lines(row: str) -> list[dict[str, Any]]:
+    sample = {"kind": "sample", "row": row, "seconds": 4e-6, "repetitions": 2}
+    result = {"kind": "result", "row": row, "median": 2.5}
+    return [{"kind": "about"}, sample, sample, result, {"kind": "end"}]
+
+
+AT = {"program": "processes", "node": "node01", "launch": 2}
+
+
+def test_an_installed_lmbench_is_found_and_its_figure_stands_beside_our_median(
+    tmp_path: Path,
+) -> None:
+    folder = tool(tmp_path / "lm bench", "lat_syscall", "Simple syscall: 2.0 microseconds")
+    node = ThisMachine(folder)
+    tools = found(node, "node01")  # type: ignore[arg-type]
+    assert tools[LMBENCH] == str(folder)
+    only = {LMBENCH: tools[LMBENCH], PERF: ABSENT}
+    points, wrong = beside(node, lines("null call"), AT, only, quick=True)  # type: ignore[arg-type]
+    assert wrong == []
+    [point] = points
+    assert point.at == {TOOL: LMBENCH, BESIDE: "null call", "node": "node01", "launch": 2}
+    assert point.facts == {"theirs": 2.0, "ours": 2.5}
+
+
+def test_beside_perf_stands_our_mean(tmp_path: Path) -> None:
+    node = ThisMachine(tool(tmp_path / "bin", "perf", "  0.25 usecs/op"))
+    points, _ = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)  # type: ignore[arg-type]
+    assert [point.facts for point in points] == [{"theirs": 0.25, "ours": 2.0}]
+
+
+def test_a_tool_that_is_nowhere_is_told_with_how_to_get_it(tmp_path: Path) -> None:
+    tool(tmp_path / "bin", "perf", "WARNING: perf not found for kernel 9.9")
+    tools = found(ThisMachine(tmp_path / "bin"), "node01")  # type: ignore[arg-type]
+    assert tools[PERF].startswith(ABSENT)
+    assert "linux-perf" in tools[PERF]
+    points, wrong = beside(ThisMachine(), lines("null call"), AT, {PERF: tools[PERF]}, quick=True)  # type: ignore[arg-type]
+    assert (points, wrong) == ([], [])
+
+
+def test_a_tool_that_fails_is_told_and_ends_nothing(tmp_path: Path) -> None:
+    node = ThisMachine(tool(tmp_path / "bin", "perf", "Invalid argument"))
+    points, wrong = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)  # type: ignore[arg-type]
+    assert points == []
+    assert wrong == ["node01, null call: perf bench printed no figure but: Invalid argument"]

@@ -1,0 +1,127 @@
+"""Is hpcc's output read whole, and does a check that failed, or an output that breaks off, say so?"""
+
+from __future__ import annotations
+
+import pytest
+from hpcc_text import output
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beowulf.errors import LabError
+from beowulf.suites import hpcc_results
+from beowulf.suites.hpcc_results import RESULTS
+
+
+def test_all_seven_benchmarks_have_figures() -> None:
+    found = hpcc_results.read(output(rates=[0.4, 0.5]))
+    assert {result.test for result in RESULTS if result.key in found.figures} == {
+        *("HPL", "DGEMM", "STREAM", "PTRANS", "RandomAccess", "FFT", "b_eff")
+    }
+    assert found.figures["dgemm_gflops"] == 1.75
+    assert found.figures["latency_us"] == 14.8
+    assert found.figures["bandwidth_gb_per_s"] == 0.0118
+    assert found.figures["hpl_gflops"] == 0.5, "the best of the solutions"
+    assert found.spread["dgemm"] == (1.5, 2.0)
+    assert found.failures == []
+
+
+def test_each_result_has_a_key_of_its_own_with_its_unit() -> None:
+    keys = [result.key for result in RESULTS]
+    assert len(set(keys)) == len(keys)
+    ends = ("_gflops", "_gb_per_s", "_gups", "_us")
+    assert all(key.endswith(ends) for key in keys)
+
+
+def test_every_solution_is_kept_with_the_time_that_its_rate_means() -> None:
+    found = hpcc_results.read(output(rates=[0.25, 0.5], n=1200))
+    assert [solution.gflops for solution in found.solutions] == [0.25, 0.5]
+    slow, fast = (solution.seconds for solution in found.solutions)
+    assert slow == pytest.approx(2 * fast)
+    assert fast == pytest.approx((2 / 3 * 1200**3 + 1.5 * 1200**2) / 0.5e9)
+
+
+def test_the_sections_have_the_seconds_of_hpccs_clock() -> None:
+    found = hpcc_results.read(output())
+    expected = {
+        "MPIRandomAccess": 7,
+        "PTRANS": 2,
+        "StarDGEMM": 1,
+        "LatencyBandwidth": 130,
+        "HPL": 10,
+    }
+    assert found.sections == expected
+
+
+def test_a_bandwidth_that_was_cut_short_is_left_out() -> None:
+    found = hpcc_results.read(output(), brief=True)
+    assert "latency_us" in found.figures
+    assert not {result.key for result in RESULTS if result.rings} & set(found.figures)
+
+
+def test_one_rank_has_nobody_to_talk_to() -> None:
+    silent = dict.fromkeys(("AvgPingPongLatency_usec", "MinPingPongLatency_usec"), "-1")
+    found = hpcc_results.read(output(CommWorldProcs="1", **silent))
+    assert "hpl_gflops" in found.figures
+    assert "latency_us" not in found.figures
+
+
+def test_a_solution_that_fails_its_check_is_named_with_its_figures() -> None:
+    text = output(rates=[0.5, 0.6], words=["PASSED", "FAILED"], residual="123.4", Success="0")
+    (said,) = hpcc_results.read(text).failures
+    assert "solution 2 of 2" in said
+    assert "123.4" in said
+    assert "0.6 Gflop/s" in said
+
+
+@pytest.mark.parametrize("residual", ["nan", "inf"])
+def test_a_residual_that_is_no_number_is_a_failed_check(residual: str) -> None:
+    found = hpcc_results.read(output(words=["FAILED"], residual=residual))
+    assert found.failures
+    assert found.solutions[0].residual == -1.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"ptrans": "FAILED"}, "PTRANS: the transposed matrix is wrong"),
+        ({"MPIRandomAccess_ErrorsFraction": "0.02"}, "RandomAccess: 2.00% of the words are wrong"),
+        ({"MPIFFT_maxErr": "0.5"}, "FFT: there and back again differs by 0.5"),
+        ({"dgemm_errors": 3}, "StarDGEMM: the check fails on 3 ranks"),
+        ({"Success": "0"}, "hpcc calls the run a failure"),
+    ],
+)
+def test_each_other_check_that_fails_is_named(changes: dict[str, str], sentence: str) -> None:
+    (said,) = hpcc_results.read(output(**changes)).failures  # type: ignore[arg-type]
+    assert sentence in said
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "It printed nothing"),
+        ("mpirun was unable to launch\n", "Its last line: mpirun was unable to launch"),
+        (output().partition("Begin of StarDGEMM")[0], "breaks off after PTRANS"),
+        (output().partition("End of Summary")[0], "breaks off after HPL"),
+        (output().replace("PTRANS_GBs", "Another"), "no figure PTRANS_GBs"),
+        (output(StarSTREAM_Triad="-1"), "did not measure StarSTREAM_Triad"),
+        (output(MPIFFT_Gflops="nan"), "did not measure MPIFFT_Gflops"),
+        (output(MPIFFT_Gflops="many"), "no figure MPIFFT_Gflops"),
+        (output().replace("WR11", "XX11"), "0 solutions of HPL and 1 checks"),
+        (output(rates=[0.0]), "a rate of 0.000e+00"),
+    ],
+)
+def test_an_output_that_is_not_whole_is_a_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(LabError, match=sentence.replace("+", "\\+")):
+        hpcc_results.read(text)
+
+
+WHOLE = output(rates=[0.4, 0.5])
+
+
+@given(st.integers(0, len(WHOLE) - 2))
+def test_an_output_cut_anywhere_is_refused_or_whole(length: int) -> None:
+    try:
+        found = hpcc_results.read(WHOLE[:length])
+    except LabError:
+        return
+    assert found == hpcc_results.read(WHOLE)

@@ -1,0 +1,171 @@
+"""Does the real hpcc run on the nodes with its own MPI, leave ours alone, and leave nothing behind?"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from pathlib import Path
+
+import pytest
+from running import Beowulf, wait_until
+from typer.testing import CliRunner
+
+from beowulf import places
+from beowulf.cli.commands import app
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
+from beowulf.studies import e4_hpcc
+from beowulf.suites import hpcc, hpl, problem
+from beowulf.suites.hpcc_results import RESULTS, SECTIONS
+
+pytestmark = pytest.mark.cluster
+TINY = 160
+
+
+@pytest.fixture(scope="module")
+def master(cluster: NamespaceCluster) -> str:
+    return cluster.nodes[0]
+
+
+def left(cluster: NamespaceCluster) -> list[str]:
+    """Processes of hpcc and of its launcher on any node."""
+    found = []
+    for node in cluster.nodes:
+        names = cluster.run(node, "ps -e -o comm=").stdout.split()
+        found += [
+            f"{node}: {name}" for name in names if name in ("hpcc", "orted", "mpirun.openmpi")
+        ]
+    return found
+
+
+@pytest.mark.usefixtures("hpcc_is_here")
+def test_the_nodes_shells_still_have_our_mpi_first(cluster: NamespaceCluster, master: str) -> None:
+    assert Path("/usr/bin/mpirun").exists(), (
+        "Debian's alternatives are there, which could capture it"
+    )
+    ask = "for name in mpicc mpiexec mpirun; do command -v $name; done; mpicc -show"
+    own = (
+        str(places.mpi_prefix("classic") / "bin" / "mpicc"),
+        str(cluster.folder / "bin" / "mpiexec"),
+    )
+    for words, stdin in (
+        (ask, ""),
+        ("", ask),
+    ):  # a command over ssh, and a login shell that is typed into
+        said = cluster.run(master, words, stdin=stdin).stdout.split("\n")
+        assert tuple(said[:2]) == own
+        assert said[2] == str(cluster.folder / "bin" / "mpirun")
+        assert "openmpi" not in said[3]
+
+
+@pytest.mark.usefixtures("hpcc_is_here")
+def test_a_failed_check_ends_with_1_after_the_figures_were_shown(
+    cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEOWULF_STATE", str(cluster.folder))
+    monkeypatch.setattr(problem, "THRESHOLD", 1e-9)  # which no solution in double precision reaches
+    done = CliRunner().invoke(app, ["hpl", "-n", "2", "--size", str(TINY), "--runs", "2"])
+    assert isinstance(done.exception, LabError)
+    assert done.exception.exit_code == 1
+    assert "solution 1 of 2 fails its check" in str(done.exception)
+    rows = [line.split() for line in done.stdout.splitlines() if line.endswith("FAILED")]
+    assert [row[0] for row in rows] == ["1", "2"]
+    assert all(float(row[2]) > 0 for row in rows)
+    assert "DGEMM" in done.stdout
+    wait_until(lambda: not left(cluster), "nothing of hpcc is left on a node")
+
+
+@pytest.mark.usefixtures("hpcc_is_here")
+def test_a_study_of_the_real_suite_has_every_figure(
+    cluster: NamespaceCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[str] = []
+    record = e4_hpcc.measure(
+        cluster,
+        tmp_path,
+        quick=True,
+        size=TINY,
+        progress=lambda done, of, what: told.append(what),
+    )
+    record.save_in(tmp_path)
+    # b_eff, whose messages are cut short here, looks at the first and the last byte of what it gets.
+    assert "ERROR" not in capsys.readouterr().err
+    measured = {point.quantity for point in record.points if point.samples}
+    assert {result.key for result in RESULTS if not result.rings} <= measured
+    assert not {result.key for result in RESULTS if result.rings} & measured
+    (about,) = record.select(suite="hpcc")
+    assert about.facts["failures"] == []
+    assert about.facts["summary"]["CommWorldProcs"] == "4"
+    assert "libblas" in about.facts["blas"]
+    assert "Open MPI" in about.facts["mpi_library"]
+    assert set(about.facts["sections_s"]) == set(SECTIONS)
+    assert record.sweep["input"] == problem.of_size(TINY, 4).text
+    assert "E4: HPL" in told
+    verdicts = {verdict.claim: verdict.outcome for verdict in e4_hpcc.claims(record)}
+    assert verdicts["checks"] == "holds"
+    assert verdicts["tuned-time"] == "inconclusive"
+    assert e4_hpcc.picture(record).alt
+    scratch = cluster.run(cluster.nodes[0], "ls -d /tmp/beowulf-hpcc.* 2>/dev/null").stdout
+    assert scratch == ""
+
+
+@pytest.mark.usefixtures("hpcc_is_here")
+def test_a_run_that_takes_too_long_is_ended_on_every_node(cluster: NamespaceCluster) -> None:
+    # The wire alone needs longer for b_eff's long messages.
+    with pytest.raises(LabError, match="hpcc did not end within 2 s"):
+        hpcc.run(cluster, problem.of_size(960, 4), timeout_s=2)
+    wait_until(lambda: not left(cluster), "nothing of hpcc is left on a node")
+
+
+def test_a_node_without_hpcc_is_named(
+    cluster: NamespaceCluster, master: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hpcc, "HPCC", "/nowhere/hpcc")
+    with pytest.raises(LabError, match=f"hpcc is not installed on {master}") as refused:
+        hpcc.run(cluster, problem.of_size(TINY, 4))
+    assert "`sudo apt-get install hpcc`" in str(refused.value)
+
+
+@pytest.mark.usefixtures("hpcc_is_here")
+def test_nodes_of_one_machine_have_its_memory_once(cluster: NamespaceCluster) -> None:
+    one, all_of_them = (hpcc.machine(cluster, list(cluster.nodes[:n])) for n in (1, 4))
+    assert all_of_them.cores == one.cores
+    assert all_of_them.memory_bytes < 2 * one.memory_bytes
+
+
+@pytest.mark.usefixtures("hpcc_is_here")
+def test_too_little_memory_is_refused_before_anything_starts(
+    cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = hpcc.machine(cluster, list(cluster.nodes))
+    small = dataclasses.replace(has, memory_bytes=300 * 1024**2)
+    monkeypatch.setattr(hpcc, "machine", lambda cluster, nodes: small)
+    monkeypatch.setattr(hpcc.mpi, "launch", lambda *words, **more: pytest.fail("it was started"))
+    with pytest.raises(LabError, match="MiB of memory"):
+        hpcc.run(cluster, problem.of_size(2400, 4))
+    chosen = hpl.choose(cluster, 4, memory=0.5)
+    assert chosen.matrix_bytes <= 0.5 * small.memory_bytes
+
+
+def test_what_cannot_be_run_is_a_sentence(at_cluster: Beowulf) -> None:
+    refused = {
+        ("hpl", "-n", "0"): "at least 1 node, not 0",
+        ("hpl", "-n", "9"): "9 ranks need 9 nodes, and this cluster has 4",
+        ("hpl", "--size", "500", "--memory", "0.5"): "The problem has one size",
+        ("hpcc", "--size", "7"): "160 to 400,000 equations, not 7",
+    }
+    for words, sentence in refused.items():
+        assert sentence in at_cluster(*words, code=2)
+    shown = at_cluster("hpl", "--show", "-n", "3", "--size", "960")
+    assert shown == problem.of_size(960, 3, runs=3).text
+
+
+def test_the_launcher_keeps_to_the_clusters_network() -> None:
+    words = shlex.join(hpcc.launcher(["node00", "node01"], crowded=True, brief=True))
+    assert words.startswith("/usr/bin/mpirun.openmpi -np 2 --host node00:1,node01:1")
+    assert "--mca btl_tcp_if_include eth0" in words
+    assert "--mca mpi_yield_when_idle 1" in words
+    assert "LD_PRELOAD=" in words
+    alone = shlex.join(hpcc.launcher(["node00"], crowded=False))
+    assert "--mca mpi_yield_when_idle 0" in alone
+    assert "LD_PRELOAD" not in alone

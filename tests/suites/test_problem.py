@@ -1,0 +1,84 @@
+"""Is HPL's problem sized to nodes and memory, and is what does not fit refused?"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beowulf.errors import LabError, UsageError
+from beowulf.suites import problem
+from beowulf.suites.problem import MOST_SHARE, Problem
+
+GIB = 1024**3
+
+
+@given(st.integers(1, 1024))
+def test_the_grid_is_as_square_as_it_can_be(ranks: int) -> None:
+    rows, columns = problem.grid(ranks)
+    assert rows * columns == ranks
+    assert rows <= columns
+    assert not [p for p in range(rows + 1, math.isqrt(ranks) + 1) if ranks % p == 0]
+
+
+@given(st.floats(0.01, MOST_SHARE), st.integers(GIB // 8, 512 * GIB), st.integers(1, 64))
+def test_a_share_of_the_memory_is_filled_and_never_exceeded(
+    share: float, memory_bytes: int, ranks: int
+) -> None:
+    found = problem.of_memory(share, memory_bytes, ranks)
+    assert found.matrix_bytes <= share * memory_bytes
+    assert found.n % (2 * found.nb) == 0, "PTRANS takes half of n in whole blocks"
+    step = 2 * found.nb
+    assert 8 * (found.n + step) ** 2 > share * memory_bytes
+
+
+def test_more_nodes_with_the_same_memory_each_take_a_larger_problem() -> None:
+    sizes = [problem.of_memory(0.5, nodes * GIB, nodes).n for nodes in (1, 2, 4, 8)]
+    assert sizes == sorted(set(sizes))
+
+
+def test_a_large_problem_has_the_papers_block() -> None:
+    assert problem.of_size(37326, 240).nb == 168
+    assert (problem.of_size(37326, 240).p, problem.of_size(37326, 240).q) == (15, 16)
+    assert problem.of_size(960, 4).nb < 168
+
+
+def test_the_input_has_its_values_in_the_lines_where_hpl_reads_them() -> None:
+    lines = Problem(960, 80, 2, 3, runs=3).text.splitlines()
+    values = {number: line.split("  ")[0].split() for number, line in enumerate(lines, 1)}
+    assert values[5] == ["3"]
+    assert values[6][:3] == ["960"] * 3
+    assert values[8] == ["80"]
+    assert (values[11], values[12]) == (["2"], ["3"])
+    assert values[13] == ["16.0"]
+    assert len(lines) == 36, "31 of HPL's, a separator, and four of PTRANS'"
+    assert all(line == line.strip() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: problem.of_size(100, 4), "160 to 400,000 equations, not 100"),
+        (lambda: problem.of_size(10**9, 4), "not 1,000,000,000"),
+        (lambda: problem.of_size(960, 4, runs=0), "1 to 20 times in a run, not 0"),
+        (lambda: problem.of_size(960, 4, runs=21), "not 21 times"),
+        (lambda: problem.of_memory(0.0, GIB, 4), "above 0 and at most 0.8, not 0"),
+        (lambda: problem.of_memory(1.5, GIB, 4), "not 1.5"),
+        (lambda: problem.of_memory(0.5, 1000, 4), "160 to 400,000 equations"),
+        (lambda: problem.grid(0), "at least 1 rank, not 0"),
+    ],
+)
+def test_what_is_no_problem_is_refused(call: object, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        call()  # type: ignore[operator]
+
+
+def test_a_problem_that_does_not_fit_is_refused_with_one_that_does() -> None:
+    with pytest.raises(LabError, match=r"take .* MiB of memory") as refused:
+        problem.refuse_too_large(problem.of_size(20_000, 4), 2 * GIB)
+    said = int(refused.value.mend.split("`--size ")[1].split("`")[0])
+    problem.refuse_too_large(problem.of_size(said, 4), 2 * GIB)
+    with pytest.raises(LabError, match="Close other programs"):
+        problem.refuse_too_large(problem.of_size(160, 64), GIB)

@@ -1,0 +1,276 @@
+"""The node benchmarks: is every row of paper A there, in an order that holds on any machine, and what is wrong said?"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import statistics
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from running import wait_until
+
+from beowulf import mpi, papers, places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.measure.lines import Lines
+
+LAB = places.root() / "labs" / "02-node-benchmarks"
+TABLES = {"processes": 1, "latencies": 2, "bandwidths": 3, "memory": 4}
+QUICK = ("--passes", "2", "--chunks", "3", "--chunk-us", "300")
+# Small areas are enough where no test asks how fast memory is.
+LITTLE = {"bandwidths": ("--megabytes", "2"), "memory": ("--pages", "small")}
+PATIENCE_S = 120.0
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("node")
+    return {name: mpi.build(LAB / f"{name}.c", output=folder / name) for name in TABLES}
+
+
+def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [str(program), *arguments]
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+@pytest.fixture(scope="module")
+def printed(programs: dict[str, Path]) -> dict[str, str]:
+    """What each program prints of a short run."""
+    found = {}
+    for name, program in programs.items():
+        done = run(program, *QUICK, *LITTLE.get(name, ()))
+        assert (done.returncode, done.stderr) == (0, "")
+        found[name] = done.stdout
+    return found
+
+
+def lines(text: str, kind: str) -> list[dict[str, Any]]:
+    return [line for line in map(json.loads, text.splitlines()) if line["kind"] == kind]
+
+
+def results(text: str) -> dict[str, dict[str, Any]]:
+    return {line["row"]: line for line in lines(text, "result")}
+
+
+def best(text: str) -> dict[str, float]:
+    return {name: line["best"] for name, line in results(text).items()}
+
+
+def climbs(values: list[float]) -> bool:
+    return all(a < b for a, b in itertools.pairwise(values))
+
+
+@pytest.mark.parametrize(("name", "number"), TABLES.items())
+def test_every_row_of_the_papers_table_is_there(
+    printed: dict[str, str], name: str, number: int
+) -> None:
+    rows = set(papers.table(f"A-table-{number}")["test"])
+    assert rows <= set(results(printed[name]))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_is_printed_can_be_read_and_is_whole(printed: dict[str, str], name: str) -> None:
+    read = Lines()
+    read.write(printed[name])
+    assert (read.trouble, read.ended) == ("", True)
+    assert read.samples == read.planned > 0
+    [about] = lines(printed[name], "about")
+    assert about["program"] == name
+    assert about["hosts"] == [os.uname().nodename]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_sample_lasts_a_hundred_steps_of_the_clock(printed: dict[str, str], name: str) -> None:
+    [about] = lines(printed[name], "about")
+    shortest = min(line["seconds"] for line in lines(printed[name], "sample"))
+    assert shortest >= 100 * about["clock_resolution_s"]
+    assert shortest >= 300e-6 / 2
+
+
+@pytest.mark.parametrize("name", ["processes", "latencies", "bandwidths"])
+def test_a_result_follows_from_its_samples(printed: dict[str, str], name: str) -> None:
+    medians = {}
+    for row in results(printed[name]):
+        samples = [line for line in lines(printed[name], "sample") if line["row"] == row]
+        medians[row] = statistics.median(line["seconds"] / line["repetitions"] for line in samples)
+    for row, line in results(printed[name]).items():
+        seconds = medians[row] - medians.get(line.get("less"), 0.0)
+        if line["quantity"] == "rate_mb_per_s":
+            size = next(x["size_bytes"] for x in lines(printed[name], "sample") if x["row"] == row)
+            assert line["median"] == pytest.approx(size / seconds / 1e6, rel=1e-5)
+        else:
+            assert line["quantity"].endswith("_us")
+            assert line["median"] == pytest.approx(seconds * 1e6, rel=1e-5)
+
+
+def test_what_does_more_takes_longer(printed: dict[str, str]) -> None:
+    us = best(printed["processes"])
+    order = ("null call", "stat", "fork proc", "exec proc", "shell proc")
+    assert climbs([us[row] for row in order])
+    assert us["null call"] < us["signal handle/catch"]
+    assert us["null call"] < us["select"]
+    assert us["null call"] < us["open/close"]
+
+
+def test_a_remote_procedure_call_takes_longer_than_what_carries_it(printed: dict[str, str]) -> None:
+    us = best(printed["latencies"])
+    assert us["UDP"] < us["RPC/UDP"]
+    assert us["TCP"] < us["RPC/TCP"]
+    quantities = {line["quantity"] for line in lines(printed["latencies"], "sample")}
+    assert quantities == {"full_round_trip_us"}
+
+
+def test_no_loop_is_left_out_by_the_compiler(printed: dict[str, str]) -> None:
+    """Nothing moves a byte in less than a tenth of a picosecond, or loads one in a fifth of a nanosecond."""
+    assert all(0 < rate < 1e7 for rate in best(printed["bandwidths"]).values())
+    assert all(ns > 0.2 for ns in best(printed["memory"]).values())
+    assert all(us > 0.005 for us in best(printed["processes"]).values())
+
+
+def test_each_cache_is_slower_than_the_one_before_and_memory_the_slowest(
+    printed: dict[str, str],
+) -> None:
+    found = lines(printed["memory"], "result")
+    names = [line["row"] for line in found]
+    assert names[:2] == ["L1 cache", "L2 cache"]
+    assert names[-1] == "Main memory"
+    assert climbs([line["best"] for line in found])
+    assert all(line["from_bytes"] <= line["to_bytes"] for line in found)
+    assert all(a["to_bytes"] < b["from_bytes"] for a, b in itertools.pairwise(found))
+
+
+def test_the_first_plateau_ends_where_the_first_cache_does(printed: dict[str, str]) -> None:
+    index = Path("/sys/devices/system/cpu/cpu0/cache/index0")
+    if not index.exists() or (index / "type").read_text().strip() == "Instruction":
+        pytest.skip("the kernel does not tell the size of the first cache")
+    size = int((index / "size").read_text().strip().rstrip("K")) * 1024
+    assert size / 2 <= results(printed["memory"])["L1 cache"]["to_bytes"] <= size * 2
+
+
+def test_the_order_goes_by_the_seed(programs: dict[str, Path]) -> None:
+    def order(seed: str) -> list[str]:
+        wanted = ("--rows", "null call,stat,open/close,null I/O,signal install", "--seed", seed)
+        done = run(programs["processes"], *QUICK, *wanted)
+        return [line["row"] for line in lines(done.stdout, "sample")]
+
+    assert order("3") == order("3")
+    assert order("3") != order("4")
+
+
+def test_a_row_brings_what_is_subtracted_from_it(programs: dict[str, Path]) -> None:
+    done = run(programs["processes"], *QUICK, "--rows", "context switch")
+    assert set(results(done.stdout)) == {"context switch", "ring by one process"}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("processes", ("--rows", "nul call"), "--rows is one of null call, null I/O,"),
+        ("processes", ("--row", "stat"), "There is no argument --row."),
+        ("processes", ("--passes", "0"), "--passes takes numbers from 1 to 1000, not 0."),
+        ("latencies", ("--chunks", "many"), "--chunks takes whole numbers, not 'many'."),
+        ("latencies", ("--cores", "both"), "--cores is one of free, same, apart, not 'both'."),
+        ("bandwidths", ("--megabytes", "1000000"), "GB are free."),
+        ("bandwidths", ("--folder", "/nowhere"), "No file can be made in /nowhere: No such file"),
+        ("bandwidths", ("--rows",), "--rows needs a value after it."),
+        ("memory", ("--largest-mib", "1"), "--largest-mib takes numbers from"),
+        ("memory", ("--pages", "large"), "--pages is one of huge, small, not 'large'."),
+        ("memory", ("--largest-mib", "1000000"), "GB are free."),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(
+    programs: dict[str, Path], name: str, arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = run(programs[name], *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("refused: ")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_that_does_not_fit_is_refused(
+    programs: dict[str, Path], private_mounts: tuple[str, ...], tmp_path: Path
+) -> None:
+    words = [*private_mounts, f"tmpfs:1m:{tmp_path}", str(programs["bandwidths"]), "--megabytes"]
+    done = subprocess.run(
+        [*words, "2", "--folder", str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert done.returncode == 2
+    assert f"refused: A file of 2 MiB does not fit into {tmp_path}" in done.stderr
+
+
+def test_without_libtirpc_a_sentence_says_so_and_the_other_rows_work(tmp_path: Path) -> None:
+    program = tmp_path / "latencies"
+    words = ["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", f"-I{LAB.parent / 'include'}"]
+    subprocess.run([*words, str(LAB / "latencies.c"), "-o", str(program)], check=True)
+    done = run(program, *QUICK)
+    assert done.returncode == 2
+    assert "Install the package libtirpc-dev" in done.stderr
+    done = run(program, *QUICK, "--rows", "pipe,AF UNIX,UDP,TCP")
+    assert (done.returncode, len(results(done.stdout))) == (0, 4)
+
+
+@pytest.mark.parametrize("name", ["processes", "latencies", "bandwidths"])
+def test_no_partner_outlives_a_program_that_is_killed(programs: dict[str, Path], name: str) -> None:
+    words = [str(programs[name]), "--passes", "1000", "--chunks", "100", *LITTLE.get(name, ())]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE)
+    try:
+        assert running.stdout
+        while b'"sample"' not in running.stdout.readline():
+            assert running.poll() is None
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+    finally:
+        running.kill()
+        running.communicate()
+    assert children
+    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in children), "an end")
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", ["processes", "latencies"])
+def test_a_node_measures_itself(
+    cluster: NamespaceCluster, programs: dict[str, Path], name: str
+) -> None:
+    node = cluster.nodes[1]
+    done = mpi.launch(cluster, programs[name], 1, QUICK, hosts=[node], timeout_s=PATIENCE_S)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert lines(done.stdout, "about")[0]["hosts"] == [node]
+    assert set(papers.table(f"A-table-{TABLES[name]}")["test"]) <= set(results(done.stdout))
+
+
+PLATEAUS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "plateaus.h"
+int main(int argc, char **argv) {
+    double ns[64];
+    struct plateau found[MOST_PLATEAUS];
+    for (int i = 1; i < argc; i++)
+        ns[i - 1] = strtod(argv[i], NULL);
+    lower_what_was_disturbed(ns, argc - 1);
+    int count = find_plateaus(ns, argc - 1, found);
+    for (int i = 0; i < count; i++)
+        printf("%d-%d:%g ", found[i].from, found[i].to, found[i].ns);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("curve", "said"),
+    [
+        ("1 1 1 1 3 4 4 4 4 6 9 12 12 12 12", "0-3:1 5-8:4 11-14:12"),
+        ("1 1 9 1 3 4 4 4 4", "0-3:1 5-8:4"),  # the 9 cannot be
+        ("1 1 1 1 1.2 1.4 1.4 1.4", "0-7:1"),  # so small a step is no other cache
+        ("1 1 1 2 4 8 16 32", "0-2:1"),  # what only climbs is no plateau
+        ("1 2 4 8", ""),
+        ("1 1 1 4 4 4 50 70 90 100 108 110", "0-2:1 3-5:4 8-11:104"),
+    ],
+)
+def test_plateaus_are_found_in_a_curve(tmp_path: Path, curve: str, said: str) -> None:
+    source, program = tmp_path / "plateaus.c", tmp_path / "plateaus"
+    source.write_text(PLATEAUS)
+    subprocess.run(["gcc", "-std=c11", f"-I{LAB}", str(source), "-o", str(program)], check=True)
+    assert run(program, *curve.split()).stdout.strip() == said

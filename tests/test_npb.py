@@ -1,0 +1,179 @@
+"""The NAS Parallel Benchmarks: is every result the published one, and does everything else end in a sentence?"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beowulf import mpi, places
+from beowulf.cluster.namespaces import NamespaceCluster
+
+NPB = places.root() / "labs" / "03-parallel-benchmarks" / "npb"
+NAMES = sorted(path.stem for path in NPB.glob("*.c"))
+SEEDED = ["cg", "ep", "ft", "is", "mg"]
+SQUARE = ["bt", "sp"]  # they take square numbers of ranks, the others powers of two
+PATIENCE_S = 120.0
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("npb")
+    return {name: mpi.build(NPB / f"{name}.c", output=folder / name) for name in NAMES}
+
+
+def run(program: Path, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """On this machine alone, over its loopback: ranks that wait in shared memory would spin on its few cores."""
+    mpiexec = places.mpi_prefix("classic") / "bin" / "mpiexec"
+    environment = {
+        "MPIR_CVAR_NOLOCAL": "1",
+        "BEOWULF_PATIENT": "always",
+        "LD_PRELOAD": str(places.native("patient_poll.so")),
+    }
+    settings = [word for name, value in environment.items() for word in ("-genv", name, value)]
+    return subprocess.run(
+        [str(mpiexec), *settings, "-n", str(ranks), str(program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+
+
+@pytest.fixture(scope="module")
+def alone(programs: dict[str, Path]) -> dict[str, subprocess.CompletedProcess[str]]:
+    """Class S on one rank, once for all questions about it."""
+    return {name: run(program, 1, "S") for name, program in programs.items()}
+
+
+def lines(text: str, kind: str) -> list[dict[str, Any]]:
+    return [line for line in map(json.loads, text.splitlines()) if line["kind"] == kind]
+
+
+def result(text: str) -> dict[str, Any]:
+    """The one result in what a benchmark printed to its end."""
+    assert len(lines(text, "end")) == 1
+    [found] = lines(text, "result")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks"),
+    [(name, ranks) for name in NAMES for ranks in (1, 2, 4) if ranks != 2 or name not in SQUARE],
+)
+def test_every_number_of_ranks_gives_the_published_result(
+    programs: dict[str, Path],
+    alone: dict[str, subprocess.CompletedProcess[str]],
+    name: str,
+    ranks: int,
+) -> None:
+    done = alone[name] if ranks == 1 else run(programs[name], ranks, "S")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = result(done.stdout)
+    assert found["verified"] is True
+    assert (found["name"], found["class"], found["ranks"]) == (name.upper(), "S", ranks)
+    assert found["seconds"] > 0
+    assert found["mops"] > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_next_class_gives_its_own_published_result(
+    programs: dict[str, Path], name: str
+) -> None:
+    done = run(programs[name], 4, "w")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert result(done.stdout)["class"] == "W"
+    assert result(done.stdout)["verified"] is True
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_check_says_what_was_published(
+    alone: dict[str, subprocess.CompletedProcess[str]], name: str
+) -> None:
+    done = alone[name]
+    checks = lines(done.stdout, "check")
+    assert len(checks) == result(done.stdout)["checks"] > 0
+    for line in checks:
+        assert line["relative_error"] <= line["tolerance"]
+        off, length = math.dist(line["value"], line["published"]), math.hypot(*line["published"])
+        assert line["relative_error"] == pytest.approx(off / (length or 1.0), rel=1e-3, abs=1e-15)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", NAMES)
+def test_four_nodes_give_the_published_result(
+    cluster: NamespaceCluster, programs: dict[str, Path], name: str
+) -> None:
+    done = mpi.launch(cluster, programs[name], 4, ["S"], timeout_s=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
+    assert result(done.stdout)["verified"] is True
+    [about] = lines(done.stdout, "about")
+    assert about["hosts"] == list(cluster.nodes)
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_other_random_numbers_fail_with_the_figures(programs: dict[str, Path], name: str) -> None:
+    done = run(programs[name], 2, "S", "--seed", "12345")
+    assert done.returncode == 1
+    assert f"{name.upper()} class S is wrong: " in done.stderr
+    assert "is published" in done.stderr
+    assert result(done.stdout)["verified"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [*((name, "X") for name in NAMES), ("ep", "SS"), ("is", ""), ("cg", "3")],
+)
+def test_a_class_that_does_not_exist_is_refused(
+    programs: dict[str, Path], name: str, word: str
+) -> None:
+    done = run(programs[name], 1, word)
+    assert done.returncode == 2
+    assert f"refused: {name.upper()} has the classes S, W, A" in done.stderr
+    assert f"not '{word}'" in done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "ep"])
+def test_a_number_of_ranks_that_does_not_fit_is_refused(
+    programs: dict[str, Path], name: str
+) -> None:
+    ranks = 2 if name in SQUARE else 3
+    done = run(programs[name], ranks, "S")
+    assert done.returncode == 2
+    assert f"refused: {name.upper()} takes 1, " in done.stderr
+    assert f"not {ranks}" in done.stderr
+    assert done.stdout == ""
+
+
+def test_ep_takes_any_number_of_ranks(programs: dict[str, Path]) -> None:
+    assert result(run(programs["ep"], 3, "S").stdout)["verified"] is True
+
+
+@pytest.mark.parametrize("name", SQUARE)
+def test_cells_of_different_sizes_give_the_published_result(
+    programs: dict[str, Path], name: str
+) -> None:
+    assert result(run(programs[name], 9, "S").stdout)["verified"] is True
+
+
+@pytest.mark.parametrize(("name", "ranks"), [("cg", 8), ("mg", 8), ("lu", 8), ("is", 8), ("ft", 8)])
+def test_a_grid_of_eight_ranks_gives_the_published_result(
+    programs: dict[str, Path], name: str, ranks: int
+) -> None:
+    assert result(run(programs[name], ranks, "S").stdout)["verified"] is True
+
+
+def test_mg_says_how_many_ranks_its_coarsest_cube_allows(programs: dict[str, Path]) -> None:
+    done = run(programs["mg"], 16, "S")
+    assert done.returncode == 2
+    assert "refused: MG takes 1, 2, 4 or 8 ranks, not 16" in done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_misspelt_argument_is_refused(programs: dict[str, Path], name: str) -> None:
+    done = run(programs[name], 1, "S", "--sede", "1")
+    assert done.returncode == 2
+    assert "There is no argument --sede" in done.stderr

@@ -1,0 +1,188 @@
+"""Does `beowulf npb` refuse what cannot run before it starts, show what ran beside paper A, and end a wrong result?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from running import Beowulf
+
+from beowulf import mpi
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError, UsageError
+from beowulf.suites import npb
+from beowulf.suites.npb import BENCHMARKS, CLASSES
+
+
+def machines(free_mib: dict[str, int], ours: str = "") -> Cluster:
+    """A cluster of nodes with so much free memory; all on one machine if it has a name."""
+
+    def run(node: str, _command: str) -> SimpleNamespace:
+        return SimpleNamespace(stdout=f"{ours or node}\nMemAvailable: {free_mib[node] * 1024} kB\n")
+
+    return cast("Cluster", SimpleNamespace(nodes=tuple(free_mib), run=run))
+
+
+def four(free_mib: int, ours: str = "") -> Cluster:
+    return machines({f"node0{i}": free_mib for i in range(4)}, ours)
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        *((name, list(range(1, 17))) for name in ["EP"]),
+        *((name, [1, 2, 4, 8, 16]) for name in ["IS", "CG", "FT", "LU"]),
+        ("MG", [1, 2, 4, 8]),
+        *((name, [1, 4, 9, 16]) for name in ["SP", "BT"]),
+    ],
+)
+def test_each_benchmark_takes_the_published_numbers_of_ranks(name: str, counts: list[int]) -> None:
+    assert BENCHMARKS[name].counts(16) == counts
+    assert not BENCHMARKS[name].takes(0)
+    assert not BENCHMARKS[name].takes(-4)
+
+
+def test_every_benchmark_has_a_program() -> None:
+    assert {path.stem.upper() for path in npb.FOLDER.glob("*.c")} == set(BENCHMARKS)
+
+
+def test_a_number_of_ranks_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match=r"SP takes a square number of ranks, not 2\. .* 1 or 4\."):
+        npb.refuse(four(10_000), ["EP", "SP"], "S", 2)
+    with pytest.raises(UsageError, match=r"MG takes a power of two of ranks, at most 8, not 16"):
+        npb.refuse(four(10_000), ["MG"], "S", 16)
+    with pytest.raises(UsageError, match=r"5 ranks need 5 nodes, and this cluster has 4"):
+        npb.refuse(four(10_000), ["EP"], "S", 5)
+
+
+@pytest.mark.parametrize("letter", ["X", "", "SS", "s"])
+def test_a_class_that_there_is_not_is_refused(letter: str) -> None:
+    with pytest.raises(UsageError, match="There are: S, W, A, B, C"):
+        npb.refuse(four(10_000), ["EP"], letter, 4)
+
+
+def test_too_little_memory_is_said_before_anything_starts() -> None:
+    # FT's class A has 2^23 points of 56 bytes: 470 MB, 118 MB a node of four.
+    with pytest.raises(
+        LabError, match=r"FT class A needs about 0\.\d+ GB on node00, which has 0\.\d+ GB free"
+    ):
+        npb.refuse(four(100), ["EP", "FT"], "A", 4)
+    npb.refuse(four(200), ["FT"], "A", 4)
+    # The nodes of a local cluster have it all together.
+    with pytest.raises(LabError, match="on the machine of node00, node01, node02, node03"):
+        npb.refuse(four(200, ours="this"), ["FT"], "A", 4)
+    npb.refuse(four(800, ours="this"), ["FT"], "A", 4)
+    with pytest.raises(LabError, match="on node02"):
+        npb.refuse(
+            machines({"node00": 900, "node01": 900, "node02": 10, "node03": 900}), ["EP"], "S", 4
+        )
+
+
+def test_a_node_that_does_not_say_its_memory_is_a_sentence() -> None:
+    silent = SimpleNamespace(nodes=("node00",), run=lambda *_: SimpleNamespace(stdout="what?\n"))
+    with pytest.raises(LabError, match=r"node00 does not say how much memory it has: 'what\?'"):
+        npb.refuse(cast("Cluster", silent), ["EP"], "S", 1)
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_larger_class_and_more_ranks_need_more_memory(name: str) -> None:
+    benchmark = BENCHMARKS[name]
+    for ranks in benchmark.counts(16):
+        needs = [benchmark.memory_bytes(letter, ranks) for letter in CLASSES]
+        assert needs == sorted(needs)
+    of_ranks = [benchmark.memory_bytes("A", ranks) for ranks in benchmark.counts(16)]
+    assert of_ranks == sorted(of_ranks)
+
+
+# The command
+
+
+@pytest.mark.cluster
+def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
+    said = at_cluster("npb", "mg", "--class", "s", "--profile")
+    assert "paper A (class A)" in said
+    assert "Grendel (class B)" in said
+    [row] = [line for line in said.splitlines() if "│ MG" in line]
+    assert "yes, 1 checks" in row
+    assert "7.03" in row
+    assert "1.31" in row
+    assert "MPI_Waitall" in said
+    assert "Paper A compares class A on its own cluster with class B on Grendel" in " ".join(
+        said.split()
+    )
+
+
+@pytest.mark.cluster
+def test_all_of_them_run_and_come_as_plain_data(at_cluster: Beowulf) -> None:
+    found: dict[str, Any] = json.loads(at_cluster("npb", "all", "-n", "1", "--json"))
+    assert [run["benchmark"] for run in found["runs"]] == list(BENCHMARKS)
+    assert all(run["verified"] and run["ranks"] == 1 and run["mops"] > 0 for run in found["runs"])
+    assert {run["benchmark"]: run["paper_mops"] for run in found["runs"]}["LU"] == 392.17
+    assert "nominal" in found["warning"]
+
+
+@pytest.mark.cluster
+def test_a_wrong_result_ends_with_its_figures(at_cluster: Beowulf) -> None:
+    said = at_cluster("npb", "MG", "--seed", "7", code=1)
+    assert "MG class S is wrong: residual_norm is " in said
+    assert "5.307707005734e-05 is published" in said
+    assert "ended with exit code 1" in said
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ["HPL"],
+            "There is no benchmark 'HPL'. There are: EP, IS, CG, MG, FT, LU, SP, BT; or all.",
+        ),
+        (["EP", "--class", "D"], "There is no class 'D'"),
+        (["all", "-n", "2"], "SP takes a square number of ranks, not 2"),
+        (
+            ["CG", "-n", "3"],
+            "CG takes a power of two of ranks, not 3. On 4 nodes that is 1, 2 or 4.",
+        ),
+        (["EP", "-n", "0"], "EP takes any number of ranks, not 0"),
+        (["EP", "-n", "5"], "`beowulf up --nodes 5` boots so many"),
+        (["all", "--seed", "7"], "LU, SP, BT draw no random numbers"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_a_sentence(
+    at_cluster: Beowulf, words: list[str], sentence: str
+) -> None:
+    assert sentence in at_cluster("npb", *words, code=2)
+
+
+@pytest.mark.cluster
+def test_any_program_can_be_profiled(at_cluster: Beowulf) -> None:
+    source = Path(__file__).parent.parent / "labs" / "01-validation" / "ring.c"
+    program = mpi.build(source, output=at_cluster.here / "ring")
+    said = at_cluster("run", "--profile", "-n", "4", program)
+    assert "the token came home after 4 hops" in said
+    assert "Inside of MPI: " in said
+    assert "MPI_Send" in said
+    assert '"kind"' not in said
+
+
+@pytest.mark.cluster
+def test_a_python_program_can_be_profiled(at_cluster: Beowulf) -> None:
+    program = at_cluster.here / "sum.py"
+    program.write_text(
+        "from mpi4py import MPI\nimport numpy as np\n"
+        "total = np.empty(5)\nMPI.COMM_WORLD.Allreduce(np.ones(5), total)\nprint(total[0])\n"
+    )
+    said = at_cluster("run", "--profile", "-n", "2", program)
+    [row] = [line for line in said.splitlines() if "MPI_Allreduce" in line]
+    cells = [cell.strip() for cell in row.split("│")]
+    assert (cells[2], cells[5]) == ("2", "80")
+
+
+@pytest.mark.cluster
+def test_a_program_without_mpi_has_no_profile(at_cluster: Beowulf) -> None:
+    said = at_cluster("run", "--profile", "-n", "1", "/bin/hostname", code=1)
+    assert "node00" in said
+    assert "No rank came to MPI_Finalize, so there is no profile" in said

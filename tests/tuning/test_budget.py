@@ -1,0 +1,171 @@
+"""The latency budget: is each step the difference that it should be, and is nothing made of noise?"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from beowulf import mpi
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point, Record
+from beowulf.studies import draw, judge, l1_latency_budget
+from beowulf.tuning import budget
+from beowulf.tuning.budget import (
+    CABLE,
+    CALL_US,
+    CALLS,
+    LONG,
+    MPI,
+    SHORT,
+    STACK,
+    WAKE_UP,
+    WAYS,
+    WIRE,
+    bytes_on_the_wire,
+    steps,
+)
+from beowulf.tuning.conversation import Conversation
+
+VISITS = 16
+# Half round trips of 1 byte; of 16 KB each takes so much longer.
+USUAL = dict(zip(WAYS, (5.0, 7.0, 8.0, 11.0, 9.0), strict=True))
+LONGER_US = 20.0
+
+
+def made(noise: float = 0.01, shaped: float = 1397.0, **ways: float) -> Record:
+    """A Record in which the ways take so long, and shaped links add `shaped` us to a long message."""
+    draw = random.Random(3)
+    found: dict[tuple[str, int, bool], Point] = {}
+
+    def add(step: str, size: int, quantity: str, visit: int, us: float) -> None:
+        with_rate = visit % 4 in (1, 2)
+        at = {"step": step, "size_bytes": size, "shaped": with_rate, "ranks": 2}
+        point = found.setdefault((step, size, with_rate), Point(at, quantity, [], {"visit": []}))
+        for _ in range(5):
+            point.samples.append(us + noise * draw.random())
+            point.facts["visit"].append(visit)
+
+    known = {**USUAL, **{name.replace("_", " "): us for name, us in ways.items()}}
+    for visit in range(VISITS):
+        add("call", 0, CALL_US, visit, 0.2)
+        for way, us in known.items():
+            wire = shaped if visit % 4 in (1, 2) and "loopback" not in way else 0.0
+            add(way, SHORT, HALF, visit, us)
+            add(way, LONG, HALF, visit, us + LONGER_US + wire)
+    cluster = {"kind": "namespaces", "nodes": ["node00", "node01"]}
+    record = Record("L1", points=list(found.values()), cluster=cluster)
+    record.sweep = {"quick": False, "shaped": "100mbit"}
+    quiet = {"load_1min": 0.1, "cores": 2, "waiting_for_a_core_percent_10s": 0.0}
+    record.circumstances = {"before": quiet, "after": quiet}
+    return record
+
+
+def test_a_step_is_what_one_way_takes_longer_than_the_other() -> None:
+    found = {
+        step.name: step.us.median
+        for way in ("waiting", "mpi")
+        for step in steps(made(0.0), SHORT, way)
+    }
+    expected = {CALLS: 0.4, STACK: 4.6, CABLE: 3.0, WAKE_UP: 3.0, MPI: 1.0, WIRE: 0.0}
+    assert found == pytest.approx(expected)
+
+
+def test_the_wire_is_reckoned_from_all_that_a_cable_carries() -> None:
+    # 12 frames of up to 1448 bytes, each with 52 bytes of TCP/IP and 38 of Ethernet around it.
+    assert bytes_on_the_wire(LONG) == LONG + 12 * (52 + 38)
+    wire = steps(made(0.0), LONG, "polling")[-1]
+    assert wire.us.median == pytest.approx(1397.0)
+    assert wire.reckoned_us == pytest.approx(bytes_on_the_wire(LONG) * 8 / 100)
+
+
+def test_what_cannot_be_told_from_nothing_is_said_and_not_drawn() -> None:
+    record = made(noise=3.0, mpi=8.0)
+    step = next(each for each in steps(record, SHORT, "mpi") if each.name == MPI)
+    assert step.us.low < 0 < step.us.high
+    assert step.told == "cannot be told from nothing"
+    figure = draw(record)
+    assert "Not drawn: " in figure.alt
+    assert "MPI cannot be told from nothing" in figure.alt
+    found = {verdict.claim: verdict for verdict in judge(record)}
+    assert found["mpi-1"].outcome == "inconclusive"
+
+
+def test_a_step_that_takes_less_than_nothing_is_contradicted() -> None:
+    found = {verdict.claim: verdict for verdict in judge(made(nodes_waiting=7.0))}
+    assert found["wake-up-1"].outcome == "contradicted"
+    assert "less than nothing" in found["wake-up-1"].evidence
+
+
+def test_each_step_of_a_usual_budget_is_there() -> None:
+    found = {verdict.claim: verdict.outcome for verdict in judge(made())}
+    short = {name: outcome for name, outcome in found.items() if name.endswith("-1")}
+    assert short.pop("wire-1") == "inconclusive"  # a burst passes at once
+    assert set(short.values()) == {"holds"}
+    assert found["wire-16384"] == "holds"
+    assert len(found) == 12
+
+
+def test_a_wire_that_is_not_as_reckoned_is_contradicted() -> None:
+    found = {verdict.claim: verdict for verdict in judge(made(shaped=700.0))}
+    assert found["wire-16384"].outcome == "contradicted"
+    assert "its bits come to 1397" in found["wire-16384"].evidence
+
+
+def test_where_links_have_no_rate_the_wire_is_not_observable() -> None:
+    record = made()
+    record.points = [point for point in record.points if not point.at["shaped"]]
+    found = {verdict.claim: verdict for verdict in judge(record)}
+    assert found["wire-1"].outcome == "inconclusive"
+    assert "--rate 100mbit" in found["wire-1"].advice
+    assert WIRE not in set(draw(record).table["step"])
+
+
+def test_without_samples_nothing_is_decided_and_drawn() -> None:
+    record = made()
+    record.points = []
+    assert {verdict.outcome for verdict in judge(record)} == {"inconclusive"}
+    with pytest.raises(LabError, match="no samples"):
+        draw(record)
+
+
+def test_the_bars_are_stacked_in_the_order_of_the_way() -> None:
+    table = draw(made()).table
+    bar = table[(table.size_bytes == SHORT) & (table.receiver == "a receiver that waits")]
+    assert list(bar.step) == [CALLS, STACK, CABLE, WAKE_UP, WIRE]
+    assert (table.low_us <= table.us).all()
+    assert (table.us <= table.high_us).all()
+
+
+@pytest.mark.cluster
+def test_the_study_measures_every_way_and_leaves_the_links_as_they_were(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(l1_latency_budget, "QUICK_BLOCKS", 1)
+    monkeypatch.setattr(l1_latency_budget, "QUICK_PASSES", 2)
+    monkeypatch.setattr(budget, "LONG", 4096)
+    ask = "tc qdisc show dev eth0 root | grep -o 'rate .*'"  # without its number, which is new each time
+    before = [cluster.administer(node, ask).stdout for node in cluster.nodes]
+    record = l1_latency_budget.measure(cluster, tmp_path, quick=True)
+    assert record.complete, record.warnings
+    assert [cluster.administer(node, ask).stdout for node in cluster.nodes] == before
+    places = {(p.at["step"], p.at["size_bytes"], p.at["shaped"]) for p in record.points}
+    assert len(places) == 2 * (1 + 2 * len(WAYS))
+    assert all(len(p.samples) == 4 and min(p.samples) > 0 for p in record.points)
+    Record.load(record.save_in(tmp_path))
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("ranks", "words", "why"),
+    [(2, ["--sizes", "0"], "--sizes takes numbers from 1"), (3, [], "between two ranks")],
+)
+def test_the_program_refuses_what_it_cannot_do(
+    cluster: NamespaceCluster, tmp_path: Path, ranks: int, words: list[str], why: str
+) -> None:
+    program = mpi.build(budget.PROGRAM, output=tmp_path / "steps")
+    with pytest.raises(UsageError, match=why), Conversation(cluster, program, ranks, words):
+        pass

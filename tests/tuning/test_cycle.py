@@ -1,0 +1,285 @@
+"""The measuring cycle: what does it decide, does it take the change out again, and what does it keep?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.session import Session
+from beowulf.measure.statistics import Ratio
+from beowulf.record import Point, Record
+from beowulf.tuning import cycle
+from beowulf.tuning.conversation import Conversation
+from beowulf.tuning.cycle import AFTER, BEFORE, MARGIN, QUICK, Length, compared, decide, described
+
+SHORT = Length(blocks=2, most_blocks=2, samples=3)
+
+
+def visits(undisturbed: Sequence[float], spread: float = 0.01) -> tuple[Point, Point]:
+    """The Points of two states whose visits, in the order of a cycle, take so long undisturbed."""
+    points = {state: Point({"state": state}, "us", [], {"visit": []}) for state in (BEFORE, AFTER)}
+    for visit, us in enumerate(undisturbed):
+        point = points[cycle.TURNS[visit % 4]]
+        point.samples.extend(us * (1 + spread * d) for d in (0, 0, 2))
+        point.facts["visit"].extend([visit] * 3)
+    return points[BEFORE], points[AFTER]
+
+
+def blocks(count: int, effect: float, drift: float = 0.0, noise: float = 0.0) -> list[float]:
+    """Medians of `count` blocks of visits: after is `effect` times before, and all get slower meanwhile."""
+    draw = np.random.default_rng(5)
+    return [
+        (effect if cycle.TURNS[n % 4] == AFTER else 1.0)
+        * (1 + drift * n)
+        * float(np.exp(noise * draw.standard_normal()))
+        for n in range(4 * count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("effect", "decision"),
+    [(1.0, "no effect"), (1.02, "no effect"), (1.1, "slower"), (0.9, "faster"), (9.0, "slower")],
+)
+def test_the_decision_is_what_the_samples_show(effect: float, decision: str) -> None:
+    found = compared(*visits(blocks(8, effect, noise=0.01)))
+    assert found.decision == decision
+    assert found.ratio.low <= effect * 1.01
+    assert found.ratio.high >= effect * 0.99
+    assert str(found).startswith(decision)
+
+
+def test_a_machine_that_gets_slower_all_the_time_is_no_effect() -> None:
+    assert compared(*visits(blocks(8, 1.0, drift=0.01))).decision == "no effect"
+
+
+def test_noise_that_hides_the_effect_is_inconclusive() -> None:
+    assert compared(*visits(blocks(4, 1.03, noise=0.3))).decision == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decision"),
+    [
+        (0.96, 1.04, "no effect"),
+        (1.01, 1.04, "no effect"),
+        (1.01, 1.06, "slower"),
+        (0.93, 0.99, "faster"),
+        (0.99, 1.06, "inconclusive"),
+        (0.5, 2.0, "inconclusive"),
+    ],
+)
+def test_the_rule_is_about_the_whole_interval(low: float, high: float, decision: str) -> None:
+    assert decide(Ratio((low + high) / 2, low, high, 16)) == decision
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(0.2, 5.0),
+    st.floats(0.0, 0.2),
+    st.integers(2, 6),
+    st.floats(0.001, 1000.0),
+)
+def test_the_other_way_round_is_the_opposite(
+    effect: float, noise: float, count: int, unit: float
+) -> None:
+    """Exchanging before and after turns the ratio over; the unit of time changes nothing."""
+    medians = blocks(count, effect, noise=noise)
+    here = compared(*visits(medians)).ratio
+    scaled = compared(*visits([unit * each for each in medians])).ratio
+    assert scaled.median == pytest.approx(here.median)
+    first, second = visits(medians)
+    turned = [(b, a) for a, b in cycle.pairs(first, second)]
+    assert cycle.pairs(second, first) == turned
+    assert here.low <= here.median <= here.high
+    assert here.n == 2 * count
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0.3, 3.0), st.floats(0.3, 3.0))
+def test_no_interval_has_two_decisions(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    here = decide(Ratio(low, low, high, 10))
+    turned = decide(Ratio(1 / low, 1 / high, 1 / low, 10))
+    opposite = {"slower": "faster", "faster": "slower"}
+    edge = any(abs(x - e) < 1e-9 for x in (low, high) for e in (1.0, 1 + MARGIN, 1 / (1 + MARGIN)))
+    assert edge or turned == opposite.get(here, here)
+
+
+def test_half_a_block_gives_the_pairs_that_are_whole() -> None:
+    assert len(cycle.pairs(*visits([1.0, 1.1, 1.1]))) == 1
+    assert cycle.pairs(*visits([1.0, 1.1, 1.2, 1.3])) == [(1.1, 1.0), (1.2, 1.3)]
+
+
+def test_a_state_is_described_by_mean_deviation_and_percentiles() -> None:
+    found = described(Point({}, "us", [1.0, 2.0, 3.0, 4.0, 10.0]))
+    assert (found.n, found.mean, found.median) == (5, 4.0, 3.0)
+    assert found.deviation == pytest.approx(np.std([1, 2, 3, 4, 10]))
+    assert found.percentiles[5] < found.percentiles[95]
+
+
+# The order of things, without a cluster
+
+
+class Told:
+    """In place of a conversation: samples of a chosen length in each state."""
+
+    now_in = False
+    launched = 0
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        Told.launched += 1
+
+    def __enter__(self) -> Told:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def take(self, samples: int) -> list[dict[str, Any]]:
+        us = 20.0 if Told.now_in else 10.0
+        return [{"seconds": us * 2e-6 * 7, "repetitions": 7} for _ in range(samples)]
+
+
+class Nodes:
+    """In place of a cluster that is not asked anything."""
+
+    kind = "made"
+    nodes = ("node00", "node01")
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, "nodes": list(self.nodes)}
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    monkeypatch.setattr(cycle, "Conversation", Told)
+    monkeypatch.setattr(Session, "prepare", lambda *_: tmp_path / "program")
+    Told.now_in, Told.launched = False, 0
+    with Session("E6", Nodes(), tmp_path) as made:  # type: ignore[arg-type]
+        yield made
+
+
+def test_the_change_goes_in_and_out_by_turns_and_is_out_at_the_end(session: Session) -> None:
+    seen: list[bool] = []
+
+    def change(on: bool) -> None:
+        seen.append(on)
+        Told.now_in = on
+
+    found = cycle.compare(session, change, at={"knob": "made"}, length=SHORT)
+    assert seen == [True, False] * 2
+    assert found.ratio.median == pytest.approx(2.0)
+    assert found.decision == "slower"
+    assert found.before.samples == pytest.approx([10.0] * 12)
+    assert found.before.facts["visit"] == [v for v in (0, 3, 4, 7) for _ in range(3)]
+    assert {point.at["state"] for point in session.points} == {BEFORE, AFTER}
+    assert Told.launched == 1
+    Record.load(session.record().save_in(session.folder))
+
+
+def test_a_change_that_needs_new_processes_gets_a_launch_for_every_visit(session: Session) -> None:
+    cycle.compare(session, lambda on: {"A": "1"} if on else None, anew=True, length=SHORT)
+    assert Told.launched == 8
+
+
+def test_an_undecided_cycle_goes_on_up_to_its_longest(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cycle, "decide", lambda *_: "inconclusive")
+    found = cycle.compare(session, lambda on: None, length=Length(2, 5, 1))
+    assert found.ratio.n == 10
+    assert found.decision == "inconclusive"
+
+
+def test_a_change_that_fails_half_way_is_taken_out(session: Session) -> None:
+    seen: list[bool] = []
+
+    def change(on: bool) -> None:
+        seen.append(on)
+        if on:
+            raise LabError("node01 is down.")
+
+    with pytest.raises(LabError, match="node01 is down"):
+        cycle.compare(session, change, length=SHORT)
+    assert seen == [True, False]
+
+
+def test_a_place_is_measured_once(session: Session) -> None:
+    cycle.compare(session, lambda on: None, length=SHORT)
+    with pytest.raises(LabError, match="measured already"):
+        cycle.compare(session, lambda on: None, length=SHORT)
+
+
+# On a real cluster
+
+
+@pytest.mark.cluster
+def test_a_quick_cycle_measures_both_states(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    seen: list[bool] = []
+    with Session("E6", cluster, tmp_path, quick=True) as session:
+        found = cycle.compare(session, seen.append, at={"knob": "none"})
+    assert seen == [True, False] * QUICK.blocks
+    assert len(found.before.samples) == len(found.after.samples) == 2 * QUICK.blocks * QUICK.samples
+    assert min(found.before.samples) > 0
+    assert found.decision in ("no effect", "slower", "faster", "inconclusive")
+    assert Record.load(session.record().save_in(tmp_path)).points[0].at["knob"] == "none"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from beowulf import mpi
+
+    return mpi.build(cycle.PROGRAM, output=tmp_path_factory.mktemp("cycle") / "pingpong")
+
+
+@pytest.mark.cluster
+def test_a_program_takes_as_many_samples_as_it_is_told(
+    cluster: NamespaceCluster, program: Path
+) -> None:
+    with Conversation(cluster, program, 2, ["--bytes", 3]) as told:
+        assert told.about["hosts"] == list(cluster.nodes[:2])
+        assert [len(told.take(n)) for n in (1, 4)] == [1, 4]
+        lines = told.take(2)
+    assert {line["pass"] for line in lines} == {2}
+    assert {line["size_bytes"] for line in lines} == {3}
+    assert told.lines.ended
+
+
+@pytest.mark.cluster
+def test_what_the_program_refuses_is_said(cluster: NamespaceCluster, program: Path) -> None:
+    with (
+        pytest.raises(UsageError, match="There is no argument --byte"),
+        Conversation(cluster, program, 2, ["--byte", 3]),
+    ):
+        pass
+
+
+def running(cluster: NamespaceCluster, node: str) -> list[str]:
+    """The ranks on a node that have not ended (a zombie has)."""
+    lines = cluster.administer(node, "ps -eo stat,args").stdout.splitlines()
+    return [line for line in lines if "pingpong" in line and not line.startswith("Z")]
+
+
+@pytest.mark.cluster
+def test_no_rank_stays_when_the_conversation_is_broken_off(
+    cluster: NamespaceCluster, program: Path
+) -> None:
+    def broken_off() -> None:
+        with Conversation(cluster, program, 2) as told:
+            told.take(1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        broken_off()
+    deadline = time.monotonic() + 60
+    while left := [node for node in cluster.nodes[:2] if running(cluster, node)]:
+        assert time.monotonic() < deadline, f"ranks still run on {left}"
+        time.sleep(0.05)

@@ -1,0 +1,274 @@
+"""Is each knob what it says it is: read, set, read back, and put back exactly as it was?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Beowulf, at_switch
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.tuning import log, machines
+from beowulf.tuning.change import changing
+from beowulf.tuning.knob import Knob
+from beowulf.tuning.knobs import ALL, find
+
+pytestmark = pytest.mark.cluster
+
+# What a node is, apart from what counts, from sockets that come and go, and from the state of a cable, which the
+# kernel tells a moment late.
+WHOLE = """
+nft list ruleset
+sysctl -a --pattern '^net\\.' 2>/dev/null | grep -v nf_conntrack_count
+ethtool -k eth0; ethtool -a eth0 2>&1 || true; ethtool -g eth0 2>&1 || true
+ip -d link | sed 's/ state [A-Z]* / /'; ip route; tc qdisc show dev eth0 | sed 's/refcnt [0-9]*//'
+cd /sys/class/net
+cd eth0 2>/dev/null || true
+tail -v -n 9 gro_flush_timeout napi_defer_hard_irqs threaded mtu queues/rx-0/rps_cpus || true
+taskset -cp 1; taskset -cp $(</run/sshd.pid) | sed 's/pid [0-9]*//'
+ls /run/beowulf | grep -v ssh- || true
+"""
+NEVER_HERE = {"rings", "nagle"}
+ROOTS = {"moderation", "irq-affinity"}
+MACHINES_OWN = "sees the /sys of this machine"  # where a container lets no node mount one
+CORES = sorted(os.sched_getaffinity(0))
+
+
+@pytest.fixture(scope="module")
+def learner(tmp_path_factory: pytest.TempPathFactory, namespaces_work: None) -> Iterator[Beowulf]:
+    here = tmp_path_factory.mktemp("tuned")
+    found = Beowulf(here / "state", here)
+    try:
+        found("up", "--nodes", "2")
+        yield found
+    finally:
+        found.end()
+
+
+@pytest.fixture(scope="module")
+def untouched(learner: Beowulf) -> dict[str, str]:
+    return whole(learner.cluster)
+
+
+@pytest.fixture
+def cluster(learner: Beowulf, untouched: dict[str, str]) -> Iterator[NamespaceCluster]:
+    """The cluster, which every test is to leave as nobody had touched it."""
+    yield learner.cluster
+    assert whole(learner.cluster) == untouched
+
+
+def whole(cluster: NamespaceCluster) -> dict[str, str]:
+    """All of a cluster that a knob could have touched."""
+    found = {"switch": at_switch(cluster, "ip -o link | sed 's/ state [A-Z]* / /'")}
+    for node in cluster.nodes:
+        done = cluster.administer(node, WHOLE)
+        assert done.returncode == 0, done.stderr
+        found[node] = done.stdout
+    return found
+
+
+def values(cluster: NamespaceCluster, knob: Knob) -> dict[str, str]:
+    return {place: each.value for place, each in machines.read(cluster, [knob])[knob.name].items()}
+
+
+def turnable(knob: Knob) -> bool:
+    absent = NEVER_HERE | (ROOTS if os.geteuid() else set())
+    needs_cores = {"pinning", "irq-affinity"} if len(CORES) < 2 else set()
+    return not knob.on_host and knob.name not in absent | needs_cores
+
+
+NODES_OWN = [name for name, knob in ALL.items() if turnable(knob)]
+
+
+@pytest.mark.parametrize("name", NODES_OWN)
+def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: str) -> None:
+    knob = find(name)
+    before = machines.read(cluster, [knob])[name]
+    if MACHINES_OWN in next(iter(before.values())).absent:
+        pytest.skip("nodes have no /sys of their own here")
+    assert {each.value for each in before.values()} == {knob.values[0]}
+    tried = [value for value in knob.values[1:] if not knob.misfit(cluster, value)]
+    assert knob.shows in tried
+    for value in tried:
+        with changing(cluster, [(knob, value)]) as change:
+            change(True)
+            assert set(values(cluster, knob).values()) == {value}
+            change(False)
+            assert machines.read(cluster, [knob])[name] == before
+            change(True)
+        assert machines.read(cluster, [knob])[name] == before
+
+
+@pytest.mark.parametrize("name", sorted(NEVER_HERE))
+def test_a_knob_that_is_not_here_says_so_and_where_it_is(
+    cluster: NamespaceCluster, name: str
+) -> None:
+    knob = find(name)
+    for reading in machines.read(cluster, [knob])[name].values():
+        assert reading.absent.startswith("not observable here: ")
+        assert knob.elsewhere in reading.absent
+        assert not reading.value
+    with pytest.raises(LabError, match="not observable here"), changing(cluster, [(knob, "512")]):
+        pass
+
+
+def test_every_knob_tells_what_a_learner_wants_to_know() -> None:
+    for name, knob in ALL.items():
+        assert knob.name == name
+        told = (knob.title, knob.what, knob.why, knob.here, knob.elsewhere)
+        assert all(told), name
+        assert knob.kinds, name
+        if knob.values:
+            assert {knob.tuned, knob.shows} <= set(knob.values), name
+
+
+def test_all_knobs_together_are_put_back_by_one_command(
+    learner: Beowulf, cluster: NamespaceCluster
+) -> None:
+    found = machines.read(cluster, [find(name) for name in NODES_OWN])
+    here = [name for name in NODES_OWN if not found[name]["node00"].absent]
+    assert {"firewall", "offloads", "mtu", "socket-buffers", "delayed-ack"} <= set(here)
+    for name in here:
+        with changing(cluster, [(find(name), find(name).shows)]) as change:
+            change.keep()
+    assert len(log.of_cluster(cluster).open()) == len(here)
+    assert values(cluster, find("firewall"))["node01"] == "1000"
+    said = learner("tune", "revert")
+    assert all(name in said for name in here)
+    assert not log.of_cluster(cluster).open()
+
+
+def test_only_the_nodes_that_measure_are_changed_until_it_is_kept(
+    learner: Beowulf, cluster: NamespaceCluster
+) -> None:
+    knob = find("firewall")
+    with changing(cluster, [(knob, "10")], nodes=["node01"]) as change:
+        change(True)
+        assert values(cluster, knob) == {"node00": "none", "node01": "10"}
+        change.keep()
+        assert values(cluster, knob) == {"node00": "10", "node01": "10"}
+    learner("tune", "revert")
+
+
+def test_rules_of_somebody_else_come_back_with_their_counters(cluster: NamespaceCluster) -> None:
+    rules = "type filter hook input priority 5\ncounter packets 7 bytes 70"
+    lines = f"nft -f - <<'END'\ntable ip own {{\nchain c {{\n{rules}\n}}\n}}\nEND"
+    assert cluster.administer("node01", lines).returncode == 0
+    before = whole(cluster)
+    knob = find("firewall")
+    assert values(cluster, knob)["node01"] == "rules of somebody else"
+    with changing(cluster, [(knob, "none")]) as change:
+        change(True)
+        assert values(cluster, knob)["node01"] == "none"
+    now = whole(cluster)
+    cluster.administer("node01", "nft delete table ip own")
+    assert now == before
+    assert "packets 7 bytes 70" in now["node01"]  # nobody talks to node01 here
+
+
+def test_a_frame_longer_than_a_cable_lets_through_is_refused(cluster: NamespaceCluster) -> None:
+    with pytest.raises(LabError, match="up --rate off"), changing(cluster, [(find("mtu"), "9000")]):
+        pass
+
+
+def test_longer_frames_get_through_the_switch(cluster: NamespaceCluster) -> None:
+    ping = f"ping -c 3 -i 0.2 -W 10 -M do -s 2900 {cluster.address('node01')}"
+    assert cluster.administer("node00", ping).returncode != 0
+    with changing(cluster, [(find("mtu"), "3000")]) as change:
+        change(True)
+        assert cluster.administer("node00", ping).returncode == 0
+
+
+def test_patience_reaches_the_ranks(cluster: NamespaceCluster) -> None:
+    ask = "mpiexec -n 2 sh -c 'echo $BEOWULF_PATIENT'"
+    with changing(cluster, [(find("patient-polling"), "never")]) as change:
+        change(True)
+        assert cluster.run("node00", ask).stdout.split() == ["never"] * 2
+        # Who says it for one run alone is heard.
+        said = cluster.run("node00", f"BEOWULF_PATIENT=always {ask}").stdout.split()
+        assert said == ["always"] * 2
+    assert cluster.run("node00", ask).stdout.split() == ["auto"] * 2
+
+
+@pytest.mark.skipif(len(CORES) < 2, reason="there is one core to be pinned to")
+def test_a_pinned_nodes_new_programs_stay_on_its_core(cluster: NamespaceCluster) -> None:
+    with changing(cluster, [(find("pinning"), "one")]) as change:
+        change(True)
+        for number, node in enumerate(cluster.nodes):
+            said = cluster.run(node, "grep Cpus_allowed_list /proc/self/status").stdout
+            assert said.split()[1] == str(CORES[number % len(CORES)])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("firewall", "77"),
+        ("firewall", ""),
+        ("moderation", "-1"),
+        ("moderation", "10001"),
+        ("moderation", "1.5"),
+        ("mtu", "100"),
+        ("mtu", "9001"),
+        ("mtu", "٣٠٠٠"),
+        ("socket-buffers", "1"),
+        ("socket-buffers", "the kernel's own"),
+        ("irq-affinity", "4096"),
+        ("pinning", "two"),
+        ("busy-polling", "1001"),
+        ("rings", "9" * 30),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_in_a_sentence(name: str, value: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        find(name).accepted(value)
+    assert name in str(refused.value) or "revert" in str(refused.value)
+
+
+def test_an_unknown_knob_is_answered_with_all_names() -> None:
+    with pytest.raises(UsageError, match=r"no knob 'moderator'.*moderation, irqbalance"):
+        find("moderator")
+
+
+# A card as a PC has it, for the knobs that a cable between namespaces lacks.
+CARD = """#!/bin/sh
+cd "$(dirname "$0")"
+case $1 in
+-c) printf 'Adaptive RX: %s  TX: n/a\\nrx-usecs: %s\\nrx-frames: n/a\\n' "$(cat adaptive)" "$(cat usecs)" ;;
+-C) echo "$4" >adaptive; echo "$6" >usecs ;;
+-g) printf 'Maximums:\\nRX: 4096\\nTX: 4096\\nCurrent hardware settings:\\nRX: %s\\nTX: %s\\n' $(cat rings) ;;
+-G) echo "$4 $6" >rings ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "other"), [("moderation", "3", "500"), ("rings", "256", "512")]
+)
+def test_a_card_of_a_pc_is_turned_by_ethtool(
+    tmp_path: Path, name: str, first: str, other: str
+) -> None:
+    (tmp_path / "ethtool").write_text(CARD)
+    (tmp_path / "ethtool").chmod(0o755)
+    for file, text in {"adaptive": "on", "usecs": "3", "rings": "256 256"}.items():
+        (tmp_path / file).write_text(text + "\n")
+
+    def run(lines: str) -> str:
+        words = ["bash", "--norc", "-eu"]
+        path = f"{tmp_path}:{os.environ['PATH']}"
+        done = subprocess.run(
+            words, input=lines, capture_output=True, text=True, env={**os.environ, "PATH": path}
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    knob = find(name)
+    before = run(knob.look("node00"))
+    assert knob.value(before) == first
+    run(knob.set(other, "node00"))
+    assert knob.value(run(knob.look("node00"))) == other
+    run(knob.back(before, "node00"))
+    assert run(knob.look("node00")) == before

@@ -1,0 +1,354 @@
+"""Does `beowulf tune` put back what it changed, whatever happens in between, and does it say so in sentences?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ordinary import ada
+from running import Beowulf
+
+from beowulf import places
+from beowulf.cli import tune
+from beowulf.cluster import Cluster
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point
+from beowulf.tuning import checklist, log, machines, trial
+from beowulf.tuning.change import Changes, changing
+from beowulf.tuning.cycle import Comparison, compared
+from beowulf.tuning.knobs import find
+
+pytestmark = pytest.mark.cluster
+
+# Puts a firewall on both nodes and is killed: before anything is changed, between the nodes, or after.
+KILLED = """
+import os, signal, sys
+from beowulf.cluster import running
+from beowulf.tuning import change, machines
+from beowulf.tuning.knobs import find
+
+turn = machines.turn
+
+def killed(cluster, knob, lines):
+    some = {"before": 0, "between": 1, "after": 2}[sys.argv[1]]
+    turn(cluster, knob, dict(list(lines.items())[:some]))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+machines.turn = killed
+with change.changing(running(), [(find("firewall"), "100")]) as changes:
+    changes(True)
+"""
+
+
+@pytest.fixture(scope="module")
+def learner(tmp_path_factory: pytest.TempPathFactory, namespaces_work: None) -> Iterator[Beowulf]:
+    here = tmp_path_factory.mktemp("tune")
+    found = Beowulf(here / "state", here)
+    try:
+        found("up", "--nodes", "2")
+        yield found
+    finally:
+        found.end()
+
+
+def rules(learner: Beowulf) -> list[str]:
+    """How many rules each node has."""
+    readings = machines.read(learner.cluster, [find("firewall")])["firewall"]
+    return [readings[node].value for node in sorted(readings)]
+
+
+def set_(learner: Beowulf, knob: str, value: str) -> None:
+    """As `beowulf tune apply KNOB VALUE --unmeasured`, without starting a command."""
+    with changing(learner.cluster, [(find(knob), value)]) as change:
+        change.keep()
+
+
+def killed(learner: Beowulf, when: str) -> None:
+    python = str(places.python_bin() / "python")
+    done = subprocess.run([python, "-c", KILLED, when], env=learner.environment, timeout=60)
+    assert done.returncode == -9
+
+
+@pytest.mark.parametrize(
+    ("when", "left"),
+    [("before", ["none", "none"]), ("between", ["100", "none"]), ("after", ["100", "100"])],
+)
+def test_what_a_killed_trial_left_is_put_back(learner: Beowulf, when: str, left: list[str]) -> None:
+    killed(learner, when)
+    assert rules(learner) == left
+    assert learner("tune", "revert") == "Put back: firewall 100.\n"
+    assert rules(learner) == ["none", "none"]
+    assert learner("tune", "revert") == "Nothing was to be put back.\n"
+
+
+def test_the_next_change_begins_where_a_killed_one_began(learner: Beowulf) -> None:
+    killed(learner, "between")
+    learner("tune", "apply", "firewall", "10", "--unmeasured")
+    assert rules(learner) == ["10", "10"]
+    entry = log.of_cluster(learner.cluster).open()[-1]
+    assert {place: was.value for place, was in entry.before.items()} == {
+        "node00": "none",
+        "node01": "none",
+    }
+    learner("tune", "revert")
+    assert rules(learner) == ["none", "none"]
+
+
+def test_a_change_that_is_killed_while_it_is_put_back_is_put_back_once_more(
+    learner: Beowulf,
+) -> None:
+    set_(learner, "firewall", "10")
+    set_(learner, "firewall", "100")
+    script = KILLED.partition("with change")[0] + (
+        "cluster = running()\nits = change.log.of_cluster(cluster)\n"
+        "change.put_all_back(cluster, its, its.open())\n"
+    )
+    python = str(places.python_bin() / "python")
+    done = subprocess.run([python, "-c", script, "between"], env=learner.environment, timeout=60)
+    assert done.returncode == -9
+    assert rules(learner) == ["10", "100"]
+    learner("tune", "revert")
+    assert rules(learner) == ["none", "none"]
+
+
+def test_a_line_of_the_log_that_was_cut_off_loses_no_other(learner: Beowulf) -> None:
+    set_(learner, "firewall", "10")
+    its_log = log.of_cluster(learner.cluster)
+    known = its_log.entries()
+    with its_log.file.open("a") as file:
+        file.write('{"what": "change", "number": 99, "kno')
+    assert its_log.entries() == known
+    set_(learner, "firewall", "100")
+    assert [entry.value for entry in its_log.open()] == ["10", "100"]
+    learner("tune", "revert")
+    assert rules(learner) == ["none", "none"]
+    assert its_log.open() == []
+
+
+def test_nothing_is_changed_that_cannot_be_written_down(learner: Beowulf, tmp_path: Path) -> None:
+    file = log.of_cluster(learner.cluster).file
+    aside = file.rename(tmp_path / file.name)
+    file.mkdir()
+    try:
+        said = learner("tune", "apply", "firewall", "10", "--unmeasured", code=1)
+        assert "tuned.jsonl cannot be used: Is a directory." in said
+        assert rules(learner) == ["none", "none"]
+    finally:
+        file.rmdir()
+        aside.rename(file)
+
+
+def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> None:
+    mine = "nft add table ip own"
+    learner.cluster.administer("node01", mine)
+    set_(learner, "firewall", "10")
+    learner.cluster.kill("node01")
+    assert "node01 is down" in learner("tune", "apply", "firewall", "none", code=1)
+    said = learner("tune", "revert")
+    assert "node01 does not run: `beowulf up` starts it and puts it back too." in said
+    assert "asked back (not yet node01)" in learner("tune", "log")
+    assert rules(learner) == ["none"]
+    assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
+    # Exactly what was there before: what the learner had set up there by hand too.
+    assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
+    learner.cluster.administer("node01", "nft delete table ip own")
+    assert log.of_cluster(learner.cluster).open() == []
+    assert "Put back" not in learner("up")
+
+
+def test_a_node_that_was_started_anew_meanwhile_is_put_back_like_the_others(
+    learner: Beowulf,
+) -> None:
+    set_(learner, "firewall", "10")
+    learner.cluster.kill("node01")
+    learner("up")
+    assert rules(learner) == ["10", "none"]
+    assert "UNLIKE: 10, but node01 none" in learner("tune")
+    learner("tune", "revert")
+    assert rules(learner) == ["none", "none"]
+
+
+def test_the_checklist_finds_the_node_that_is_unlike(learner: Beowulf) -> None:
+    found = {each.question.name: each for each in checklist.ask(learner.cluster)}
+    assert found["driver"].by_node["node00"].startswith("veth")
+    assert all(each.alike and each.as_wanted for each in found.values()), found
+    set_(learner, "firewall", "10")
+    learner.cluster.administer("node01", "nft flush ruleset")
+    plain = json.loads(learner("tune", "--json"))
+    asked = {each["name"]: each for each in plain["checklist"]}
+    assert asked["firewall"]["answers"] == {"node00": "10", "node01": "none"}
+    assert not asked["firewall"]["alike"]
+    assert not asked["firewall"]["as_wanted"]
+    assert asked["kernel"]["alike"]
+    assert set(asked["rebooted since"]["answers"].values()) == {"no"}
+    assert [each["knob"] for each in plain["open"]] == ["firewall"]
+    learner("tune", "revert")
+
+
+def test_a_trial_is_measured_and_put_back_where_nobody_can_be_asked(learner: Beowulf) -> None:
+    words = ("tune", "apply", "firewall", "1000", "--quick", "--json")
+    with learner.start(*words) as trial_:
+        # A hundred and sixty samples on a machine that may have other things to do.
+        printed, _ = trial_.communicate(timeout=240)
+    assert trial_.returncode == 0, printed
+    said = json.loads(printed)
+    assert said["knobs"] == {"firewall": "1000"}
+    assert said["fate"] == "put back"
+    assert said["ratio"]["low"] <= said["ratio"]["median"] <= said["ratio"]["high"]
+    assert rules(learner) == ["none", "none"]
+    assert list((learner.here / "records").glob("E7-tune-firewall-*.json"))
+
+
+def test_all_that_is_untuned_is_tried_alone_and_then_together(
+    learner: Beowulf, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The measurement is replaced: that a change is measured, the test above has shown."""
+    seen = []
+
+    def measured(cluster: Cluster, changes: Changes, *_: object, **__: object) -> Comparison:
+        changes(True)
+        seen.append((rules(learner), machines.read(cluster, [delayed])["delayed-ack"]["node00"]))
+        changes(False)
+        points = [Point({}, HALF, [4.0, 4.1] * 4, {"visit": v}) for v in ([0, 3] * 4, [1, 2] * 4)]
+        return compared(*points)
+
+    delayed = find("delayed-ack")
+    monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
+    monkeypatch.setattr(trial, "measure", measured)
+    options: dict[str, Any] = {
+        "host": False,
+        "quick": True,
+        "records": learner.here,
+        "as_json": True,
+    }
+    tune.all_(keep=False, revert=False, **options)
+    assert json.loads(capsys.readouterr().out)["trials"] == []
+    set_(learner, "firewall", "100")
+    set_(learner, "delayed-ack", "quick")
+    tune.all_(keep=True, revert=False, **options)
+    told = json.loads(capsys.readouterr().out)["trials"]
+    firewall, acks = {"firewall": "none"}, {"delayed-ack": "delayed"}
+    assert [each["knobs"] for each in told] == [firewall, acks, firewall | acks]
+    assert [each["fate"] for each in told] == ["put back", "put back", "kept"]
+    assert [(each, ack.value) for each, ack in seen] == [
+        (["none", "none"], "quick"),
+        (["100", "100"], "delayed"),
+        (["none", "none"], "delayed"),
+    ]
+    assert rules(learner) == ["none", "none"]
+    learner("tune", "revert")
+    assert rules(learner) == ["none", "none"]
+
+
+def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
+    with changing(learner.cluster, [(find("firewall"), "10")]):
+        said = learner("tune", "apply", "pinning", "one", "--unmeasured", code=1)
+    assert "Another `beowulf tune` is turning knobs" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("apply", "firewal"), 2, "There is no knob 'firewal'. There are: moderation"),
+        (("show", "nothing"), 2, "There is no knob 'nothing'."),
+        (("apply", "firewall", "77"), 2, "firewall is one of none, 10, 100, 1000, conntrack"),
+        (("apply", "moderation", "99999"), 2, "from 0 to 10,000 microseconds, not '99999'"),
+        (("apply", "nagle"), 1, "not observable here: each program sets it for itself"),
+        (("apply", "rings", "512"), 1, "not observable here: a cable between namespaces"),
+        (("apply", "tcp-low-latency", "1"), 2, "belongs to this machine and not to the cluster"),
+        (("apply", "firewall", "10", "--keep", "--revert"), 2, "exclude each other"),
+        (("apply", "firewall"), 0, "firewall is none already; nothing was changed."),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence_and_changes_nothing(
+    learner: Beowulf, words: tuple[str, ...], code: int, sentence: str
+) -> None:
+    before = log.of_cluster(learner.cluster).entries()
+    said = learner("tune", *words, code=code)
+    assert sentence in " ".join(said.split())
+    assert log.of_cluster(learner.cluster).entries() == before
+
+
+def test_what_a_knob_of_this_machine_would_change_is_listed(learner: Beowulf) -> None:
+    said = learner("tune", "apply", "tcp-low-latency", "1", code=2)
+    assert "/proc/sys/net/ipv4/tcp_low_latency" in said
+    assert not (learner.here / "state-tuned.jsonl").exists()
+
+
+def test_without_a_cluster_that_is_said(tmp_path: Path) -> None:
+    nobody = Beowulf(tmp_path / "none", tmp_path)
+    for words in (("tune",), ("tune", "apply", "firewall", "10"), ("tune", "all")):
+        assert "No cluster runs." in nobody(*words, code=1)
+    assert nobody("tune", "revert") == "Nothing was to be put back.\n"
+    assert "Paper E" in nobody("tune", "show", "moderation")
+
+
+# A machine whose processor has a frequency to choose, for whom the mounts are told of alone.
+PROCESSOR = """
+cores=/sys/devices/system/cpu
+mount -t tmpfs tmpfs $cores
+for core in 0 1; do
+    mkdir -p $cores/cpu$core/cpufreq
+    echo powersave >$cores/cpu$core/cpufreq/scaling_governor
+done
+"$@" tune apply governor --host --unmeasured </dev/null
+cat $cores/cpu?/cpufreq/scaling_governor
+"$@" tune revert
+cat $cores/cpu?/cpufreq/scaling_governor
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may turn what belongs to the machine")
+def test_a_knob_of_this_machine_is_turned_with_host_and_put_back(learner: Beowulf) -> None:
+    words = ["unshare", "--mount", "bash", "--norc", "-ec", PROCESSOR, "processor"]
+    done = subprocess.run(
+        [*words, *learner.command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=learner.environment,
+        cwd=learner.here,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "On this machine are run:\nfor file in /sys/devices" in done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[1:3] == ["performance"] * 2
+    assert lines[3] == "Put back: governor performance."
+    assert lines[4:] == ["powersave"] * 2
+
+
+@pytest.mark.rootless
+def test_an_ordinary_user_turns_what_is_theirs_and_hears_what_is_not(
+    namespaces_work: None,
+) -> None:
+    with ada() as learner:
+        learner("up", "--nodes", "2")
+        now = {each["name"]: each["now"] for each in json.loads(learner("tune", "--json"))["knobs"]}
+        absent = {name for name, here in now.items() if here.get("node00", {}).get("absent")}
+        assert {"moderation", "irq-affinity", "rings", "nagle"} <= absent
+        said = learner("tune", "apply", "moderation", "100", code=1)
+        assert "not observable here" in said
+        assert "administrator of the whole machine" in " ".join(said.split())
+        assert "Put `sudo` before the command." in " ".join(
+            learner("tune", "apply", "tcp-low-latency", "1", "--host", code=1).split()
+        )
+        own = [name for name, places in now.items() if "node00" in places and name not in absent]
+        assert {"firewall", "offloads", "mtu", "socket-buffers", "delayed-ack"} <= set(own)
+        learner.python(
+            "from beowulf.cluster import running\n"
+            "from beowulf.tuning.change import changing\n"
+            "from beowulf.tuning.knobs import find\n"
+            f"for knob in map(find, {own}):\n"
+            "    with changing(running(), [(knob, knob.shows)]) as change:\n"
+            "        change.keep()\n"
+        )
+        said = learner("tune", "revert")
+        assert all(name in said for name in own)
+        after = json.loads(learner("tune", "--json"))
+        assert {each["name"]: each["now"] for each in after["knobs"]} == now
+        assert after["open"] == []
