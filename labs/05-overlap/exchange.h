@@ -40,7 +40,7 @@ static inline void only_work(struct exchange *exchange) { work_share(exchange, 1
 
 static inline void spoilt(const char *part, const char *why) {
     fprintf(stderr, "wrong: rank %d, %s: %s\n", my_rank(), part, why);
-    MPI_Abort(MPI_COMM_WORLD, 3);
+    give_up(3);
 }
 
 /* Run one part, then look whether it did all that it should; seconds from barrier to end. */

@@ -77,9 +77,10 @@ def test_work_while_the_message_travels_makes_the_trip_longer(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     with session(cluster, tmp_path) as s:
-        run(s, 2, [8], protocols=("overlap",), overlap_bytes=(0, 10_000_000), passes=5)
+        run(s, 2, [8], protocols=("overlap",), overlap_bytes=(0, 200_000_000), passes=3)
     found = summarised(s.record(), HALF, ["overlap_bytes"]).set_index("overlap_bytes")["min"]
-    assert found[10_000_000] > 3 * found[0]
+    # Tens of milliseconds of work: a busy machine makes the trip without work longer, never by so much.
+    assert found[200_000_000] > found[0]
 
 
 def test_a_compute_loop_lasts_as_long_as_asked_for(
