@@ -134,7 +134,8 @@ def notes(stamps: bool) -> list[str]:
     headers = f"{MTU} - {wire.IP_BYTES} (IP) - {wire.TCP_BYTES} (TCP){options}"
     return [
         f"A round is {LAUNCHES} launches; of each launch and size, the median of {PASSES * CHUNKS} chunks of "
-        f"{CHUNK_US / 1000:g} ms, of one round trip at least. The first row has the largest of five medians over the least, at the size at which that is worst.",
+        f"{CHUNK_US / 1000:g} ms, of one round trip at least. The first row has the largest of five medians over the "
+        "least, at the size at which that is worst.",
         f"The sum: of the {MTU} bytes of IP in a full frame, data has {headers}; on the cable the frame takes "
         f"{MTU} + 14 (Ethernet) + 4 (check sum) + 8 (preamble) + 12 (gap) = {MTU + wire.ETHERNET_BYTES} byte times. "
         f"That leaves {cable:.2f} of 100 Mbit/s, and {LARGEST} B take {LARGEST * 8e-3 / cable:.3f} ms.",
