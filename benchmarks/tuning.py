@@ -38,7 +38,7 @@ PROCEDURES = 2
 SHARE = 0.10
 CALIBRATION_RULES, CALIBRATIONS = (50, 200), 2
 LISTEN_EVERY = 10  # trials: how busy the machine is with other things
-SHORTER = (2, 3, 4, 5, 6)  # blocks
+SHORTER = (4, 8, 12, 16)  # blocks
 
 # Trials are kept as they are made, so that a hundred can be made in several parts.
 KEPT = places.root() / "build" / "tuning-trials.jsonl"
@@ -244,8 +244,7 @@ def shorter(found: Sequence[Trial]) -> str:
         for kind, right in RIGHT.items():
             mine = [each for each in found if each.kind == kind]
             fine = sum(
-                decide(ratio([(a, b) for a, b in each.both[: 2 * blocks]])) == right
-                for each in mine
+                decide([(a, b) for a, b in each.both[: 2 * blocks]]) == right for each in mine
             )
             cells.append(f"{fine} of {len(mine)}")
         lines.append(f"| {blocks} | {' | '.join(cells)} |")

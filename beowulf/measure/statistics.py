@@ -39,7 +39,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Ratio:
-    """The median of n ratios of measurements that were made in turns, and its 95 % interval."""
+    """The median of n ratios of measurements that were made in turns, and its interval, 95 % unless told."""
 
     median: float
     low: float
@@ -55,7 +55,9 @@ def summary(samples: Sequence[float] | NDArray[np.float64], seed: int = SEED) ->
     return Summary(len(values), float(values.min()), q1, median, q3, low, high)
 
 
-def ratio(pairs: Sequence[tuple[float, float]], seed: int = SEED) -> Ratio:
+def ratio(
+    pairs: Sequence[tuple[float, float]], seed: int = SEED, confidence: float = CONFIDENCE
+) -> Ratio:
     """How often the first of each pair is the second: 1.1 when it is 10 % more."""
     if not len(pairs):
         raise LabError("There are no pairs to compare.", "Measure both again.")
@@ -63,12 +65,14 @@ def ratio(pairs: Sequence[tuple[float, float]], seed: int = SEED) -> Ratio:
     if not np.isfinite(both).all() or (both[:, 1] <= 0).any():
         raise LabError("A pair cannot be compared: a time is zero or no number.", "Measure again.")
     ratios = both[:, 0] / both[:, 1]
-    low, high = interval(ratios, seed)
+    low, high = interval(ratios, seed, confidence)
     return Ratio(float(np.median(ratios)), low, high, len(ratios))
 
 
-def interval(values: NDArray[np.float64], seed: int = SEED) -> tuple[float, float]:
-    """The 95 % interval of the median: medians of many draws with replacement from the values."""
+def interval(
+    values: NDArray[np.float64], seed: int = SEED, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """The interval of the median, 95 % unless told: medians of many draws with replacement from the values."""
     n = len(values)
     if n == 1:
         return float(values[0]), float(values[0])
@@ -80,7 +84,7 @@ def interval(values: NDArray[np.float64], seed: int = SEED) -> tuple[float, floa
         chosen = draw.integers(0, n, (min(block, left), n))
         medians.append(np.median(values[chosen], axis=1))
         left -= block
-    tail = 50 * (1 - CONFIDENCE)
+    tail = 50 * (1 - confidence)
     low, high = np.percentile(np.concatenate(medians), (tail, 100 - tail))
     return float(low), float(high)
 

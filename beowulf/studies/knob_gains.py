@@ -109,5 +109,5 @@ def _gain(knob: str, way: str, points: Sequence[Point]) -> Gain | None:
         summary([before - after for after, before in both]),
         described(*(point for point in points if point.at["state"] == BEFORE)),
         described(*(point for point in points if point.at["state"] == AFTER)),
-        decide(found),
+        decide(both),
     )

@@ -11,8 +11,8 @@ told beside it: what disturbs is in them.
 The decision (docs/measuring.md says more):
 
 no effect     the whole interval lies within the margin: the change matters less than anybody would mind
-slower        the whole interval lies above 1, and not within the margin
-faster        the whole interval lies below 1, and not within the margin
+slower        the median lies above the margin, and a 99 % interval above 1
+faster        the median lies below the margin, and a 99 % interval below 1
 inconclusive  none of these; then the cycle goes on, up to its longest
 """
 
@@ -43,6 +43,8 @@ Change = Callable[[bool], Mapping[str, str] | None]
 BEFORE, AFTER = "before", "after"
 TURNS = (BEFORE, AFTER, AFTER, BEFORE)  # a block of visits
 MARGIN = 0.05
+# A cycle that goes on looks at its data many times, and an interval of 95 % soon lies to one side of 1 by chance.
+SURE = 0.99
 UNDISTURBED = 10  # the percentile of a visit's samples that stands for it
 PERCENTILES = (5, 25, 50, 75, 95)
 
@@ -57,7 +59,7 @@ class Length:
 
 
 # benchmarks/results/tuning.md has what these lengths find and miss.
-DEFAULT = Length(blocks=8, most_blocks=32, samples=20)
+DEFAULT = Length(blocks=20, most_blocks=80, samples=20)
 QUICK = Length(blocks=4, most_blocks=4, samples=10)
 
 
@@ -133,25 +135,30 @@ def compare(
 
 def compared(before: Point, after: Point, margin: float = MARGIN) -> Comparison:
     """What the Points of the two states come to."""
-    found = ratio(pairs(before, after))
-    return Comparison(before, after, found, decide(found, margin))
+    both = pairs(before, after)
+    return Comparison(before, after, ratio(both), decide(both, margin))
 
 
-def decide(found: Ratio, margin: float = MARGIN) -> Decision:
-    """The rule, from the interval of the ratio after over before."""
+def decide(both: Sequence[tuple[float, float]], margin: float = MARGIN) -> Decision:
+    """The rule, for pairs of after and before."""
+    return decided(ratio(both), ratio(both, confidence=SURE), margin)
+
+
+def decided(found: Ratio, sure: Ratio, margin: float = MARGIN) -> Decision:
+    """The rule, from the interval of the ratio after over before, and from the wider one of SURE."""
     if found.low >= 1 / (1 + margin) and found.high <= 1 + margin:
         return "no effect"
-    if found.low > 1:
+    if sure.low > 1 and found.median > 1 + margin:
         return "slower"
-    if found.high < 1:
+    if sure.high < 1 and found.median < 1 / (1 + margin):
         return "faster"
     return "inconclusive"
 
 
 def pairs(before: Point, after: Point) -> list[tuple[float, float]]:
     """What stands for neighbouring visits: after, and before."""
-    times = {**_by_visit(before), **_by_visit(after)}
-    mine = set(_by_visit(after))
+    times = {**by_visit(before), **by_visit(after)}
+    mine = set(by_visit(after))
     found = []
     for first in range(0, max(times, default=-1) + 1, 2):
         if first not in times or first + 1 not in times:
@@ -168,11 +175,12 @@ def described(*points: Point) -> Described:
     return Described(len(values), float(values.mean()), float(values.std()), at)
 
 
-def _by_visit(point: Point) -> dict[int, float]:
-    by_visit: dict[int, list[float]] = {}
+def by_visit(point: Point) -> dict[int, float]:
+    """What stands for each visit of a state: its lower decile."""
+    found: dict[int, list[float]] = {}
     for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
-        by_visit.setdefault(int(visit), []).append(sample)
-    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in by_visit.items()}
+        found.setdefault(int(visit), []).append(sample)
+    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in found.items()}
 
 
 def _empty(session: Session, at: Mapping[str, Any]) -> Point:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import wait_until
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
@@ -19,7 +19,7 @@ from beowulf.measure.statistics import Ratio
 from beowulf.record import Point, Record
 from beowulf.tuning import cycle
 from beowulf.tuning.conversation import Conversation
-from beowulf.tuning.cycle import AFTER, BEFORE, MARGIN, QUICK, Length, compared, decide, described
+from beowulf.tuning.cycle import AFTER, BEFORE, MARGIN, QUICK, Length, compared, decided, described
 
 SHORT = Length(blocks=2, most_blocks=2, samples=3)
 
@@ -70,14 +70,23 @@ def test_noise_that_hides_the_effect_is_inconclusive() -> None:
     [
         (0.96, 1.04, "no effect"),
         (1.01, 1.04, "no effect"),
-        (1.01, 1.06, "slower"),
-        (0.93, 0.99, "faster"),
+        (1.01, 1.12, "slower"),
+        (0.88, 0.99, "faster"),
+        (1.01, 1.06, "inconclusive"),
+        (0.93, 0.99, "inconclusive"),
         (0.99, 1.06, "inconclusive"),
         (0.5, 2.0, "inconclusive"),
     ],
 )
 def test_the_rule_is_about_the_whole_interval(low: float, high: float, decision: str) -> None:
-    assert decide(Ratio((low + high) / 2, low, high, 16)) == decision
+    found = Ratio((low + high) / 2, low, high, 16)
+    assert decided(found, found) == decision
+
+
+def test_an_effect_is_to_be_surer_than_that_there_is_none() -> None:
+    found, sure = Ratio(1.1, 1.02, 1.2, 16), Ratio(1.1, 0.99, 1.3, 16)
+    assert decided(found, sure) == "inconclusive"
+    assert decided(Ratio(1.0, 0.97, 1.03, 16), Ratio(1.0, 0.9, 1.1, 16)) == "no effect"
 
 
 @settings(max_examples=60, deadline=None)
@@ -106,8 +115,8 @@ def test_the_other_way_round_is_the_opposite(
 @given(st.floats(0.3, 3.0), st.floats(0.3, 3.0))
 def test_no_interval_has_two_decisions(one: float, other: float) -> None:
     low, high = sorted((one, other))
-    here = decide(Ratio(low, low, high, 10))
-    turned = decide(Ratio(1 / low, 1 / high, 1 / low, 10))
+    first, second = Ratio(low, low, high, 10), Ratio(1 / low, 1 / high, 1 / low, 10)
+    here, turned = decided(first, first), decided(second, second)
     opposite = {"slower": "faster", "faster": "slower"}
     edge = any(abs(x - e) < 1e-9 for x in (low, high) for e in (1.0, 1 + MARGIN, 1 / (1 + MARGIN)))
     assert edge or turned == opposite.get(here, here)
@@ -279,7 +288,6 @@ def test_no_rank_stays_when_the_conversation_is_broken_off(
 
     with pytest.raises(KeyboardInterrupt):
         broken_off()
-    deadline = time.monotonic() + 60
-    while left := [node for node in cluster.nodes[:2] if running(cluster, node)]:
-        assert time.monotonic() < deadline, f"ranks still run on {left}"
-        time.sleep(0.05)
+    wait_until(
+        lambda: not any(running(cluster, node) for node in cluster.nodes[:2]), "no rank runs"
+    )
