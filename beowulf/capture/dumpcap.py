@@ -23,8 +23,8 @@ Start = Callable[[list[str], IO[bytes], Path], "subprocess.Popen[bytes]"]
 Stop = Callable[["subprocess.Popen[bytes]"], None]
 
 READY = "File: "  # "Capturing on" comes some 30 ms earlier, before the interface is open
-LONGEST_START_S = 15.0
-LONGEST_STOP_S = 15.0
+LONGEST_START_S = 60.0
+LONGEST_STOP_S = 60.0
 # The kernel hands over a block of packets that is not full after a quarter of a second (dumpcap's
 # read time-out), and dumpcap forgets what it was not handed when the signal comes.
 SETTLE_S = 0.35
@@ -107,12 +107,22 @@ class Dumpcap:
             raise self._refused() if answered else self._silent()
 
     def settle(self, until: float) -> None:
-        """Let what is on its way arrive: wait until that moment (time.monotonic), if it still runs."""
+        """Let what is on its way arrive, if it still runs.
+
+        By that moment (time.monotonic) the kernel has handed it all over; a dumpcap that then waits has taken it.
+        """
         assert self._process
         self.ended_by_itself = self._process.poll() is not None
-        if not self.ended_by_itself:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(max(until - time.monotonic(), 0))
+        if self.ended_by_itself:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(until - time.monotonic(), 0))
+        # On a busy machine it may have had no core for a while.
+        patience = time.monotonic() + LONGEST_STOP_S
+        while self._process.poll() is None and _at_work(self._process.pid):
+            if time.monotonic() > patience:
+                break
+            time.sleep(0.005)
 
     def end(self) -> None:
         """Ask it to end, kill it if it does not, and read its counts; nothing if it never started."""
@@ -216,6 +226,17 @@ class Dumpcap:
 
     def _filter(self) -> str:
         return self.words[self.words.index("-f") + 1] if "-f" in self.words else ""
+
+
+def _at_work(pid: int) -> bool:
+    """Whether a process, or one that it started, computes, or waits for a core or for the disk."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [pid for task in tasks for pid in (task / "children").read_text().split()]
+    except OSError:  # it has ended
+        return False
+    return state in "RD" or any(_at_work(int(child)) for child in children)
 
 
 def _complaint(said: str) -> str:

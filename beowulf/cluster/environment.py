@@ -104,10 +104,10 @@ ssh "$@" "|| exit 1"
 code=$?
 if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
     for word; do case $word in -*) ;; *) break ;; esac; done
-    echo "mpiexec: the connection to $word broke; the run is ended. \\`beowulf up\\` on your machine heals it." >&2
-    # mpiexec needs a moment to show the line above. A polite signal it would answer by asking
-    # the lost node to clean up, and wait for that too.
-    sleep 0.3
+    said="mpiexec: the connection to $word broke; the run is ended. \\`beowulf up\\` on your machine heals it."
+    # To where mpiexec itself writes; else through mpiexec, which needs a moment to pass it on.
+    { echo "$said" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$said" >&2; sleep 1; }
+    # A polite signal it would answer by asking the lost node to clean up, and wait for that too.
     kill -KILL $PPID
 fi
 exit $code

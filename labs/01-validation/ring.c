@@ -10,6 +10,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LONGEST_SHEET = 64 * 1024, TOKEN = 1 };
 
@@ -53,6 +54,7 @@ static void sign(char *sheet, int me, int previous) {
                  host, previous, lines(sheet) + 1); /* a line a hop */
     if (written < 0 || (size_t)written >= left) {
         fprintf(stderr, "The token is full after %d hops; start fewer ranks.\n", lines(sheet));
+        sleep(1); /* mpiexec needs a moment to pass it on, before it ends all ranks */
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }

@@ -28,6 +28,7 @@ from mpi4py import MPI
 WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 TOOLS = ("makeblastdb", "blastn")
+HEARD_S = 1.0  # until what was said is passed on: then mpiexec may end all ranks
 COLUMNS = "qseqid sseqid score evalue length nident qstart qend sstart send"
 QUERY, SUBJECT, SCORE, PLACES = 0, 1, 2, slice(6, 10)
 
@@ -104,7 +105,7 @@ def refuse(sentence):
         print(f"refused: {sentence}", file=sys.stderr, flush=True)
     MPI.Finalize()
     if RANK == 0:
-        time.sleep(0.3)
+        time.sleep(HEARD_S)
     sys.exit(2 if RANK == 0 else 0)
 
 

@@ -21,6 +21,7 @@ PARTNER = RANKS - 1 - RANK
 TAKES_PART = RANK in (0, RANKS - 1)
 WARM_UP = 10
 FEWEST_TICKS = 100
+HEARD_S = 1.0  # until what was said is passed on: then mpiexec may end all ranks
 BYTES_A_BYTE = (
     30  # of memory, for each byte of a message: its data are made and verified as whole numbers
 )
@@ -66,7 +67,8 @@ def chunk(protocol, size, count, lead_in=1):
         PROTOCOLS[protocol](outgoing, incoming, count)
         seconds = MPI.Wtime() - began
         if not np.array_equal(incoming, expected):
-            print(f"wrong data: {size} bytes from rank {PARTNER}", file=sys.stderr)
+            print(f"wrong data: {size} bytes from rank {PARTNER}", file=sys.stderr, flush=True)
+            time.sleep(HEARD_S)
             WORLD.Abort(3)
     return WORLD.bcast(seconds)  # rank 0's: it sends first, and sees the whole way there and back
 
@@ -92,7 +94,7 @@ def refuse(sentence):
         print(f"refused: {sentence}", file=sys.stderr, flush=True)
     MPI.Finalize()
     if RANK == 0:
-        time.sleep(0.3)
+        time.sleep(HEARD_S)
     sys.exit(2 if RANK == 0 else 0)
 
 

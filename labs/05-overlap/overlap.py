@@ -21,6 +21,7 @@ WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 PARTS = ("message", "work", "both")
 WARM_UPS = 10
+HEARD_S = 1.0  # until what was said is passed on: then mpiexec may end all ranks
 BYTES_A_BYTE = (
     30  # of memory, for each byte of a message: its data are made and verified as whole numbers
 )
@@ -79,7 +80,8 @@ def measure(asked, part, size, number):
     buffer = expected if RANK == 0 else np.zeros(size, dtype=np.uint8)
     times = WORLD.gather(run_one(asked, part, buffer))
     if part != "work" and not np.array_equal(buffer, expected):
-        print(f"wrong data: {size} bytes at rank {RANK}", file=sys.stderr)
+        print(f"wrong data: {size} bytes at rank {RANK}", file=sys.stderr, flush=True)
+        time.sleep(HEARD_S)
         WORLD.Abort(3)
     for rank in range(RANKS if part != "work" else 1):
         if RANK == 0:
@@ -94,10 +96,13 @@ def tell(kind, **values):
 
 
 def refuse(sentence):
-    """End both ranks; rank 0 says why."""
+    """End both ranks; rank 0 says why, and ends last, because its code makes mpiexec end the other."""
     if RANK == 0:
-        print(f"refused: {sentence}", file=sys.stderr)
-    sys.exit(2)
+        print(f"refused: {sentence}", file=sys.stderr, flush=True)
+    MPI.Finalize()
+    if RANK == 0:
+        time.sleep(HEARD_S)
+    sys.exit(2 if RANK == 0 else 0)
 
 
 def memory_bytes():

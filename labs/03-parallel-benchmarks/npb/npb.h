@@ -200,7 +200,7 @@ static int end_npb(const struct npb *npb, double seconds, double operations) {
     check(MPI_Finalize());
     if (place > 0 || verified)
         return 0;
-    wait_a_moment(); /* for what stderr says, before mpiexec ends all ranks */
+    wait_until_heard(); /* what stderr says, before mpiexec ends all ranks */
     return 1;
 }
 

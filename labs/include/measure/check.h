@@ -3,29 +3,46 @@
 #ifndef MEASURE_CHECK_H
 #define MEASURE_CHECK_H
 #ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* nanosleep, sysconf */
+#define _POSIX_C_SOURCE 200809L /* nanosleep, sysconf, S_ISFIFO */
 #endif
 
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
 /* gcc takes MPI_STATUSES_IGNORE, which is no place but a sign, for a place that is too small. */
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-static inline void wait_a_moment(void) {
-    struct timespec moment = {0, 300000000};
+static inline void wait_ms(long ms) {
+    struct timespec moment = {ms / 1000, ms % 1000 * 1000000};
     nanosleep(&moment, NULL);
 }
 
-/* End all ranks. mpiexec needs a moment to pass on what was said on stderr before it ends them. */
-static inline void give_up(int code) {
+/* Wait until what was said on stderr is on its way to whoever ran mpiexec. mpiexec ends all ranks
+ * when one of them gives up, and what still lies in the pipe between them is lost. */
+static inline void wait_until_heard(void) {
+    struct stat end;
+    int unread = 0;
     fflush(stderr);
-    wait_a_moment();
+    int is_pipe = fstat(STDERR_FILENO, &end) == 0 && S_ISFIFO(end.st_mode);
+    for (int tries = 0; is_pipe && tries < 10000; tries++) {
+        if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0)
+            break;
+        wait_ms(1);
+    }
+    wait_ms(300); /* read, and passed on from node to node */
+}
+
+/* End all ranks. */
+static inline void give_up(int code) {
+    wait_until_heard();
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
@@ -73,7 +90,7 @@ static inline void refuse(const char *format, ...) {
     /* A rank that ends with a code makes mpiexec end all others: they are to be gone by then. */
     if (my_place > 0)
         exit(0);
-    wait_a_moment();
+    wait_until_heard();
     exit(2);
 }
 
