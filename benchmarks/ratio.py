@@ -100,7 +100,8 @@ def busy_percent() -> float:
     before = _core_time()
     time.sleep(LISTEN_S)
     idle, total = (b - a for a, b in zip(before, _core_time(), strict=True))
-    return 100.0 * (1 - idle / total) if total else 0.0
+    share = 1 - idle / total if total else 0.0
+    return 100.0 * min(max(share, 0.0), 1.0)  # the kernel's counts may go back by a tick
 
 
 def _core_time() -> tuple[int, int]:

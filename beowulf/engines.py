@@ -18,7 +18,7 @@ from beowulf import places
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 
-LONGEST_START_S = 60.0
+LONGEST_START_S = 120.0
 NAME = "beowulf"
 ENDS = ("engine", "client")
 

@@ -27,7 +27,7 @@ from beowulf.errors import LabError, UsageError
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parent / "build" / "slides"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-LONGEST_PRINT_S = 120
+LONGEST_PRINT_S = 300
 COMMENT = re.compile(r"\A\s*<!--(.*?)-->\s*\Z", re.DOTALL)
 # Marp's own directives: `_class` of a slide, `w:600` or `h:400` in a picture's alternative text.
 CLASS = re.compile(r"\A\s*_class:\s*([\w -]+?)\s*\Z")

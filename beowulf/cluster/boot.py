@@ -19,7 +19,7 @@ from beowulf.cluster.rack import Rack
 from beowulf.cluster.shells import SHELL, Say, completed, script, surroundings, told
 from beowulf.errors import LabError
 
-LONGEST_BOOT_S = 30.0
+LONGEST_BOOT_S = 60.0
 # What is run to boot a cluster and to work on it.
 TOOLS = (
     *("bash", "unshare", "nsenter", "setsid", "setpriv", "mount", "hostname"),
@@ -132,9 +132,21 @@ def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say
             env=surroundings(),
         )
         _feed(jobs[node], text)
-    for node, job in jobs.items():
-        _, complaint = job.communicate(timeout=LONGEST_BOOT_S)
-        if job.returncode:
+    try:
+        said = {node: job.communicate(timeout=LONGEST_BOOT_S)[1] for node, job in jobs.items()}
+    except subprocess.TimeoutExpired:
+        late = next(node for node, job in jobs.items() if job.poll() is None)
+        raise LabError(
+            f"{late} was not set up within {LONGEST_BOOT_S:g} s.", "`beowulf up` tries again.", late
+        ) from None
+    except BaseException:
+        # Ctrl-C: the next `up` is not to meet them at work.
+        for job in jobs.values():
+            with suppress(subprocess.TimeoutExpired):
+                job.wait(LONGEST_BOOT_S)
+        raise
+    for node, complaint in said.items():
+        if jobs[node].returncode:
             raise LabError(
                 f"{node} could not be set up: {complaint.strip()}.",
                 "`beowulf doctor` checks what a node needs; `beowulf down` clears up.",

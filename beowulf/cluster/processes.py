@@ -30,7 +30,7 @@ class Process:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
-    def gone(self, patience_s: float = 5.0) -> bool:
+    def gone(self, patience_s: float = 30.0) -> bool:
         """Wait until it has ended; False when it is still there after `patience_s`."""
         deadline = time.monotonic() + patience_s
         while self.alive and time.monotonic() < deadline:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from beowulf.cluster import Completed
 from beowulf.errors import LabError
 
-LONGEST_SCRIPT_S = 30.0
+LONGEST_SCRIPT_S = 60.0
 MEND = "`beowulf doctor` says what is missing, `beowulf doctor --fix` installs it."
 # --norc: where somebody's own login was over ssh, bash would read their start-up file, whatever is in it.
 SHELL = ("bash", "--norc", "-eu")

@@ -20,6 +20,8 @@ JOB = "BEOWULF_JOB"
 PID = "/run/sshd.pid"
 # mpiexec hands this name through shells of other nodes without quoting it.
 CONNECTION = "/run/beowulf/connection"
+# Keys are made outside of the rack: when `up` is killed, nothing of it is to write on beside the next one.
+WITH_ITS_PARENT = ("setpriv", "--pdeathsig", "KILL")
 # Port 22 in state LISTEN, as /proc/net/tcp writes it.
 LISTENING = "00000000:0016 00000000:0000 0A"
 
@@ -38,10 +40,12 @@ def make_keys(plan: Plan, folder: Path) -> None:
             key.unlink(missing_ok=True)
         except OSError as error:
             raise state.full(folder, error) from error
-        lines.append(f"ssh-keygen -q -t ed25519 -N '' -C beowulf -f {shlex.quote(str(key))}")
+        make = f"ssh-keygen -q -t ed25519 -N '' -C beowulf -f {shlex.quote(str(key))}"
+        lines.append(shlex.join(WITH_ITS_PARENT) + " " + make)
     # ssh-keygen wants its user to have a name; as root of a namespace, everybody has one.
     become = [] if _named() else ["unshare", "--user", "--map-root-user"]
-    done = completed([*become, "sh", "-ec", "\n".join(lines)], "", LONGEST_SCRIPT_S, "")
+    words = [*become, *WITH_ITS_PARENT, "sh", "-ec", "\n".join(lines)]
+    done = completed(words, "", LONGEST_SCRIPT_S, "")
     if done.returncode:
         raise LabError(
             f"ssh-keygen could not make the cluster's keys: {done.stderr.strip()}.",
@@ -126,8 +130,10 @@ def start(folder: Path, node: str) -> list[str]:
         f"kill $(<{PID}) || true",
         "for ((try = 0; try < 1000; try++)); do listening || break; sleep 0.005; done",
         "fi",
-        f"listening || {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log",
-        "for ((try = 0; try < 1000; try++)); do listening && exit 0; sleep 0.005; done",
+        # It refuses where another `up` has just started one: then that one will answer.
+        "failed=0",
+        f"listening || {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log || failed=1",
+        "for ((try = 0; try < (failed ? 100 : 6000); try++)); do listening && exit 0; sleep 0.005; done",
         f"tail -n 3 {own}/sshd.log >&2; echo 'sshd does not answer' >&2; exit 1",
     ]
 

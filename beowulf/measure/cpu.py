@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from beowulf.cluster import Cluster, Completed
+from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 
 EVERY_S = 0.1
 SETTLING_S = 0.4  # MPI_Init and calibration are not what is looked at
 LONGEST_S = 120.0
 
-# On a node: wait for the program, then say every so often what time it is and how long it has computed, in ns.
+# On a node: say that we look, wait for the program, then say every so often what time it is and how long it has
+# computed, in ns.
 # /proc/PID/schedstat counts nanoseconds; where the kernel has none, stat counts hundredths of a second.
 WATCHER = """
 import os, sys, time
@@ -33,6 +35,7 @@ def found():
                 return entry
         except OSError:
             pass
+print("looking", flush=True)
 ends, pid, patience = time.monotonic() + longest, None, time.monotonic() + 20
 while pid is None and time.monotonic() < patience:
     pid = found()
@@ -60,14 +63,17 @@ def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Us
     LabError when the program was not seen on a node long enough.
     """
     use = Use()
-    words = ["python", "-c", WATCHER, program, str(EVERY_S), str(LONGEST_S)]
-    with ThreadPoolExecutor(len(nodes)) as pool:
-        watching: dict[str, Future[Completed]] = {
-            node: pool.submit(cluster.run, node, words, timeout_s=LONGEST_S + 30) for node in nodes
+    line = shlex.join(["python", "-c", WATCHER, program, str(EVERY_S), str(LONGEST_S)])
+    with ExitStack() as watching:
+        watchers = {
+            node: watching.enter_context(_started(cluster.shell(node, line))) for node in nodes
         }
+        for watcher in watchers.values():
+            assert watcher.stdout
+            watcher.stdout.readline()  # it looks: what begins now is seen from its beginning
         yield use
-        for node, watcher in watching.items():
-            use.percent[node] = percents(watcher.result().stdout)
+        for node, watcher in watchers.items():
+            use.percent[node] = percents(watcher.communicate()[0])
     for node, samples in use.percent.items():
         if not samples:
             raise LabError(
@@ -75,6 +81,22 @@ def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Us
                 "Measure again; let it run for a second or more.",
                 node,
             )
+
+
+@contextmanager
+def _started(words: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """A watcher; however the context ends, it is gone afterwards."""
+    with subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def percents(lines: str) -> list[float]:

@@ -9,6 +9,7 @@ nothing.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from beowulf.errors import LabError, UsageError
 
 PERIOD_US = 10_000
 LEAST, MOST = 0.1, 1.0  # the kernel takes no less than a millisecond of a period
+LONGEST_S = 20.0  # until a group is dissolved
 ROOT = Path("/sys/fs/cgroup")
 MEND = "Measure as root on this machine, or on PCs that really are unlike."
 
@@ -84,10 +86,7 @@ def unlike(cluster: Cluster, shares: Mapping[str, float], root: Path = ROOT) -> 
         raise LabError(f"A control group cannot be set up: {error.strerror}.", MEND) from error
     finally:
         for group in made:
-            for line in (group / "cgroup.procs").read_text().split():
-                _move(int(line), groups.folder)
-            with suppress(OSError):
-                group.rmdir()
+            _dissolve(group, groups.folder)
 
 
 def processes_of(cluster: NamespaceCluster, node: str) -> list[int]:
@@ -103,6 +102,20 @@ def processes_of(cluster: NamespaceCluster, node: str) -> list[int]:
                 if (entry / "ns" / "pid").stat().st_ino == inside:
                     found.append(int(entry.name))
     return found
+
+
+def _dissolve(group: Path, into: Path) -> None:
+    """Move all processes of a group, and those that they start meanwhile, into another one; then it is gone."""
+    ends = time.monotonic() + LONGEST_S
+    while time.monotonic() < ends:
+        for line in (group / "cgroup.procs").read_text().split():
+            _move(int(line), into)
+        try:
+            group.rmdir()
+        except OSError:
+            time.sleep(0.01)  # a process that ends is in its group until it is gone
+        else:
+            return
 
 
 def _move(process: int, group: Path) -> None:

@@ -28,6 +28,7 @@ from beowulf.suites.problem import Problem, refuse_too_large
 HPCC = "/usr/bin/hpcc"
 MPIRUN = "/usr/bin/mpirun.openmpi"
 BRIEF = "brief_rings.so"
+SCRATCH = "/tmp/beowulf-hpcc.XXXXXX"  # on the master
 FOLDER = re.compile(r"/\S+")
 TIMEOUT_S = 3600.0
 MEND = "`sudo apt-get install hpcc` installs it, `beowulf doctor --fix` as well."
@@ -140,7 +141,7 @@ def run(
 def _prepare(cluster: Cluster, problem: Problem) -> Path:
     """A folder on the master with what hpcc reads, where what it writes goes to its standard output."""
     script = (
-        "set -e; d=$(mktemp -d /tmp/beowulf-hpcc.XXXXXX); cat >$d/hpccinf.txt;"
+        f"set -e; d=$(mktemp -d {SCRATCH}); cat >$d/hpccinf.txt;"
         " ln -s /dev/stdout $d/hpccoutf.txt; echo $d"
     )
     done = cluster.run(cluster.nodes[0], script, stdin=problem.text)
