@@ -14,7 +14,7 @@ from beowulf import places
 ROOT = places.root()
 LABS = places.labs()
 SLUGS = sorted(LABS)
-STUDY = re.compile(r"[A-E][0-9]+")
+STUDY = re.compile(r"[A-EL][0-9]+")
 HEADINGS = ("Before you start", "Compare with", "Food for thought", "Troubleshooting", "Next")
 
 

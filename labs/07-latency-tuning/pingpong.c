@@ -2,6 +2,11 @@
  *
  *     printf '20\n20\n' | beowulf run -n 2 pingpong.c --bytes 1
  *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include pingpong.c -o pingpong
+ *     printf '20\n20\n' | mpiexec -n 2 ./pingpong --bytes 1
+ *
  * Rank 0 sends to rank 1, which sends back. Each line of standard input asks for so many samples;
  * the end of the input ends the program (on_command.h says what that is good for).
  *

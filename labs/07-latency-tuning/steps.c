@@ -2,6 +2,11 @@
  *
  *     printf '20\n' | beowulf run -n 2 steps.c --sizes 1
  *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include steps.c -o steps
+ *     printf '20\n' | mpiexec -n 2 ./steps --sizes 1
+ *
  * call       a system call that does next to nothing
  * loopback   half a round trip over TCP to a process on the same node: no cable, no card
  * nodes      half a round trip over TCP to the other node

@@ -1,0 +1,107 @@
+"""Lab 07's honesty check: a whole measuring cycle round a change that changes nothing.
+
+It is a Record of E7 with the variant `null`. A cycle that finds an effect of nothing would find one of anything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import Cluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.learner import learner
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point, Record
+from beowulf.tuning import cycle
+from beowulf.tuning.cycle import AFTER, BEFORE, Comparison, Length
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+STUDY, VARIANT = "E7", "null"
+NOTHING = "nothing"
+
+
+def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
+    """One cycle of which both states are the same, and keep the Record; a recorded cluster gives what was kept."""
+    if isinstance(cluster, RecordedCluster):
+        return cluster.record(STUDY, VARIANT)
+    from beowulf.measure.session import Session
+    from beowulf.progress import bar
+
+    folder = cluster.records or Path("records")
+    with (
+        bar("Nothing, before and after") as told,
+        Session(STUDY, cluster, folder, progress=told) as session,
+    ):
+        cycle.compare(session, _nothing, at={"knob": NOTHING}, length=length)
+    return kept(session.record(), VARIANT, folder)
+
+
+def _nothing(on: bool) -> None:
+    """Neither state is any different."""
+
+
+def kept(record: Record, variant: str, folder: Path) -> Record:
+    """The Record of a whole cycle, saved; LabError when it was cut short: half a cycle decides nothing."""
+    if not record.complete:
+        raise LabError(
+            f"The cycle was not measured to its end. {' '.join(record.warnings)}",
+            "Run this cell again.",
+        )
+    record.learner, record.variant = learner(), variant
+    record.save_in(folder)
+    return record
+
+
+def comparison(record: Record) -> Comparison:
+    """What the cycle in a Record comes to; LabError when there is none."""
+    by_state: dict[str, Point] = {
+        str(point.at.get("state")): point for point in record.points if point.quantity == HALF
+    }
+    if not {BEFORE, AFTER} <= set(by_state) or not by_state[BEFORE].samples:
+        raise LabError("The Record has no cycle of before and after.", "Measure again.")
+    return cycle.compared(by_state[BEFORE], by_state[AFTER])
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A line a state: how many samples, their mean, deviation and percentiles, in microseconds."""
+    import pandas as pd
+
+    found = comparison(record)
+    lines = []
+    for state, point in ((BEFORE, found.before), (AFTER, found.after)):
+        seen = cycle.described(point)
+        line = {"state": state, "n": seen.n, "mean_us": seen.mean, "deviation_us": seen.deviation}
+        lines.append(line | {f"p{p}_us": value for p, value in seen.percentiles.items()})
+    return pd.DataFrame(lines)
+
+
+def picture(record: Record) -> Figure:
+    """What stands for each visit, in the order in which they were made, and the decision."""
+    import pandas as pd
+
+    from beowulf import figures
+
+    found = comparison(record)
+    rows = [
+        {"visit": visit, "state": state, HALF: us}
+        for state, point in ((BEFORE, found.before), (AFTER, found.after))
+        for visit, us in cycle.by_visit(point).items()
+    ]
+    change, low, high = (
+        100 * (share - 1) for share in (found.ratio.median, found.ratio.low, found.ratio.high)
+    )
+    return figures.lines(
+        pd.DataFrame(rows),
+        "visit",
+        HALF,
+        "state",
+        title=f"{found.decision}: {change:+.1f} % ({low:+.1f} to {high:+.1f})",
+        x_title="visit, in the order in which they were made",
+        y_title="half round trip, undisturbed (µs)",
+    )

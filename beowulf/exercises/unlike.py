@@ -1,0 +1,98 @@
+"""Lab 07's puzzle: one node, drawn by chance, is set up otherwise; the checklist, asked of all nodes, finds it.
+
+It is a Record of E7 with the variant `unlike`: paper E's procedure begins with that question.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf import circumstances
+from beowulf.cluster import Cluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.learner import learner
+from beowulf.record import Point, Record, moment
+from beowulf.tuning import checklist, testbed
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs import ALL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY, VARIANT = "E7", "unlike"
+ASKED = "asked"
+
+
+def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
+    """Ask all nodes while one, drawn by `chance`, is unlike the others, and keep the Record.
+
+    A recorded cluster gives what was kept. LabError where no node can be made unlike.
+    """
+    if isinstance(cluster, RecordedCluster):
+        return cluster.record(STUDY, VARIANT)
+    chance = chance or random.Random()
+    here = testbed.parts(cluster)
+    if not here:
+        raise LabError(
+            "No node of this cluster can be made unlike the others.",
+            "`beowulf tune` says which knobs cannot be turned, and why.",
+        )
+    name, node = chance.choice(sorted(here)), chance.choice(cluster.nodes)
+    made = Record(
+        STUDY,
+        variant=VARIANT,
+        sweep={"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"},
+        cluster=dict(cluster.describe()),
+        circumstances={"before": circumstances.now(), "after": {}},
+        versions=circumstances.versions(),
+        learner=learner(),
+        started=moment(),
+    )
+    with changing(cluster, [(ALL[name], here[name])], nodes=[node]) as changes:
+        changes(True)
+        made.points = [
+            Point(
+                {"question": each.question.name, "when": ASKED},
+                facts={
+                    "asks": each.question.asks,
+                    "wanted": each.question.wanted,
+                    "answers": each.by_node,
+                },
+            )
+            for each in checklist.ask(cluster)
+        ]
+    made.circumstances["after"] = circumstances.now()
+    made.ended = moment()
+    made.save_in(cluster.records or Path("records"))
+    return made
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A line a question: its name, what paper E wants to hear, and what each node answered."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {"question": point.at["question"], "wanted": point.facts["wanted"] or "alike"}
+        | point.facts["answers"]
+        for point in record.points
+        if point.at.get("when") == ASKED
+    )
+
+
+def odd(record: Record) -> tuple[str, str]:
+    """The node that answers otherwise than all others, and the question; LabError when that is not one."""
+    found = []
+    for point in record.points:
+        if point.at.get("question") not in testbed.TESTBED:
+            continue  # nobody made a node unlike in that
+        answers = {str(node): str(said) for node, said in point.facts["answers"].items()}
+        for node, said in answers.items():
+            others = {other for name, other in answers.items() if name != node}
+            if len(others) == 1 and said not in others:
+                found.append((node, str(point.at["question"])))
+    if len(found) != 1:
+        raise LabError("The Record does not show one unlike answer.", "Run this cell again.")
+    return found[0]

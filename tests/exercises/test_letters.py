@@ -1,0 +1,109 @@
+"""Lab 07's exercise in C: does what is handed out run, is a right letter measured, and a wrong one named?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beowulf import places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises import letters
+from beowulf.record import Point, Record
+from beowulf.tuning import machines
+from beowulf.tuning.knobs import ALL
+
+LAB = places.root() / "labs" / "07-latency-tuning"
+TO_REPLACE = "    apart(line, letter); /* in place of this line */\n"
+AT_ONCE = "    at_once(line);\n    apart(line, letter);\n"
+TOGETHER = """
+    struct iovec parts[] = {{letter->head, HEAD_BYTES}, {letter->body, (size_t)letter->size}};
+    must((int)writev(line, parts, 2), "writev");
+"""
+HEAD = "    send_all(line, letter->head, HEAD_BYTES);\n"
+BODY = "    send_all(line, letter->body, letter->size);\n"
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A learner's copies of the exercise; what they measure is kept there."""
+    for source in (*LAB.glob("*.h"), LAB / "letters.c"):
+        shutil.copy(source, tmp_path)
+    monkeypatch.setattr(letters, "PASSES", 3)
+    cluster.records = tmp_path / "records"
+    yield tmp_path
+    cluster.records = None
+
+
+def written(desk: Path, body: str) -> Path:
+    source = desk / "letters.c"
+    text = source.read_text()
+    assert TO_REPLACE in text
+    source.write_text(text.replace(TO_REPLACE, body))
+    return source
+
+
+@pytest.mark.cluster
+def test_what_is_handed_out_runs_and_its_record_is_played_back(
+    desk: Path, cluster: NamespaceCluster
+) -> None:
+    knob = [ALL[letters.KNOB]]
+    before = machines.read(cluster, knob)
+    record = letters.measure(cluster, desk / "letters.c")
+    assert machines.read(cluster, knob) == before
+    assert (record.study, record.variant, record.complete) == ("L1", "letters", True)
+    assert list(letters.table(record)["n"]) == [3] * 4
+    again = letters.measure(RecordedCluster(desk / "records"))
+    assert letters.times(again) == letters.times(record)
+    assert "times as long" in letters.picture(again).title
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("body", [AT_ONCE, TOGETHER], ids=["at once", "together"])
+def test_both_ways_of_the_handout_carry_every_letter_whole(
+    desk: Path, cluster: NamespaceCluster, body: str
+) -> None:
+    record = letters.measure(cluster, written(desk, body))
+    assert letters.times(record).n == 3
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (BODY + HEAD, "wrong data: byte 0"),
+        (HEAD + BODY.replace("letter->size", "letter->size - 1"), "is not whole"),
+        (HEAD + BODY + BODY, "wrong data: byte 0"),
+        ("    put both into one envelope\n", "does not compile"),
+    ],
+    ids=["turned round", "cut short", "twice", "no C"],
+)
+def test_what_is_wrong_is_said_and_nothing_is_kept(
+    desk: Path,
+    cluster: NamespaceCluster,
+    capfd: pytest.CaptureFixture[str],
+    body: str,
+    said: str,
+) -> None:
+    with pytest.raises(LabError) as caught:
+        letters.measure(cluster, written(desk, body))
+    assert said in str(caught.value) + capfd.readouterr().err
+    assert not list((desk / "records").glob("*.json"))
+
+
+def test_the_share_is_that_of_letters_sent_in_the_same_state() -> None:
+    points = [
+        Point({"way": way, "acks": acks}, letters.QUANTITY, [ms] * 5)
+        for (way, acks), ms in zip(letters.SAYS, (40.0, 0.2, 0.1, 0.1), strict=True)
+    ]
+    record = Record("L1", points=points, variant="letters")
+    assert letters.times(record).median == pytest.approx(0.1 / 40)
+    assert list(letters.table(record)["median_ms"]) == [40.0, 0.2, 0.1, 0.1]
+    with pytest.raises(LabError, match="has no letters: yours"):
+        letters.times(Record("L1", points=points[:2]))

@@ -1,0 +1,145 @@
+"""Lab 07's exercise in Python: is a right knob told from a wrong one, measured, and always put back?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Beowulf
+
+from beowulf import places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.cluster.shells import completed
+from beowulf.errors import LabError
+from beowulf.exercises import null_knob, own, own_knob
+from beowulf.tuning.cycle import Length
+
+HANDED_OUT = places.root() / "labs" / "07-latency-tuning" / "knob.py"
+SHORT = Length(blocks=1, most_blocks=1, samples=3)
+FILE = "/proc/sys/net/ipv4/ip_early_demux"
+RIGHT = {
+    "values": '("0", "1")',
+    "look": f'"cat {FILE}"',
+    "set": f'f"echo {{value}} >{FILE}"',
+    "back": "self.set(state)",
+}
+
+
+def written(folder: Path, **parts: str) -> Path:
+    """The handed-out file with these parts in place of its `...`."""
+    head, *bodies = HANDED_OUT.read_text().split("        return ...\n")
+    values = "(..., ...)"
+    assert head.count(values) == 1
+    text = head.replace(values, parts.get("values", values))
+    for name, rest in zip(("look", "set", "back"), bodies, strict=True):
+        text += f"        return {parts.get(name, '...')}\n{rest}"
+    source = folder / "knob.py"
+    source.write_text(text)
+    return source
+
+
+@pytest.fixture
+def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+    """A learner's folder; what they measure is kept there."""
+    cluster.records = tmp_path / "records"
+    yield tmp_path
+    cluster.records = None
+
+
+def settings(cluster: NamespaceCluster) -> dict[str, str]:
+    return {node: cluster.administer(node, f"cat {FILE}").stdout for node in cluster.nodes}
+
+
+@pytest.mark.cluster
+def test_a_right_knob_is_turned_measured_put_back_and_played_back(
+    desk: Path, cluster: NamespaceCluster
+) -> None:
+    before = settings(cluster)
+    record = own_knob.measure(cluster, written(desk, **RIGHT), length=SHORT)
+    assert settings(cluster) == before
+    turns = own_knob.turns(record)
+    assert [(point.at["from"], point.at["turn"]) for point in turns] == [
+        *(("as found", "0"), ("as found", "1"), ("0", "1"), ("1", "0"))
+    ]
+    assert all(own_knob.takes(point) and own_knob.exact(point) for point in turns)
+    assert [line.split()[-1] for line in own_knob.lines(turns)] == ["right"] * 4
+    assert (record.study, record.variant, record.complete) == ("E7", "own-knob", True)
+    assert record.program["name"] == "knob.py"
+    again = own_knob.measure(RecordedCluster(desk / "records"))
+    assert null_knob.comparison(again) == null_knob.comparison(record)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("part", "body", "said"),
+    [
+        ("set", f'f"echo 1 >{FILE}"', "set('0'): afterwards look prints '1'"),
+        ("back", f'"echo 0 >{FILE}"', "back('1'): afterwards look prints '0'"),
+    ],
+)
+def test_a_wrong_knob_is_named_and_what_was_there_is_there_again(
+    desk: Path, cluster: NamespaceCluster, part: str, body: str, said: str
+) -> None:
+    before = settings(cluster)
+    record = own_knob.measure(cluster, written(desk, **RIGHT | {part: body}), length=SHORT)
+    assert settings(cluster) == before
+    assert said in "\n".join(own_knob.lines(own_knob.turns(record)))
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("part", "body", "said"),
+    [
+        ("look", '"cat /no/such/file"', r"On node0., the lines of look fail: .*No such file"),
+        ("look", '"true"', "look prints nothing on node0"),
+        ("set", "7", "set gives no lines of shell, but int"),
+        ("set", "value + 1", "set fails with TypeError"),
+        ("back", "...", "back is not written yet"),
+        ("back", '"exit 3"', "the lines of back fail: it said nothing"),
+    ],
+)
+def test_a_knob_that_cannot_be_used_is_refused_and_nothing_is_kept(
+    desk: Path, cluster: NamespaceCluster, part: str, body: str, said: str
+) -> None:
+    source = written(desk, **RIGHT | {part: body})
+    with pytest.raises(LabError, match=said):
+        own_knob.measure(cluster, source, length=SHORT)
+    assert not list((desk / "records").glob("*.json"))
+    for node in cluster.nodes:
+        cluster.administer(node, f"echo 1 >{FILE}")  # where `back` could not
+
+
+@pytest.mark.cluster
+def test_the_file_says_in_a_terminal_what_is_right(at_cluster: Beowulf) -> None:
+    def started(source: Path) -> tuple[int, str]:
+        words = [sys.executable, str(source)]
+        done = completed(["env", f"BEOWULF_STATE={at_cluster.state}", *words], "", 60.0, "")
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = started(written(at_cluster.here))
+    assert (code, "values are not written yet" in said) == (1, True)
+    code, said = started(written(at_cluster.here, **RIGHT))
+    assert code == 0
+    assert said.count("right") == 4
+    assert "as found -> 0" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("class Mine:\n    values = ('1',)", "values are two texts"),
+        ("class Mine:\n    values = (0, 1)", "values are two texts"),
+        ("class Mine:\n    values = ('1', ' 1')", "both values are 1"),
+        ("class Mine:\n    pass", "no class Mine with two values"),
+        ("Mine = 3", "no class Mine with two values"),
+        ("class Mine:\n    def __init__(self, x): pass", r"Mine\(\) fails with TypeError"),
+    ],
+)
+def test_a_class_that_is_not_whole_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    source = tmp_path / "knob.py"
+    source.write_text(text)
+    with pytest.raises(LabError, match=said):
+        own_knob.read(own.functions(source), source.name)

@@ -1,0 +1,62 @@
+"""Lab 07's puzzle: is one node unlike only while it is asked, is it the one that is found, and is it put back?"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises import unlike
+from beowulf.record import Point, Record
+from beowulf.tuning import machines, testbed
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs import ALL
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_unlike_node_is_the_one_that_was_drawn_and_is_put_back(
+    cluster: NamespaceCluster, tmp_path: Path, seed: int
+) -> None:
+    knobs = [ALL[name] for name in testbed.TESTBED]
+    before = machines.read(cluster, knobs)
+    cluster.records = tmp_path
+    try:
+        record = unlike.measure(cluster, random.Random(seed))
+    finally:
+        cluster.records = None
+    assert machines.read(cluster, knobs) == before
+    chance = random.Random(seed)
+    question = chance.choice(sorted(testbed.parts(cluster)))
+    node = chance.choice(cluster.nodes)
+    assert unlike.odd(record) == (node, question)
+    assert (record.study, record.variant, record.complete) == ("E7", "unlike", True)
+    shown = unlike.table(record).set_index("question")
+    assert list(shown.columns) == ["wanted", *cluster.nodes]
+    assert shown.loc[question, node] == testbed.TESTBED[question]
+    assert unlike.odd(unlike.measure(RecordedCluster(tmp_path))) == (node, question)
+
+
+@pytest.mark.cluster
+def test_a_cluster_that_is_tuned_already_is_not_made_unlike(cluster: NamespaceCluster) -> None:
+    with changing(cluster, [(ALL["firewall"], "10")]) as changes:
+        changes(True)
+        with pytest.raises(LabError, match="firewall is 10 and not none"):
+            unlike.measure(cluster)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [("none",) * 4, ("100", "none", "100", "none"), ("1", "2", "3", "4")],
+    ids=["all alike", "two of each", "all unlike"],
+)
+def test_answers_of_which_no_single_one_is_unlike_are_no_puzzle(answers: tuple[str, ...]) -> None:
+    by_node = {f"node0{number}": said for number, said in enumerate(answers)}
+    facts = {"asks": "", "wanted": "", "answers": by_node}
+    point = Point({"question": "firewall", "when": unlike.ASKED}, facts=facts)
+    with pytest.raises(LabError, match="does not show one unlike answer"):
+        unlike.odd(Record("E7", points=[point]))
