@@ -6,13 +6,13 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from nbgrader.utils import capture_log, temp_attrs
@@ -20,13 +20,11 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder import hand_ins
+from autograder import collection
 from autograder.hand_ins import Collected
 from beowulf.errors import LabError, UsageError
-from beowulf.studies import Progress, no_progress
 
 CONFIGURATION = "nbgrader_config.py"
-LARGEST_NOTEBOOK_BYTES = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -104,68 +102,34 @@ class Course:
         self._must(result, f"{slug} could not be put into the exchange")
         return Path(app.dest_path)
 
-    def collect(self, name: str, folder: Path | None = None) -> list[Collected]:
-        """Take in submissions from a folder of hand-ins, or from the exchange."""
-        slug = self.lab(name)
-        if folder is None:
-            return self._collect_from_exchange(slug)
-        if not folder.is_dir():
-            raise UsageError(f"There is no folder {folder}.")
-        found = list(hand_ins.collect(folder, slug, self.folder / "submitted"))
-        if not found:
-            raise LabError(
-                f"There is nothing to collect in {folder}.",
-                "It holds one folder a learner, named as the learner, with the notebook in it.",
-            )
-        return found
+    def collect(self, name: str, place: Path | None = None) -> list[Collected]:
+        """Take in hand-ins from a folder or a zip, or from the exchange."""
+        return collection.collect(self, self.lab(name), place)
 
-    def _collect_from_exchange(self, slug: str) -> list[Collected]:
-        before = {student: self._timestamp(student, slug) for student in self.submitted(slug)}
+    def collect_from_exchange(self, slug: str) -> None:
+        """Let nbgrader copy what was handed in through the exchange."""
         self._must(self.api.collect(slug), f"{slug} could not be collected")
-        found = []
-        for student in self.submitted(slug):
-            outcome = "new" if student not in before else "unchanged"
-            if student in before and self._timestamp(student, slug) != before[student]:
-                outcome = "updated"
-            found.append(Collected(student, outcome))
-        if not found:
-            raise LabError(
-                f"Nobody has handed in {slug} through the exchange yet.",
-                "To collect from a folder, name it: `beowulf class collect LAB FOLDER`.",
-            )
-        return found
 
     def submitted(self, slug: str) -> list[str]:
         """The learners whose submission of a lab was collected."""
         return sorted(path.parent.name for path in self.folder.glob(f"submitted/[!.]*/{slug}"))
 
-    def autograde(
-        self,
-        name: str,
-        students: list[str] | None = None,
-        again: bool = False,
-        progress: Progress = no_progress,
-    ) -> Iterator[Graded]:
-        """Grade what is new, or all of it `again`, one by one; a bad submission stops no other."""
-        slug = self.lab(name)
-        notebooks = self._notebooks(slug)
-        chosen = self._chosen(slug, students)
-        for done, student in enumerate(chosen):
-            progress(done, len(chosen), student)
-            if problem := self._unreadable(student, slug, notebooks):
-                yield Graded(student, problem=problem)
-                continue
-            with warnings.catch_warnings():
-                # nbgrader's own queries; nothing that an instructor could mend.
-                warnings.simplefilter("ignore", SAWarning)
-                result = self.api.autograde(slug, student, force=again)
-            if result["success"]:
-                skipped = "Skipping existing" in result.get("log", "")
-                yield self.graded(student, slug, skipped)
-            else:
-                yield Graded(student, problem=_reason(result))
+    def graded_students(self, slug: str) -> list[str]:
+        """The learners whose submission of a lab was graded."""
+        found = self.folder.glob(f"autograded/[!.]*/{slug}/*.ipynb")
+        return sorted({path.parent.parent.name for path in found})
 
-    def graded(self, student: str, slug: str, skipped: bool = False) -> Graded:
+    def nbgrader_feedback(self, slug: str, student: str) -> str:
+        """Let nbgrader write the page of one learner; why it could not, or ""."""
+        with _quietly():
+            result = self.api.generate_feedback(slug, student, force=True)
+        return "" if result["success"] else _reason(result)
+
+    def release_feedback(self, slug: str) -> None:
+        """Let nbgrader put the pages of a lab into the exchange."""
+        self._must(self.api.release_feedback(slug), f"The pages of {slug} could not be released")
+
+    def graded(self, student: str, slug: str) -> Graded:
         """The points that the gradebook has for a submission, by hand or by rubric."""
         with self.gradebook() as book:
             submission = book.find_submission(slug, student)
@@ -178,48 +142,17 @@ class Course:
             # A hand-in that is graded again keeps its points by hand until a person looks again.
             by_hand = sum(float(g.max_score) for g in waiting if g.manual_score is None)
         ordered = dict(sorted(questions.items()))
-        return Graded(student, points, of, ordered, by_hand, skipped=skipped)
+        return Graded(student, points, of, ordered, by_hand)
 
-    def _chosen(self, slug: str, students: list[str] | None) -> list[str]:
-        there = self.submitted(slug)
-        if not there:
+    def released(self, slug: str, book: Any) -> list[Any]:
+        """The notebooks of a lab as the open gradebook knows them; LabError when it was not released."""
+        try:
+            return list(book.find_assignment(slug).notebooks)
+        except MissingEntry:
             raise LabError(
-                f"No submission of {slug} was collected yet.",
-                f"`beowulf class collect {slug} FOLDER` does it.",
-            )
-        for student in students or []:
-            if student not in there:
-                raise UsageError(f"There is no submission of {slug} by {student!r}.")
-        return students or there
-
-    def _notebooks(self, slug: str) -> list[str]:
-        with self.gradebook() as book:
-            try:
-                return [notebook.name for notebook in book.find_assignment(slug).notebooks]
-            except MissingEntry:
-                raise LabError(
-                    f"{slug} was not released yet, so there is nothing to grade it by.",
-                    f"`beowulf class release {slug}` does it.",
-                ) from None
-
-    def _unreadable(self, student: str, slug: str, notebooks: list[str]) -> str:
-        """Why nbgrader could not read a submission at all, in a sentence; "" when it can."""
-        folder = self.folder / "submitted" / student / slug
-        for name in notebooks:
-            path = folder / f"{name}.ipynb"
-            if not path.is_file():
-                others = ", ".join(sorted(each.name for each in folder.glob("*.ipynb")))
-                there = f"; there is {others}" if others else ""
-                return f"There is no notebook {path.name} in the submission{there}."
-            if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
-                return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
-            if not _is_a_notebook(path):
-                return f"{path.name} is not a notebook that can be read."
-        return ""
-
-    def _timestamp(self, student: str, slug: str) -> str:
-        path = self.folder / "submitted" / student / slug / hand_ins.TIMESTAMP
-        return path.read_text() if path.exists() else ""
+                f"{slug} was not released yet, so there is nothing to grade it by.",
+                f"`beowulf class release {slug}` does it.",
+            ) from None
 
     def gradebook(self) -> Any:
         """nbgrader's database of this course, as a context manager; it is made if there is none."""
@@ -230,20 +163,19 @@ class Course:
             raise LabError(f"{what}: {_reason(result)}")
 
 
+@contextmanager
+def _quietly() -> Iterator[None]:
+    with warnings.catch_warnings():
+        # nbgrader's own queries; nothing that an instructor could mend.
+        warnings.simplefilter("ignore", SAWarning)
+        yield
+
+
 def _put_our_programs_on_the_path() -> None:
     # nbgrader calls alembic by its bare name, which is known only in an activated environment.
     ours, known = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
     if ours not in known.split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join([ours, known])
-
-
-def _is_a_notebook(path: Path) -> bool:
-    read: Callable[..., Any] = nbformat.read
-    try:
-        cells = read(path, as_version=4).cells
-    except Exception:  # nbformat raises whatever a strange file leads to
-        return False
-    return isinstance(cells, list) and all(isinstance(cell, dict) for cell in cells)
 
 
 def _reason(result: dict[str, Any]) -> str:

@@ -2,13 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_task
+
+from autograder.cells import new_cell
+from autograder.score import MIME_TYPE
 from beowulf import places
+from beowulf.studies import Progress, no_progress
+
+if TYPE_CHECKING:
+    from autograder.course import Course
 
 # nbgrader's own: by these it knows to which hand-in a page belongs, and to whom it may show it.
 KEPT = {"timestamp.txt", "submission_secret.txt"}
+BY_HAND = "Your instructor graded this."
+WAITS = "Your instructor has not graded this yet."
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of one learner, or the `problem` that kept it from being made."""
+
+    student: str
+    files: tuple[Path, ...] = ()
+    problem: str = ""
+
+
+def generate(
+    course: Course,
+    slug: str,
+    students: Iterable[str] | None = None,
+    progress: Progress = no_progress,
+) -> Iterator[Page]:
+    """Make the pages of everybody who was graded, by nbgrader; one that fails stops no other."""
+    chosen = list(students or course.graded_students(slug))
+    for done, student in enumerate(chosen):
+        progress(done, len(chosen), student)
+        if problem := course.nbgrader_feedback(slug, student):
+            yield Page(student, problem=problem)
+        else:
+            place = course.folder / "feedback" / student / slug
+            yield Page(student, tuple(sorted(place.glob("*.html"))))
+
+
+class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
+    """Puts a table on top of the page: for each question the points, what was found and expected, where to read."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook with the table before its first cell; it needs the points that GetGrades finds."""
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as book:
+            rows = [
+                _row(cell, _grade(book, cell, about))
+                for cell in nb.cells
+                if is_grade(cell) or is_task(cell)
+            ]
+        if rows and about["assignment"] in places.labs():
+            nb.cells.insert(0, new_cell("markdown", _table(rows), id="beowulf-summary"))
+        return nb, resources
+
+
+def _grade(book: Any, cell: NotebookNode, about: dict[str, Any]) -> Any:
+    name = cell.metadata.nbgrader.grade_id
+    try:
+        return book.find_grade(name, about["notebook"], about["assignment"], about["student"])
+    except MissingEntry:
+        return None
+
+
+def _row(cell: NotebookNode, grade: Any) -> list[str]:
+    marks = cell.metadata.nbgrader
+    score = _score(cell)
+    found, expected, read = (str(score.get(name, "")) for name in ("found", "expected", "read"))
+    by_hand = grade is not None and grade.manual_score is not None
+    waits = grade is not None and grade.needs_manual_grade and not by_hand
+    if waits:
+        found = WAITS
+    elif by_hand:
+        found, expected = f"{BY_HAND} {found}".strip(), ""
+    if comment := marks.get("comment"):
+        found = f"{found} {comment}".strip()
+    points = "–" if waits else f"{float(marks.get('score') or 0):g}"
+    return [
+        str(marks.grade_id),
+        f"{points} of {float(marks.get('points') or 0):g}",
+        found,
+        expected,
+        read,
+    ]
+
+
+def _score(cell: NotebookNode) -> dict[str, Any]:
+    for output in cell.get("outputs", ()):
+        score = output.get("data", {}).get(MIME_TYPE)
+        if isinstance(score, dict):
+            return score
+    return {}
+
+
+def _table(rows: list[list[str]]) -> str:
+    # One line, because Markdown takes what stands after an empty line for text of its own.
+    head = "".join(
+        f'<th scope="col" style="text-align:left">{name}</th>'
+        for name in ("Question", "Points", "Found", "Expected", "Where to read")
+    )
+    body = "".join(
+        f'<tr><th scope="row" style="text-align:left"><a href="#{escape(row[0], quote=True)}">'
+        f"{_text(row[0])}</a></th>"
+        + "".join(f'<td style="text-align:left">{_text(text)}</td>' for text in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    caption = "<caption>Your points, question by question</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _text(text: str) -> str:
+    # A dollar would begin a formula in the page.
+    return "<br>".join(escape(line) for line in text.split("\n") if line).replace("$", "&#36;")
 
 
 def leave_only_pages(assignment: str, student: str, notebooks: Iterable[str]) -> None:

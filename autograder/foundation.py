@@ -1,17 +1,21 @@
-"""How a course begins: its folder, nbgrader's configuration and database, the exchange, the labs."""
+"""How a course begins: its folder, nbgrader's configuration and database, the exchange, the labs, the roster."""
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from nbformat import v4
 from sqlalchemy.exc import DBAPIError
 
-from autograder import release, settings
+from autograder import ledger, release, roster, settings
+from autograder.cells import new_cell
 from autograder.course import CONFIGURATION, Course
+from autograder.variants import KEY
 from beowulf.errors import LabError, UsageError
 
 _TEMPLATE = '''"""nbgrader's configuration of this course. Its own commands work in this folder."""
@@ -25,25 +29,43 @@ settings.apply(c)
 
 c.CourseDirectory.course_id = {course_id!r}
 c.Exchange.root = {exchange}
+# What stands on top of every lab that you release; write there what your class has to know.
+c.IncludeHeaderFooter.header = "source/{header}"
 '''
+HEADER = "header.ipynb"
+_ON_TOP = """**{course_id}** · Hand in the whole folder of this lab: this notebook under the name that it
+has, and the folder `records/` beside it with what you measured. The points come from both."""
 
 
-def make_course(folder: Path, course_id: str = "beowulf", exchange: Path | None = None) -> Course:
-    """Make a course with every lab in `folder`, or add the labs that one there lacks.
+def make_course(
+    folder: Path,
+    course_id: str = "beowulf",
+    exchange: Path | None = None,
+    learners: Path | None = None,
+) -> Course:
+    """Make a course with every lab in `folder`, or add the labs and `learners` that one there lacks.
 
-    LabError when the folder cannot be used; calling it again goes on where it stopped.
+    `learners` is a CSV file. LabError when the folder or the file cannot be used; calling it again
+    goes on where it stopped.
     """
     if not re.fullmatch(r"[A-Za-z0-9._-]+", course_id):
         raise UsageError(
             f"{course_id!r} cannot be the name of a course.", "Use letters and digits."
         )
+    # Before anything is made: a wrong file can then be mended and given again.
+    students = roster.read(learners) if learners else []
     course = Course(folder)
     try:
         _configure(course, course_id, exchange)
         _make_exchange(Path(course.api.exchange_root))
         _add_labs(course)
-        with course.gradebook():
-            pass  # opening it makes it
+        _add_header(course)
+        _add_key(course)
+        with course.gradebook() as book:  # opening it makes it
+            roster.enrol(book, students)
+        if learners:
+            # With it, who is not on the roster is unknown.
+            ledger.write(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
     except OSError as problem:
         raise _cannot_be_made(folder, _said(problem)) from problem
     except DBAPIError as problem:
@@ -65,15 +87,38 @@ def _configure(course: Course, course_id: str, exchange: Path | None) -> None:
         # Before the configuration names it: a wrong one can then be given again.
         _make_exchange(exchange.absolute())
         where = repr(str(exchange.absolute()))
-    text = _TEMPLATE.format(course_id=course_id, exchange=where)
-    fresh = course.folder / f".{CONFIGURATION}.new"
+    text = _TEMPLATE.format(course_id=course_id, exchange=where, header=HEADER)
+    _write(course.folder / CONFIGURATION, text)
+
+
+def _write(path: Path, text: str) -> None:
+    fresh = path.with_name(f".{path.name}.new")
     try:
         fresh.write_text(text, encoding="utf-8")
-        os.replace(fresh, course.folder / CONFIGURATION)
+        os.replace(fresh, path)
     except OSError:
         with suppress(OSError):
             fresh.unlink()
         raise
+
+
+def _add_header(course: Course) -> None:
+    path = course.folder / "source" / HEADER
+    if not path.exists():
+        text = _ON_TOP.format(course_id=course.api.course_id)
+        cells = [new_cell("markdown", text, id="course-header")]
+        _write(path, release.as_text(v4.new_notebook(cells=cells)))
+
+
+def _add_key(course: Course) -> None:
+    """Make the course's secret, which only its owner may read and which is never changed."""
+    if (course.folder / KEY).exists():
+        return
+    fresh = course.folder / f".{KEY}.new"
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_hex(32) + "\n")
+    os.replace(fresh, course.folder / KEY)
 
 
 def _make_exchange(root: Path) -> None:

@@ -34,6 +34,12 @@ AUTOGRADE = [
 
 def apply(c: Any) -> None:
     """Put our settings into nbgrader's configuration `c`; what the course sets after that wins."""
+    # nbgrader takes these as classes only; here, because they need this module themselves.
+    from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+    from nbgrader.preprocessors import GetGrades
+
+    from autograder.feedback import AddSummary
+
     c.ClearSolutions.code_stub = {"python": CODE_STUB}
     c.ClearSolutions.text_stub = TEXT_STUB
     c.Autograde.sanitize_preprocessors = SANITIZE
@@ -42,6 +48,8 @@ def apply(c: Any) -> None:
     c.Autograde.exclude_overwriting = {
         slug: [file.name for file in companions(slug)] for slug in places.labs()
     }
+    c.GenerateFeedback.preprocessors = [GetGrades, AddSummary, CSSHTMLHeaderPreprocessor]
+    c.ExportApp.plugin_class = "autograder.export.Grades"
     # CourseDirectory.ignore would keep the Records from grading as well.
     c.GenerateFeedback.post_convert_hook = "autograder.feedback.leave_only_pages"
     c.CourseDirectory.max_file_size = LARGEST_FILE_KB

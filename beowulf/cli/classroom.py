@@ -4,42 +4,89 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beowulf.errors import LabError, UsageError
+
 if TYPE_CHECKING:
-    from autograder.course import Graded
+    from autograder.course import Course, Graded
+    from autograder.hand_ins import Collected
+    from autograder.regrade import Change
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Give the labs to a class and grade them with nbgrader.\n\n"
-    "All but [bold]init[/bold] run in the course's folder.",
+    help="Give the labs to a class, take in what is handed in, grade it, and tell everybody.\n\n"
+    "All but [bold]init[/bold] run in the course's folder, beside nbgrader's own commands.",
 )
 Lab = Annotated[str, typer.Argument(help="The lab's number or name, as 01.")]
+AnyLab = Annotated[
+    str,
+    typer.Argument(help="The lab's number or name, as 01; without it, all that were handed in."),
+]
+Students = Annotated[
+    list[str] | None,
+    typer.Option("--student", help="Only this learner; may be given more than once."),
+]
+Jobs = Annotated[
+    int, typer.Option(min=1, max=256, help="How many submissions are graded at the same time.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
 
 
 @app.command()
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
     name: Annotated[str, typer.Option(help="What nbgrader calls the course.")] = "beowulf",
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV file of the learners: of your own, or as Canvas or Moodle export it."
+        ),
+    ] = None,
     exchange: Annotated[
         Path | None,
         typer.Option(help="nbgrader's exchange, if it shall not be in the course's own folder."),
     ] = None,
 ) -> None:
-    """Make a course with every lab in it, or add the labs that a course lacks.
+    """Make a course with every lab in it, or add the labs and learners that a course lacks.
 
-    Example: beowulf class init spring
+    Example: beowulf class init spring --roster roster.csv
     """
     from autograder.foundation import make_course
 
     _doing(f"Building the notebooks of every lab for {folder}")
-    course = make_course(folder, name, exchange)
+    course = make_course(folder, name, exchange, roster)
     print(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")
+    if roster:
+        with course.gradebook() as book:
+            print(f"Learners: {len(book.students)}.")
     print(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
+
+
+@app.command()
+def words() -> None:
+    """Give each learner a word, from which the numbers of their own variants come.
+
+    Example: beowulf class words
+    """
+    from autograder import variants
+
+    course = _course()
+    with course.gradebook() as book:
+        students = sorted(str(student.id) for student in book.students)
+    if not students:
+        raise LabError(
+            "Nobody is on the roster yet.", "`beowulf class init . --roster FILE.csv` reads one."
+        )
+    print(
+        f"{variants.issue(course.folder, students)}: a word for each of {len(students)} learners."
+    )
+    print("Give everybody their own line of it and nobody another's, for instance by mail merge.")
 
 
 @app.command()
@@ -48,9 +95,7 @@ def release(lab: Lab) -> None:
 
     Example: beowulf class release 01
     """
-    from autograder.course import Course
-
-    course = Course.find(Path.cwd())
+    course = _course()
     _doing(f"Making the learners' version of {course.lab(lab)}")
     print(f"Learners can fetch it from {course.release(lab)}.")
 
@@ -58,60 +103,200 @@ def release(lab: Lab) -> None:
 @app.command()
 def collect(
     lab: Lab,
-    folder: Annotated[
-        Path | None, typer.Argument(help="One folder a learner; without it, the exchange.")
+    place: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A folder or a zip, as Moodle or Canvas gives it; without it, the exchange."
+        ),
     ] = None,
 ) -> None:
     """Take in what learners handed in: notebooks with their records/.
 
-    Example: beowulf class collect 01 hand-ins
-    """
-    from autograder.course import Course
+    It ends with 1 when something could not be taken in.
 
-    course = Course.find(Path.cwd())
+    Example: beowulf class collect 01 hand-ins.zip
+    """
+    course = _course()
     _doing(f"Taking in {course.lab(lab)}")
-    found = course.collect(lab, folder)
+    found = course.collect(lab, place)
     for each in found:
-        print(f"{each.student}: {each.outcome}")
+        print(f"{_who(each)}: {each.outcome}")
         for note in each.notes:
             print(f"  {note}")
-    refused = sum(each.outcome == "refused" for each in found)
-    print(f"Here: {len(found) - refused}. Refused: {refused}.")
-    if refused:
+    bad = {what: sum(each.outcome == what for each in found) for what in ("refused", "unknown")}
+    here = len(found) - sum(bad.values())
+    print(f"Here: {here}. Refused: {bad['refused']}. Unknown: {bad['unknown']}.")
+    if any(bad.values()):
         raise typer.Exit(1)
+
+
+def _who(each: Collected) -> str:
+    if not each.student:
+        return f"“{each.sender}”"
+    return f"{each.student} (“{each.sender}”)" if each.sender else each.student
 
 
 @app.command()
 def grade(
-    lab: Lab,
-    student: Annotated[
-        list[str] | None, typer.Option(help="Only this learner; may be given more than once.")
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Also what was graded before; points by hand stay.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data for a script.")] = False,
+    lab: AnyLab = "",
+    student: Students = None,
+    jobs: Jobs = 2,
+    as_json: AsJson = False,
 ) -> None:
     """Run and score every new submission; the points go into nbgrader's database.
 
     It ends with 1 when a submission could not be graded.
 
-    Example: beowulf class grade 01
+    Example: beowulf class grade 01 --jobs 4
     """
-    from autograder.course import Course
+    course = _course()
+    graded = {slug: _graded(course, slug, student, jobs, False) for slug in _labs(course, lab)}
+    _tell(graded, as_json)
+
+
+@app.command()
+def regrade(
+    lab: AnyLab = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say whose points would change, and why.")
+    ] = False,
+    student: Students = None,
+    jobs: Jobs = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Grade again what was graded before, after a rubric was changed; points given by hand stay.
+
+    Example: beowulf class regrade 01 --dry-run
+    """
+    course = _course()
+    if not dry_run:
+        _tell(
+            {slug: _graded(course, slug, student, jobs, True) for slug in _labs(course, lab)},
+            as_json,
+        )
+        return
+    from autograder import regrade as room
     from beowulf.progress import bar
 
-    course = Course.find(Path.cwd())
-    slug = course.lab(lab)
-    _doing(f"Grading {slug}: every new notebook is run again, which takes some seconds each")
-    with bar("grading", shown=sys.stderr.isatty() and not as_json) as told:
-        graded = list(course.autograde(lab, student, again, told))
+    found: dict[str, list[Change]] = {}
+    for slug in _labs(course, lab):
+        with bar("comparing", shown=sys.stderr.isatty()) as told:
+            changes = room.changes(course, slug, told)
+            found[slug] = [each for each in changes if not student or each.student in student]
     if as_json:
-        print(json.dumps([asdict(each) for each in graded], indent=1))
-    else:
-        _show(graded, slug)
-    if any(each.problem for each in graded):
+        print(
+            json.dumps(
+                {slug: [asdict(each) for each in every] for slug, every in found.items()}, indent=1
+            )
+        )
+        return
+    for slug, every in found.items():
+        _show_changes(every, slug)
+
+
+@app.command()
+def feedback(
+    lab: AnyLab = "",
+    student: Students = None,
+    to_exchange: Annotated[
+        bool, typer.Option("--release", help="Put the pages into the exchange, too.")
+    ] = False,
+) -> None:
+    """Write a page for each learner: what was found, what was expected, where to read.
+
+    Example: beowulf class feedback 01
+    """
+    from autograder import feedback as room
+    from beowulf.progress import bar
+
+    course = _course()
+    bad = 0
+    for slug in _labs(course, lab):
+        _doing(f"Writing the pages of {slug}")
+        with bar("feedback", shown=sys.stderr.isatty()) as told:
+            pages = list(room.generate(course, slug, student, told))
+        for page in pages:
+            if page.problem:
+                print(f"{page.student}: {page.problem}")
+        bad += sum(bool(page.problem) for page in pages)
+        written = sum(len(page.files) for page in pages)
+        print(f"{slug}: {written} pages in {course.folder / 'feedback'}/LEARNER/{slug}/.")
+        if to_exchange:
+            course.release_feedback(slug)
+            print("They are in the exchange, each for its learner.")
+    if bad:
         raise typer.Exit(1)
+
+
+@app.command()
+def report(lab: AnyLab = "") -> None:
+    """Write a page about the class: points, common mistakes, odd clusters, copies, what waits for you.
+
+    Example: beowulf class report 01
+    """
+    from autograder import report as room
+    from beowulf.progress import bar
+
+    course = _course()
+    for slug in _labs(course, lab):
+        with bar("report", shown=sys.stderr.isatty()) as told:
+            page = room.write(course, slug, told)
+        print(f"{page} (with tables and pictures beside it)")
+
+
+@app.command()
+def export(
+    lab: Annotated[
+        list[str] | None, typer.Argument(help="Labs by number or name; without any, all.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="nbgrader, canvas or moodle.")] = "nbgrader",
+    to: Annotated[Path | None, typer.Option(help="The file to write.")] = None,
+) -> None:
+    """Write the points as CSV, for a spreadsheet or for an LMS to import.
+
+    Example: beowulf class export --format canvas
+    """
+    from autograder import export as room
+
+    if form not in room.FORMATS:
+        raise UsageError(f"There is no format {form!r}.", f"There are: {', '.join(room.FORMATS)}.")
+    course = _course()
+    slugs = [course.lab(name) for name in lab or []]
+    print(f"{room.write(course, form, to, slugs)}: the points as {form} reads them.")
+    if waiting := room.waiting(course, slugs):
+        print(f"Not in it yet, because they wait to be graded by hand: {waiting}.")
+
+
+def _course() -> Course:
+    from autograder.course import Course
+    from beowulf import places
+
+    return Course.find(places.here())
+
+
+def _labs(course: Course, lab: str) -> list[str]:
+    """The lab that was asked for, or else all of which something was collected."""
+    if lab:
+        return [course.lab(lab)]
+    found = [slug for slug in course.labs if course.submitted(slug)]
+    if not found:
+        raise LabError(
+            "Nothing was collected yet.",
+            "`beowulf class collect LAB FOLDER` takes in what was handed in.",
+        )
+    return found
+
+
+def _graded(
+    course: Course, slug: str, students: list[str] | None, jobs: int, again: bool
+) -> list[Graded]:
+    from autograder import driver
+    from beowulf.progress import bar
+
+    _doing(f"Grading {slug}: every new notebook is run again, which takes some seconds each")
+    with bar("grading", shown=sys.stderr.isatty()) as told:
+        every = driver.grade(course, slug, students, jobs=jobs, again=again, progress=told)
+        return sorted(every, key=lambda each: each.student)
 
 
 def _doing(what: str) -> None:
@@ -119,23 +304,60 @@ def _doing(what: str) -> None:
     print(f"{what} …", file=sys.stderr, flush=True)
 
 
+def _tell(graded: dict[str, list[Graded]], as_json: bool) -> None:
+    if as_json:
+        plain = {slug: [asdict(each) for each in every] for slug, every in graded.items()}
+        print(json.dumps(plain, indent=1))
+    else:
+        for slug, every in graded.items():
+            _show(every, slug)
+        _next(each for every in graded.values() for each in every)
+    if any(each.problem for every in graded.values() for each in every):
+        raise typer.Exit(1)
+
+
 def _show(graded: list[Graded], slug: str) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table("learner", "points", "by hand", "note", title="Points")
+    table = Table("learner", "points", "by hand", "note", title=f"Points in {slug}")
     for each in graded:
         note = each.problem or ("graded before" if each.skipped else "")
         points = "" if each.problem else _points(each)
-        table.add_row(each.student, points, ", ".join(each.awaiting), note)
+        table.add_row(escape(each.student), points, ", ".join(each.awaiting), escape(note))
     Console().print(table)
+
+
+def _next(graded: Iterable[Graded]) -> None:
     if any(each.awaiting for each in graded):
         print("What waits for you: start `jupyter lab` here and choose Nbgrader > Formgrader.")
         print("When you have read it, give the class its points and reasons:")
     else:
         print("To give the class its points and reasons:")
-    print(f"  nbgrader generate_feedback {slug}")
-    print("  nbgrader export")
+    print("  beowulf class feedback")
+    print("  beowulf class export")
+    print("What the class did, on one page: beowulf class report")
+
+
+def _show_changes(changes: list[Change], slug: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    if not changes:
+        print(f"Nobody's points in {slug} would change.")
+        return
+    table = Table("learner", "question", "now", "then", "why", title=f"What would change in {slug}")
+    for each in changes:
+        why = f"{each.why} (stays: points by hand)" if each.by_hand else each.why
+        row = (each.student, each.question, f"{each.before:g}", f"{each.after:g}", why)
+        table.add_row(*map(escape, row))
+    Console().print(table)
+    whose = len({each.student for each in changes})
+    print(
+        f"{len(changes)} changes for {whose} learners. `beowulf class regrade {slug}` makes them."
+    )
 
 
 def _points(graded: Graded) -> str:

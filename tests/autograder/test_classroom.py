@@ -24,7 +24,10 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), catch_exceptions=True)
 
 
-@pytest.mark.parametrize("command", ["init", "release", "collect", "grade"])
+COMMANDS = "init words release collect grade regrade feedback report export".split()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_shows_an_example(command: str) -> None:
     told = run(command, "--help")
     assert told.exit_code == 0
@@ -32,6 +35,7 @@ def test_every_command_shows_an_example(command: str) -> None:
 
 
 GUIDE = (places.root() / "docs" / "instructor.md").read_text(encoding="utf-8")
+(ROSTER,) = re.findall(r"^```csv\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 BLOCKS = re.findall(r"^```text\n((?:beowulf|nbgrader) .*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
@@ -39,40 +43,49 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, released: Any
 ) -> None:
     answered = fabricated.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
-    fabricated.hand_in(tmp_path / "hand-ins" / "ada", answered, [fabricated.validation()])
-    (tmp_path / "hand-ins" / "bob").mkdir()
-    (tmp_path / "hand-ins" / "bob" / "validation.ipynb").write_text("not a notebook")
+    fabricated.hand_in(tmp_path / "hand-ins" / "ab12", answered, [fabricated.validation()])
+    (tmp_path / "hand-ins" / "cd34").mkdir()
+    (tmp_path / "hand-ins" / "cd34" / "validation.ipynb").write_text("not a notebook")
+    (tmp_path / "roster.csv").write_text(ROSTER)
     here = f"PATH={Path(sys.executable).parent}:$PATH\n"
 
-    assert [block.split()[0] for block in BLOCKS] == ["beowulf", "beowulf", "nbgrader"]
+    commands = [
+        line.split()[2] for block in BLOCKS for line in block.splitlines() if " class " in line
+    ]
+    assert commands == ["init", "release", "collect", "grade", "report", "feedback", "export"]
     told = [_shell(here + "set -e\n" + BLOCKS[0], tmp_path)]
     told += [_shell(here + block, tmp_path / "spring") for block in BLOCKS[1:]]
 
     assert "its labs: 01-validation" in told[0].stdout
-    assert "ada: new" in told[1].stdout
+    assert "Learners: 3." in told[0].stdout
+    assert "ab12: new" in told[1].stdout
     assert "4 of 16, 4 by hand" in told[1].stdout
     assert "note" in told[1].stdout
     assert "Formgrader" in told[1].stdout
-    assert told[1].returncode == 1  # because of bob
+    assert told[1].returncode == 1  # because of cd34
+    assert [done.returncode for done in told[2:]] == [0, 0], told[2:]
     waiting = [line.split()[0] for done in told[:2] for line in done.stderr.splitlines()]
     assert waiting == ["Building", "Making", "Taking", "Grading"]
     assert all(line.endswith("…") for done in told[:2] for line in done.stderr.splitlines())
-    feedback = tmp_path / "spring" / "feedback" / "ada" / "01-validation" / "validation.html"
+    feedback = tmp_path / "spring" / "feedback" / "ab12" / "01-validation" / "validation.html"
     assert "0 of 1 points" in feedback.read_text()
     assert "ordered_pairs = 11" in feedback.read_text()
-    assert "ada" in (tmp_path / "spring" / "grades.csv").read_text()
+    assert "ab12" in (tmp_path / "spring" / "grades.csv").read_text()
+    report = (tmp_path / "spring" / "reports" / "01-validation" / "index.html").read_text()
+    assert "1 hand-in that could not be taken in or graded" in report
+    assert "ef56" in report  # who handed in nothing
     # What is handed back is the page; what was handed in stays where grading needs it.
     beside = {path.name for path in feedback.parent.rglob("*")}
     assert beside == {"validation.html", "timestamp.txt"}
     for kept in ("submitted", "autograded"):
-        assert list((tmp_path / "spring" / kept / "ada" / "01-validation").glob("records/A2*"))
+        assert list((tmp_path / "spring" / kept / "ab12" / "01-validation").glob("records/A2*"))
 
     monkeypatch.chdir(tmp_path / "spring")
-    again = run("grade", "01", "--student", "ada", "--json")
+    again = run("grade", "01", "--student", "ab12", "--json")
     assert again.exit_code == 0
-    (ada,) = json.loads(again.stdout)
-    assert (ada["points"], ada["skipped"], ada["questions"]["a2-record"]) == (4, True, 3)
-    assert ada["by_hand"] == 4
+    (found,) = json.loads(again.stdout)["01-validation"]
+    assert (found["points"], found["skipped"], found["questions"]["a2-record"]) == (4, True, 3)
+    assert found["by_hand"] == 4
 
 
 @pytest.mark.parametrize(
@@ -99,6 +112,12 @@ def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (["release", "01"], "no course"),
         (["collect", "01", "."], "no course"),
         (["grade", "01"], "no course"),
+        (["words"], "no course"),
+        (["regrade", "01", "--dry-run"], "no course"),
+        (["feedback"], "no course"),
+        (["report"], "no course"),
+        (["export"], "no course"),
+        (["init", "new", "--roster", "twice.csv"], "'ab12' stands in line 2 and in line 3"),
         (["init", "full"], "is no course"),
         (["init", "/proc/x"], "/proc/x"),
         (["init", "full/thesis.tex/course"], "Not a directory"),
@@ -111,6 +130,7 @@ def test_outside_a_course_a_sentence_says_what_to_do(
 ) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
+    (tmp_path / "twice.csv").write_text("id\nab12\nab12\n")
     monkeypatch.chdir(tmp_path)
     problem = run(*arguments).exception
     assert isinstance(problem, LabError)
@@ -129,7 +149,7 @@ def test_an_unknown_lab_is_a_mistake_in_the_arguments(
 
 def test_the_whole_command_ends_with_a_sentence_and_without_a_traceback(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).parent / "beowulf"), "class", "grade", "01"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert done.returncode == 1
     assert done.stderr.startswith("beowulf: There is no course")
     assert "Traceback" not in done.stderr

@@ -1,0 +1,340 @@
+"""What an instructor wants to know of a class, section by section: a sentence, a table, a picture."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+from typing import Any
+
+import pandas as pd
+
+from autograder import class_charts
+from autograder.class_points import ClassOfLab, Reason
+from autograder.copies import Suspicion
+from autograder.spread import LEAST_STUDENTS, LONGEST_PAUSE_MIN, Compared
+from beowulf.figures import Figure, bars, matrix
+
+FULL, PART, NONE, AGAIN, WAITS = (
+    "full points",
+    "part of them",
+    "none",
+    "measure again",
+    "waits for you",
+)
+MOST_WRONG = 5  # answers of one question
+MOST_IN_A_PICTURE = 12
+# A Record's name holds its moment, and would make every answer one of its own.
+_RECORD_NAME = re.compile(r"\b([A-Z]\d+)-[\w.-]*?\d{8}T[\w.-]*?\.json(?:\.\w+)?")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the report; `name` is that of its CSV file."""
+
+    name: str
+    title: str
+    text: str
+    table: pd.DataFrame
+    figure: Figure | None = None
+    urgent: str = ""  # a line for the top of the page
+
+
+def by_question(found: ClassOfLab) -> Section:
+    """How the class did in each question."""
+    counts: dict[str, Counter[str]] = {question: Counter() for question in found.questions}
+    points: dict[str, list[float]] = defaultdict(list)
+    again = {(each.student, each.question) for each in found.reasons if each.outcome}
+    for each in found.given:
+        kind = WAITS if each.points is None else _kind(each.points, each.of)
+        if kind in (PART, NONE) and (each.student, each.question) in again and not each.by_hand:
+            kind = AGAIN
+        counts[each.question][kind] += 1
+        if each.points is not None:
+            points[each.question].append(each.points)
+    kinds = (FULL, PART, NONE, AGAIN, WAITS)
+    rows = [
+        {
+            "question": question,
+            "of": of,
+            "mean points": round(mean(points[question]), 2) if points[question] else None,
+            "mean share (%)": round(100 * mean(points[question]) / of)
+            if points[question] and of
+            else None,
+            **{kind: counts[question][kind] for kind in kinds},
+        }
+        for question, of in found.questions.items()
+    ]
+    table = _table(rows, ["question", "of", "mean points", "mean share (%)", *kinds])
+    known = table.dropna(subset=["mean share (%)"])
+    text = "How many learners have all points of a question, a part of them, or none."
+    if not known.empty:
+        hardest = known.sort_values("mean share (%)").iloc[0]
+        text += (
+            f" The hardest is {hardest['question']}: {hardest['mean share (%)']:.0f} % on average."
+        )
+    figure = class_charts.shares(counts, kinds, title="Points by question", value_title="learners")
+    return Section("questions", "Points by question", text, table, figure if found.given else None)
+
+
+def _kind(points: float, of: float) -> str:
+    return FULL if points >= of else PART if points > 0 else NONE
+
+
+def by_learner(found: ClassOfLab) -> Section:
+    """What each learner has, question by question."""
+    rows: list[dict[str, Any]] = []
+    most = sum(found.questions.values())
+    for student in found.graded:
+        given = found.of_student(student)
+        points = {q: given[q].points if q in given else None for q in found.questions}
+        waits = sum(each.of for each in given.values() if each.points is None)
+        total = sum(value for value in points.values() if value is not None)
+        rows.append(
+            {"learner": student, "points": total, "of": most - waits, "waits": waits, **points}
+        )
+    table = _table(rows, ["learner", "points", "of", "waits", *found.questions])
+    missing = [student for student in found.roster if student not in found.submitted]
+    text = f"{len(found.graded)} graded; {len(missing)} on the roster handed in nothing"
+    text += f": {_listed(missing)}." if missing else "."
+    figure = None
+    if rows:
+        totals = [float(row["points"]) for row in rows]
+        text += (
+            f" The median is {median(totals):.3g} of {most:g} points, the mean {mean(totals):.3g}."
+        )
+        figure = class_charts.histogram(
+            totals, most, title="Points in the class", value_title="points"
+        )
+    return Section("points", "Points by learner", text, table, figure)
+
+
+def wrong_answers(found: ClassOfLab) -> Section:
+    """What several learners answered alike, and wrongly."""
+    alike: dict[str, dict[str, list[Reason]]] = defaultdict(lambda: defaultdict(list))
+    for reason in found.reasons:
+        if reason.points < reason.of:
+            alike[reason.question][_RECORD_NAME.sub(r"a Record \1", reason.found)].append(reason)
+    rows = []
+    for question in found.questions:
+        often = sorted(alike[question].items(), key=lambda each: (-len(each[1]), each[0]))
+        for said, given in often[:MOST_WRONG]:
+            if len(given) > 1:
+                row = {"question": question, "learners": len(given), "found": said}
+                row |= {"expected of the first": given[0].expected, "where to read": given[0].read}
+                rows.append(row | {"who": ", ".join(sorted(each.student for each in given))})
+    columns = ["question", "learners", "found", "expected of the first", "where to read", "who"]
+    table = _table(rows, columns)
+    text = "What at least two learners have in common that earned less than all points."
+    figure = None
+    if rows:
+        top = sorted(rows, key=lambda row: -int(str(row["learners"])))[:MOST_IN_A_PICTURE]
+        values: dict[str, float] = {}
+        for row in top:
+            values.setdefault(
+                class_charts.label(f"{row['question']}: {row['found']}"),
+                float(str(row["learners"])),
+            )
+        figure = bars(values, title="Common wrong answers", value_title="learners")
+    else:
+        text = "No two learners lost points in the same way."
+    return Section("wrong-answers", "Common wrong answers", text, table, figure)
+
+
+def time_spent(minutes: Mapping[str, float | None]) -> Section:
+    """How long each learner measured."""
+    known = {student: value for student, value in minutes.items() if value is not None}
+    rows = [
+        {"learner": student, "minutes": round(value, 1)} for student, value in sorted(known.items())
+    ]
+    text = (
+        "From the first Record to the last, without pauses of more than"
+        f" {LONGEST_PAUSE_MIN:g} minutes; reading before the first measurement is not in it."
+    )
+    if not known:
+        return Section(
+            "time", "Time spent", "No Record tells a time.", _table(rows, ["learner", "minutes"])
+        )
+    text += f" The median is {median(known.values()):.0f} minutes."
+    figure = class_charts.histogram(
+        list(known.values()),
+        max(known.values()),
+        title="Time spent measuring",
+        value_title="minutes",
+    )
+    return Section("time", "Time spent", text, _table(rows, ["learner", "minutes"]), figure)
+
+
+def measured_values(found: Sequence[Compared]) -> Section:
+    """Whose cluster is unlike the others'."""
+    columns = ["study", "quantity", "learner", "times the class' middle", "places", "far"]
+    rows = [
+        dict(
+            zip(
+                columns,
+                (
+                    each.study,
+                    each.quantity,
+                    each.student,
+                    float(f"{each.times:.4g}"),
+                    each.places,
+                    each.odd,
+                ),
+                strict=True,
+            )
+        )
+        for each in sorted(
+            found, key=lambda each: (not each.odd, each.study, each.quantity, each.student)
+        )
+    ]
+    title = "Measured values beside the class"
+    if not found:
+        text = f"Fewer than {LEAST_STUDENTS} learners measured the same, so nobody can be compared."
+        return Section("values", title, text, _table(rows, columns))
+    odd: dict[str, list[str]] = defaultdict(list)
+    for each in found:
+        if each.odd:
+            odd[each.student].append(f"{each.quantity} of {each.study} {each.times:.3g} times")
+    text = "Each learner's values as a multiple of the class' middle, over all places of a sweep."
+    if odd:
+        who = "; ".join(f"{student}: {_listed(what, 3)}" for student, what in sorted(odd.items()))
+        text += f" Far from the class, which a slow machine does as well as a mistake: {who}."
+    else:
+        text += " Nobody is far from the class."
+    urgent = (
+        f"{_count(len(odd), 'cluster')} unlike the others: {_listed(sorted(odd))}" if odd else ""
+    )
+    figure = class_charts.beside_the_class(found, title=title)
+    return Section("values", title, text, _table(rows, columns), figure, urgent)
+
+
+def suspected_copies(found: Sequence[Suspicion]) -> Section:
+    """Who has the same measurements as somebody else; nothing is concluded from it."""
+    columns = ["learners", "kind", "what", "files"]
+    rows = [
+        dict(
+            zip(
+                columns,
+                (", ".join(each.students), each.kind, each.what, "; ".join(each.files)),
+                strict=True,
+            )
+        )
+        for each in found
+    ]
+    title = "Suspected copies"
+    if not found:
+        text = "No two hand-ins share a Record, raw samples or a capture."
+        return Section("copies", title, text, _table(rows, columns))
+    who = sorted({student for each in found for student in each.students})
+    pairs: dict[tuple[str, str], str] = {}
+    for each in found:
+        for one in each.students:
+            for other in each.students:
+                if one != other:
+                    pairs.setdefault((one, other), each.kind)
+    shown = who[:MOST_IN_A_PICTURE]
+    cells = {pair: kind for pair, kind in pairs.items() if set(pair) <= set(shown)}
+    figure = matrix(shown, shown, cells, title="Who shares what with whom", good="nothing")
+    text = (
+        "The same measurement in two hand-ins. It took no points from anybody: you decide, with the"
+        " files side by side."
+    )
+    urgent = f"{_count(len(found), 'suspicion')} of a copy among {_listed(who)}"
+    return Section("copies", title, text, _table(rows, columns), figure, urgent)
+
+
+def waiting(found: ClassOfLab) -> Section:
+    """What only a person can grade, and has not."""
+    rows = [
+        {"question": each.question, "learner": each.student, "of": each.of}
+        for each in found.waiting
+    ]
+    rows.sort(
+        key=lambda row: (list(found.questions).index(str(row["question"])), str(row["learner"]))
+    )
+    title, columns = "Waits for you", ["question", "learner", "of"]
+    if not rows:
+        return Section(
+            "waiting", title, "Nothing waits to be graded by hand.", _table(rows, columns)
+        )
+    counts = Counter(str(row["question"]) for row in rows)
+    text = "Start `jupyter lab` in the course's folder and choose Nbgrader > Formgrader."
+    figure = bars(
+        {name: float(n) for name, n in counts.items()}, title="Waits for you", value_title="answers"
+    )
+    urgent = f"{_count(len(rows), 'answer')} to grade by hand"
+    return Section("waiting", title, text, _table(rows, columns), figure, urgent)
+
+
+def hand_ins(found: ClassOfLab) -> Section:
+    """What was said of each hand-in when it was collected and graded."""
+    rows, outcomes = [], Counter[str]()
+    said = {each.student: each for each in found.collected if each.student}
+    for student in sorted({*found.submitted, *said}):
+        collected = said.get(student)
+        problem = found.problems.get(student, "")
+        refused = collected is not None and collected.outcome == "refused"
+        state = (
+            "refused"
+            if refused and student not in found.submitted
+            else "not graded"
+            if problem
+            else "graded"
+        )
+        outcomes[state] += 1
+        notes = [*(collected.notes if collected else ()), *([problem] if problem else [])]
+        sender = collected.sender if collected else ""
+        rows.append(
+            {
+                "learner": student,
+                "state": state,
+                "sender": sender,
+                "notes": " ".join(dict.fromkeys(notes)),
+            }
+        )
+    for each in found.collected:
+        if not each.student:
+            outcomes["unknown"] += 1
+            rows.append(
+                {
+                    "learner": "",
+                    "state": "unknown",
+                    "sender": each.sender,
+                    "notes": " ".join(each.notes),
+                }
+            )
+    missing = [
+        student
+        for student in found.roster
+        if student not in found.submitted and student not in said
+    ]
+    if missing:
+        outcomes["nothing handed in"] += len(missing)
+        rows += [
+            {"learner": each, "state": "nothing handed in", "sender": "", "notes": ""}
+            for each in missing
+        ]
+    columns = ["learner", "state", "sender", "notes"]
+    text = (
+        "What was handed in, under which name it came, and what was noticed before and in grading."
+    )
+    bad = sum(outcomes[state] for state in ("refused", "not graded", "unknown"))
+    urgent = f"{_count(bad, 'hand-in')} that could not be taken in or graded" if bad else ""
+    values = {state: float(number) for state, number in outcomes.items()}
+    figure = bars(values, title="Hand-ins", value_title="hand-ins") if values else None
+    return Section("hand-ins", "Hand-ins", text, _table(rows, columns), figure, urgent)
+
+
+def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame(list(rows), columns=list(columns))
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    more = len(names) - most
+    return ", ".join([*names[:most], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,74 @@
+"""Taking in what a class handed in: from nbgrader's exchange, a folder, or a zip of an LMS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder import hand_ins, inspection, ledger, roster
+from autograder.hand_ins import Collected, Wanted
+from autograder.roster import Directory
+from beowulf.errors import LabError
+
+if TYPE_CHECKING:
+    from autograder.course import Course
+
+
+def collect(course: Course, slug: str, place: Path | None = None) -> list[Collected]:
+    """Take in the hand-ins of a lab from a folder or a zip, or from the exchange, and remember what was said.
+
+    LabError when there is nothing, or it is neither; a hand-in that is refused stops no other.
+    """
+    wanted = _wanted(course, slug)
+    learners = directory(course)
+    if place is None:
+        found = _from_exchange(course, wanted, learners)
+    else:
+        found = list(hand_ins.collect(place, wanted, course.folder / "submitted", learners))
+        if not found:
+            raise LabError(
+                f"There is nothing to collect in {place}.",
+                "It holds one folder a learner, named as the learner, with the notebook in it.",
+            )
+    ledger.remember(course.folder, slug, found)
+    return found
+
+
+def directory(course: Course) -> Directory:
+    """The learners by all their names; complete when the course has a roster."""
+    with course.gradebook() as book:
+        students = roster.enrolled(book)
+    return Directory(students, complete=(course.folder / roster.FILE).is_file())
+
+
+def _wanted(course: Course, slug: str) -> Wanted:
+    notebooks = sorted((course.folder / "source" / slug).glob("*.ipynb"))
+    cells = set[str]().union(*map(inspection.grade_ids, notebooks))
+    return Wanted(slug, [path.name for path in notebooks], cells, course.folder)
+
+
+def _from_exchange(course: Course, wanted: Wanted, learners: Directory) -> list[Collected]:
+    slug = wanted.slug
+    before = {student: _stamp(course, student, slug) for student in course.submitted(slug)}
+    course.collect_from_exchange(slug)
+    found = []
+    for student in course.submitted(slug):
+        outcome = "new" if student not in before else "unchanged"
+        if student in before and _stamp(course, student, slug) != before[student]:
+            outcome = "updated"
+        folder = course.folder / "submitted" / student / slug
+        notes = hand_ins.rename(folder, wanted) if outcome != "unchanged" else []
+        if learners.complete and not learners.find(student)[0]:
+            notes.append("Nobody on the roster has this name.")
+        found.append(Collected(student, outcome, [*notes, *hand_ins.said(folder, student, wanted)]))
+    if not found:
+        raise LabError(
+            f"Nobody has handed in {slug} through the exchange yet.",
+            "To collect from a folder, name it: `beowulf class collect LAB FOLDER`.",
+        )
+    return found
+
+
+def _stamp(course: Course, student: str, slug: str) -> str:
+    path = course.folder / "submitted" / student / slug / hand_ins.TIMESTAMP
+    return path.read_text() if path.exists() else ""

@@ -1,0 +1,240 @@
+"""What came from a class, sorted by sender: a folder, or a zip from Moodle, from Canvas or of folders.
+
+Nothing is unpacked or copied here; a name in a zip is only a name until it was found harmless.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import lzma
+import os
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from beowulf.errors import LabError, UsageError
+
+LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "__MACOSX", "Thumbs.db", "*.pyc", ".*")
+MOST_FILES = 100_000  # in a zip of a whole class
+LONGEST_PATH = 200
+ENCRYPTED = 0x1
+# Drive letters, streams and what else is no plain name somewhere.
+_STRANGE = re.compile(r"[\x00-\x1f\x7f\\:]")
+# A single file, or a folder, as Moodle names what it gives out: NAME_NUMBER_assignsubmission_file_.
+_MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)")
+# As Canvas names a file: lastfirst_LATE_PERSON_UPLOAD_FILE.
+_CANVAS = re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)")
+# What a damaged zip, a password or a rare way of packing makes of reading it.
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One file of a hand-in: its place in it, its bytes, when it was changed, how it is read."""
+
+    path: PurePosixPath
+    size: int
+    changed: datetime
+    open: Callable[[], IO[bytes]]
+
+
+@dataclass
+class Parcel:
+    """What one sender handed in, under the name that the folder or the LMS gives the sender."""
+
+    sender: str
+    number: str = ""  # Canvas' number for a person
+    full_name: bool = False  # a person's name, as Moodle writes it, and no ID
+    pieces: list[Piece] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def opened(place: Path, slug: str) -> Iterator[list[Parcel]]:
+    """The parcels in a folder or a zip, one a sender; LabError for what is neither."""
+    if place.is_dir():
+        yield _sorted(_in_folder(place), slug)
+    elif not place.exists():
+        raise UsageError(f"There is no folder {place}.", "Name a folder or a zip.")
+    else:
+        try:
+            archive = zipfile.ZipFile(place)
+        except (OSError, *DAMAGED) as problem:
+            raise LabError(
+                f"{place} is not a zip that can be read ({problem}).",
+                "Download it again, or unpack it and name the folder.",
+            ) from None
+        with archive:
+            yield _sorted(_below_one_folder(in_zip(archive), slug), slug)
+
+
+Found = tuple[PurePosixPath, Piece | str]  # a place, and what is there or why it is left out
+
+
+def _in_folder(folder: Path) -> list[Found]:
+    found: list[Found] = []
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not is_left_out(name))
+        place = PurePosixPath(Path(here).relative_to(folder).as_posix())
+        for name in sorted([*names, *folders]):
+            path = Path(here, name)
+            if path.is_symlink():
+                # It could lead to a file of the instructor's.
+                found.append((place / name, "is a link and is left out"))
+            elif name in folders or is_left_out(name):
+                continue
+            elif not path.is_file():
+                found.append((place / name, "is not a file and is left out"))
+            else:
+                about = path.stat()
+                when = datetime.fromtimestamp(about.st_mtime, UTC)
+                found.append(
+                    (place / name, Piece(place / name, about.st_size, when, _reader(path)))
+                )
+        if not names and not folders and place.parts:
+            found.append((place, ""))  # an empty folder is a hand-in without a file
+    return found
+
+
+def _reader(path: Path) -> Callable[[], IO[bytes]]:
+    def read() -> IO[bytes]:
+        # What has become a link since it was looked at is not followed.
+        return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
+
+    return read
+
+
+def in_zip(archive: zipfile.ZipFile) -> list[Found]:
+    """Every file in a zip, or why it is left out; LabError when there are too many."""
+    entries = archive.infolist()
+    if len(entries) > MOST_FILES:
+        raise LabError(f"There are {len(entries):,} files in the zip; {MOST_FILES:,} are allowed.")
+    found: list[Found] = []
+    for entry in entries:
+        name = entry.filename.replace("\\", "/") if entry.create_system == 0 else entry.filename
+        path = PurePosixPath(name)
+        if entry.is_dir() and not _wrong_name(path):
+            found.append((path, ""))
+        elif any(map(is_left_out, path.parts)) and ".." not in path.parts:
+            continue
+        elif wrong := _wrong_name(path):
+            found.append((PurePosixPath(*_harmless(path)), wrong))
+        elif stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
+            found.append((path, "is a link and is left out"))
+        elif entry.flag_bits & ENCRYPTED:
+            found.append((path, "needs a password and is left out"))
+        else:
+            piece = Piece(path, entry.file_size, _changed(entry), _opener(archive, entry))
+            found.append((path, piece))
+    return found
+
+
+def _opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    def read() -> IO[bytes]:
+        try:
+            return archive.open(entry)
+        except DAMAGED as problem:
+            raise OSError(f"the zip is damaged ({problem})") from None
+
+    return read
+
+
+def _wrong_name(path: PurePosixPath) -> str:
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        return "points out of the hand-in and is left out"
+    if _STRANGE.search(str(path)) or len(str(path).encode()) > LONGEST_PATH:
+        return "has a name that cannot be used and is left out"
+    return ""
+
+
+def _harmless(path: PurePosixPath) -> Iterable[str]:
+    """Under which sender a bad name is told, without the steps that make it bad."""
+    parts = [part for part in path.parts if part not in ("/", "..", ".")]
+    return [_STRANGE.sub("?", part)[:40] for part in [*parts[:1], *parts[-1:]]] or ["?"]
+
+
+def _changed(entry: zipfile.ZipInfo) -> datetime:
+    try:
+        return datetime(*entry.date_time, tzinfo=UTC)
+    except ValueError:
+        return datetime(1980, 1, 1, tzinfo=UTC)  # the first day that a zip can name
+
+
+def is_left_out(name: str) -> bool:
+    """Whether a file or a folder of that name is nobody's work."""
+    return any(fnmatch.fnmatch(name, pattern) for pattern in LEFT_OUT)
+
+
+def _below_one_folder(found: list[Found], slug: str) -> list[Found]:
+    """Without the one folder round everything that a zip of a folder has."""
+    tops = {path.parts[0] for path, _ in found if path.parts}
+    if len(tops) != 1 or _MOODLE.fullmatch(next(iter(tops))):
+        return found
+    inner = [(path, what) for path, what in found if len(path.parts) > 1]
+    if {path.parts[1] for path, _ in inner} == {slug}:
+        return found
+    # With files directly in it, it is a sender's own folder.
+    if not inner or any(len(path.parts) == 2 and isinstance(what, Piece) for path, what in inner):
+        if not _all_of_canvas(inner):
+            return found
+    return [(PurePosixPath(*path.parts[1:]), what) for path, what in inner]
+
+
+def _all_of_canvas(found: list[Found]) -> bool:
+    files = [path.name for path, what in found if isinstance(what, Piece)]
+    return bool(files) and all(_CANVAS.fullmatch(name) for name in files)
+
+
+def _sorted(found: list[Found], slug: str) -> list[Parcel]:
+    parcels: dict[tuple[str, str], Parcel] = {}
+    for path, what in found:
+        if not path.parts:
+            continue
+        parcel, rest = _sender(path, what)
+        if parcel is None:
+            continue
+        parcel = parcels.setdefault((parcel.sender, parcel.number), parcel)
+        if isinstance(what, Piece):
+            parcel.pieces.append(Piece(rest, what.size, what.changed, what.open))
+        elif what:
+            parcel.notes.append(f"{rest} {what}.")
+    for parcel in parcels.values():
+        _only_of(slug, parcel)
+    return sorted(parcels.values(), key=lambda parcel: parcel.sender)
+
+
+def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Parcel | None, PurePosixPath]:
+    """Whose file this is, and its place in the hand-in."""
+    top, rest = path.parts[0], PurePosixPath(*path.parts[1:])
+    if match := _MOODLE.fullmatch(top):
+        inside = PurePosixPath(match["rest"]) / rest if match["rest"] else rest
+        return Parcel(match["name"], full_name=True), inside
+    if rest.parts or not isinstance(what, Piece):
+        return Parcel(top), rest if rest.parts else PurePosixPath(top)
+    if match := _CANVAS.fullmatch(top):
+        return Parcel(match["name"], match["number"]), PurePosixPath(match["rest"])
+    # One file a learner, named as the learner.
+    stem, suffix = PurePosixPath(top).stem, PurePosixPath(top).suffix.lower()
+    return (Parcel(stem) if suffix in (".zip", ".ipynb") else None), PurePosixPath(top)
+
+
+def _only_of(slug: str, parcel: Parcel) -> None:
+    """Of a sender with a folder for each lab, only what is in this lab's folder."""
+    inner = [piece for piece in parcel.pieces if piece.path.parts[0] == slug]
+    if inner and len(inner) < len(parcel.pieces):
+        parcel.pieces = inner

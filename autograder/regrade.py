@@ -1,0 +1,53 @@
+"""Whose points a changed rubric would change, found before it is applied: nothing is run, nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autograder import class_points, grading, rubrics
+from autograder.grading import Assignment, HandInError
+from beowulf.errors import LabError
+from beowulf.studies import Progress, no_progress
+
+if TYPE_CHECKING:
+    from autograder.course import Course
+
+LEAST_CHANGE = 1e-9  # below it two numbers of points are the same
+
+
+@dataclass(frozen=True)
+class Change:
+    """One question of one learner that the rubric of today gives other points than are in the gradebook."""
+
+    student: str
+    question: str
+    before: float
+    after: float
+    why: str
+    by_hand: bool = False  # a person gave points, and those stay
+
+
+def changes(course: Course, slug: str, progress: Progress = no_progress) -> Iterator[Change]:
+    """Every change that grading again would make; LabError when the assignment has no rubric."""
+    if rubrics.find(slug) is None:
+        raise LabError(
+            f"{slug} has no rubric: its own test cells give the points.",
+            f"`beowulf class regrade {slug}` runs them again.",
+        )
+    found = class_points.gather(course, slug)
+    assignment = Assignment.of(course, slug)
+    for done, student in enumerate(found.graded):
+        progress(done, len(found.graded), student)
+        try:
+            today = grading.assess(assignment, student)
+        except HandInError:
+            continue  # what was handed in since cannot be read; the points of before stay
+        for question, given in sorted(found.of_student(student).items()):
+            score = today.get(question)
+            if score is None or given.by_rubric is None:
+                continue
+            after = score.within(given.of).points
+            if abs(after - given.by_rubric) > LEAST_CHANGE:
+                yield Change(student, question, given.by_rubric, after, score.found, given.by_hand)

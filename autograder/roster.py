@@ -1,0 +1,244 @@
+"""Who is in the class: read from a CSV file, kept in nbgrader's database, found again by a name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from beowulf.errors import LabError, UsageError
+
+FILE = "roster.csv"
+LARGEST_BYTES = 10_000_000
+# nbgrader makes a folder of an ID, and patterns and formats of folders.
+NOT_IN_AN_ID = re.compile(r"[/\\*?\[\]{}+,\x00-\x1f\x7f]")
+LONGEST_ID = 100
+
+# The headings of nbgrader's own import, of Moodle's list of participants and of Canvas' gradebook.
+HEADINGS = {
+    "id": ("sis login id", "student_id", "username", "id", "id number", "email address"),
+    "first_name": ("first_name", "first name", "given name"),
+    "last_name": ("last_name", "last name", "surname"),
+    "email": ("email", "email address", "e-mail"),
+    "lms_user_id": ("lms_user_id", "canvas id"),
+}
+CANVAS = {"student", "id", "sis login id"}
+
+
+@dataclass(frozen=True)
+class Student:
+    """A learner as the roster has them; everything but the ID may be empty."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_user_id: str = ""  # the number that Canvas gives a person
+
+
+def fault_of_id(student: str) -> str:
+    """Why this cannot be a learner's ID, as the end of a sentence; "" when it can."""
+    if not student.strip():
+        return "is empty"
+    if student != student.strip() or student.startswith((".", "-")):
+        return "begins or ends with a blank, a dot or a dash"
+    if found := NOT_IN_AN_ID.search(student):
+        return f"holds {found[0]!r}, which nbgrader cannot have in a folder's name"
+    return "is too long" if len(student.encode()) > LONGEST_ID else ""
+
+
+def read(path: Path) -> list[Student]:
+    """The learners in a CSV file, in its order; LabError when two are one or an ID cannot be used."""
+    rows, headings = _rows(path)
+    names = {_plain(heading): heading for heading in headings if heading}
+    if set(names) >= CANVAS:
+        students = [
+            (line, _from_canvas(row, names)) for line, row in rows if _is_person(row, names)
+        ]
+    else:
+        known = {
+            field: names[found]
+            for field, wanted in HEADINGS.items()
+            if (found := next((each for each in wanted if each in names), ""))
+        }
+        if "id" not in known:
+            raise LabError(
+                f"{path} has no column with the learners' IDs; its columns are: {', '.join(headings)}.",
+                "Call the column `id`; first_name, last_name, email and lms_user_id may stand beside it.",
+            )
+        students = [
+            (line, Student(**{field: _cell(row, name) for field, name in known.items()}))
+            for line, row in rows
+        ]
+    if not students:
+        raise LabError(f"There is nobody in {path}.", "It needs a line for each learner.")
+    _must_differ(path, students)
+    return [student for _, student in students]
+
+
+def _rows(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[str]]:
+    if not path.is_file():
+        raise UsageError(f"There is no file {path}.", "Name the roster, a CSV file.")
+    if path.stat().st_size > LARGEST_BYTES:
+        raise LabError(f"{path} has more than {LARGEST_BYTES // 10**6} MB, which is no roster.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise LabError(
+            f"{path} is not text in UTF-8 (byte {problem.start}).",
+            "Save it again as “CSV UTF-8”.",
+        ) from None
+    first = text.lstrip().split("\n", 1)[0]
+    between = max(",;\t", key=first.count)
+    try:
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=between, strict=True)
+        headings = [heading or "" for heading in reader.fieldnames or []]
+        rows = [(reader.line_num, row) for row in reader if any(map(_filled, row.values()))]
+    except csv.Error as problem:
+        raise LabError(f"{path} cannot be read as CSV ({problem}).") from None
+    for line, row in rows:
+        if None in row:
+            raise LabError(
+                f"Line {line} of {path} has more columns than the first line.",
+                "Put text with a comma into double quotes.",
+            )
+    return rows, headings
+
+
+def _filled(value: object) -> bool:
+    return bool(str(value or "").strip())
+
+
+def _plain(heading: str) -> str:
+    return " ".join(heading.casefold().split())
+
+
+def _cell(row: Mapping[str, Any], heading: str) -> str:
+    return " ".join(str(row.get(heading) or "").split())
+
+
+def _is_person(row: Mapping[str, Any], names: Mapping[str, str]) -> bool:
+    # Canvas has a line of maximum points, and a learner for trying things out.
+    student = _cell(row, names["student"]).casefold()
+    return student not in ("points possible", "student, test") and bool(
+        _cell(row, names["sis login id"]) or _cell(row, names["id"])
+    )
+
+
+def _from_canvas(row: Mapping[str, Any], names: Mapping[str, str]) -> Student:
+    last, _, first = _cell(row, names["student"]).partition(",")
+    number, login = _cell(row, names["id"]), _cell(row, names["sis login id"])
+    return Student(login, first.strip(), last.strip(), "", number)
+
+
+def _must_differ(path: Path, students: list[tuple[int, Student]]) -> None:
+    # Folders of IDs that differ only in capitals are one folder on some disks.
+    for what, value in (("ID", "id"), ("LMS number", "lms_user_id")):
+        lines: dict[str, int] = {}
+        for line, student in students:
+            given = str(getattr(student, value))
+            if what == "ID" and (fault := fault_of_id(given)):
+                raise LabError(f"The ID {given!r} in line {line} of {path} {fault}.")
+            first = lines.setdefault(given.casefold(), line) if given else line
+            if first != line:
+                raise LabError(
+                    f"The {what} {given!r} stands in line {first} and in line {line} of {path}.",
+                    "Each learner needs one of their own; nothing was taken over.",
+                )
+
+
+def enrol(book: Any, students: Iterable[Student]) -> None:
+    """Put learners into nbgrader's database, or what is new about them; nobody is taken out."""
+    for student in students:
+        known = {
+            name: getattr(student, name) or None
+            for name in ("first_name", "last_name", "email", "lms_user_id")
+        }
+        book.update_or_create_student(student.id, **known)
+
+
+def enrolled(book: Any) -> list[Student]:
+    """The learners in nbgrader's database, by their IDs."""
+    students = [
+        Student(
+            each.id,
+            each.first_name or "",
+            each.last_name or "",
+            each.email or "",
+            each.lms_user_id or "",
+        )
+        for each in book.students
+    ]
+    return sorted(students, key=lambda each: each.id)
+
+
+class Directory:
+    """The learners by everything that an LMS may call them."""
+
+    def __init__(self, students: Iterable[Student], complete: bool) -> None:
+        self.complete = complete  # there is a roster: who is not in it is unknown
+        self._exact: dict[str, str] = {}
+        self._others: dict[str, set[str]] = {}
+        for student in students:
+            self._exact[student.id] = student.id
+            for name in _names(student):
+                self._others.setdefault(name, set()).add(student.id)
+
+    def find(self, name: str, number: str = "", full_name: bool = False) -> tuple[str, str]:
+        """The learner's ID and "", or "" and why nobody can be meant.
+
+        `number` is Canvas' own; a `full_name` can only be found on a roster, and is no ID by itself.
+        """
+        for each in (name, number):
+            if each in self._exact:
+                return each, ""
+        found: set[str] = set()
+        keys = [f"number {number}"] if number else []
+        for key in [*keys, f"id {_plain(name)}", f"words {_words(name)}", f"run {_run(name)}"]:
+            found = found or self._others.get(key, set())
+        if len(found) == 1:
+            return next(iter(found)), ""
+        if found:
+            return "", f"{', '.join(sorted(found))} on the roster all have this name"
+        if self.complete:
+            return "", "nobody on the roster has this name"
+        if number or full_name:
+            return (
+                "",
+                "only a roster can tell who this is: `beowulf class init . --roster FILE.csv`",
+            )
+        fault = fault_of_id(name)
+        return ("", f"as an ID it {fault}") if fault else (name, "")
+
+
+def _names(student: Student) -> set[str]:
+    first, last = student.first_name, student.last_name
+    names = {f"id {_plain(student.id)}"}
+    if student.email:
+        names |= {f"id {_plain(student.email)}"}
+    if student.lms_user_id:
+        names |= {f"number {student.lms_user_id}"}
+    if first or last:
+        whole = f"{first} {last}"
+        names |= {f"words {_words(whole)}", f"run {_run(last + first)}", f"run {_run(whole)}"}
+    return names
+
+
+def _letters(text: str) -> str:
+    """Small letters and digits without accents, everything else a blank."""
+    bare = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return "".join(c if c.isalnum() else " " for c in bare.casefold())
+
+
+def _words(name: str) -> str:
+    # Some sites write the last name first.
+    return " ".join(sorted(_letters(name).split()))
+
+
+def _run(name: str) -> str:
+    return "".join(_letters(name).split())

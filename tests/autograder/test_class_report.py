@@ -1,0 +1,320 @@
+"""After a class was graded: do its report, pages, exports and a changed rubric say what is so?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import fabricated
+import pytest
+from nbgrader.api import Gradebook
+from typer.testing import CliRunner, Result
+
+from autograder import class_points, driver, ledger, regrade, report, rubrics, spread
+from autograder.course import Course
+from autograder.foundation import make_course
+from autograder.score import Score
+from beowulf.cli.classroom import app
+from beowulf.errors import LabError
+from beowulf.record import Record
+
+SLUG = "01-validation"
+ROSTER = 'id,last_name,first_name,lms_user_id\nab12,"Tree, Old",=One,71\ncd34,,,72\nef56,,,73\ngh78,,,74\n'
+
+
+def measured(factor: float) -> list[Record]:
+    """The Records of lab 01 with samples of their own: `factor` times as long."""
+    kept = fabricated.records()
+    for record in kept:
+        record.points = [
+            replace(p, samples=[sample * factor for sample in p.samples]) for p in record.points
+        ]
+    return kept
+
+
+@pytest.fixture(scope="module")
+def spring(course: Course, released: Any, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """Three learners of four handed in lab 01, were graded, and one waits for a person."""
+    folder = tmp_path_factory.mktemp("reported")
+    shutil.copytree(course.folder, folder / "spring")
+    for left in ("submitted", "autograded", "gradebook.db", "roster.csv", "reports"):
+        path = folder / "spring" / left
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    (folder / "roster.csv").write_text(ROSTER)
+    made = make_course(folder / "spring", learners=folder / "roster.csv")
+    made.release("01")
+    wrong = fabricated.RIGHT | {"ordered_pairs": 11}
+    for student, answers, factor in (
+        ("ab12", fabricated.RIGHT, 1.0),
+        ("cd34", wrong, 1.07),
+        ("ef56", wrong, 5.0),
+    ):
+        notebook = fabricated.answered(released, answers)
+        fabricated.hand_in(folder / "in" / student, notebook, measured(factor))
+    (folder / "in" / "gh78").mkdir()
+    (folder / "in" / "gh78" / "validation.ipynb").write_bytes(b"\xff no notebook")
+    made.collect("01", folder / "in")
+    found = {each.student: each for each in driver.grade(made, SLUG, jobs=2)}
+    assert found["ab12"].awaiting == ["explain"]
+    with Gradebook(made.api.coursedir.db_url) as book:
+        given = book.find_grade("explain", "validation", SLUG, "cd34")
+        given.manual_score, given.needs_manual_grade = 3, False
+        comment = book.find_comment("explain", "validation", SLUG, "cd34")
+        comment.manual_comment = "Good, and <short>."
+        book.db.commit()
+    return made
+
+
+@pytest.fixture
+def run(spring: Course, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+    monkeypatch.chdir(spring.folder)
+    return invoke
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def table(course: Course, name: str) -> list[dict[str, str]]:
+    return rows((ledger.folder(course.folder, SLUG) / f"{name}.csv").read_text(encoding="utf-8"))
+
+
+def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> None:
+    told = run("report", "01")
+    page = Path(told.stdout.split(" (")[0])
+    assert page == spring.folder / "reports" / SLUG / report.PAGE
+    text = page.read_text(encoding="utf-8")
+
+    pairs = next(row for row in table(spring, "questions") if row["question"] == "ordered-pairs")
+    assert (pairs["full points"], pairs["none"]) == ("1", "2")
+    by_hand = next(row for row in table(spring, "questions") if row["question"] == "explain")
+    assert (by_hand["part of them"], by_hand["waits for you"]) == ("1", "2")
+    points = {row["learner"]: row for row in table(spring, "points")}
+    assert set(points) == {"ab12", "cd34", "ef56"}
+    assert float(points["ab12"]["points"]) - float(points["ef56"]["points"]) == 1
+    assert {row["learner"] for row in table(spring, "waiting")} == {"ab12", "ef56"}
+    alike = next(
+        row for row in table(spring, "wrong-answers") if row["question"] == "ordered-pairs"
+    )
+    assert (alike["found"], alike["who"]) == ("ordered_pairs = 11", "cd34, ef56")
+    states = {row["learner"]: row for row in table(spring, "hand-ins")}
+    assert states["gh78"]["state"] == "not graded"
+    assert "not text in UTF-8" in states["gh78"]["notes"]
+    assert {row["learner"] for row in table(spring, "time")} == {"ab12", "cd34", "ef56"}
+    far = {row["learner"] for row in table(spring, "values") if row["far"] == "True"}
+    assert far == {"ef56"}
+
+    images = re.findall(r'<img src="data:image/png;base64,[^"]+" alt="([^"]*)"', text)
+    assert len(images) >= 6
+    assert all(len(alt) > 20 for alt in images)
+    for name in (
+        "questions",
+        "points",
+        "waiting",
+        "hand-ins",
+        "wrong-answers",
+        "time",
+        "values",
+        "copies",
+    ):
+        assert f'id="{name}"' in text
+    assert "Look at first" in text
+    assert "2 answers to grade by hand" in text
+    for picture in (page.parent / "pictures").glob("*.png"):
+        assert picture.with_suffix(".txt").read_text()
+    # Nothing that learners wrote can run in it.
+    assert "default-src 'none'" in text
+    assert "<script" not in text
+
+
+def test_formgrader_sees_the_same_class(spring: Course, run: Any) -> None:
+    run("report", "01")
+    assert [each["name"] for each in spring.api.get_assignments()] == spring.labs
+    found = {each["student"]: each for each in spring.api.get_submissions(SLUG)}
+    assert {name: each["autograded"] for name, each in found.items()} == {
+        **dict.fromkeys(("ab12", "cd34", "ef56"), True),
+        "gh78": False,
+    }
+    assert (found["ab12"]["needs_manual_grade"], found["cd34"]["needs_manual_grade"]) == (
+        True,
+        False,
+    )
+    points = {row["learner"]: float(row["points"]) for row in table(spring, "points")}
+    assert points == {name: found[name]["score"] for name in points}
+
+
+def test_what_learners_wrote_is_only_text_in_the_report() -> None:
+    from autograder import class_page, class_sections
+
+    evil = "<script>alert(1)</script> $x$ =cmd"
+    reason = class_points.Reason
+    given = class_points.Given
+    found = class_points.ClassOfLab(
+        SLUG,
+        ["a", "b"],
+        ["a", "b"],
+        [given(name, "q", 0.0, 1.0, 0.0) for name in "ab"],
+        [reason(name, "q", 0.0, 1.0, evil, evil, "") for name in "ab"],
+        {},
+        [],
+        {"q": 1.0},
+    )
+    section = class_sections.wrong_answers(found)
+    assert section.table["learners"].tolist() == [2]
+    text = class_page.page("t", "a", [section])
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+    again = class_sections.by_question(found)
+    assert again.table["none"].tolist() == [2]
+
+
+def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read(
+    spring: Course, run: Any
+) -> None:
+    told = run("feedback", "01")
+    assert "3 pages" in told.stdout
+    page = spring.folder / "feedback" / "cd34" / SLUG / "validation.html"
+    text = page.read_text(encoding="utf-8")
+    summary = text[text.index("Your points, question by question") :]
+    summary = summary[: summary.index("</table>")]
+    lines = [re.sub(r"<[^>]+>", "|", line) for line in summary.split("</tr>")]
+    by_name = {line.strip("|").split("|")[0]: line for line in lines[1:] if line.strip("|")}
+    assert "0 of 1" in by_name["ordered-pairs"]
+    assert "ordered_pairs = 11" in by_name["ordered-pairs"]
+    assert "12, because the Record has 4 nodes" in by_name["ordered-pairs"]
+    assert "labs/01-validation/README.md" in by_name["ordered-pairs"]
+    assert "3 of 4" in by_name["explain"]
+    assert "Good, and &lt;short&gt;." in by_name["explain"]
+    other = (spring.folder / "feedback" / "ab12" / SLUG / "validation.html").read_text()
+    assert "has not graded this yet" in other
+    # nbgrader's own command gives the same page.
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "nbgrader",
+            "generate_feedback",
+            SLUG,
+            "--student",
+            "cd34",
+            "--force",
+        ],
+        cwd=spring.folder,
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    assert "Your points, question by question" in page.read_text(encoding="utf-8")
+
+
+def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
+    spring: Course, run: Any
+) -> None:
+    told = run("export", "01")
+    assert "wait to be graded by hand: 2 of 01-validation" in told.stdout
+    ours = rows((spring.folder / "grades.csv").read_text())
+    earned = {row["student_id"]: float(row["score"]) for row in ours}
+    assert earned["ab12"] == earned["cd34"] - 2 == earned["ef56"] + 1
+    assert next(row for row in ours if row["student_id"] == "ab12")["last_name"] == "Tree, Old"
+
+    run("export", "01", "--format", "canvas", "--to", "c.csv")
+    canvas = rows((spring.folder / "c.csv").read_text())
+    assert list(canvas[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", SLUG]
+    assert (canvas[0]["Student"].strip(), canvas[0][SLUG]) == ("Points Possible", "20")
+    learners = {row["SIS Login ID"]: row for row in canvas[1:]}
+    assert {name: row[SLUG] for name, row in learners.items()} == {
+        **{name: f"{earned[name]:g}" for name in ("ab12", "cd34", "ef56")},
+        "gh78": "",
+    }
+    assert learners["ab12"]["ID"] == "71"
+
+    run("export", "--format", "moodle", "--to", "m.csv")
+    moodle = {row["Username"]: row for row in rows((spring.folder / "m.csv").read_text())}
+    assert moodle["cd34"][SLUG] == f"{earned['cd34']:g}"
+    assert moodle["ab12"]["First name"] == "'=One"  # a spreadsheet would run it
+
+    subprocess.run(
+        [sys.executable, "-m", "nbgrader", "export", "--to", "n.csv"],
+        cwd=spring.folder,
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    assert rows((spring.folder / "n.csv").read_text()) == ours
+
+
+def test_a_changed_rubric_is_told_before_it_is_applied(
+    spring: Course, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(regrade.changes(spring, SLUG)) == []
+    assert (
+        "Nobody's points in 01-validation would change." in run("regrade", "01", "--dry-run").stdout
+    )
+    as_before = rubrics.find(SLUG)
+    assert as_before is not None
+
+    def stricter(submission: Any) -> dict[str, Score]:
+        scores = as_before(submission)
+        scores["ring-messages"] = Score(0, 1, "the new rule", "")
+        return scores
+
+    monkeypatch.setattr(rubrics, "find", lambda _: stricter)
+    before = (spring.folder / "gradebook.db").read_bytes()
+    told = run("regrade", "01", "--dry-run", "--json")
+    changes = json.loads(told.stdout)[SLUG]
+    assert [(each["student"], each["question"]) for each in changes] == [
+        (name, "ring-messages") for name in ("ab12", "cd34", "ef56")
+    ]
+    assert {(each["before"], each["after"], each["why"]) for each in changes} == {
+        (1, 0, "the new rule")
+    }
+    assert "3 changes for 3 learners" in run("regrade", "01", "--dry-run").stdout
+    assert (spring.folder / "gradebook.db").read_bytes() == before
+
+
+def test_a_report_of_nothing_is_refused(course: Course) -> None:
+    with pytest.raises(LabError, match="not released yet"):
+        report.write(course, "02-node-benchmarks")
+
+
+def test_time_is_counted_without_long_pauses() -> None:
+    def record(start: str, end: str) -> dict[str, Any]:
+        return {"started": f"2026-01-05T{start}:00Z", "ended": f"2026-01-05T{end}:00Z"}
+
+    spans = [record("10:00", "10:10"), record("10:30", "10:35"), record("15:00", "15:01")]
+    assert spread.minutes_spent(spans) == 35 + 1
+    assert spread.minutes_spent([]) is None
+    assert spread.minutes_spent([{"started": 7}, record("11:00", "10:00")]) is None
+
+
+def test_a_cluster_is_odd_only_beside_at_least_two_others() -> None:
+    def kept(factor: float) -> list[dict[str, Any]]:
+        points = [
+            {
+                "at": {"bytes": size},
+                "quantity": "half_round_trip_us",
+                "samples": [factor * size] * 3,
+            }
+            for size in (1, 10, 100)
+        ]
+        return [
+            {"study": "A6", "started": "x", "complete": True, "points": [*points, 7, {"at": 1}]}
+        ]
+
+    two = {"a": kept(1.0), "b": kept(9.0)}
+    assert spread.compared(two) == []
+    many = two | {name: kept(1.0 + 0.01 * place) for place, name in enumerate("cdef")}
+    found = spread.compared(many)
+    assert {each.student for each in found if each.odd} == {"b"}
+    assert {each.places for each in found} == {3}

@@ -1,0 +1,131 @@
+"""Is everybody in the class who shall be, once, and found again under the names that an LMS gives them?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder import roster
+from autograder.course import Course
+from autograder.foundation import make_course
+from autograder.roster import Directory, Student
+from beowulf.errors import LabError, UsageError
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "roster.csv"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("id\nab12\ncd34\n", [Student("ab12"), Student("cd34")]),
+        ("\ufeffID;First Name\n ab12 ;One\n\n", [Student("ab12", "One")]),
+        (
+            'id,last_name,lms_user_id\nab12,"Tree, Old",77\n',
+            [Student("ab12", "", "Tree, Old", "", "77")],
+        ),
+        (
+            "First name,Surname,ID number,Email address\nOne,Tree,ab12,a@example.org\n",
+            [Student("ab12", "One", "Tree", "a@example.org")],
+        ),
+        (
+            "Student,ID,SIS User ID,SIS Login ID,Section,Lab (1)\n"
+            "    Points Possible,,,,,20\n"
+            '"Tree, One",77,x,ab12,A,\n"Student, Test",78,y,zz,A,\n',
+            [Student("ab12", "One", "Tree", "", "77")],
+        ),
+    ],
+)
+def test_a_roster_of_ours_of_moodle_or_of_canvas_is_read(
+    tmp_path: Path, text: str, wanted: list[Student]
+) -> None:
+    assert roster.read(written(tmp_path, text)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id\nab12\ncd34\nab12\n", "'ab12' stands in line 2 and in line 4"),
+        ("id\nab12\nAB12\n", "in line 2 and in line 3"),
+        ("id,lms_user_id\nab12,7\ncd34,7\n", "LMS number '7' stands in line 2 and in line 3"),
+        ("id\n../etc\n", "begins or ends with a blank, a dot"),
+        ("id\na/b\n", "holds '/'"),
+        ("id,first_name\n,One\n", "is empty"),
+        ("name\nab12\n", "no column with the learners' IDs"),
+        ("id\n", "nobody in"),
+        ("", "no column"),
+        ("id\nab12,more\n", "more columns"),
+        (b"id,first_name\nab12,\xff\xfe\n", "not text in UTF-8"),
+        (b'id\n"ab12\n', "cannot be read as CSV"),
+    ],
+)
+def test_a_roster_that_cannot_be_used_is_refused_by_a_sentence(
+    tmp_path: Path, text: str | bytes, said: str
+) -> None:
+    with pytest.raises(LabError) as problem:
+        roster.read(written(tmp_path, text))
+    assert said in problem.value.what
+
+
+def test_a_roster_that_is_not_there_is_a_mistake_in_the_arguments(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no file"):
+        roster.read(tmp_path / "none.csv")
+
+
+CLASS = [
+    Student("ab12", "Änne", "Tree", "a@example.org", "71"),
+    Student("cd34", "Two", "Stone", "c@example.org", "72"),
+    Student("ef56", "Two", "Stone", "", "73"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "wanted"),
+    [
+        ("ab12", "", "ab12"),
+        ("AB12", "", "ab12"),
+        ("Änne Tree", "", "ab12"),
+        ("tree anne", "", "ab12"),
+        ("treeanne", "", "ab12"),
+        ("A@Example.org", "", "ab12"),
+        ("stonetwo", "73", "ef56"),
+    ],
+)
+def test_a_learner_is_found_under_every_name(name: str, number: str, wanted: str) -> None:
+    assert Directory(CLASS, complete=True).find(name, number) == (wanted, "")
+
+
+def test_nobody_is_guessed() -> None:
+    known = Directory(CLASS, complete=True)
+    assert known.find("Two Stone") == ("", "cd34, ef56 on the roster all have this name")
+    assert known.find("stranger") == ("", "nobody on the roster has this name")
+    assert known.find("Stone") == ("", "nobody on the roster has this name")
+    nobody = Directory([], complete=False)
+    assert nobody.find("new1") == ("new1", "")
+    assert "only a roster" in nobody.find("treeanne", "71")[1]
+    assert "only a roster" in nobody.find("Anne Tree", full_name=True)[1]
+    assert "dot" in nobody.find(".ssh")[1]
+
+
+def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
+    course: Course, tmp_path: Path
+) -> None:
+    path = written(tmp_path, "id,first_name\nab12,One\ncd34,Two\n")
+    make_course(course.folder, learners=path)
+    make_course(course.folder, learners=written(tmp_path, "id\nef56\nab12\n"))
+    with course.gradebook() as book:
+        found = {each.id: each.first_name for each in roster.enrolled(book)}
+    assert {"ab12": "", "cd34": "Two", "ef56": ""}.items() <= found.items()
+    kept = course.folder / "roster.csv"
+    assert kept.read_text() == "id\nef56\nab12\n"
+    kept.unlink()
+
+
+def test_a_bad_roster_makes_no_course(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="stands in line"):
+        make_course(tmp_path / "new", learners=written(tmp_path, "id\nab12\nab12\n"))
+    assert not (tmp_path / "new").exists()
