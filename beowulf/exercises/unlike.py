@@ -71,12 +71,12 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A line a question: its name, what paper E wants to hear, and what each node answered."""
+    """A line a question: its name, what paper E wants to hear, and what each node answered, as far as a comma."""
     import pandas as pd
 
     return pd.DataFrame(
         {"question": point.at["question"], "wanted": point.facts["wanted"] or "alike"}
-        | point.facts["answers"]
+        | {node: said.partition(",")[0] for node, said in point.facts["answers"].items()}
         for point in record.points
         if point.at.get("when") == ASKED
     )
