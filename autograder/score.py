@@ -9,17 +9,23 @@ from typing import Any
 
 # In the output of a graded cell: the same as the HTML beside it, for programs.
 MIME_TYPE = "application/vnd.beowulf.score+json"
+# An outcome of its own beside right and wrong: what it rests on cannot carry it. Measure again.
+INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True)
 class Score:
-    """`points` of `of`: what was `found`, what was `expected`, and where to `read` about it."""
+    """`points` of `of`: what was `found`, what was `expected`, and where to `read` about it.
+
+    `outcome` is INCONCLUSIVE where a part of the points was given because nobody can tell.
+    """
 
     points: float
     of: float
     found: str
     expected: str = ""
     read: str = ""
+    outcome: str = ""
 
     def within(self, of: float) -> Score:
         """The same for a cell that is worth `of`: finite, not negative, never more than that."""
@@ -45,4 +51,7 @@ class Score:
             for name, text in rows.items()
             if text
         )
-        return f"<table><caption>{self.points:g} of {self.of:g} points</caption>{body}</table>"
+        reached = f"{self.points:g} of {self.of:g} points"
+        if self.outcome:
+            reached += f", {escape(self.outcome)}"
+        return f"<table><caption>{reached}</caption>{body}</table>"

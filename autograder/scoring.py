@@ -15,6 +15,33 @@ from autograder.score import Score
 from autograder.submission import Submission
 
 _SCORES = "beowulf_scores"
+CONFIGURATION = "nbgrader_config.py"  # which a course's folder has
+
+
+def assess(
+    slug: str,
+    folder: Path,
+    notebook: NotebookNode,
+    student: str = "",
+    course: Path | None = None,
+) -> dict[str, Score] | None:
+    """The points of one hand-in by the lab's rubric; None where an assignment has none.
+
+    `folder` holds records/, `notebook` has been through RestoreCells. Nothing of it is run, and
+    nothing that a learner wrote raises.
+    """
+    rubric = rubrics.find(slug)
+    if rubric is None:
+        return None
+    return rubric(Submission.read(folder, notebook, student, course))
+
+
+def course_of(folder: Path) -> Path | None:
+    """The folder of the course that a hand-in lies in; None when it lies in none."""
+    for place in folder.absolute().parents:
+        if (place / CONFIGURATION).is_file():
+            return place
+    return None
 
 
 class AssessSubmission(NbGraderPreprocessor):  # type: ignore[misc]
@@ -24,10 +51,11 @@ class AssessSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it is, and the Scores among the resources."""
-        rubric = rubrics.find(resources["nbgrader"]["assignment"])
-        if rubric is not None:
-            submission = Submission.read(Path(resources["metadata"]["path"]), nb)
-            resources[_SCORES] = rubric(submission)
+        folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
+        student = str(about.get("student", ""))
+        scores = assess(about["assignment"], folder, nb, student, course_of(folder))
+        if scores is not None:
+            resources[_SCORES] = scores
         return nb, resources
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from nbformat import NotebookNode
 
+from autograder import evidence, given, variants
+from autograder.evidence import Finding
+from autograder.variants import Own
 from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
@@ -22,6 +25,7 @@ RECORDS = "records"
 LARGEST_RECORD_BYTES = 20_000_000
 MOST_RECORDS = 500
 LONGEST_CELL = 100_000
+MOST_TOLD = 3  # of the Records in which something does not fit
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -50,14 +54,72 @@ class Submission:
     notebook: NotebookNode
     has_records_folder: bool = True
     notes: list[str] = field(default_factory=list)
+    # By the place in `records`: what does not fit in a Record, and those that the course gave.
+    doubts: dict[int, list[Finding]] = field(default_factory=dict)
+    given_by_course: frozenset[int] = frozenset()
+    own: Own | None = None  # the learner's variants, where the course has some
+    student: str = ""
 
     @classmethod
-    def read(cls, folder: Path, notebook: NotebookNode) -> Submission:
-        """The hand-in in `folder`; what cannot be read is listed with its reason, never raised."""
+    def read(
+        cls, folder: Path, notebook: NotebookNode, student: str = "", course: Path | None = None
+    ) -> Submission:
+        """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
+
+        `course` is the folder of the course that knows the `student`; without it there are neither
+        variants nor Records that were given.
+        """
         records, unreadable = _records(folder / RECORDS)
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
-        return cls(records, unreadable, answers, unread, notebook, exists, notes)
+        own = variants.of(course, student)
+        known = given.known(course)
+        doubts: dict[int, list[Finding]] = {}
+        gifts: set[int] = set()
+        for place, record in enumerate(records):
+            found = evidence.findings(record, folder / RECORDS)
+            if given.is_given(record, known):
+                gifts.add(place)
+                found += given.findings(record, known)
+            else:
+                found += variants.findings(record, own)
+            if found:
+                doubts[place] = found
+        return cls(
+            records,
+            unreadable,
+            answers,
+            unread,
+            notebook,
+            exists,
+            notes,
+            doubts,
+            frozenset(gifts),
+            own,
+            student,
+        )
+
+    def without(self, places: Collection[int]) -> Submission:
+        """The same hand-in as if it had not these of its Records; why, is said where one is missed."""
+        left = [place for place in range(len(self.records)) if place not in places]
+        gone = [
+            Unreadable(self.records[place].file_name, _why(self, place)) for place in sorted(places)
+        ]
+        return replace(
+            self,
+            records=[self.records[place] for place in left],
+            unreadable=[*gone, *self.unreadable],
+            doubts={new: self.doubts[old] for new, old in enumerate(left) if old in self.doubts},
+            given_by_course=frozenset(
+                new for new, old in enumerate(left) if old in self.given_by_course
+            ),
+        )
+
+    def doubted(self) -> str:
+        """What does not fit in its Records, in words; the first of them stand for all."""
+        said = [_why(self, place) for place in sorted(self.doubts)]
+        more = f" So it is with {len(said) - MOST_TOLD} more." if len(said) > MOST_TOLD else ""
+        return " ".join(said[:MOST_TOLD]) + more
 
     def measured(self, study: str, variant: str = "") -> list[Record]:
         """The Records of a study and variant, the newest first."""
@@ -80,9 +142,15 @@ class Submission:
         stem = f"{study}-{variant}" if variant else study
         for bad in self.unreadable:
             if bad.file.startswith(stem):
-                return f"There is no Record {name} that can be read. {bad.why}"
+                return f"There is no Record {name} that can be used. {bad.why}"
         others = ", ".join(sorted({_name(record) for record in self.records})) or "none"
         return f"There is no Record {name} in {RECORDS}/; the Records there: {others}."
+
+
+def _why(submission: Submission, place: int) -> str:
+    name = submission.records[place].file_name
+    said = " ".join(found.says for found in submission.doubts.get(place, []))
+    return f"{name}: {said or 'The course gave it.'}"
 
 
 def _start(record: Record) -> datetime:
@@ -131,7 +199,7 @@ def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], li
             continue
         for name, value, text in assignments:
             try:
-                answers[name] = literal(value)
+                answers[name] = literal(value, answers)
                 unread.pop(name, None)
             except (ValueError, ArithmeticError, RecursionError, MemoryError):
                 unread[name] = _short(text)
@@ -155,12 +223,22 @@ def _assignments(source: str) -> Iterable[tuple[str, ast.expr, str]]:
                 yield target.id, statement.value, text
 
 
-def literal(expression: ast.expr) -> Any:
-    """The value of plain values, with + - * / between numbers; ValueError for anything else."""
+def literal(expression: ast.expr, known: Mapping[str, Any] | None = None) -> Any:
+    """The value of plain values, with + - * / between numbers; ValueError for anything else.
+
+    A name is looked up among the plain answers that are `known` by then; nothing is called, and
+    nothing is asked of a value.
+    """
+    if isinstance(expression, ast.Name) and known is not None and expression.id in known:
+        return known[expression.id]
     if isinstance(expression, ast.BinOp) and type(expression.op) in _ARITHMETIC:
-        left, right = literal(expression.left), literal(expression.right)
+        left, right = literal(expression.left, known), literal(expression.right, known)
         if is_number(left) and is_number(right):
             return _ARITHMETIC[type(expression.op)](left, right)
+    if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.USub):
+        value = literal(expression.operand, known)
+        if is_number(value):
+            return -value
     try:
         return ast.literal_eval(expression)
     except (TypeError, SyntaxError) as problem:

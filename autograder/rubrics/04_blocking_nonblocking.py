@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from typing import TypeVar
@@ -13,6 +14,7 @@ import pandas as pd
 from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission, is_number
+from beowulf import variant
 from beowulf.errors import LabError
 from beowulf.measure.fit import Fit, alpha_beta
 from beowulf.measure.roundtrips import EXCHANGE, rates
@@ -26,8 +28,8 @@ Check = Callable[[Record, float], Told]
 
 HANDOUT = "labs/04-blocking-nonblocking/README.md"
 PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
-# What the notebook asks for in the question model-time.
-ASKED_BYTES = 500_000
+# What the notebook asks for in the question model-time where the course gave no word.
+ASKED_BYTES = variant.USUAL_ASKED_BYTES
 # alpha and beta are read off a figure's title with three digits, and the sum may be rounded again.
 MODEL_RELATIVE = 0.05
 # Medians are read off a table or a plot; blocking and non-blocking both count.
@@ -122,11 +124,30 @@ def eager(submission: Submission) -> Score:
     return Score(of if right else 0, of, given, wanted)
 
 
-def model_time(record: Record, answer: float) -> Told:
-    """alpha + n / beta for ASKED_BYTES."""
+def model_time(submission: Submission) -> Score:
+    """The model's time for the size that the learner was asked for; another learner's size is noticed."""
+    own = submission.own
+    asked = variant.asked_bytes(own.word) if own else ASKED_BYTES
+    score = _model_time(asked, submission)
+    if score.points or own is None:
+        return score
+    for size in sorted({*variant.ASKED_BYTES, ASKED_BYTES} - {asked}):
+        if _model_time(size, submission).points:
+            whose = "without your course's word" if size == ASKED_BYTES else "for another learner"
+            said = f"{score.found}, which is right for {size:,} bytes, as they are asked {whose}"
+            return replace(score, found=said)
+    return score
+
+
+def _model_time(asked: int, submission: Submission) -> Score:
+    return concluded("model_time_us", "E1", "", partial(time_of, asked), submission)
+
+
+def time_of(asked: int, record: Record, answer: float) -> Told:
+    """alpha + n / beta for so many bytes."""
     fit = _line(record)
-    alpha, beta, wanted = fit.alpha_us.value, fit.beta_bytes_per_s.value, fit.time_us(ASKED_BYTES)
-    model = f"{alpha:.3g} us + {ASKED_BYTES:,} bytes / ({beta:,.0f} bytes/s)"
+    alpha, beta, wanted = fit.alpha_us.value, fit.beta_bytes_per_s.value, fit.time_us(asked)
+    model = f"{alpha:.3g} us + {asked:,} bytes / ({beta:,.0f} bytes/s)"
     return _near(answer, wanted, MODEL_RELATIVE), f"{model} = {wanted:,.0f} us, within 5 %"
 
 
@@ -167,7 +188,7 @@ QUESTIONS = {
     "saturation-bytes": _question("saturation_bytes", RATE, "A7", saturation),
     "four-nodes": _question("four_nodes_times", RATE, "A7", four_nodes),
     "e1-record": Question(2, MODEL, partial(whole, "E1", "")),
-    "model-time": _question("model_time_us", MODEL, "E1", model_time),
+    "model-time": Question(WORTH["model_time_us"], MODEL, model_time),
     "half-rate": _question("half_rate_bytes", MODEL, "E1", half_rate),
     "patience-record": Question(2, WAIT, partial(whole, "A7", PATIENCE)),
     "patience-times": _question("impatience_times", WAIT, "A7", impatience, PATIENCE),

@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 
-from autograder.score import Score
+from autograder import evidence
+from autograder.score import INCONCLUSIVE, Score
 from autograder.submission import Submission
 
 Rubric = Callable[[Submission], dict[str, Score]]
+
+PARTIAL = 0.5  # of the points that rest on a Record of which nobody can tell
 
 _log = logging.getLogger(__name__)
 
@@ -40,8 +43,54 @@ def find(slug: str) -> Rubric | None:
 
 
 def ask(questions: Mapping[str, Question], submission: Submission) -> dict[str, Score]:
-    """Each question's Score; one whose grading fails gives no points and stops no other."""
-    return {name: _ask(name, question, submission) for name, question in questions.items()}
+    """Each question's Score; one whose grading fails gives no points and stops no other.
+
+    Here, and nowhere else, Records that do not fit themselves and Records that the course gave are
+    told from measured ones: a rubric reads what it is handed.
+    """
+    return {name: _weighed(name, question, submission) for name, question in questions.items()}
+
+
+def _weighed(name: str, question: Question, submission: Submission) -> Score:
+    """A question's Score, less what rests on Records that cannot be what was measured."""
+    score = _by_rule_for_given(name, question, submission)
+    if not submission.doubts or not score.points:
+        return score
+    # What nobody can tell gives a part, what cannot be gives nothing.
+    sure = _by_rule_for_given(name, question, submission.without(submission.doubts))
+    if sure.points >= score.points:
+        return sure
+    cannot = {p for p, found in submission.doubts.items() if evidence.cannot_be(found)}
+    likely = score
+    if cannot:
+        likely = _by_rule_for_given(name, question, submission.without(cannot))
+    if likely.points <= sure.points:
+        return replace(sure, found=f"{submission.doubted()} {sure.found}")
+    points = sure.points + PARTIAL * (likely.points - sure.points)
+    return replace(
+        likely,
+        points=points,
+        found=f"{submission.doubted()} {likely.found}",
+        expected=" ".join(filter(None, [likely.expected, "Measure it again."])),
+        read=question.read,
+        outcome=INCONCLUSIVE,
+    )
+
+
+def _by_rule_for_given(name: str, question: Question, submission: Submission) -> Score:
+    """What is read off a Record that the course gave counts in full, having measured it does not."""
+    score = _ask(name, question, submission)
+    if not submission.given_by_course or not score.points:
+        return score
+    own = _ask(name, question, submission.without(submission.given_by_course))
+    if own.points >= score.points:
+        return own
+    silent = _ask(name, question, replace(submission, answers={}, unread_answers={}))
+    points = max(own.points, score.points - silent.points)
+    if points >= score.points:
+        return score
+    said = "By a Record that the course gave: what is read off it counts, measuring does not."
+    return replace(score, points=points, found=f"{said} {score.found}", read=question.read)
 
 
 def _ask(name: str, question: Question, submission: Submission) -> Score:

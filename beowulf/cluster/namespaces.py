@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from beowulf import places
+from beowulf import places, variant
 from beowulf.cluster import Cluster, Completed, boot, faults, processes, rack, sshd, state
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.rack import Rack
@@ -187,9 +187,9 @@ class NamespaceCluster(Cluster):
         )
 
     def break_it(self, fault: str, node: str = "") -> None:
-        """Heal the cluster, then set up one fault; the `node` is chosen by the learner's name if not given."""
+        """Heal the cluster, then set up one fault; if no `node` is given, the learner's word or name chooses it."""
         self.heal()
-        what, chosen = faults.solution(fault, self.nodes, learner())
+        what, chosen = faults.solution(fault, self.nodes, variant.word() or learner())
         faults.apply(self, what, node or chosen)
         state.write(self.folder, {state.BROKEN: (fault, 0o600)})
 
@@ -243,6 +243,7 @@ class NamespaceCluster(Cluster):
             "mpi": self.plan.mpi,
             "cores": os.cpu_count(),
             "rootless": os.geteuid() != 0,
+            **({"mark": mark} if (mark := variant.mark(variant.word())) else {}),
             **answers,
         }
 

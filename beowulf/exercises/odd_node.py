@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beowulf import places
+from beowulf import places, variant
 from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
@@ -46,14 +46,17 @@ ODD_RATIO = 1.5  # of a row's best time to the middle of all nodes
 def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     """Measure all nodes while one, drawn by `chance`, is odd, and keep the Record; a recorded cluster gives it.
 
-    LabError where nodes cannot be made unlike.
+    Without `chance`, a learner who has a word of their course always draws the same node. LabError where
+    nodes cannot be made unlike.
     """
     if isinstance(cluster, RecordedCluster):
         return cluster.record(STUDY, VARIANT)
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
-    node = (chance or random.Random()).choice(cluster.nodes[1:] or cluster.nodes)
+    node = (chance or variant.chance(f"{STUDY} {VARIANT}")).choice(
+        cluster.nodes[1:] or cluster.nodes
+    )
     planned = ROUNDS * len(CHOSEN) * len(cluster.nodes)
     sweep = {"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"}
     with (

@@ -33,6 +33,11 @@ def handed_in(folder: Path, *sources: str, solution: bool = True) -> Submission:
         ("x = 4 * (4 - 1)", 12),
         ("x = 1\nx = 2", 2),
         ("!ls\n%time\nx = 3", 3),
+        ("y = 17.9\nx = y / 2", 8.95),
+        ("y = 'node01'\nx = y", "node01"),
+        ("a = 2\nb = a * a\nx = 3 * b - -a", 14),
+        ("y = 3\nx = -y", -3),
+        ("y = 3\nx = y\ny = 4", 3),
     ],
 )
 def test_a_plain_value_is_an_answer(tmp_path: Path, source: str, value: Any) -> None:
@@ -51,6 +56,18 @@ def test_a_plain_value_is_an_answer(tmp_path: Path, source: str, value: Any) -> 
         "x = 1 / 0",
         "x = " + "+".join(["1"] * 5000),
         "x = f'{1}'",
+        "x = y\ny = 1",
+        "y = print(1)\nx = y / 2",
+        "y = 1\ny = len('2')\nx = y",
+        "y = 2\nx = y.real",
+        "y = 2\nx = y(1)",
+        "y = [1, 2]\nx = y[0]",
+        "y = 'a'\nx = y * 10 ** 9",
+        "y = 2\nx = y ** y",
+        "y = 1\nx = [y]",
+        "x = x + 1",
+        "y = 1e299\nx = y * y * y * y",
+        "y = 9" + "9" * 299 + "\n" + "y = y * y\n" * 30 + "x = y",
     ],
 )
 def test_what_would_have_to_be_run_is_no_answer(tmp_path: Path, source: str) -> None:
@@ -64,6 +81,19 @@ def test_a_cell_that_is_no_python_gives_a_note_and_no_error(tmp_path: Path, sour
     found = handed_in(tmp_path, source, "y = 1")
     assert found.answers == {"y": 1}
     assert "an-answer" in found.notes[0]
+
+
+def test_a_name_is_an_answer_of_any_cell_further_up(tmp_path: Path) -> None:
+    found = handed_in(tmp_path, "full_us = 17.9", "half_us = full_us / 2", "third = half_us / 3")
+    assert found.answers == {"full_us": 17.9, "half_us": 8.95, "third": 8.95 / 3}
+
+
+def test_a_name_of_a_cell_that_is_no_answer_is_not_known(tmp_path: Path) -> None:
+    marks = {"nbgrader": {"grade_id": "an-answer", "solution": True}}
+    cells = [new_code_cell("cores = 2"), new_code_cell("x = 8 / cores", metadata=marks)]
+    found = Submission.read(tmp_path, new_notebook(cells=cells))
+    assert "x" not in found.answers
+    assert found.unread_answers["x"] == "8 / cores"
 
 
 def test_only_answer_cells_are_read(tmp_path: Path) -> None:

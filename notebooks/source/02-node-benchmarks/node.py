@@ -25,7 +25,8 @@
 #   at the first empty answer; to measure during a break, run the cells with `study(` or `measure(`
 #   one by one.
 # - **Answers** are numbers, with a point and no comma, or words in quotes. `17.9 / 2` is a number as
-#   well; `tcp_full_us / 2` or `round(8.95)` gets no points, because grading runs nothing of yours.
+#   well, and so is `tcp_full_us / 2` where `tcp_full_us` is an answer further up; `round(8.95)` gets no
+#   points, because grading runs nothing of yours.
 # - **A quiet machine** These figures are fractions of a microsecond: close what else runs, and start
 #   nothing in the terminal while a cell measures.
 

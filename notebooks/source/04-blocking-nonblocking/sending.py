@@ -34,6 +34,7 @@ from beowulf.measure.roundtrips import rates, run
 from beowulf.measure.session import Session
 from beowulf.measure.table import summarised
 from beowulf.notebook import form
+from beowulf.variant import asked_bytes
 
 QUICK = True  # False: the whole sweep of each study, some minutes each
 
@@ -187,8 +188,11 @@ claims(e1)
 
 # %% [markdown]
 # **Question `model-time`** (2 points). With your alpha and beta: how many microseconds does the
-# model give a message of 500,000 bytes, for half a round trip? 1 Mbit/s is 0.125 bytes a
-# microsecond.
+# model give a message of 500,000 bytes, for half a round trip? (If your course gave you a word, the
+# next cell prints a size of your own; take that one.) 1 Mbit/s is 0.125 bytes a microsecond.
+
+# %%
+print(f"{asked_bytes():,} bytes")
 
 # %% nbgrader={"grade_id": "model-time-answer", "solution": true}
 model_time_us = None

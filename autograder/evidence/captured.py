@@ -1,0 +1,95 @@
+"""A Record and the capture beside it: is it the one that it names, and does counting it again give the same?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding, is_number
+from beowulf.errors import LabError
+from beowulf.exercises import postcard
+from beowulf.record import Record
+
+# The captures of postcards and of an idle wire are far below; a larger one would only keep the grader busy.
+LARGEST_BYTES = 5_000_000
+_UNREADABLE = (LabError, OSError, LookupError, TypeError, ValueError, ArithmeticError)
+
+
+def findings(record: Record, records: Path | None) -> list[Finding]:
+    """What does not fit between a Record and the captures that were handed in with it.
+
+    A capture that was not handed in tells nothing, for or against.
+    """
+    found = []
+    for facts in record.captures:
+        file = _file(facts, records)
+        if file is None:
+            continue
+        if said := _another(file, str(facts.get("sha256", ""))):
+            found.append(Finding(IMPOSSIBLE, said))
+        elif file.stat().st_size <= LARGEST_BYTES and len(record.captures) == 1:
+            found += _counted_again(record, file, facts)
+    return found
+
+
+def _file(facts: Mapping[str, Any], records: Path | None) -> Path | None:
+    # Only the name: a path could lead to any file of the instructor's.
+    name = Path(str(facts.get("file", ""))).name
+    if records is None or not name:
+        return None
+    file = records / name
+    return file if file.is_file() and not file.is_symlink() else None
+
+
+def _another(file: Path, digest: str) -> str:
+    """Why this is not the capture that was taken; "" when it is, or the Record does not say."""
+    if not digest:
+        return ""
+    with file.open("rb") as opened:
+        found = hashlib.file_digest(opened, "sha256").hexdigest()
+    return "" if found == digest else f"{file.name} is not the capture that it names."
+
+
+def _counted_again(record: Record, file: Path, facts: Mapping[str, Any]) -> list[Finding]:
+    try:
+        if record.study == "A5":
+            different = _idle(record, file, facts)
+        elif record.study == postcard.STUDY and record.variant in postcard.NAMES:
+            different = _cards(record, file)
+        else:
+            return []
+    except _UNREADABLE as problem:
+        said = f"{file.name} cannot be counted again ({type(problem).__name__})."
+        return [Finding(INCONCLUSIVE, said)]
+    if not different:
+        return []
+    return [Finding(IMPOSSIBLE, f"{file.name} counted again gives another {different}.")]
+
+
+def _idle(record: Record, file: Path, facts: Mapping[str, Any]) -> str:
+    """Which count of an idle wire its capture does not give."""
+    from beowulf.capture.protocols import summary
+
+    said = record.points[0].facts
+    since, until = facts.get("began"), facts.get("ended")
+    if not (is_number(since) and is_number(until)):
+        return ""
+    found = summary(file, said["elapsed_s"], since=since, until=until or None)
+    for name in ("packets", "bytes"):
+        if said[name] != found[name]:
+            return name
+    return ""
+
+
+def _cards(record: Record, file: Path) -> str:
+    """Which fact of a postcard its capture does not give."""
+    found = postcard.points(file)
+    if len(found) != len(record.points):
+        return "number of messages"
+    for said, seen in zip(record.points, found, strict=True):
+        for name, value in seen.as_plain()["facts"].items():
+            if name in said.facts and said.facts[name] != value:
+                return str(name)
+    return ""

@@ -1,0 +1,32 @@
+"""A Record and its circumstances: what every measurement of ours says of the machine that it was made on."""
+
+from __future__ import annotations
+
+from autograder.evidence.finding import INCONCLUSIVE, Finding, is_number
+from beowulf.record import Record
+
+VERSIONS = ("beowulf-labs", "python", "kernel")
+COUNTS = ("cores", "load_1min", "involuntary_switches")
+
+
+def findings(record: Record) -> list[Finding]:
+    """Whether versions, cores and load are there, and fit one another."""
+    before = record.circumstances.get("before", {})
+    left_out = [name for name in VERSIONS if not record.versions.get(name)]
+    left_out += [name for name in COUNTS if not is_number(before.get(name))]
+    if left_out:
+        said = f"It does not say {', '.join(left_out)}, which every measurement keeps."
+        return [Finding(INCONCLUSIVE, said)]
+    found = []
+    after = record.circumstances.get("after", {})
+    switches = after.get("involuntary_switches")
+    if is_number(switches) and switches < before["involuntary_switches"]:
+        said = "Its count of involuntary switches is smaller afterwards than before."
+        found.append(Finding(INCONCLUSIVE, said))
+    kernel = record.cluster.get("kernel")
+    if record.cluster.get("kind") == "namespaces" and kernel:
+        # The nodes of such a cluster are namespaces of one kernel.
+        if kernel != record.versions["kernel"]:
+            said = f"The nodes run kernel {kernel}, and the machine {record.versions['kernel']}."
+            found.append(Finding(INCONCLUSIVE, said))
+    return found

@@ -1,0 +1,148 @@
+"""A Record and its clock: its order in time, how long it took, and the digits of its samples."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding, is_number
+from beowulf.measure.session import PER_SECOND
+from beowulf.record import Point, Record
+
+# A learner's machine may have a wrong clock, or the clock of another time zone.
+MOST_AHEAD = timedelta(hours=36)
+# The clock of the day may be set while something is measured; the samples come from another one.
+ROOM_S, ROOM_SHARE = 5.0, 0.05
+# labs/include/measure/lines.h prints a number with so many digits.
+PRINTED_DIGITS = 9
+EXACT = 1e-12  # what dividing and multiplying again costs, far below a printed digit
+STRAY = 0.05  # of the samples may be off
+# A clock that counts nanoseconds gives six digits or more of anything that lasts; people write two or three.
+ROUND_DIGITS, FINE_CLOCK_S = 4, 1e-7
+FEWEST, FEWEST_ALIKE = 5, 8
+ENOUGH = 4000
+# Of these coordinates each value has its own time; of others, such as rank or part, values may share one.
+ONE_AFTER_ANOTHER = {
+    *("size_bytes", "message_bytes", "overlap_bytes", "pattern", "protocol", "sweep", "ranks"),
+    *("launch", "row", "program", "operation", "way", "benchmark", "class", "profiled"),
+}
+
+
+def order(record: Record, now: datetime) -> list[Finding]:
+    """Whether it began before it ended, and neither is still to come."""
+    started, ended = _moment(record.started), _moment(record.ended)
+    if ended < started:
+        said = f"It says that it ended ({record.ended}) before it began ({record.started})."
+        return [Finding(IMPOSSIBLE, said)]
+    if started > now + MOST_AHEAD:
+        said = f"It says that it began at {record.started}, which is still to come."
+        return [Finding(INCONCLUSIVE, said)]
+    return []
+
+
+def duration(record: Record) -> list[Finding]:
+    """Whether what was timed fits into the time from its start to its end."""
+    took_s = (_moment(record.ended) - _moment(record.started)).total_seconds()
+    most_s = took_s * (1 + ROOM_SHARE) + ROOM_S
+    sums: dict[str, float] = defaultdict(float)
+    for point, seconds in _timed(record):
+        if any(each <= 0 for each in seconds):
+            return [Finding(IMPOSSIBLE, f"A sample of {point.quantity} is no time that passed.")]
+        place = {k: v for k, v in point.at.items() if k not in ONE_AFTER_ANOTHER}
+        sums[json.dumps([place, point.quantity], sort_keys=True)] += sum(seconds)
+    longest_s = max(sums.values(), default=0.0)
+    if longest_s <= most_s:
+        return []
+    said = f"Its samples took {longest_s:,.1f} s together, and all of it {took_s:,.1f} s."
+    return [Finding(IMPOSSIBLE, said)]
+
+
+def digits(record: Record) -> list[Finding]:
+    """Whether the samples are numbers that the program can have printed."""
+    names = [name.strip() for name in str(record.program.get("name", "")).split(",")]
+    if not all(name.endswith(".c") for name in names):
+        return []  # Python prints all digits that it has
+    printed = [each for point, seconds in _timed(record) if _counted(point) for each in seconds]
+    printed = _few(printed)
+    stray = sum(not _as_printed(each) for each in printed)
+    if stray <= STRAY * len(printed):
+        return []
+    said = (
+        f"{stray:,} of its {len(printed):,} samples are no numbers that {names[0]} prints: it gives"
+        f" {PRINTED_DIGITS} digits of the seconds of all repetitions."
+    )
+    return [Finding(INCONCLUSIVE, said)]
+
+
+def spread(record: Record) -> list[Finding]:
+    """Whether samples differ as times do, and have the digits of a clock."""
+    alike, looked_at, fine = 0, list[float](), _is_fine(record)
+    for point, _ in _timed(record):
+        if len(point.samples) >= FEWEST_ALIKE and len(set(point.samples)) == 1:
+            alike += 1
+        if len(point.samples) >= FEWEST and fine:
+            looked_at += point.samples
+    looked_at = _few(looked_at)
+    every, rounded = len(looked_at), sum(map(_is_round, looked_at))
+    found = []
+    if alike:
+        said = (
+            f"At {alike} of its points every sample is the same; a clock shows that each differs."
+        )
+        found.append(Finding(INCONCLUSIVE, said))
+    if rounded > every / 2:
+        said = f"{rounded:,} of its {every:,} samples have {ROUND_DIGITS} digits or fewer; a clock gives more."
+        found.append(Finding(INCONCLUSIVE, said))
+    return found
+
+
+def _timed(record: Record) -> Iterator[tuple[Point, list[float]]]:
+    """The points with times of a measuring program, with the seconds of each sample's repetitions together."""
+    for point in record.points:
+        unit = next((u for u in PER_SECOND if point.quantity.endswith(u)), "")
+        # A2 asks ping and ssh; their own programs print times as they like.
+        if not unit or not point.samples or "check" in point.at:
+            continue
+        if point.quantity.endswith("_per_s"):
+            continue
+        times = point.facts["repetitions"] if _counted(point) else [1] * len(point.samples)
+        ways = 2 if point.quantity.startswith("half_round_trip") else 1
+        per = PER_SECOND[unit]
+        yield (
+            point,
+            [ways * s * n / per for s, n in zip(point.samples, times, strict=True)],
+        )
+
+
+def _few(samples: list[float]) -> list[float]:
+    """Of very many samples some thousands from all over; they tell as much."""
+    return samples[:: len(samples) // ENOUGH + 1]
+
+
+def _counted(point: Point) -> bool:
+    """Whether a point says for each sample how many repetitions it is the mean of."""
+    times = point.facts.get("repetitions")
+    if not isinstance(times, list) or len(times) != len(point.samples):
+        return False
+    return all(is_number(each) and each > 0 for each in times)
+
+
+def _as_printed(seconds: float) -> bool:
+    nearest = float(f"{seconds:.{PRINTED_DIGITS}g}")
+    return abs(seconds - nearest) <= EXACT * abs(seconds)
+
+
+def _is_fine(record: Record) -> bool:
+    """Whether the clock that took the samples makes small steps, as far as the Record says."""
+    steps = [point.facts.get("clock_resolution_s") for point in record.points]
+    return all(step < FINE_CLOCK_S for step in steps if is_number(step))
+
+
+def _is_round(value: float) -> bool:
+    return float(f"{value:.{ROUND_DIGITS}g}") == value
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

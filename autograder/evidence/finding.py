@@ -1,0 +1,31 @@
+"""What does not fit in a Record, in words, and how sure one can be of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeGuard
+
+IMPOSSIBLE = "impossible"
+INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`says` is a sentence; `kind` is IMPOSSIBLE (no measurement leaves this) or INCONCLUSIVE (nobody can tell)."""
+
+    kind: str
+    says: str
+
+
+def cannot_be(found: Iterable[Finding]) -> bool:
+    """Whether one of these is IMPOSSIBLE."""
+    return any(each.kind == IMPOSSIBLE for each in found)
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a fact is a number that can be reckoned with; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < 1e300 and not math.isnan(value)

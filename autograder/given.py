@@ -1,0 +1,81 @@
+"""Records that the course gives to learners whose machine cannot run a cluster: labelled, and known again.
+
+They lie in COURSE/given/SLUG/. What is read off them counts as off one's own; the points for having
+measured do not. A label says so to whoever reads the Record; the course knows its Records by their
+values, so that taking the label away changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.evidence.finding import IMPOSSIBLE, Finding
+from beowulf import schemas
+from beowulf.cluster.recorded import ANSWERS
+from beowulf.errors import LabError
+from beowulf.record import Record
+
+FOLDER, LABEL = "given", "given_by"
+SENTENCE = "The course {} gave this Record: whoever hands it in did not measure it."
+
+
+def label(record: Record, course: str) -> Record:
+    """The Record with a label that the course of this name gave it."""
+    said = SENTENCE.format(course)
+    warnings = [*record.warnings, *([] if said in record.warnings else [said])]
+    cluster = {**deepcopy(record.cluster), LABEL: course}
+    return replace(record, cluster=cluster, warnings=warnings)
+
+
+def prepare(course: Path, slug: str, records: Path, name: str) -> list[Path]:
+    """Put the Records of a folder, labelled, and their captures into COURSE/given/SLUG; the files to give out."""
+    place = course / FOLDER / slug
+    made = []
+    for path in sorted(records.glob("*.json")):
+        if path.name == ANSWERS:
+            continue
+        record = label(Record.load(path), name)
+        made.append(record.save_in(place))
+        for each in record.captures:
+            capture = records / Path(str(each.get("file", ""))).name
+            if capture.is_file():
+                (place / capture.name).write_bytes(capture.read_bytes())
+                made.append(place / capture.name)
+    if not made:
+        raise LabError(
+            f"There is no Record in {records}.", "Measure the lab's studies there first."
+        )
+    return made
+
+
+def fingerprint(record: Record) -> str:
+    """The same for Records with the same points, whatever else was changed in them."""
+    points = [point.as_plain() for point in record.points]
+    return hashlib.sha256(schemas.canonical({"points": points})).hexdigest()
+
+
+def known(course: Path | None) -> frozenset[str]:
+    """The fingerprints of all Records that a course gives."""
+    found = set()
+    for path in sorted((course / FOLDER).glob("*/*.json")) if course else []:
+        try:
+            found.add(fingerprint(Record.load(path)))
+        except LabError:
+            continue  # no Record, so nobody can hand it in as one
+    return frozenset(found)
+
+
+def is_given(record: Record, known: frozenset[str]) -> bool:
+    """Whether a Record is one that the course gave, by its label or by its values."""
+    return LABEL in record.cluster or (bool(known) and fingerprint(record) in known)
+
+
+def findings(record: Record, known: frozenset[str]) -> list[Finding]:
+    """Whether a Record says that the course gave it, and has values that the course did not give."""
+    if LABEL not in record.cluster or not known or fingerprint(record) in known:
+        return []
+    said = "It says that the course gave it, and its values are not those that the course gave."
+    return [Finding(IMPOSSIBLE, said)]

@@ -1,0 +1,89 @@
+"""What is a learner's own in a course: sizes, seeds and broken clusters, drawn from the word that the course gave.
+
+A course has a key, which it keeps. From the key and a student's name it makes that student's word, and
+from the word everything that is to be theirs. Nobody can work out the word of another from their own,
+nor the key. Who learns alone has no word, and gets what everybody gets who has none.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import os
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from beowulf import places
+from beowulf.errors import UsageError
+
+T = TypeVar("T")
+FILE = "course-word.txt"
+VARIABLE = "BEOWULF_WORD"
+LETTERS = 16
+# Of lab 04's question about a message that was not measured.
+ASKED_BYTES = (200_000, 300_000, 400_000, 600_000, 700_000, 800_000, 900_000)
+USUAL_ASKED_BYTES = 500_000
+MARK_DIGITS = 16
+
+
+def word() -> str:
+    """The learner's word: of BEOWULF_WORD, or of the file course-word.txt here or in work/; "" if there is none."""
+    said = os.environ.get(VARIABLE, "")
+    for folder in (Path(), places.work("")):
+        if said:
+            break
+        try:
+            said = (folder / FILE).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+    return checked(said)
+
+
+def checked(said: str) -> str:
+    """A word as its owner may have typed it, in its one spelling; UsageError for what cannot be one."""
+    found = "".join(said.split()).replace("-", "").upper()
+    if found and (
+        len(found) != LETTERS or not set(found) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+    ):
+        raise UsageError(
+            f"{said.strip()[:40]!r} is not a word that a course gives: it has {LETTERS} letters and digits.",
+            f"Copy yours once more into {FILE}, or take that file away.",
+        )
+    return found
+
+
+def of(key: str, student: str) -> str:
+    """The word of a student in the course with this key."""
+    made = hmac.new(key.encode(), f"student {student}".encode(), hashlib.sha256).digest()
+    return base64.b32encode(made).decode()[:LETTERS]
+
+
+def mark(own: str) -> str:
+    """What a Record carries to tell under which word it was made, and does not give the word away; "" without one."""
+    return _digest(own, "mark").hex()[:MARK_DIGITS] if own else ""
+
+
+def choice(question: str, usual: T, others: Sequence[T], own: str | None = None) -> T:
+    """One of `others` by the word (the learner's, or the one given), `usual` without one."""
+    own = word() if own is None else own
+    if not own:
+        return usual
+    return others[int.from_bytes(_digest(own, question)[:8]) % len(others)]
+
+
+def chance(question: str, own: str | None = None) -> random.Random:
+    """Chance that falls the same way each time for a word, and differently each time without one."""
+    own = word() if own is None else own
+    return random.Random(_digest(own, question)) if own else random.Random()
+
+
+def asked_bytes(own: str | None = None) -> int:
+    """For how long a message lab 04 asks the model."""
+    return choice("04 model-time", USUAL_ASKED_BYTES, ASKED_BYTES, own)
+
+
+def _digest(own: str, question: str) -> bytes:
+    return hmac.new(own.encode(), question.encode(), hashlib.sha256).digest()

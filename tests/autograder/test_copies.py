@@ -1,0 +1,114 @@
+"""Are measurements that several students handed in laid side by side, and honest ones left alone?"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder import copies, given, variants
+from autograder.gold import lab_01, lab_04
+from autograder.gold.hand_in import hand_in, released
+from autograder.gold.measured import as_measured
+from beowulf import variant
+from beowulf.record import Record
+
+
+@pytest.fixture
+def hand_ins(tmp_path: Path) -> dict[str, Path]:
+    """Three students, each with measurements of their own."""
+    found = {}
+    for name in ("ada", "grace", "linus"):
+        found[name] = hand_in(
+            tmp_path / name, released(lab_04.SLUG), lab_04.records(), "sending", student=name
+        )
+    return found
+
+
+def records(folder: Path, study: str) -> list[Path]:
+    return sorted((folder / "records").glob(f"{study}-*.json"))
+
+
+def test_honest_hand_ins_have_nothing_in_common(hand_ins: dict[str, Path]) -> None:
+    assert copies.suspected(hand_ins) == []
+
+
+def test_a_copied_record_is_found_though_its_name_and_owner_were_changed(
+    hand_ins: dict[str, Path],
+) -> None:
+    record = Record.load(records(hand_ins["ada"], "E1")[0])
+    for path in records(hand_ins["grace"], "E1"):
+        path.unlink()
+    stolen = replace(record, learner="grace", started="2026-01-07T08:00:00.000Z")
+    stolen.save_in(hand_ins["grace"] / "records")
+    (found,) = copies.suspected(hand_ins)
+    assert (found.students, found.kind) == (("ada", "grace"), "record")
+    assert "ada and grace" in found.what
+    assert [name.partition(":")[0] for name in found.files] == ["ada", "grace"]
+
+
+def test_a_part_of_the_samples_is_enough(hand_ins: dict[str, Path]) -> None:
+    """Linus took over half of Ada's points, and mended the rest."""
+    record = Record.load(records(hand_ins["ada"], "A7")[0])
+    path = records(hand_ins["linus"], "A7")[0]
+    own = Record.load(path)
+    half = len(own.points) // 2
+    replace(own, points=[*record.points[:half], *own.points[half:]]).save(path)
+    (found,) = copies.suspected(hand_ins)
+    assert (found.students, found.kind) == (("ada", "linus"), "samples")
+    assert "the same to the last digit" in found.what
+
+
+def test_the_same_capture_in_two_hand_ins_is_found(hand_ins: dict[str, Path]) -> None:
+    for name in ("ada", "linus"):
+        (hand_ins[name] / "records" / f"{name}.pcapng").write_bytes(b"packets" * 1000)
+    (hand_ins["grace"] / "records" / "empty.pcapng").write_bytes(b"header")
+    (hand_ins["ada"] / "records" / "empty.pcapng").write_bytes(b"header")
+    (found,) = copies.suspected(hand_ins)
+    assert (found.kind, found.files) == ("capture", ("ada: ada.pcapng", "linus: linus.pcapng"))
+
+
+def test_a_whole_copied_hand_in_names_each_record_once(hand_ins: dict[str, Path]) -> None:
+    shutil.rmtree(hand_ins["grace"])
+    shutil.copytree(hand_ins["ada"], hand_ins["grace"])
+    found = copies.suspected(hand_ins)
+    assert [each.kind for each in found] == ["record"] * len(lab_04.records())
+
+
+def test_records_that_the_course_gave_are_no_copies(
+    hand_ins: dict[str, Path], tmp_path: Path
+) -> None:
+    source = tmp_path / "measured"
+    source.mkdir()
+    as_measured(lab_01.validation()).save_in(source)
+    gifts = given.prepare(tmp_path / "course", lab_04.SLUG, source, "spring")
+    for folder in hand_ins.values():
+        shutil.copy(gifts[0], folder / "records")
+    assert copies.suspected(hand_ins, tmp_path / "course") == []
+
+
+def test_a_record_made_under_another_students_word_is_named(
+    hand_ins: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / variants.KEY).write_text("0123")
+    variants.issue(tmp_path, hand_ins)
+    path = records(hand_ins["grace"], "E1")[0]
+    record = Record.load(path)
+    mark = variant.mark(variant.of("0123", "ada"))
+    replace(record, cluster={**record.cluster, "mark": mark}).save(path)
+    (found,) = copies.suspected(hand_ins, tmp_path)
+    assert (found.kind, found.students) == ("mark", ("ada", "grace"))
+    assert found.files == (f"grace: {path.name}",)
+
+
+def test_files_that_cannot_be_read_are_passed_over(hand_ins: dict[str, Path]) -> None:
+    folder = hand_ins["ada"] / "records"
+    (folder / "E1-cut.json").write_text('{"kind": "record"')
+    (folder / "E1-link.json").symlink_to("/etc/passwd")
+    (folder / "E1-folder.json").mkdir()
+    (folder / "A5-link.pcapng").symlink_to("/etc/passwd")
+    (folder / "deep.json").write_text("[" * 90_000)
+    missing = hand_ins | {"nobody": folder / "nowhere"}
+    assert copies.suspected(missing) == []

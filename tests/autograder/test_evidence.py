@@ -1,0 +1,188 @@
+"""Is a measured Record believed, and what no measurement leaves said in words?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbformat.v4 import new_notebook
+
+from autograder import evidence, rubrics
+from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE
+from autograder.gold import lab_01, lab_04, lab_05, lab_06
+from autograder.gold.labs import LABS
+from autograder.gold.measured import as_measured
+from autograder.rubrics import Question
+from autograder.score import Score
+from autograder.submission import Submission
+from beowulf import places
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.exercises import postcard
+from beowulf.measure.roundtrips import run
+from beowulf.measure.session import Session
+from beowulf.record import Point, Record
+
+LAB_06 = places.root() / "labs" / "06-protocol-analysis"
+NOW = datetime(2026, 2, 1, tzinfo=UTC)
+
+
+def kinds(record: Record) -> set[str]:
+    return {each.kind for each in evidence.findings(record, now=NOW)}
+
+
+def says(record: Record, records: Path | None = None) -> str:
+    return " ".join(each.says for each in evidence.findings(record, records, NOW))
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_nothing_is_found_in_records_as_they_are_measured(lab: Any) -> None:
+    assert [says(as_measured(record)) for record in lab.records()] == [""] * len(lab.records())
+
+
+def test_a_clock_that_is_a_day_off_is_no_matter_and_one_that_is_years_off_is() -> None:
+    record = as_measured(lab_04.e1())
+    late = datetime.fromisoformat(record.started).replace(tzinfo=UTC)
+    assert evidence.findings(record, now=late.replace(day=late.day - 1)) == []
+    found = evidence.findings(record, now=late.replace(year=late.year - 3))
+    assert [each.kind for each in found] == [INCONCLUSIVE]
+
+
+def test_times_of_ranks_that_run_side_by_side_are_not_added_up() -> None:
+    """In D4 both ranks take their samples at the same time: together they last longer than the launch."""
+    record = as_measured(lab_05.own())
+    seconds = sum(sum(point.samples) for point in record.points if point.at["rank"] == 0)
+    began = datetime.fromisoformat(record.started).timestamp()
+    ended = datetime.fromtimestamp(began + seconds + 1, UTC)
+    fits = replace(record, ended=ended.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+    assert kinds(fits) == set()
+
+
+def test_python_may_print_more_digits_than_our_programs_in_c() -> None:
+    record = as_measured(lab_04.e1())
+    points = [replace(p, samples=[1.001 * s for s in p.samples]) for p in record.points]
+    in_c = replace(record, points=points, program={"name": "roundtrip.c", "arguments": []})
+    in_python = replace(record, points=points, program={"name": "roundtrip.py", "arguments": []})
+    assert kinds(in_c) == {INCONCLUSIVE}
+    assert kinds(in_python) == set()
+
+
+def test_a_coarse_clock_gives_few_digits_and_is_believed() -> None:
+    coarse = Point({"about": True}, facts={"clock_resolution_s": 1e-6})
+    point = Point({"size_bytes": 1}, "duration_s", [0.001, 0.0011, 0.0012] * 4)
+    record = as_measured(lab_04.e1())
+    record = replace(record, program={"name": "their.py", "arguments": []})
+    assert kinds(replace(record, points=[point])) == {INCONCLUSIVE}
+    assert kinds(replace(record, points=[point, coarse])) == set()
+
+
+@pytest.mark.parametrize(
+    ("rate", "found"), [("10mbit", {IMPOSSIBLE}), ("100mbit", set()), ("off", set())]
+)
+def test_a_message_is_held_against_the_cable_that_it_went_over(rate: str, found: set[str]) -> None:
+    record = as_measured(lab_04.a7())
+    assert kinds(replace(record, cluster={**record.cluster, "rate": rate})) == found
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: replace(r, points=[Point({"rank": 0}, "duration_s", [1.0], {"repetitions": 3})]),
+        lambda r: replace(r, cluster={"nodes": 7, "rate": ["100mbit"], "networks": "two"}),
+        lambda r: replace(r, circumstances={"before": {"cores": "many"}, "after": {}}),
+        lambda r: replace(r, points=[Point({"message_bytes": 2}, facts={"sent": [1], "captured": [2]})]),
+        lambda r: replace(r, captures=[{"file": "../../../etc/passwd", "sha256": "0" * 64}]),
+        lambda r: replace(r, points=[Point({}, facts={"mbit_per_s": "fast", "bytes": 1, "elapsed_s": 1})]),
+        lambda r: replace(r, program={"name": 7}, versions={"python": None}),
+    ],
+)  # fmt: skip
+def test_nothing_that_a_learner_can_write_stops_the_check(
+    change: Callable[[Record], Record], tmp_path: Path
+) -> None:
+    record = change(as_measured(lab_01.validation()))
+    for each in evidence.findings(record, tmp_path, NOW):
+        assert each.kind in (IMPOSSIBLE, INCONCLUSIVE)
+        assert each.says.endswith(".")
+
+
+def test_a_capture_is_counted_again(tmp_path: Path) -> None:
+    """An empty capture, as dumpcap writes it on a wire where nothing happens."""
+    content = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
+    (tmp_path / "A5.pcap").write_bytes(content)
+    facts = {"file": "A5.pcap", "sha256": hashlib.sha256(content).hexdigest()}
+    times = {"began": 1.0, "ended": 61.0}
+    silent = {"packets": 0, "bytes": 0, "bytes_per_s": 0.0, "mbit_per_s": 0.0, "packets_per_s": 0.0}
+    quiet = replace(as_measured(lab_01.idle(**silent)), captures=[facts | times])
+    loud = replace(as_measured(lab_01.idle()), captures=[facts | times])
+    assert says(quiet, tmp_path) == ""
+    assert "counted again gives another packets" in says(loud, tmp_path)
+
+
+def test_an_edited_capture_is_another_one(tmp_path: Path) -> None:
+    (tmp_path / "cards.pcapng").write_bytes(b"edited")
+    facts = {"file": "cards.pcapng", "sha256": hashlib.sha256(b"captured").hexdigest()}
+    record = replace(as_measured(lab_06.cards("postcard", 21)), captures=[facts])
+    assert "not the capture that it names" in says(record, tmp_path)
+    assert says(record) == ""  # what was not handed in tells nothing
+
+
+@pytest.mark.cluster
+def test_what_was_really_measured_is_believed(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Round trips, and captured postcards, of which every byte is counted again."""
+    monkeypatch.setattr(cluster, "records", tmp_path)
+    with Session("A7", cluster, tmp_path) as session:
+        run(session, 2, (0, 1, 65_536, 1_048_576), pattern="pairs", passes=6)
+    postcard.send(cluster, "hello", 0, 21, 200_000, program=LAB_06 / "postcard.c")
+    (card,) = [Record.load(path) for path in tmp_path.glob("A10-*.json")]
+    for record in (session.record(), card):
+        assert evidence.findings(record, tmp_path) == []
+    card.points[0].facts["wire_bytes"] += 1
+    (found,) = evidence.findings(card, tmp_path)
+    assert found.kind == IMPOSSIBLE
+    assert "counted again gives another wire_bytes" in found.says
+
+
+def question(*study: str) -> dict[str, Question]:
+    """2 points for Records of each of these studies."""
+
+    def score(submission: Submission) -> Score:
+        missing = [name for name in study if not submission.measured(name)]
+        return Score(0 if missing else 2, 2, submission.missing(missing[0]) if missing else "well")
+
+    return {"q": Question(2, "there", score)}
+
+
+def doubted(*findings: evidence.Finding) -> Submission:
+    records = [as_measured(lab_04.e1()), as_measured(lab_04.a7())]
+    doubts = {0: list(findings)} if findings else {}
+    return Submission(records, [], {}, {}, new_notebook(), doubts=doubts)
+
+
+@pytest.mark.parametrize(
+    ("found", "points", "outcome"),
+    [
+        ([], 2, ""),
+        ([evidence.Finding(INCONCLUSIVE, "It is odd.")], 1, "inconclusive"),
+        ([evidence.Finding(IMPOSSIBLE, "It cannot be.")], 0, ""),
+        ([evidence.Finding(k, "It is bad.") for k in (INCONCLUSIVE, IMPOSSIBLE)], 0, ""),
+    ],
+)
+def test_a_question_that_rests_on_a_doubtful_record_says_so(
+    found: list[evidence.Finding], points: float, outcome: str
+) -> None:
+    score = rubrics.ask(question("E1"), doubted(*found))["q"]
+    assert (score.points, score.outcome) == (points, outcome)
+    assert all(each.says in score.found for each in found)
+    assert ("Measure it again." in score.expected) == bool(outcome)
+
+
+def test_a_doubtful_record_costs_nothing_where_nothing_rests_on_it() -> None:
+    submission = doubted(evidence.Finding(IMPOSSIBLE, "It cannot be."))
+    score = rubrics.ask(question("A7"), submission)["q"]
+    assert (score.points, score.found, score.outcome) == (2, "well", "")

@@ -1,0 +1,60 @@
+"""Does each hand-in of the gold class get exactly its points, with its reason?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder import gold, rubrics
+from autograder.gold import broken_files, doubtful, hostile, trial
+from autograder.gold.hand_in import released
+from autograder.gold.labs import LABS
+from autograder.submission import Submission
+from beowulf import places
+
+# nbformat complains of what is mended afterwards.
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
+
+CASES = gold.hand_ins()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_hand_in_gets_exactly_its_points_and_reasons(name: str, tmp_path: Path) -> None:
+    case, folder = CASES[name], tmp_path / "hand-in"
+    case.write(folder)
+    found = trial.graded(case.slug, folder, "somebody")
+    if case.problem:
+        assert case.problem in found.problem
+        assert not found.scores
+        return
+    assert found.problem == ""
+    assert set(case.points) <= set(found.points)
+    assert found.points == pytest.approx(dict.fromkeys(found.points, 0.0) | dict(case.points))
+    for question, said in case.said.items():
+        score = found.scores[question]
+        assert said in f"{score.found} {score.expected}"
+    assert all(score.found for score in found.scores.values())
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_a_perfect_hand_in_of_the_gold_class_has_all_that_a_rubric_gives(
+    lab: gold.labs.Gold,
+) -> None:
+    rubric = rubrics.find(lab.slug)
+    assert rubric is not None
+    empty = rubric(Submission([], [], {}, {}, released(lab.slug)))
+    assert lab.worth == {name: score.of for name, score in empty.items()}
+
+
+def test_every_lab_has_its_four_learners() -> None:
+    of_lab = {lab.slug: {case.name for case in lab.cases()} for lab in LABS}
+    assert set(of_lab) == set(places.labs())
+    assert set(map(frozenset, of_lab.values())) == {
+        frozenset({"perfect", "average", "empty", "wrong"})
+    }
+
+
+def test_there_are_many_kinds_of_broken_and_hostile_hand_ins() -> None:
+    kinds = [*broken_files.cases(), *hostile.cases(), *doubtful.cases()]
+    assert len({case.name for case in kinds}) == len(kinds) > 80

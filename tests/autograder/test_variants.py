@@ -1,0 +1,290 @@
+"""Has each student variants of their own, which the rubric knows, and which give nothing of another's away?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import given, variants
+from autograder.gold import lab_01, lab_04, trial
+from autograder.gold.hand_in import answered, file_name, hand_in, released
+from autograder.gold.measured import as_measured
+from autograder.variants import Own
+from beowulf import variant
+from beowulf.cluster import faults, state
+from beowulf.cluster.faults import PUZZLES, solution
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.record import Record
+
+KEY = "b3" * 32
+CLASS = ("ada", "grace", "linus", "barbara", "edsger")
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    folder = tmp_path / "course"
+    folder.mkdir()
+    (folder / variants.KEY).write_text(KEY + "\n")
+    variants.issue(folder, CLASS)
+    return folder
+
+
+@pytest.fixture
+def no_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A learner who has no word, in a folder of their own."""
+    monkeypatch.delenv(variant.VARIABLE, raising=False)
+    monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    return here
+
+
+def own(course: Path, student: str) -> Own:
+    found = variants.of(course, student)
+    assert found is not None
+    return found
+
+
+# ---------------------------------------------------------------- the learner's side
+
+
+def test_who_learns_alone_has_no_word_and_gets_what_is_usual(no_word: Path) -> None:
+    assert variant.word() == ""
+    assert variant.mark("") == ""
+    assert variant.asked_bytes() == variant.USUAL_ASKED_BYTES
+
+
+@pytest.mark.parametrize("place", ["environment", "here", "work"])
+def test_a_word_is_found_where_a_learner_put_it(
+    place: str, no_word: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    word = variant.of(KEY, "ada")
+    typed = f" {word[:4].lower()}-{word[4:8]} {word[8:]}\n"
+    if place == "environment":
+        monkeypatch.setenv(variant.VARIABLE, typed)
+    else:
+        folder = no_word if place == "here" else tmp_path / "work"
+        folder.mkdir(exist_ok=True)
+        (folder / variant.FILE).write_text(typed)
+    assert variant.word() == word
+    assert variant.asked_bytes() in variant.ASKED_BYTES
+
+
+@pytest.mark.parametrize("typed", ["ada", "0123456789ABCDEF", "x" * 17, "ÄÖÜß" * 4])
+def test_what_no_course_gives_is_refused(
+    typed: str, no_word: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variant.VARIABLE, typed)
+    with pytest.raises(UsageError, match="not a word that a course gives"):
+        variant.word()
+
+
+def test_a_word_draws_the_same_each_time_and_another_word_something_else() -> None:
+    words = [variant.of(KEY, student) for student in CLASS]
+    assert len(set(words)) == len(words)
+    draws = [[variant.chance("q", word).random() for _ in range(2)] for word in words]
+    assert all(first == second for first, second in draws)
+    assert len({first for first, _ in draws}) == len(words)
+    assert variant.chance("q", words[0]).random() != variant.chance("r", words[0]).random()
+    many = {variant.asked_bytes(variant.of(KEY, f"student {n}")) for n in range(200)}
+    assert many == set(variant.ASKED_BYTES)
+
+
+def test_neither_mark_nor_word_shows_what_it_was_made_of() -> None:
+    word = variant.of(KEY, "ada")
+    assert KEY[:8] not in word
+    assert word not in variant.mark(word).upper()
+    assert variant.of("another key", "ada") != word
+
+
+@pytest.mark.cluster
+def test_a_cluster_is_broken_and_marked_by_the_word(
+    cluster: NamespaceCluster, no_word: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without setting the fault up: which one, and where, is all that the word decides."""
+    assert "mark" not in cluster.describe()
+    word = variant.of(KEY, "grace")
+    monkeypatch.setenv(variant.VARIABLE, word)
+    assert cluster.describe()["mark"] == variant.mark(word)
+    chosen = []
+    monkeypatch.setattr(NamespaceCluster, "heal", lambda self: None)
+    monkeypatch.setattr(faults, "apply", lambda _, fault, node: chosen.append((fault, node)))
+    monkeypatch.setattr(state, "write", lambda *_: None)
+    for name in PUZZLES:
+        cluster.break_it(name)
+    assert chosen == [solution(name, cluster.nodes, word) for name in PUZZLES]
+
+
+# ---------------------------------------------------------------- the course's side
+
+
+def test_words_are_kept_from_others_and_stay_when_students_come(course: Path) -> None:
+    path = course / variants.WORDS
+    assert path.stat().st_mode & 0o077 == 0
+    before = path.read_text().splitlines()
+    variants.issue(course, ["margaret", "ada"])
+    after = path.read_text().splitlines()
+    assert set(before) < set(after)
+    assert len(after) == len(before) + 1
+    assert f"ada,{variant.of(KEY, 'ada')}" in after
+
+
+def test_without_words_or_key_or_for_a_stranger_there_are_no_variants(
+    course: Path, tmp_path: Path
+) -> None:
+    assert variants.of(None, "ada") is None
+    assert variants.of(course, "stranger") is None
+    assert variants.of(tmp_path, "ada") is None
+    (course / variants.KEY).unlink()
+    assert variants.of(course, "ada") is None
+    with pytest.raises(LabError, match=r"no course\.key"):
+        variants.issue(course, ["ada"])
+
+
+def marked(record: Record, student: str) -> Record:
+    """The Record as this student's word makes it."""
+    mark = variant.mark(variant.of(KEY, student))
+    return replace(as_measured(record, student), cluster={**record.cluster, "mark": mark})
+
+
+def puzzled(student: str) -> list[Record]:
+    """Lab 01's Records with the broken clusters of this student's word."""
+    found = []
+    for name in PUZZLES:
+        fault, node = solution(name, lab_01.NODES, variant.of(KEY, student))
+        found.append(marked(lab_01.validation(fault, node, variant=f"broken-{name}"), student))
+    return [marked(lab_01.validation(), student), marked(lab_01.idle(), student), *found]
+
+
+def right(student: str) -> dict[str, Any]:
+    answers = dict(lab_01.RIGHT)
+    for name in PUZZLES:
+        fault, node = solution(name, lab_01.NODES, variant.of(KEY, student))
+        answers |= {f"fault_{name}": fault, f"node_{name}": node}
+    return answers
+
+
+def graded(
+    course: Path, slug: str, student: str, answers: dict[str, Any], records: list[Record]
+) -> trial.Outcome:
+    folder = course / "submitted" / student / slug
+    notebook = answered(released(slug), answers)
+    hand_in(folder, notebook, [], Path(file_name(slug)).stem)
+    for record in records:
+        record.save_in(folder / "records")
+    return trial.graded(slug, folder, student, course)
+
+
+def test_own_broken_clusters_give_all_points(course: Path) -> None:
+    found = graded(course, lab_01.SLUG, "ada", right("ada"), puzzled("ada"))
+    assert found.points["broken-a"] == found.points["broken-c"] == 2
+    assert sum(found.points.values()) == 16
+    assert not any(score.outcome for score in found.scores.values())
+
+
+def test_broken_clusters_of_another_learner_are_noticed(course: Path) -> None:
+    found = graded(course, lab_01.SLUG, "grace", right("ada"), puzzled("ada"))
+    score = found.scores["broken-b"]
+    assert (score.points, score.outcome) == (1, "inconclusive")
+    assert "under another learner's word" in score.found
+    assert "ada" not in score.found  # the instructor is told, by copies
+
+
+def test_broken_clusters_without_a_word_are_asked_for_again(course: Path) -> None:
+    plain = [as_measured(record) for record in lab_01.records()]
+    found = graded(course, lab_01.SLUG, "linus", lab_01.RIGHT, plain)
+    assert found.scores["broken-a"].outcome == "inconclusive"
+    assert variant.FILE in found.scores["broken-a"].found
+    # What no word changes needs none.
+    assert found.points["a2-record"] == 3
+    assert found.points["idle-mbit"] == 2
+
+
+def test_the_models_time_is_asked_for_the_size_of_ones_own(course: Path) -> None:
+    sizes = {name: variant.asked_bytes(variant.of(KEY, name)) for name in CLASS}
+    one = "ada"
+    other = next(name for name in CLASS if sizes[name] != sizes[one])
+    records = [marked(record, one) for record in lab_04.records()]
+    times = {name: lab_04.time_us(size) for name, size in sizes.items()}
+    mine = graded(course, lab_04.SLUG, one, lab_04.RIGHT | {"model_time_us": times[one]}, records)
+    assert mine.points["model-time"] == 2
+    records = [marked(record, other) for record in lab_04.records()]
+    theirs = graded(
+        course, lab_04.SLUG, other, lab_04.RIGHT | {"model_time_us": times[one]}, records
+    )
+    assert theirs.points["model-time"] == 0
+    assert f"right for {sizes[one]:,} bytes" in theirs.scores["model-time"].found
+    assert "another learner" in theirs.scores["model-time"].found
+
+
+def test_a_foreign_record_is_named_to_the_instructor(course: Path) -> None:
+    record = marked(lab_04.e1(), "ada")
+    assert variants.foreign(record, "ada", course) == ""
+    assert "under the word of ada" in variants.foreign(record, "grace", course)
+    assert variants.foreign(as_measured(lab_04.e1()), "grace", course) == ""
+    assert variants.foreign(record, "grace", None) == ""
+
+
+# ---------------------------------------------------------------- Records that the course gives
+
+
+@pytest.fixture
+def gifts(course: Path, tmp_path: Path) -> list[Record]:
+    source = tmp_path / "measured"
+    source.mkdir()
+    for record in lab_01.records():
+        as_measured(record, "the instructor").save_in(source)
+    made = given.prepare(course, lab_01.SLUG, source, "spring")
+    return [Record.load(path) for path in made]
+
+
+def test_a_given_record_says_that_it_is_one(gifts: list[Record]) -> None:
+    for record in gifts:
+        assert record.cluster[given.LABEL] == "spring"
+        assert any("spring gave this Record" in said for said in record.warnings)
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_what_is_read_off_given_records_counts_and_measuring_does_not(
+    course: Path, gifts: list[Record], labelled: bool
+) -> None:
+    (course / variants.WORDS).unlink()
+    if not labelled:
+        for record in gifts:
+            del record.cluster[given.LABEL]
+            record.warnings = []
+    found = graded(course, lab_01.SLUG, "ada", lab_01.RIGHT, gifts)
+    assert found.points["a2-record"] == found.points["a5-record"] == 0
+    assert "the course gave" in found.scores["a2-record"].found
+    read_off = {name: p for name, p in found.points.items() if not name.endswith("-record")}
+    assert sum(read_off.values()) == 16 - 3 - 2
+
+
+def test_a_record_of_ones_own_beside_given_ones_counts_in_full(
+    course: Path, gifts: list[Record]
+) -> None:
+    mine = [marked(lab_01.validation(), "ada"), marked(lab_01.idle(first_to_last_s=47.0), "ada")]
+    mine[0].points[0].facts["processes"] = 7
+    found = graded(course, lab_01.SLUG, "ada", lab_01.RIGHT, [*gifts, *mine])
+    assert found.points["a2-record"] == 3
+    assert found.points["a5-record"] == 2
+
+
+def test_a_label_on_values_that_the_course_did_not_give_is_noticed(
+    course: Path, gifts: list[Record]
+) -> None:
+    gifts[0].points[0].facts["hosts_first_line"] = "192.168.0.99 node99"
+    known = given.known(course)
+    (found,) = given.findings(gifts[0], known)
+    assert "not those that the course gave" in found.says
+    assert given.findings(gifts[1], known) == []
+
+
+def test_a_folder_without_records_has_nothing_to_give(course: Path, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="There is no Record"):
+        given.prepare(course, lab_01.SLUG, tmp_path / "nothing", "spring")
