@@ -69,6 +69,8 @@ def _copy(source: Path, copy: Path) -> None:
 
 def serve(name: str, port: int, *, open_browser: bool) -> None:
     """Boot and validate the cluster, serve JupyterLab with the lab open until Ctrl-C, then take everything down."""
+    from beowulf.tuning.returned import settle
+
     slug = places.lab(name).name
     if not 1 <= port <= MOST_PORT:
         raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
@@ -78,6 +80,8 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         running = namespaces.running()
         cluster = namespaces.up(running.plan if running else Plan())
         print(f"{len(cluster.nodes)} nodes are up.", flush=True)
+        for said in settle(cluster):
+            print(said, flush=True)
         _validate(cluster)
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
             _jupyter(notebook, port, Path(runtime), open_browser)

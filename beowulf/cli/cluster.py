@@ -76,12 +76,12 @@ def up(
     cluster = namespaces.up(plan, say=say)
     if before:
         print(before)
-    if settled := _settled(cluster):
-        print(f"Put back, as `beowulf tune revert` was to: {', '.join(settled)}.")
     print(
         f"{len(cluster.nodes)} nodes are up: {', '.join(cluster.nodes)}"
         f" ({plan.rate}, {plan.networks} network{'s' * (plan.networks > 1)}, {plan.mpi} MPICH)."
     )
+    for said in _settled(cluster):
+        print(said)
     print(
         "Next: `beowulf ssh node00` is a shell on the master, `beowulf validate` checks them all."
     )
@@ -100,12 +100,12 @@ def _before(running: NamespaceCluster | None, plan: Plan) -> str:
 
 
 def _settled(cluster: NamespaceCluster) -> list[str]:
-    """The knobs that were put back on nodes that had been down; most clusters never had one turned."""
+    """What became of knobs on nodes that had been down, in sentences; most clusters never had one turned."""
     from beowulf.cluster import state
 
     if not (cluster.folder / state.TUNED).exists():
         return []
-    from beowulf.tuning.change import settle
+    from beowulf.tuning.returned import settle
 
     return settle(cluster)
 

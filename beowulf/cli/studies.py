@@ -150,6 +150,14 @@ def _newest(name: str, records: Path, variant: str) -> Record:
     return record
 
 
+def say_how_it_ended(record: Record) -> None:
+    """Print on stderr what went wrong meanwhile; exit code 1 for a measurement that was cut short."""
+    for warning in record.warnings:
+        typer.echo(f"beowulf: {warning}", err=True)
+    if not record.complete:
+        raise typer.Exit(1)
+
+
 def print_verdicts(verdicts: Verdicts, as_json: bool) -> None:
     """Print Verdicts as a table, or as JSON."""
     if as_json:

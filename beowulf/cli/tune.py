@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli import tune_tables
-from beowulf.errors import UsageError
+from beowulf.cli import tune_paper, tune_tables, tune_trial
+from beowulf.cli.tune_trial import KEPT_IN, AsJson, Folder, Host, Keep, Quick, Revert
 
 if TYPE_CHECKING:
-    from beowulf.cluster import Cluster
-    from beowulf.tuning.knob import Knob, Reading
+    from beowulf.tuning.knob import Reading
 
 app = typer.Typer(
     invoke_without_command=True,
     help="Where do the microseconds go? The knobs that latency may depend on, one at a time.",
 )
 KNOB = Annotated[str, typer.Argument(help="The knob's name, such as firewall.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
-Folder = Annotated[Path, typer.Option("--records", help="The folder that keeps your Records.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep it, whatever comes out.")]
-Revert = Annotated[bool, typer.Option("--revert", help="Put it back, whatever comes out.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")]
-Host = Annotated[
-    bool,
-    typer.Option("--host", help="Allow a change of this machine itself; what changes is listed."),
-]
-KEPT_IN = Path("records")
-PING_PONG = 2  # nodes that measure
 
 
 @app.callback()
@@ -103,12 +89,12 @@ def apply(
     from beowulf.tuning.change import changing
     from beowulf.tuning.knobs import find
 
-    _refuse_both(keep or unmeasured, revert)
+    tune_trial.refuse_both(keep or unmeasured, revert)
     knob = find(name)
     chosen = knob.accepted(value if value is not None else knob.tuned)
     cluster = running()
     if knob.on_host:
-        _allow(knob, chosen, host)
+        tune_trial.allow(knob, chosen, host)
     with changing(cluster, [(knob, chosen)]) as changes:
         nothing = changes.each[0].changes_nothing
         if unmeasured and not nothing:
@@ -119,61 +105,16 @@ def apply(
         f" `beowulf tune apply {knob.name} {knob.shows}` shows what it does."
     )
     if not nothing and not unmeasured:
-        plain = _trial(cluster, [(knob, chosen)], keep, revert, quick, records, as_json)
+        how = (keep, revert, quick, records, as_json)
+        plain = tune_trial.measured(cluster, [(knob, chosen)], *how)
     elif not nothing:
         plain, text = {**plain, "fate": "kept"}, f"{knob.name} {chosen}: kept, unmeasured."
     if as_json or nothing or unmeasured:
         print(tune_tables.json_or(as_json, plain, text))
 
 
-@app.command("all")
-def all_(
-    keep: Keep = False,
-    revert: Revert = False,
-    host: Host = False,
-    quick: Quick = False,
-    records: Folder = KEPT_IN,
-    as_json: AsJson = False,
-) -> None:
-    """Paper E's procedure: each knob that is not as short messages like it, alone; then all of them together.
-
-    At the end, all of them are kept or put back. Without --keep and --revert you are asked; where nobody can be
-    asked, they are put back.
-
-    Example: beowulf tune all --revert
-    """
-    from beowulf.cluster import running
-    from beowulf.tuning import change, trial
-
-    _refuse_both(keep, revert)
-    cluster = running()
-    change.clear(cluster)
-    turns = trial.untuned(cluster, host=host)
-    for knob, value in turns:
-        if knob.on_host:
-            _allow(knob, value, host)
-    if not turns:
-        text = (
-            "Every knob is as short messages like it; nothing was changed. To see what one does, untune it first:"
-            " `beowulf tune apply firewall 100 --unmeasured`."
-        )
-        print(tune_tables.json_or(as_json, {"trials": [], "fate": "nothing changed"}, text))
-        return
-    rounds = [[turn] for turn in turns] + ([turns] if len(turns) > 1 else [])
-    told: list[dict[str, Any]] = []
-    for together in rounds:
-        last = together is rounds[-1]
-        told.append(
-            _trial(cluster, together, last and keep, revert or not last, quick, records, as_json)
-        )
-    if as_json:
-        print(json.dumps({"trials": told, "fate": told[-1]["fate"]}, indent=1))
-    elif len(turns) > 1:
-        alone = sum(1 - each["ratio"]["median"] for each in told[:-1])
-        both = 1 - told[-1]["ratio"]["median"]
-        print(
-            f"The gains of each alone add up to {100 * alone:.0f} %; all together gain {100 * both:.0f} %."
-        )
+app.command("all")(tune_paper.all_)
+app.command()(tune_paper.compare)
 
 
 @app.command()
@@ -237,59 +178,3 @@ def log_(as_json: AsJson = False) -> None:
             )
         )
     print("\n".join(tune_tables.table(rows)))
-
-
-def _trial(
-    cluster: Cluster,
-    turns: list[tuple[Knob, str]],
-    keep: bool,
-    revert: bool,
-    quick: bool,
-    records: Path,
-    as_json: bool,
-) -> dict[str, Any]:
-    """Measure these changes, keep them or put them back, and say so; the same as plain data."""
-    from beowulf.progress import bar
-    from beowulf.tuning import trial
-    from beowulf.tuning.change import changing
-
-    name = ", ".join(f"{knob.name} {value}" for knob, value in turns)
-    with changing(cluster, turns, nodes=cluster.nodes[:PING_PONG]) as changes:
-        with bar(name, shown=not as_json) as told:
-            found = trial.measure(cluster, changes, records, quick=quick, progress=told)
-        kept = keep or (not revert and _wanted(f"{name}: {found}"))
-        if kept:
-            changes.keep()
-    fate = "kept" if kept else "put back"
-    if not as_json:
-        print(f"{name}: {found}; {fate}.")
-    decided = {"decision": found.decision, "ratio": vars(found.ratio)}
-    return {"knobs": {knob.name: value for knob, value in turns}, **decided, "fate": fate}
-
-
-def _refuse_both(keep: bool, revert: bool) -> None:
-    if keep and revert:
-        raise UsageError("Either keep it or put it back: --keep and --revert exclude each other.")
-
-
-def _allow(knob: Knob, value: str, host: bool) -> None:
-    lines = knob.set(value, knob.where[0])
-    if not host:
-        raise UsageError(
-            f"{knob.name} belongs to this machine and not to the cluster; nothing was changed.",
-            f"With `--host`, these lines are run here:\n{lines}",
-        )
-    print(f"On this machine are run:\n{lines}", file=sys.stderr)
-    if _somebody() and not typer.confirm("Run them?"):
-        raise typer.Exit(1)
-
-
-def _wanted(found: str) -> bool:
-    if not _somebody():
-        return False
-    print(found)
-    return typer.confirm("Keep it?")
-
-
-def _somebody() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from beowulf.studies.before_after import Row
+    from beowulf.studies.knob_gains import Gain
     from beowulf.tuning.checklist import Answers
     from beowulf.tuning.knob import Knob, Reading
     from beowulf.tuning.log import Entry
@@ -120,6 +122,98 @@ def event(entry: Entry) -> dict[str, Any]:
         "fate": entry.fate,
         "open": entry.open,
     }
+
+
+def added_up(alone: float, together: float) -> str:
+    """The changes (%) of each alone beside that of all together."""
+    return (
+        f"Each alone, added up: {alone:+.0f} %. All together: {together:+.0f} %."
+        " They need not be alike: what one knob costs may hide behind another."
+    )
+
+
+def gained(found: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[str]) -> list[str]:
+    """The lines of paper E's table 3: mean and deviation, before and after, of each knob alone and of all together."""
+    from beowulf.studies.knob_gains import ALONE, TOGETHER, says
+
+    rows: list[tuple[str, ...]] = [
+        ("taken away", "mean before", "deviation", "mean after", "deviation", "change", "decision")
+    ]
+    for each in found:
+        seen = (each.before.mean, each.before.deviation, each.after.mean, each.after.deviation)
+        change = each.percent
+        rows.append(
+            (
+                says(each),
+                *(f"{us:.2f} us" for us in seen),
+                interval(change.median, change.low, change.high),
+                each.decision,
+            )
+        )
+    lines = [*table(rows), *(f"{name}: {why}" for name, why in reasons.items())]
+    known = {each.knob: each.percent.median for each in found if each.way == ALONE}
+    alone = [known[name] for name in parts if name in known]
+    if TOGETHER in known and len(alone) > 1:
+        lines.append(added_up(sum(alone), known[TOGETHER]))
+    return lines
+
+
+def plain_gains(
+    found: Sequence[Gain], reasons: Mapping[str, str], sweep: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The same as plain data."""
+    trials = [
+        {
+            "knob": each.knob,
+            "way": each.way,
+            "percent": each.percent.median,
+            "low": each.percent.low,
+            "high": each.percent.high,
+            "before_us": {"mean": each.before.mean, "deviation": each.before.deviation},
+            "after_us": {"mean": each.after.mean, "deviation": each.after.deviation},
+            "decision": each.decision,
+        }
+        for each in found
+    ]
+    state = {**sweep["testbed"], **sweep["machine"]}
+    return {"state": state, "trials": trials, "absent": dict(reasons), "fate": "put back"}
+
+
+def compared(rows: Mapping[str, Sequence[Row]]) -> list[str]:
+    """The lines of `beowulf tune compare`, one part a program."""
+    heads: tuple[str, ...] = ("", "before", "after", "time", "paper E")
+    lines: list[tuple[str, ...]] = [heads]
+    for row in (row for each in rows.values() for row in each):
+        paper = "" if row.paper_percent is None else f"{row.paper_percent:+.0f} %"
+        both = (f"{value:.4g} {row.unit}" for value in (row.before, row.after))
+        lines.append((row.what, *both, interval(*row.percent), paper))
+    return table(lines)
+
+
+def plain_rows(
+    rows: Mapping[str, Sequence[Row]], conclusion: str, left_out: Sequence[str]
+) -> dict[str, Any]:
+    """The same as plain data."""
+    told = {
+        name: [
+            {
+                "what": row.what,
+                "before": row.before,
+                "after": row.after,
+                "unit": row.unit,
+                "percent": dict(zip(("median", "low", "high"), row.percent, strict=True)),
+                "paper_percent": row.paper_percent,
+            }
+            for row in each
+        ]
+        for name, each in rows.items()
+    }
+    return {"programs": told, "conclusion": conclusion, "left_out": list(left_out)}
+
+
+def interval(median: float, low: float, high: float) -> str:
+    """A change in per cent with its 95 % interval."""
+    return f"{median:+.1f} % ({low:+.1f} to {high:+.1f})"
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -65,12 +65,17 @@ def measure(
     progress: Progress = no_progress,
     states: States = AS_FOUND,
     collection: Collection | None = None,
+    most_alone: bool = False,
 ) -> Record:
-    """Search in 1, 2 and 4 parts, a node for each, and our ping-pong, in each of the states in turns."""
+    """Search in 1, 2 and 4 parts, a node for each, and our ping-pong, in each of the states in turns.
+
+    `most_alone`: in the most parts only, which leaves open whether they find what the whole has.
+    """
     need_nodes(cluster, 2)
     launches = QUICK_LAUNCHES if quick else LAUNCHES  # never below FEWEST_PAIRS
     made = collection or (QUICK if quick else USUAL)
     parts = [count for count in PARTS if count <= len(cluster.nodes)]
+    parts = parts[-1:] if most_alone else parts
     with (
         Session(
             ID,

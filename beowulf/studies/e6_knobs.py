@@ -28,7 +28,14 @@ from beowulf.studies.knob_gains import (
 from beowulf.tuning.change import changing
 from beowulf.tuning.cycle import Length, compare
 from beowulf.tuning.knobs import ALL
-from beowulf.tuning.testbed import FIREWALL, MODERATION, absent_knobs, away, parts
+from beowulf.tuning.testbed import (
+    FIREWALL,
+    MODERATION,
+    absent_knobs,
+    away,
+    machines_parts,
+    parts,
+)
 from beowulf.verdict import Verdict
 
 ID = "E6"
@@ -44,13 +51,18 @@ def measure(
     *,
     quick: bool = False,
     progress: Progress = no_progress,
+    host: bool = False,
 ) -> Record:
-    """Take away one part of the testbed's state, then all of it, each in turns with the whole of it."""
+    """Take away one part of the testbed's state, then all of it, each in turns with the whole of it.
+
+    With `host`, this machine's own knobs that the paper has are turned too, each alone.
+    """
     need_nodes(cluster, 2)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
-    absent, here = absent_knobs(cluster), parts(cluster)
-    planned = launches * (len(here) + (2 if len(here) > 1 else 0))
-    told = {"testbed": here, "launches": launches}
+    absent, here = absent_knobs(cluster, host=host), parts(cluster)
+    own = machines_parts(absent) if host else {}
+    planned = launches * (len(here) + len(own) + (2 if len(here) > 1 else 0))
+    told = {"testbed": here, "machine": own, "launches": launches}
     with Session(
         ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=told
     ) as session:
@@ -59,12 +71,16 @@ def measure(
         )
         if here:
             for launch in range(launches):
-                _one_launch(session, here, launch, QUICK_LENGTH if quick else None)
+                _one_launch(session, here, own, launch, QUICK_LENGTH if quick else None)
     return session.record()
 
 
 def _one_launch(
-    session: Session, testbed: dict[str, str], launch: int, length: Length | None
+    session: Session,
+    testbed: dict[str, str],
+    own: dict[str, str],
+    launch: int,
+    length: Length | None,
 ) -> None:
     """Each part alone; all together; and the firewall once more, when nothing else is left."""
     nodes = session.cluster.nodes[:2]
@@ -75,6 +91,9 @@ def _one_launch(
         changes(True)
         for name, part in made.items():
             compare(session, away(part), at=_at(name, ALONE, launch), length=length)
+        for name, value in own.items():
+            with changing(session.cluster, [(ALL[name], value)]) as turned:
+                compare(session, turned, at=_at(name, ALONE, launch), length=length)
         if len(made) > 1:
             compare(session, away(*made.values()), at=_at(TOGETHER, ALONE, launch), length=length)
             made[MODERATION](False)

@@ -207,7 +207,8 @@ def _deviation(record: Record, bad: Sequence[str]) -> Verdict:
 
 
 def _sum(record: Record, bad: Sequence[str]) -> Verdict:
-    parts = [each for knob in KNOB_OF.values() if (each := gain(record, knob))]
+    # A knob that was not taken away together with the others is no part of that whole.
+    parts = [each for knob in record.sweep.get("testbed", {}) if (each := gain(record, knob))]
     whole = gain(record, TOGETHER)
     if not whole or len(parts) < 2:
         return _not_here(record, "not-additive", NOT_A_SUM, MODERATION)

@@ -184,17 +184,6 @@ def put_all_back(
     return waiting
 
 
-def settle(cluster: Cluster) -> list[str]:
-    """Put back on nodes that run again what was to be put back while they were down; the names of the knobs."""
-    its_log = log.of_cluster(cluster)
-    if not its_log.file.exists() or not any(entry.asked for entry in its_log.open()):
-        return []
-    with its_log.held():
-        asked = [entry for entry in its_log.open() if entry.asked]
-        waiting = put_all_back(cluster, its_log, asked)
-    return list(dict.fromkeys(entry.knob for entry in asked if not waiting[entry.number]))
-
-
 def _back(
     cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str] | None = None
 ) -> None:

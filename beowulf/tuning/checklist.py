@@ -16,6 +16,23 @@ AT_BOOT = """if [ -d /run/systemd/system ]; then systemctl is-enabled {0} 2>/dev
 else echo off; fi"""
 
 
+# No machine knows what was published today; it knows what is installed, and what of it runs.
+NEWEST = r"""driver=$(ethtool -i eth0 | sed -n 's/^driver: //p')
+loaded=$(cat "/sys/module/$driver/version" 2>/dev/null || true)
+installed=$(modinfo -F version "$driver" 2>/dev/null || true)
+running=$(uname -r)
+newest=$(ls /lib/modules 2>/dev/null | sort -V | tail -n 1)
+if [ "$loaded" ] && [ "$installed" ] && [ "$loaded" != "$installed" ]; then
+    echo "no: $installed is installed, $loaded runs"
+elif [ ! -e "/lib/modules/$running" ]; then
+    echo 'it belongs to the kernel, which was not installed here'
+elif [ "$newest" != "$running" ]; then
+    echo "no: the kernel $newest is installed, $running runs"
+else
+    echo yes
+fi"""
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked of every node: in words, the answer that paper E wants (empty: only that all agree), the lines."""
@@ -53,6 +70,7 @@ QUESTIONS = (
         "",
         "ethtool -i eth0 | sed -n 's/^driver: //p; s/^version: //p' | paste -sd ' '",
     ),
+    Question("newest", "Is it the newest that is installed?", "", NEWEST),
     Question("kernel", "Which kernel, and is it the same everywhere?", "", "uname -r"),
     Question("moderation", "Are interrupts moderated, for how many microseconds?", "0", ""),
     Question("firewall", "Is there a firewall now?", "none", ""),

@@ -53,6 +53,10 @@ class Entry:
         return ASKED if self.asked else (KEPT if self.kept else TRIED)
 
 
+class HeldError(LabError):
+    """Another process is turning knobs now."""
+
+
 class Log:
     """The log in a file; it is made with the first change."""
 
@@ -61,13 +65,13 @@ class Log:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """One at a time: LabError when another process is turning knobs."""
+        """One at a time: HeldError when another process is turning knobs."""
         lock = self._opened()
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise LabError(
+                raise HeldError(
                     "Another `beowulf tune` is turning knobs of this cluster.",
                     "Wait until it is done: two changes at once could not be told apart.",
                 ) from None

@@ -7,7 +7,7 @@ of it is put in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 
 from beowulf.cluster import Cluster
@@ -23,16 +23,25 @@ ASKED = (MODERATION, FIREWALL, IRQBALANCE, LOW_LATENCY)  # the knobs of paper E
 # Linux' own documentation of e1000e: by default at most 20,000 interrupts a second, which is one in 50 us. The paper
 # does not say how many rules its firewall had.
 TESTBED = {MODERATION: "50", FIREWALL: "100"}
+# What the paper did to the two knobs of a machine.
+MACHINES = {IRQBALANCE: "off", LOW_LATENCY: "1"}
 
 
-def absent_knobs(cluster: Cluster) -> dict[str, str]:
-    """Why some of paper E's knobs cannot be measured here; LabError when one is not as a new cluster has it."""
+def absent_knobs(cluster: Cluster, *, host: bool = False) -> dict[str, str]:
+    """Why some of paper E's knobs cannot be measured here; LabError when one is not as a new cluster has it.
+
+    With `host`, this machine's own may be turned as well.
+    """
     found = {}
     for name in ASKED:
         knob = ALL[name]
+        if knob.on_host and host:
+            if why := _idle(name):
+                found[name] = why
+            continue
         if knob.on_host:
             found[name] = (
-                f"{knob.here} `beowulf tune apply {name} --host` turns it on this machine, and measures."
+                f"{knob.here} `beowulf tune apply {name} {MACHINES[name]} --host` turns it here, and measures."
             )
             continue
         readings = machines.read(cluster, [knob])[name]
@@ -46,6 +55,19 @@ def absent_knobs(cluster: Cluster) -> dict[str, str]:
                 loose[0],
             )
     return found
+
+
+def _idle(name: str) -> str:
+    """Why turning one of this machine's knobs would show nothing; empty when it could."""
+    (reading,) = machines.read(None, [ALL[name]])[name].values()
+    if reading.absent or reading.value != MACHINES[name]:
+        return reading.absent
+    return f"{name} is {reading.value} on this machine already, and not touched."
+
+
+def machines_parts(absent: Container[str]) -> dict[str, str]:
+    """What of this machine's own knobs can be turned as the paper did: knob and value."""
+    return {name: value for name, value in MACHINES.items() if name not in absent}
 
 
 def parts(cluster: Cluster) -> dict[str, str]:

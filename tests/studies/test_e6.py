@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,32 @@ def test_a_cluster_whose_knobs_are_turned_already_is_not_measured(
         changes(True)
         with pytest.raises(LabError, match=r"firewall is 10 and not none.*tune revert"):
             e6_knobs.measure(cluster, tmp_path, quick=True)
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may turn what belongs to the machine")
+def test_a_knob_of_the_machine_is_turned_alone_and_put_back(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In place of tcp_low_latency, which only root may write, a file of this test."""
+    file = tmp_path / "tcp_low_latency"
+    file.write_text("0\n")
+    knob = ALL[LOW_LATENCY]
+    monkeypatch.setattr(type(knob), "files", (str(file),))
+    monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))  # the machine's log lies beside it
+    monkeypatch.setattr(e6_knobs, "QUICK_LAUNCHES", 1)
+    seen: list[tuple[object, str]] = []
+
+    def compared_here(session: Any, change: Any, *, at: Any, length: Any) -> None:
+        change(True)
+        seen.append((at["knob"], file.read_text().strip()))
+        change(False)
+
+    monkeypatch.setattr(e6_knobs, "compare", compared_here)
+    made = e6_knobs.measure(cluster, tmp_path, quick=True, host=True)
+    assert made.sweep["machine"] == {LOW_LATENCY: "1"}
+    assert dict(seen)[LOW_LATENCY] == "1"
+    assert all(value == "0" for name, value in seen if name != LOW_LATENCY)
+    assert file.read_text() == "0\n"
+    absent = {point.at["knob"] for point in made.points if "absent" in point.facts}
+    assert LOW_LATENCY not in absent

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from ordinary import ada
-from running import Beowulf
+from running import PATIENCE_S, Beowulf
+from turned import rules, set_
 
-from beowulf import places
-from beowulf.cli import tune
+from beowulf import notebook, places
+from beowulf.cli import tune_paper, tune_trial
 from beowulf.cluster import Cluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
-from beowulf.record import Point
-from beowulf.tuning import checklist, log, machines, trial
+from beowulf.record import Point, Record
+from beowulf.studies import e6_knobs
+from beowulf.tuning import log, machines, trial
 from beowulf.tuning.change import Changes, changing
-from beowulf.tuning.cycle import Comparison, compared
+from beowulf.tuning.cycle import Comparison, Length, compared
 from beowulf.tuning.knobs import find
 
 pytestmark = pytest.mark.cluster
@@ -45,32 +49,9 @@ with change.changing(running(), [(find("firewall"), "100")]) as changes:
 """
 
 
-@pytest.fixture(scope="module")
-def learner(tmp_path_factory: pytest.TempPathFactory, namespaces_work: None) -> Iterator[Beowulf]:
-    here = tmp_path_factory.mktemp("tune")
-    found = Beowulf(here / "state", here)
-    try:
-        found("up", "--nodes", "2")
-        yield found
-    finally:
-        found.end()
-
-
-def rules(learner: Beowulf) -> list[str]:
-    """How many rules each node has."""
-    readings = machines.read(learner.cluster, [find("firewall")])["firewall"]
-    return [readings[node].value for node in sorted(readings)]
-
-
-def set_(learner: Beowulf, knob: str, value: str) -> None:
-    """As `beowulf tune apply KNOB VALUE --unmeasured`, without starting a command."""
-    with changing(learner.cluster, [(find(knob), value)]) as change:
-        change.keep()
-
-
 def killed(learner: Beowulf, when: str) -> None:
     python = str(places.python_bin() / "python")
-    done = subprocess.run([python, "-c", KILLED, when], env=learner.environment, timeout=60)
+    done = subprocess.run([python, "-c", KILLED, when], env=learner.environment, timeout=PATIENCE_S)
     assert done.returncode == -9
 
 
@@ -109,7 +90,9 @@ def test_a_change_that_is_killed_while_it_is_put_back_is_put_back_once_more(
         "change.put_all_back(cluster, its, its.open())\n"
     )
     python = str(places.python_bin() / "python")
-    done = subprocess.run([python, "-c", script, "between"], env=learner.environment, timeout=60)
+    done = subprocess.run(
+        [python, "-c", script, "between"], env=learner.environment, timeout=PATIENCE_S
+    )
     assert done.returncode == -9
     assert rules(learner) == ["10", "100"]
     learner("tune", "revert")
@@ -141,53 +124,6 @@ def test_nothing_is_changed_that_cannot_be_written_down(learner: Beowulf, tmp_pa
     finally:
         file.rmdir()
         aside.rename(file)
-
-
-def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> None:
-    mine = "nft add table ip own"
-    learner.cluster.administer("node01", mine)
-    set_(learner, "firewall", "10")
-    learner.cluster.kill("node01")
-    assert "node01 is down" in learner("tune", "apply", "firewall", "none", code=1)
-    said = learner("tune", "revert")
-    assert "node01 does not run: `beowulf up` starts it and puts it back too." in said
-    assert "asked back (not yet node01)" in learner("tune", "log")
-    assert rules(learner) == ["none"]
-    assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
-    # Exactly what was there before: what the learner had set up there by hand too.
-    assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
-    learner.cluster.administer("node01", "nft delete table ip own")
-    assert log.of_cluster(learner.cluster).open() == []
-    assert "Put back" not in learner("up")
-
-
-def test_a_node_that_was_started_anew_meanwhile_is_put_back_like_the_others(
-    learner: Beowulf,
-) -> None:
-    set_(learner, "firewall", "10")
-    learner.cluster.kill("node01")
-    learner("up")
-    assert rules(learner) == ["10", "none"]
-    assert "UNLIKE: 10, but node01 none" in learner("tune")
-    learner("tune", "revert")
-    assert rules(learner) == ["none", "none"]
-
-
-def test_the_checklist_finds_the_node_that_is_unlike(learner: Beowulf) -> None:
-    found = {each.question.name: each for each in checklist.ask(learner.cluster)}
-    assert found["driver"].by_node["node00"].startswith("veth")
-    assert all(each.alike and each.as_wanted for each in found.values()), found
-    set_(learner, "firewall", "10")
-    learner.cluster.administer("node01", "nft flush ruleset")
-    plain = json.loads(learner("tune", "--json"))
-    asked = {each["name"]: each for each in plain["checklist"]}
-    assert asked["firewall"]["answers"] == {"node00": "10", "node01": "none"}
-    assert not asked["firewall"]["alike"]
-    assert not asked["firewall"]["as_wanted"]
-    assert asked["kernel"]["alike"]
-    assert set(asked["rebooted since"]["answers"].values()) == {"no"}
-    assert [each["knob"] for each in plain["open"]] == ["firewall"]
-    learner("tune", "revert")
 
 
 def test_a_trial_is_measured_and_put_back_where_nobody_can_be_asked(learner: Beowulf) -> None:
@@ -226,11 +162,9 @@ def test_all_that_is_untuned_is_tried_alone_and_then_together(
         "records": learner.here,
         "as_json": True,
     }
-    tune.all_(keep=False, revert=False, **options)
-    assert json.loads(capsys.readouterr().out)["trials"] == []
     set_(learner, "firewall", "100")
     set_(learner, "delayed-ack", "quick")
-    tune.all_(keep=True, revert=False, **options)
+    tune_paper.all_(keep=True, revert=False, **options)
     told = json.loads(capsys.readouterr().out)["trials"]
     firewall, acks = {"firewall": "none"}, {"delayed-ack": "delayed"}
     assert [each["knobs"] for each in told] == [firewall, acks, firewall | acks]
@@ -245,6 +179,34 @@ def test_all_that_is_untuned_is_tried_alone_and_then_together(
     assert rules(learner) == ["none", "none"]
 
 
+def test_on_a_cluster_that_nobody_has_touched_papers_state_is_made_and_taken_away(
+    learner: Beowulf, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The measurement is shortened; what it measures, the tests of E6 show."""
+    monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
+    monkeypatch.setattr(e6_knobs, "QUICK_LENGTH", Length(blocks=1, most_blocks=1, samples=3))
+    monkeypatch.setattr(e6_knobs, "QUICK_LAUNCHES", 1)
+    here = machines.read(learner.cluster, [find("moderation"), find("firewall")])
+    tune_paper.all_(quick=True, records=learner.here / "all")
+    said = capsys.readouterr().out
+    assert said.startswith("Nobody has turned a knob here, so paper E's state is made first: ")
+    assert "firewall 100" in said
+    assert "tcp-low-latency: Nothing: Linux 4.14" in said
+    assert "`beowulf tune apply tcp-low-latency 1 --host` turns it" in said
+    if not here["moderation"]["node00"].absent:
+        assert "Each alone, added up: " in said
+    assert "Everything is as it was." in said
+    assert machines.read(learner.cluster, [find("moderation"), find("firewall")]) == here
+    (file,) = (learner.here / "all").glob("E6-*.json")
+    made = (Record.load(file), file)
+    monkeypatch.setattr(notebook, "measure_and_save", lambda *_, **__: made)
+    tune_paper.all_(quick=True, records=learner.here / "all", as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["state"]["firewall"] == "100"
+    assert {each["knob"] for each in told["trials"]} >= {"firewall"}
+    assert "irqbalance" in told["absent"]
+
+
 def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
     with changing(learner.cluster, [(find("firewall"), "10")]):
         said = learner("tune", "apply", "pinning", "one", "--unmeasured", code=1)
@@ -255,7 +217,7 @@ def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
     ("words", "code", "sentence"),
     [
         (("apply", "firewal"), 2, "There is no knob 'firewal'. There are: moderation"),
-        (("show", "nothing"), 2, "There is no knob 'nothing'."),
+        (("show", "latency"), 2, "There is no knob 'latency'."),
         (("apply", "firewall", "77"), 2, "firewall is one of none, 10, 100, 1000, conntrack"),
         (("apply", "moderation", "99999"), 2, "from 0 to 10,000 microseconds, not '99999'"),
         (("apply", "nagle"), 1, "not observable here: each program sets it for itself"),
@@ -280,9 +242,39 @@ def test_what_a_knob_of_this_machine_would_change_is_listed(learner: Beowulf) ->
     assert not (learner.here / "state-tuned.jsonl").exists()
 
 
+def test_a_person_who_says_no_has_changed_nothing(
+    learner: Beowulf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a terminal, what belongs to the machine is shown first and asked about."""
+    asked: list[str] = []
+
+    def no(question: str) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr(tune_trial, "_somebody", lambda: True)
+    monkeypatch.setattr(typer, "confirm", no)
+    with pytest.raises(typer.Exit):
+        tune_trial.allow(find("tcp-low-latency"), "1", True)
+    assert asked == ["Run them?"]
+    assert not (learner.here / "state-tuned.jsonl").exists()
+
+
+@pytest.mark.parametrize("knob", ["firewall", "moderation"])
+def test_the_knobs_of_another_kind_of_cluster_are_not_turned(tmp_path: Path, knob: str) -> None:
+    recorded = RecordedCluster(tmp_path)
+    with (
+        pytest.raises(LabError, match="kind recorded"),
+        changing(recorded, [(find(knob), find(knob).shows)]),
+    ):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
 def test_without_a_cluster_that_is_said(tmp_path: Path) -> None:
     nobody = Beowulf(tmp_path / "none", tmp_path)
-    for words in (("tune",), ("tune", "apply", "firewall", "10"), ("tune", "all")):
+    commands = (("apply", "firewall", "10"), ("all",), ("compare",))
+    for words in (("tune",), *(("tune", *each) for each in commands)):
         assert "No cluster runs." in nobody(*words, code=1)
     assert nobody("tune", "revert") == "Nothing was to be put back.\n"
     assert "Paper E" in nobody("tune", "show", "moderation")
@@ -310,7 +302,7 @@ def test_a_knob_of_this_machine_is_turned_with_host_and_put_back(learner: Beowul
         [*words, *learner.command],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         env=learner.environment,
         cwd=learner.here,
     )

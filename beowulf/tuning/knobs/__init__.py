@@ -14,6 +14,7 @@ from beowulf.tuning.knobs.irqbalance import Irqbalance
 from beowulf.tuning.knobs.moderation import Moderation
 from beowulf.tuning.knobs.mtu import Mtu
 from beowulf.tuning.knobs.nagle import Nagle
+from beowulf.tuning.knobs.nothing import Nothing
 from beowulf.tuning.knobs.offloads import Offloads
 from beowulf.tuning.knobs.patient_polling import PatientPolling
 from beowulf.tuning.knobs.pinning import Pinning
@@ -22,12 +23,14 @@ from beowulf.tuning.knobs.socket_buffers import SocketBuffers
 from beowulf.tuning.knobs.tcp_low_latency import TcpLowLatency
 from beowulf.tuning.knobs.threaded_napi import ThreadedNapi
 
-# Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program.
+# Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program; and
+# nothing, to try a measurement on.
 EACH: tuple[Knob, ...] = (
     *(Moderation(), Irqbalance(), Firewall(), TcpLowLatency()),
     *(IrqAffinity(), ThreadedNapi(), BusyPolling(), Offloads(), Rings(), Mtu()),
     *(SocketBuffers(), Nagle(), DelayedAck()),
     *(Governor(), IdleStates(), Pinning(), PatientPolling()),
+    Nothing(),
 )
 ALL: dict[str, Knob] = {knob.name: knob for knob in EACH}
 

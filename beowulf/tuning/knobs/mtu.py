@@ -21,7 +21,7 @@ class Mtu(Knob):
     here = (
         "The same as on a PC: the nodes and the ports of the switch get it. A cable of 100mbit lets frames of about"
         " 3,000 bytes through at most, because of how it is slowed down; 9000 needs `beowulf up --rate 1gbit` or `off`."
-        " `beowulf up` sets it back to 1500."
+        " `beowulf up` sets it back to 1500, unless it was kept."
     )
     kinds = ("local", "VM", "PC")
     elsewhere = "On PCs and VMs: `ip link set eth0 mtu 9000` on each, and a switch that is told to allow it."

@@ -1,0 +1,245 @@
+"""Before and after side by side: does each program's gain stand beside the ping-pong's, and is all as it was?"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from overlap_records import busy, record
+from running import Beowulf
+
+from beowulf.cli import tune_paper, tune_tables
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point, Record, newest
+from beowulf.studies import before_after as both
+from beowulf.studies import e3_hpl, e4_hpcc, e5_application, l2_applications
+from beowulf.studies.states import AFTER, BEFORE
+from beowulf.suites.hpcc_results import RESULTS
+from beowulf.suites.sequences import Collection
+from beowulf.tuning import machines, testbed
+from beowulf.tuning.knobs import ALL
+
+LAUNCHES = 4
+
+
+def points(quantity: str, before: float, after: float, **at: Any) -> list[Point]:
+    """One sample a launch in each state; the launches after are apart by a hundredth or two."""
+    found = []
+    for launch in range(LAUNCHES):
+        wide = 1 + 0.01 * (launch - 1.5)
+        for state, us in ((BEFORE, before), (AFTER, after * wide)):
+            found.append(Point({**at, "state": state, "launch": launch}, quantity, [us]))
+    return found
+
+
+def kernels(ping: float = 0.2, **after: float) -> Record:
+    """L2 as a quiet machine would measure it: each time after is so many times that before."""
+    found = points(HALF, 50.0, 50.0 * ping)
+    for name in l2_applications.KERNELS:
+        found += points(l2_applications.TIME, 0.5, 0.5 * after.get(name, 0.8), kernel=name)
+    return record(l2_applications.ID, found)
+
+
+def search(after: float = 0.9) -> Record:
+    """E5 with a ping-pong that is 42 % shorter, as in the paper."""
+    found = [*points(HALF, 50.0, 29.0), *points(e5_application.TOTAL, 4.0, 4 * after, parts=4)]
+    return record(e5_application.ID, found, sweep={"parts": [1, 4], "states": [BEFORE, AFTER]})
+
+
+def suite() -> Record:
+    """E4, whose rates double where its times halve."""
+    found = points(HALF, 50.0, 25.0) + points(e4_hpcc.WHOLE, 20.0, 10.0)
+    for result in RESULTS:
+        better = 0.5 if result.smaller_is_better else 2.0
+        found += points(result.key, 10.0, 10.0 * better, result=result.key)
+    return record(e4_hpcc.ID, found, sweep={"n": 320, "states": [BEFORE, AFTER]})
+
+
+def test_a_row_has_both_states_and_the_papers_change() -> None:
+    ping, whole = both.rows(search())
+    assert (ping.what, ping.synthetic, ping.paper_percent) == ("ping-pong, 8 B", True, -42)
+    assert (whole.what, whole.unit, whole.paper_percent) == ("search, 4 parts", "s", -11)
+    assert whole.percent[0] == pytest.approx(-10, abs=1)
+    assert whole.before == pytest.approx(4.0, rel=0.01)
+
+
+def test_a_rate_that_doubles_is_half_of_the_time() -> None:
+    rows = both.rows(suite())
+    assert [row.what for row in rows] == [
+        "ping-pong, 8 B",
+        "b_eff, 8 B",
+        "b_eff, 8 B in rings",
+        "PTRANS",
+        "HPL, 320 equations",
+        "hpcc, all of it",
+    ]
+    assert all(row.percent[0] == pytest.approx(-50, abs=1) for row in rows)
+    assert [row.paper_percent for row in rows[-2:]] == [-56, -29]
+
+
+@pytest.mark.parametrize(
+    ("made", "begins"),
+    [
+        (kernels(), "A message gains more than any program: the ping-pong -80 %"),
+        (kernels(IS=0.1), "One program gains more than a message:"),
+        (kernels(ping=0.8, IS=0.8), "Whether a message gains more than any program cannot be told"),
+    ],
+)
+def test_the_conclusion_is_what_the_records_show(made: Record, begins: str) -> None:
+    assert both.conclusion(both.rows(made)).startswith(begins)
+
+
+def test_a_record_of_one_state_or_of_another_study_has_no_rows() -> None:
+    made = search()
+    made.points = [point for point in made.points if point.at["state"] == BEFORE]
+    assert both.rows(made) == []
+    assert both.conclusion([]) == ""
+    with pytest.raises(UsageError, match="A5 has no before and after"):
+        both.rows(record("A5", []))
+    with pytest.raises(LabError, match="nothing that was measured"):
+        both.picture([])
+
+
+def test_the_printed_table_and_the_picture_have_every_row() -> None:
+    rows = {both.KERNELS: both.rows(kernels()), both.SEARCH: both.rows(search())}
+    printed = "\n".join(tune_tables.compared(rows))
+    assert "search, 4 parts" in printed
+    assert "-11 %" in printed
+    every = [row for each in rows.values() for row in each]
+    figure = both.picture(every)
+    assert len(figure.table) == len(every)
+    assert all(row.what in figure.alt for row in every)
+
+
+def test_a_busy_machine_is_told() -> None:
+    assert both.doubts([kernels()]) == []
+    assert "the load before the start was 9.0" in both.doubts([busy(kernels())])[0]
+
+
+# The command
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch, cluster: NamespaceCluster) -> dict[str, Record]:
+    """Records that stand for the measurements of the command."""
+    monkeypatch.setenv("BEOWULF_STATE", str(cluster.folder))
+    given: dict[str, Record] = {both.KERNELS: kernels(), both.SEARCH: search()}
+
+    def measure(name: str, *_: object, **__: object) -> tuple[Record, Path]:
+        if name not in given:
+            raise LabError(f"{name} is not installed on node00.")
+        return given[name], Path()
+
+    monkeypatch.setattr(both, "measure", measure)
+    return given
+
+
+@pytest.mark.cluster
+def test_what_is_not_installed_is_left_out_unless_it_was_asked_for(
+    made: dict[str, Record], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tune_paper.compare([], quick=True, picture=tmp_path / "gain.svg", records=tmp_path)
+    said = capsys.readouterr().out
+    assert "A message gains more than any program" in said
+    assert "Left out: hpcc: hpcc is not installed on node00." in said
+    assert (tmp_path / "gain.svg").exists()
+    with pytest.raises(LabError, match="hpcc is not installed"):
+        tune_paper.compare([both.HPCC], records=tmp_path)
+    made.clear()
+    with pytest.raises(LabError, match=r"Nothing could be measured.*kernels is not installed"):
+        tune_paper.compare([], records=tmp_path)
+
+
+@pytest.mark.cluster
+def test_who_stops_it_stops_all_of_it(
+    made: dict[str, Record], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made[both.KERNELS].complete = False
+    made[both.KERNELS].warnings = ["The measurement was cut short: it was stopped"]
+    with pytest.raises(typer.Exit) as ended:
+        tune_paper.compare([], records=tmp_path)
+    assert ended.value.exit_code == 1
+    said = capsys.readouterr()
+    assert "beowulf: The measurement was cut short: it was stopped" in said.err
+    assert "Do not rely on it: the measurement was cut short" in said.out
+    assert "search" not in said.out
+
+
+@pytest.mark.cluster
+@pytest.mark.usefixtures("made")
+def test_the_same_is_to_be_had_as_plain_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tune_paper.compare([both.SEARCH], records=tmp_path, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    (ping, whole) = told["programs"][both.SEARCH]
+    assert ping["percent"]["median"] < whole["percent"]["median"] < 0
+    assert whole["paper_percent"] == -11
+
+
+@pytest.mark.cluster
+def test_what_cannot_be_compared_is_a_sentence_and_changes_nothing(at_cluster: Beowulf) -> None:
+    said = at_cluster("tune", "compare", "linpack", code=2)
+    assert "There is no program 'linpack'. There are: kernels, search, hpl, hpcc." in said
+    at_cluster("tune", "apply", "firewall", "10", "--unmeasured")
+    try:
+        said = " ".join(at_cluster("tune", "compare", "kernels", code=1).split())
+        assert "firewall is 10 and not none" in said
+        assert "`beowulf tune revert` puts back what was there." in said
+    finally:
+        at_cluster("tune", "revert")
+    assert not list(at_cluster.here.glob("records/*"))
+
+
+# Measured
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(not shutil.which("blastn"), reason="ncbi-blast+ is not installed")
+def test_a_search_is_measured_in_both_states_and_all_is_as_it_was(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(e5_application, "QUICK", Collection(bases=60_000, queries=5, seed=3))
+    monkeypatch.setattr(e5_application, "PARTS", (1, 2))
+    monkeypatch.setattr(e5_application, "QUICK_LAUNCHES", 1)
+    knobs = [ALL[name] for name in testbed.TESTBED]
+    before = machines.read(cluster, knobs)
+    found, file = both.measure(both.SEARCH, cluster, tmp_path, quick=True)
+    assert machines.read(cluster, knobs) == before
+    assert newest(tmp_path, "E5", both.VARIANT) is not None
+    assert Record.load(file).sweep["testbed"] == testbed.parts(cluster)
+    totals = [point for point in found.points if point.quantity == e5_application.TOTAL]
+    assert [point.at["state"] for point in totals] == [BEFORE, AFTER]
+    assert found.complete, found.warnings
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", [both.HPL, both.HPCC])
+def test_hpl_and_hpcc_are_given_both_states(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Their measurement is replaced: that hpcc runs in any state, tests/suites shows."""
+    seen: dict[str, dict[str, str]] = {}
+
+    def measure(*_: object, quick: bool, states: Any, size: int, **__: object) -> Record:
+        assert quick
+        assert size == both.QUICK_EQUATIONS
+        for state, become in states.items():
+            become()
+            readings = machines.read(cluster, [ALL[testbed.FIREWALL]])[testbed.FIREWALL]
+            seen[state] = {place: each.value for place, each in readings.items()}
+        return suite()
+
+    for study in (e3_hpl, e4_hpcc):
+        monkeypatch.setattr(study, "measure", measure)
+    both.measure(name, cluster, tmp_path, quick=True)
+    assert seen == {
+        BEFORE: dict.fromkeys(cluster.nodes, "100"),
+        AFTER: dict.fromkeys(cluster.nodes, "none"),
+    }

@@ -1,0 +1,96 @@
+"""Nodes that go away and return: is each as it is to be, put back or put in again?"""
+
+from __future__ import annotations
+
+import pytest
+from running import Beowulf
+from turned import rules, set_
+
+from beowulf.tuning import log, machines
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs import find
+
+pytestmark = pytest.mark.cluster
+
+
+def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> None:
+    mine = "nft add table ip own"
+    learner.cluster.administer("node01", mine)
+    set_(learner, "firewall", "10")
+    learner.cluster.kill("node01")
+    assert "node01 is down" in learner("tune", "apply", "firewall", "none", code=1)
+    said = learner("tune", "revert")
+    assert "node01 does not run: `beowulf up` starts it and puts it back too." in said
+    assert "asked back (not yet node01)" in learner("tune", "log")
+    assert rules(learner) == ["none"]
+    assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
+    # Exactly what was there before: what the learner had set up there by hand too.
+    assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
+    learner.cluster.administer("node01", "nft delete table ip own")
+    assert log.of_cluster(learner.cluster).open() == []
+    assert "Put back" not in learner("up")
+
+
+def test_what_was_kept_is_put_in_again_on_a_node_that_is_started_anew_and_reverted_like_on_the_others(
+    learner: Beowulf,
+) -> None:
+    set_(learner, "firewall", "10")
+    set_(learner, "firewall", "100")
+    set_(learner, "delayed-ack", "quick")
+    learner.cluster.kill("node01")
+    said = learner("up")
+    assert "Put in again on node01, as you kept it: firewall 100, delayed-ack quick." in said
+    assert rules(learner) == ["100", "100"]
+    acks = machines.read(learner.cluster, [find("delayed-ack")])["delayed-ack"]
+    assert {each.value for each in acks.values()} == {"quick"}
+    assert "Put in again" not in learner("up")
+    assert learner("tune", "revert").startswith("Put back: ")
+    assert rules(learner) == ["none", "none"]
+    assert "Put in again" not in learner("up")
+
+
+def test_frames_that_were_kept_long_stay_long_when_the_cluster_is_healed(learner: Beowulf) -> None:
+    """Healing makes every frame 1500 bytes, at the switch too; a slower cable may not take longer ones."""
+    set_(learner, "mtu", "3000")
+    assert "as you kept it: mtu 3000." in learner("up")
+    lengths = machines.read(learner.cluster, [find("mtu")])["mtu"]
+    assert {each.value for each in lengths.values()} == {"3000"}
+    said = " ".join(learner("up", "--rate", "10mbit").split())
+    assert "mtu was kept and is not put in again: A cable of 10mbit lets packets of 1,586" in said
+    learner("tune", "revert")
+    lengths = machines.read(learner.cluster, [find("mtu")])["mtu"]
+    assert {each.value for each in lengths.values()} == {"1500"}
+    learner("up", "--rate", "100mbit")
+
+
+def test_a_node_that_goes_away_in_the_middle_of_a_trial_is_put_back_when_it_returns(
+    learner: Beowulf,
+) -> None:
+    mine = "nft add table ip own"
+    learner.cluster.administer("node01", mine)
+
+    def goes_away() -> None:
+        with changing(learner.cluster, [(find("firewall"), "10")]) as changes:
+            changes(True)
+            learner.cluster.kill("node01")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        goes_away()
+    assert rules(learner) == ["none"]
+    assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
+    assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
+    learner.cluster.administer("node01", "nft delete table ip own")
+    assert log.of_cluster(learner.cluster).open() == []
+
+
+def test_nodes_that_return_while_knobs_are_turned_are_up_all_the_same(learner: Beowulf) -> None:
+    set_(learner, "firewall", "10")
+    with changing(learner.cluster, [(find("delayed-ack"), "quick")]):
+        learner.cluster.kill("node01")
+        said = learner("up")
+    assert "2 nodes are up" in said
+    assert "Another `beowulf tune` is turning knobs." in said
+    assert "Put in again on node01, as you kept it: firewall 10." in learner("up")
+    learner("tune", "revert")
+    assert rules(learner) == ["none", "none"]
