@@ -24,6 +24,8 @@
  * --chunk-us  a sample is a chunk: the mean of as many as last so long together
  * --seed      of the orders
  */
+#define _DEFAULT_SOURCE /* syscall; so it comes before any file */
+
 #include "on_command.h"
 #include "socket_pair.h"
 
