@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from running import Beowulf
 
@@ -20,6 +21,14 @@ def pytest_configure() -> None:
     """Hear Ctrl-C even where a script started this in its background: programs that tests start inherit it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The same examples in every run, however long one of them takes on a busy machine.
+    hypothesis.settings.register_profile(
+        "same",
+        derandomize=True,
+        deadline=None,
+        suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    )
+    hypothesis.settings.load_profile("same")
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,8 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
 
 COMMAND = str(places.python_bin() / "beowulf")
-PATIENCE_S = 60.0
+# Of one command, and of one wait: so long only where something hangs, however busy the machine is.
+PATIENCE_S = 240.0
 
 
 class Beowulf:
@@ -147,12 +148,17 @@ def at_switch(cluster: NamespaceCluster, command: str) -> str:
     return done.stdout
 
 
-def wait_until(ready: Callable[[], object], what: str, patience_s: float = 20.0) -> None:
+def wait_until(ready: Callable[[], object], what: str, patience_s: float = PATIENCE_S) -> None:
     """Look again and again, until `ready` says so; fail with `what` was waited for."""
     deadline = time.monotonic() + patience_s
     while not ready():
         assert time.monotonic() < deadline, f"{what}: not within {patience_s:g} s"
         time.sleep(0.01)
+
+
+def nothing_runs(learner: Beowulf) -> None:
+    """Wait until nothing of a learner's runs any more: what was killed still needs a core to end."""
+    wait_until(lambda: not learner.processes(), "nothing of the learner's runs any more")
 
 
 def traces(learner: Beowulf) -> dict[str, set[str]]:

@@ -35,7 +35,7 @@ def run(
             RANKS,
             [str(folder), str(limit)],
             environment=environment,
-            timeout_s=60,
+            timeout_s=240,
         )
     assert done.returncode == 0, done.stderr
     assert wire.dropped == 0

@@ -119,7 +119,7 @@ def test_a_real_run_adds_up(
     assert control["request to send"] == control["clear to send"] == asked
     assert control["rendezvous data"] == asked
     assert mpi["setup"]["calls"] == mpi["connections"]
-    assert 0 < mpi["setup"]["syn_to_answer_s"] < 1
+    assert mpi["setup"]["syn_to_answer_s"] > 0
     assert found["ssh"]["connections"] >= 1
     keys = fields(file, "tcp.stream", "ssh.message_code", "tcp.dstport")
     assert found["ssh"]["setup"]["logins"] == sum(row[1:] == ["21", "22"] for row in keys)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from running import Beowulf
+from running import PATIENCE_S, Beowulf, at_switch, wait_until
 
 from beowulf.capture.analysis import analyse
 from beowulf.capture.mpi_messages import messages
@@ -29,11 +29,20 @@ def files(
     found = {where: folder / f"{where}.pcapng" for where in ("switch", "node02", "nodes")}
     wires = {where: cluster.capture(path, where=where) for where, path in found.items()}
     with wires["switch"], wires["node02"], wires["nodes"] as wire:
-        done = mpi.launch(cluster, sends, 4, [str(folder), "131040"], timeout_s=60)
+        done = mpi.launch(cluster, sends, 4, [str(folder), "131040"], timeout_s=PATIENCE_S)
+        # The last words of a connection are to be in all captures, or in none.
+        wait_until(lambda: not any(talks(cluster, node) for node in cluster.nodes), "all closed")
     assert done.returncode == 0, done.stderr
     assert wire.dropped_by_interface == dict.fromkeys(cluster.nodes, 0)
     assert wire.facts()["interfaces"] == list(cluster.nodes)
     return found
+
+
+def talks(cluster: NamespaceCluster, node: str) -> list[str]:
+    """The node's TCP connections that may still send something, apart from those of ssh."""
+    ask = "ss --no-header --numeric --tcp state connected exclude time-wait"
+    lines = cluster.administer(node, ask).stdout.splitlines()
+    return [line for line in lines if not any(word.endswith(":22") for word in line.split())]
 
 
 def frames(path: Path, at: str = "") -> list[tuple[int, ...]]:
@@ -51,8 +60,9 @@ def test_each_node_has_an_interface_of_its_name_and_time_goes_on(
 ) -> None:
     table = read(files["nodes"])
     assert tuple(sorted(set(table["interface"]))) == cluster.nodes
-    # Two cores may take two packets in either order; what dumpcap hands over is late by 250 ms.
-    assert (table["time_ns"].diff().iloc[1:] > -10_000_000).all()
+    # Two cores may take two packets in either order, and a core may be taken away in between; what dumpcap hands
+    # over is late by 250 ms.
+    assert (table["time_ns"].diff().iloc[1:] > -200_000_000).all()
 
 
 def test_what_is_captured_of_a_node_is_what_the_node_sees(files: dict[str, Path]) -> None:
@@ -128,6 +138,8 @@ def test_what_the_other_nodes_saw_is_kept_when_one_dies(beowulf: Beowulf, tmp_pa
         with wire:
             beowulf("ssh", "node00", "ping -q -c 1 node01 && ping -q -c 1 node02")
             beowulf.cluster.kill("node02")
+            # The kernel takes a cable away when it has the time for it.
+            wait_until(lambda: "node02" not in at_switch(beowulf.cluster, "ip link"), "no cable")
             beowulf("ssh", "node00", "ping -q -c 1 node01")
 
     with pytest.raises(LabError, match="port node02 ended before it was to"):

@@ -92,7 +92,9 @@ single.packets({file!r}, "tcp.port ==")
 def test_it_works_in_jupyter_where_pyshark_itself_does_not(file: Path) -> None:
     cell = nbformat.v4.new_code_cell(IN_A_NOTEBOOK.format(file=str(file)))
     notebook = nbformat.v4.new_notebook(cells=[cell])
-    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    NotebookClient(
+        notebook, timeout=240, startup_timeout=240, kernel_name="python3", allow_errors=True
+    ).execute()
     said = "".join(output.get("text", "") for output in cell.outputs)
     failed = [output for output in cell.outputs if output.output_type == "error"]
     assert "by itself: " in said
@@ -156,5 +158,5 @@ def test_an_installed_dissector_does_not_stand_in_the_way(
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     dissector.install()
     assert [each.mpich.tag for each in single.packets(file, "mpich.tag")] == ["5", "6"]
-    done = subprocess.run(dissector.tshark_words(file), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(dissector.tshark_words(file), capture_output=True, text=True, timeout=240)
     assert "Lua" not in done.stderr

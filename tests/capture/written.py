@@ -286,7 +286,7 @@ def tshark(file: Path, *arguments: str) -> str:
         ["tshark", "-n", *plain, "-r", str(file), *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
     return done.stdout
 
@@ -326,7 +326,7 @@ class Capinfos:
 
 def capinfos(file: Path) -> Capinfos:
     words = ["capinfos", "-T", "-r", "-M", "-m", "-c", "-d", "-u", str(file)]
-    line = subprocess.run(words, capture_output=True, text=True, timeout=60).stdout.strip()
+    line = subprocess.run(words, capture_output=True, text=True, timeout=240).stdout.strip()
     _, packets, wire_bytes, duration_s = line.split(",")
     seconds = 0.0 if duration_s == "n/a" else float(duration_s)
     return Capinfos(int(packets), int(wire_bytes), seconds)

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from running import Beowulf, traces, wait_until
+from running import PATIENCE_S, Beowulf, nothing_runs, traces, wait_until
 
 from beowulf.errors import LabError
 
@@ -37,7 +37,7 @@ def test_nothing_is_left_after_down(beowulf: Beowulf) -> None:
     beowulf("down")
     assert not beowulf.state.exists()
     assert traces(beowulf) == before
-    assert beowulf.processes() == []
+    nothing_runs(beowulf)
     assert "No cluster was running" in beowulf("down")
 
 
@@ -57,11 +57,11 @@ def test_down_ends_ranks_captures_and_sessions(beowulf: Beowulf, tmp_path: Path)
     wire = beowulf.cluster.capture(tmp_path / "wire.pcapng")
     with pytest.raises(LabError, match="capture at the switch ended"), wire:
         beowulf("down")
-    assert run.wait(20) == 1
+    assert run.wait(PATIENCE_S) == 1
     assert "Traceback" not in run.stdout.read()
-    assert session.wait(20) != 0
-    assert entered.wait(20) == -signal.SIGKILL
-    assert beowulf.processes() == []
+    assert session.wait(PATIENCE_S) != 0
+    assert entered.wait(PATIENCE_S) == -signal.SIGKILL
+    nothing_runs(beowulf)
     assert traces(beowulf) == before
 
 
@@ -80,8 +80,8 @@ def test_down_ends_a_session_that_was_stopped_by_ctrl_z(beowulf: Beowulf) -> Non
     os.killpg(session.pid, signal.SIGSTOP)
     beowulf("down")
     os.killpg(session.pid, signal.SIGCONT)
-    assert session.wait(20) != 0
-    assert beowulf.processes() == []
+    assert session.wait(PATIENCE_S) != 0
+    nothing_runs(beowulf)
 
 
 def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf) -> None:
@@ -92,7 +92,7 @@ def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf) -> None:
         interrupted.kill()
         interrupted.wait()
         beowulf("down")
-        assert beowulf.processes() == []
+        nothing_runs(beowulf)
         assert not beowulf.state.exists()
 
 
@@ -115,10 +115,10 @@ def test_an_up_that_is_interrupted_at_any_moment_leaves_nothing_that_up_or_down_
         if number != signal.SIGKILL:  # a signal while Python itself starts is Python's to answer
             wait_until(lambda up=interrupted: answers_to_hangup(up), "the command has begun")
         interrupted.send_signal(number)
-        said, _ = interrupted.communicate(timeout=60)
+        said, _ = interrupted.communicate(timeout=PATIENCE_S)
         if interrupted.returncode == 1:
             assert "beowulf: stopped." in said
-            assert beowulf.processes() == [], f"stopped after {moment_s:.3f} s"
+            nothing_runs(beowulf)
         if turn % 2:
             assert "4 nodes are up" in beowulf("up"), f"interrupted after {moment_s:.3f} s"
             said = beowulf("ssh", "node00", "ssh node03 hostname")
@@ -146,7 +146,7 @@ def test_an_interrupted_healing_leaves_the_cluster_running(beowulf: Beowulf) -> 
         healing = beowulf.start("up")
         time.sleep(delay_s)
         healing.send_signal(signal.SIGINT)
-        healing.communicate(timeout=60)
+        healing.communicate(timeout=PATIENCE_S)
         assert beowulf.cluster.rack.process == mark
         beowulf("up")
         assert beowulf("ssh", "node00", "ssh node02 hostname").strip() == "node02"

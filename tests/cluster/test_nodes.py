@@ -119,4 +119,4 @@ def test_a_node_describes_itself_for_a_record(cluster: NamespaceCluster) -> None
 
 def test_every_pair_of_nodes_exchanges_a_ping(cluster: NamespaceCluster) -> None:
     for node, peer in permutations(cluster.nodes, 2):
-        assert "1 received" in asked(cluster, node, f"ping -n -c 1 -W 2 {peer}")
+        assert "1 received" in asked(cluster, node, f"ping -n -c 1 -W 20 {peer}")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from ordinary import ada, give
-from running import Learner, wait_until
+from running import PATIENCE_S, Learner, wait_until
 
 from beowulf import places
 
@@ -61,7 +61,7 @@ def test_a_login_has_a_terminal(learner: Learner) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         cwd=learner.here,
         env=learner.environment,
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 from ordinary import ada, give
-from running import Beowulf, Learner, wait_until
+from running import PATIENCE_S, Beowulf, Learner, wait_until
 
 from beowulf import places
 
@@ -165,7 +165,7 @@ def test_a_session_that_is_told_to_end_leaves_no_ssh_behind(shell: Beowulf) -> N
     assert session.stdout
     assert session.stdout.readline() == "started\n"
     session.send_signal(signal.SIGTERM)
-    assert session.wait(20) == 1
+    assert session.wait(PATIENCE_S) == 1
     wait_until(
         lambda: not any(words.startswith("ssh -T node01") for words in shell.processes()), "no ssh"
     )
@@ -212,7 +212,7 @@ def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learn
         input=typed,
         stdout=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         cwd=hostile.here,
         env={**hostile.environment, "SHLVL": "1"},  # `script` starts a shell of its own
     )

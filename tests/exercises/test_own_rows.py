@@ -76,8 +76,9 @@ def test_right_rows_are_measured_beside_the_null_call(
     assert list(table["row"]) == [own_rows.EXAMPLE, *own_rows.YOURS]
     assert (table["best_us"] <= table["median_us"]).all()
     us = own_rows.best_us(record)
-    # Two calls that move a word take longer than one that does nothing, on any machine.
-    assert us[own_rows.PIPE] > us[own_rows.EXAMPLE]
+    # No machine does it in less, and a busy one takes longer: a look at the clock, one system call, and two.
+    least = dict(zip((own_rows.EXAMPLE, *own_rows.YOURS), (0.01, 0.002, 0.01, 0.02), strict=True))
+    assert all(us[row] > least[row] for row in least)
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,9 @@ def test_what_was_right_for_one_conversation_is_wrong_for_the_next(
     copied = [f"    return {point.facts['ours']}\n" for point in first.points]
     second = tally.measure(cluster, solved(desk, *copied), chance=random.Random(2))
     assert first.program["arguments"] != second.program["arguments"]
-    assert not any(point.facts["right"] for point in second.points)
+    # How many acknowledgements there are is up to chance, and may be the same again; the bytes are not.
+    right = {point.at["count"]: point.facts["right"] for point in second.points}
+    assert not right["bytes_a_message"]
 
 
 @pytest.mark.parametrize(

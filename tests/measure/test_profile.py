@@ -15,7 +15,7 @@ from beowulf.errors import LabError
 from beowulf.measure import profile
 from beowulf.measure.profile import BEGINS, Profile, Sieve
 
-PATIENCE_S = 120.0
+PATIENCE_S = 400.0
 INT, RANKS = 4, 4
 # By call, of all four ranks together: how many, and the bytes that they give to MPI to send.
 EXPECTED = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ordinary import ada
-from running import wait_until
+from running import PATIENCE_S, wait_until
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
@@ -110,7 +110,7 @@ def test_a_measurement_that_is_ended_by_a_signal_leaves_them_too(
         assert process.stdout.readline() == "changed\n"
         assert settings(cluster) != before
         os.killpg(process.pid, number)
-        process.wait(10)
+        process.wait(PATIENCE_S)
         wait_until(lambda: settings(cluster) == before, "the buffers are back")
 
 
