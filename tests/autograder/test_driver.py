@@ -1,0 +1,350 @@
+"""Is every submission of a class graded, whatever one of them does, and does nothing that was graded get lost?"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import fabricated
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+from sqlalchemy.exc import OperationalError
+
+from autograder import driver, grading, sandbox
+from autograder.course import Course, Graded
+from autograder.entries import Entries
+from autograder.foundation import make_course
+from autograder.grading import Outcome
+from autograder.score import MIME_TYPE
+from autograder.workers import Workers
+from beowulf.errors import LabError, UsageError
+
+SLUG = "01-validation"
+WORTH = 16  # of a perfect hand-in, without what a person gives
+
+
+@pytest.fixture(scope="module")
+def released_course(tmp_path_factory: pytest.TempPathFactory, sandboxed: None) -> Course:
+    made = make_course(tmp_path_factory.mktemp("class") / "course")
+    made.release("01")
+    return made
+
+
+@pytest.fixture
+def course(released_course: Course) -> Course:
+    """The course with no hand-in in it."""
+    for name in ("submitted", "autograded", "reports"):
+        shutil.rmtree(released_course.folder / name, ignore_errors=True)
+    with released_course.gradebook() as book:
+        for student in list(book.students):
+            book.remove_student(student.id)
+    return released_course
+
+
+@pytest.fixture
+def perfect(released: Any) -> Any:
+    return fabricated.answered(released, fabricated.RIGHT)
+
+
+def hand_in(course: Course, student: str, notebook: Any, *, records: bool = True) -> Path:
+    folder = course.folder / "submitted" / student / SLUG
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    fabricated.hand_in(folder, notebook, fabricated.records() if records else [])
+    (folder / "timestamp.txt").write_text("2026-02-03 10:00:00.000000 UTC")
+    return folder
+
+
+def handed_in_anew(folder: Path) -> None:
+    (folder / "timestamp.txt").write_text("2026-02-04 10:00:00.000000 UTC")
+
+
+def grade(course: Course, *students: str, **how: Any) -> dict[str, Graded]:
+    found = driver.grade(course, "01", list(students) or None, **{"jobs": 2, **how})
+    return {each.student: each for each in found}
+
+
+def rows(course: Course, student: str) -> dict[str, Any]:
+    """What nbgrader's database has of a submission."""
+    with course.gradebook() as book:
+        (notebook,) = book.find_submission(SLUG, student).notebooks
+        found: dict[str, Any] = {
+            grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+            for grade in notebook.grades
+        }
+        found |= {f"{each.name}, comment": each.auto_comment for each in notebook.comments}
+    return found
+
+
+def autograded(course: Course, student: str) -> Any:
+    path = course.folder / "autograded" / student / SLUG / "validation.ipynb"
+    return nbformat.read(path, as_version=4)
+
+
+def first_cell(notebook: Any, code: str) -> Any:
+    changed = deepcopy(notebook)
+    changed.cells.insert(0, new_code_cell(code))
+    return changed
+
+
+# ---------------------------------------------------------------- the same as nbgrader's own way
+
+
+def test_the_rows_and_the_files_are_those_that_nbgraders_own_command_writes(
+    course: Course, perfect: Any, released: Any
+) -> None:
+    for name, notebook in (("ada", perfect), ("bob", released)):
+        hand_in(course, name, notebook, records=name == "ada")
+        (course.folder / "submitted" / name / SLUG / "ring.c").write_text("/* mine */")
+    ours = grade(course)
+    assert (ours["ada"].points, ours["ada"].of, ours["ada"].by_hand) == (WORTH, 20, 4)
+    assert (ours["bob"].points, ours["bob"].awaiting) == (0, [])
+    for name in ("ada", "bob"):
+        place = course.folder / "autograded" / name / SLUG
+        by_us, files, text = rows(course, name), _files(place), autograded(course, name)
+        result = course.api.autograde(SLUG, name, force=True)
+        assert result["success"], result
+        assert rows(course, name) == by_us
+        assert _files(place) == files
+        assert _without_outputs(autograded(course, name)) == _without_outputs(text)
+        assert _scores(autograded(course, name)) == _scores(text)
+    assert not (course.folder / "autograded" / grading.NEW).exists()
+
+
+def _files(place: Path) -> dict[str, int]:
+    return {str(path.relative_to(place)): path.stat().st_mode for path in sorted(place.rglob("*"))}
+
+
+def _without_outputs(notebook: Any) -> list[Any]:
+    return [(cell.id, cell.cell_type, cell.source, cell.metadata) for cell in notebook.cells]
+
+
+def _scores(notebook: Any) -> list[Any]:
+    data = [out.get("data", {}) for cell in notebook.cells for out in cell.get("outputs", [])]
+    return [each[MIME_TYPE] for each in data if MIME_TYPE in each]
+
+
+def test_the_trusted_points_alone_are_found_without_a_run(course: Course, perfect: Any) -> None:
+    hand_in(course, "ada", perfect)
+    scores = driver.assess(course, SLUG, "ada")
+    assert sum(score.points for score in scores.values()) == WORTH
+    assert not (course.folder / "autograded").exists()
+
+
+# ---------------------------------------------------------------- one spoils nothing for the others
+
+STEAL = """
+import os, pathlib, sys
+found = [name for top, _, names in os.walk('/') if 'site-packages' not in top for name in names
+         if name in ('gradebook.db', 'nbgrader_config.py', 'course.key', 'validation.ipynb')]
+found += [name for name in sys.modules if name.startswith('autograder.rubrics')]
+for place in {places!r}:
+    try:
+        pathlib.Path(place, 'planted').write_text('x')
+        found.append(place)
+    except OSError:
+        pass
+print('found', found)
+"""
+FORGE = f"""
+from IPython.display import display
+import builtins, ast
+display({{'{MIME_TYPE}': {{'points': 100, 'of': 1}}, 'text/plain': 'nan'}}, raw=True)
+class Never(ast.NodeTransformer):
+    def visit_Assert(self, node):
+        return ast.Pass()
+get_ipython().ast_transformers.append(Never())
+builtins.print = lambda *_, **__: None
+import beowulf.notebook
+beowulf.notebook.form = lambda *_: 100
+"""
+
+
+@pytest.mark.filterwarnings("ignore:Non-unique cell id")
+def test_each_cheat_gets_what_its_records_and_answers_earn_and_no_more(
+    course: Course, perfect: Any, released: Any
+) -> None:
+    places = [str(course.folder), str(course.folder / "submitted"), "/usr", "/etc"]
+    hand_in(course, "a-thief", first_cell(released, STEAL.format(places=places)), records=False)
+    forged = first_cell(released, FORGE)
+    for cell in forged.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            cell.metadata["tags"] = ["skip-execution"]
+            cell.metadata["nbgrader"]["points"] = 1e9
+    forged.cells += deepcopy(forged.cells)
+    hand_in(course, "b-forger", forged, records=False)
+    hand_in(course, "c-killer", first_cell(perfect, "import os\nos.kill(os.getppid(), 9)"))
+    hand_in(course, "d-honest", perfect)
+    found = grade(course)
+    assert {name: each.problem for name, each in found.items() if each.problem} == {}
+    points = {name: each.points for name, each in found.items()}
+    assert points == {"a-thief": 0, "b-forger": 0, "c-killer": WORTH, "d-honest": WORTH}
+    assert autograded(course, "a-thief").cells[0].outputs[0].text == "found []\n"
+    assert not list(course.folder.rglob("planted"))
+    shown = json.dumps(autograded(course, "b-forger"))
+    assert '"points": 100' not in shown
+    assert "not run to its end" in autograded(course, "c-killer").cells[0].source
+
+
+@pytest.mark.filterwarnings("ignore:Non-unique cell id")
+def test_what_is_no_notebook_gets_its_sentence_and_stops_no_other(
+    course: Course, perfect: Any
+) -> None:
+    text = json.dumps(perfect)
+    old = json.dumps(json.loads(text) | {"nbformat": 3})
+    doubled = deepcopy(perfect)
+    for cell in doubled.cells:
+        cell["id"] = "the-same"
+    bad = {
+        "a-empty": (b"", "is empty"),
+        "b-text": (b"This is my notebook.", "JSON"),
+        "c-latin": (text.replace("Predict", "Pr\u00e9dire").encode("latin-1"), "UTF-8"),
+        "d-version": (old.encode(), "version 3"),
+        "e-huge": (b" " * 100_000_000, "more than 20 MB"),
+        "f-cut": (text.encode()[:5000], "JSON"),
+    }
+    for name, (content, _) in bad.items():
+        (hand_in(course, name, perfect) / "validation.ipynb").write_bytes(content)
+    renamed = hand_in(course, "g-renamed", perfect)
+    (renamed / "validation.ipynb").rename(renamed / "validation (1).ipynb")
+    hand_in(course, "h-missing", perfect).joinpath("validation.ipynb").unlink()
+    doubles = hand_in(course, "y-doubles", perfect) / "validation.ipynb"
+    doubles.write_text(json.dumps(doubled))
+    hand_in(course, "z-good", perfect)
+    found = grade(course)
+    for name, (_, why) in bad.items():
+        assert why in found[name].problem, name
+    assert "there is validation (1).ipynb" in found["g-renamed"].problem
+    assert "no notebook" in found["h-missing"].problem
+    assert (found["y-doubles"].points, found["z-good"].points) == (WORTH, WORTH)
+    kept = driver.ungraded(course.folder, SLUG)
+    assert kept == {name: each.problem for name, each in found.items() if each.problem}
+    # What is mended is graded, and its sentence goes.
+    (renamed / "validation (1).ipynb").rename(renamed / "validation.ipynb")
+    assert grade(course, "g-renamed")["g-renamed"].points == WORTH
+    assert "g-renamed" not in driver.ungraded(course.folder, SLUG)
+
+
+def test_a_grading_process_that_dies_or_hangs_costs_one_submission() -> None:
+    def work(student: str) -> Outcome:
+        if student == "dies":
+            os._exit(3)
+        while student == "hangs":
+            time.sleep(1)
+        return Outcome(student)
+
+    with Workers(work, 2, most_s=3.0) as workers:
+        found = {each.student: each for each in workers.run(["dies", "a", "hangs", "b", "c"])}
+    assert [found[name].problem for name in "abc"] == [""] * 3
+    assert "ended with 3" in found["dies"].problem
+    assert "more than 3 s" in found["hangs"].problem
+
+
+# ---------------------------------------------------------------- gone on with, and points by hand
+
+
+def test_a_second_run_grades_only_what_is_new_and_was_broken_off(
+    course: Course, perfect: Any, released: Any
+) -> None:
+    for name in ("ada", "bob", "eve"):
+        hand_in(course, name, perfect)
+    broken_off = driver.grade(course, "01", jobs=1)
+    done = next(broken_off).student
+    broken_off.close()
+    rest = grade(course)
+    assert [name for name, each in rest.items() if each.skipped] == [done]
+    assert all(each.points == WORTH for each in rest.values())
+    assert all(each.skipped for each in grade(course).values())
+    handed_in_anew(hand_in(course, "bob", released, records=False))
+    third = grade(course)
+    assert [name for name, each in third.items() if not each.skipped] == ["bob"]
+    assert third["bob"].points == 0
+
+
+def test_points_by_hand_survive_and_are_to_be_looked_at_again(course: Course, perfect: Any) -> None:
+    hand_in(course, "ada", perfect)
+    grade(course)
+    with course.gradebook() as book:
+        for name, points in (("explain", 3.5), ("ring-messages", 0.25)):
+            given = book.find_grade(name, "validation", SLUG, "ada")
+            given.manual_score, given.needs_manual_grade = points, False
+        book.db.commit()
+    again = grade(course, again=True)["ada"]
+    assert again.points == WORTH - 1 + 3.5 + 0.25
+    assert again.awaiting == ["explain", "ring-messages"]
+    assert again == course.graded("ada", SLUG)
+    assert rows(course, "ada")["explain"] == (None, 3.5, True)
+    assert rows(course, "ada")["ring-messages"] == (1, 0.25, True)
+
+
+# ---------------------------------------------------------------- a full disk, and no sandbox
+
+
+def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
+    course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ada", "bob", "eve"):
+        hand_in(course, name, perfect)
+    grade(course, "bob")
+    handed_in_anew(course.folder / "submitted" / "bob" / SLUG)
+    before = rows(course, "bob")
+    copy, enter = shutil.copyfile, Entries.enter
+
+    def full_for_ada(source: Path, target: Path) -> object:
+        if "/ada/" in str(target):
+            raise OSError(28, "No space left on device")
+        return copy(source, target)
+
+    def full_for_bob(self: Entries, outcome: Outcome) -> None:
+        if outcome.student == "bob":
+            raise OperationalError("", {}, Exception("database or disk is full"))
+        enter(self, outcome)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(grading.shutil, "copyfile", full_for_ada)
+        patched.setattr(Entries, "enter", full_for_bob)
+        found = grade(course)
+    assert "No space left" in found["ada"].problem
+    assert "disk is full" in found["bob"].problem
+    assert found["eve"].points == WORTH
+    assert rows(course, "bob") == before
+    assert (course.folder / "autograded" / "bob" / SLUG / "validation.ipynb").exists()
+    assert {each.points for each in grade(course).values()} == {WORTH}
+
+
+def test_without_a_sandbox_nothing_is_graded_and_the_reason_is_said(
+    course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(course, "ada", perfect)
+    monkeypatch.setattr(sandbox, "BWRAP", "no-such-bwrap")
+    with pytest.raises(LabError, match="apt-get install bubblewrap"):
+        grade(course)
+    assert not (course.folder / "autograded" / "ada").exists()
+    result = course.api.autograde(SLUG, "ada", force=True)
+    assert not result["success"]
+    assert "apt-get install bubblewrap" in result["log"]
+
+
+def test_what_cannot_be_graded_is_said_before_anything_is_done(
+    course: Course, perfect: Any
+) -> None:
+    with pytest.raises(LabError, match="No submission"):
+        driver.grade(course, "01")
+    hand_in(course, "ada", perfect)
+    with pytest.raises(UsageError, match="no submission of 01-validation by 'bob'"):
+        driver.grade(course, "01", ["bob"])
+    with pytest.raises(UsageError, match="at least 1 job"):
+        driver.grade(course, "01", jobs=0)
+    with pytest.raises(LabError, match="not released"):
+        driver.grade(course, "02")
+    first = driver.grade(course, "01")
+    next(first)
+    with pytest.raises(LabError, match="Another grading"):
+        next(driver.grade(course, "01"))
+    first.close()

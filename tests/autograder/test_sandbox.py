@@ -1,0 +1,389 @@
+"""What can a learner's notebook do in the box, and what can it not?"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ordinary import ada, give
+
+from autograder import execution, sandbox, warm
+from autograder.sandbox import Box, Limits
+from autograder.score import MIME_TYPE
+from autograder.warm import Ran
+from beowulf import places
+from beowulf.errors import LabError
+
+# Long where nothing is to end by it, so that a busy machine spoils nothing.
+LIMITS = Limits(cell_s=120, notebook_s=240, memory_bytes=1 << 30, disk_bytes=32 << 20)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sandbox_works(sandboxed: None) -> None:
+    """All of these need one."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What was handed in."""
+    made = tmp_path / "handed-in"
+    (made / "records").mkdir(parents=True)
+    (made / "records" / "A2.json").write_text('{"study": "A2"}')
+    return made
+
+
+def run(folder: Path, *cells: str, **limits: Any) -> Ran:
+    return warm.shared().run(dict(enumerate(cells)), folder, replace(LIMITS, **limits))
+
+
+def printed(ran: Ran, place: int = 0) -> str:
+    """What a cell printed, or the error that ended it."""
+    outputs = ran.outputs[place]
+    return "".join(
+        out.get("text", "") or f"{out.get('ename')}: {out.get('evalue')}" for out in outputs
+    )
+
+
+def said(folder: Path, code: str, **limits: Any) -> str:
+    """What one cell prints, whose run comes to its end."""
+    ran = run(folder, code, **limits)
+    assert ran.said == ""
+    return printed(ran)
+
+
+# ---------------------------------------------------------------- what works as in any kernel
+
+
+def test_an_honest_notebook_has_its_outputs_its_records_and_its_pictures(folder: Path) -> None:
+    ran = run(
+        folder,
+        "import os, json\nfrom pathlib import Path\nprint(os.getcwd(), os.environ['BEOWULF_RECORDED'])",
+        "json.loads(Path('records/A2.json').read_text())['study']",
+        "import matplotlib.pyplot as plt, pandas as pd\nplt.plot([1, 2]); plt.show()",
+        "pd.DataFrame({'a': [1]})",
+        "from IPython.display import display\nshown = display('before', display_id=True)",
+        "shown.update('after'); Path('made').write_text('here'); Path('made').read_text()",
+        "",
+        "1 / 0",
+    )
+    assert ran.said == ""
+    assert printed(ran, 0) == f"{sandbox.HOME} {sandbox.RECORDED}\n"
+    assert ran.outputs[1][0]["data"]["text/plain"] == "'A2'"
+    assert ran.outputs[2][-1]["data"]["image/png"]
+    assert "<table" in ran.outputs[3][0]["data"]["text/html"]
+    assert ran.outputs[4][0]["data"]["text/plain"] == "'after'"
+    assert ran.outputs[5][0]["data"]["text/plain"] == "'here'"
+    assert ran.outputs[7][0]["ename"] == "ZeroDivisionError"
+    assert ran.counts[7] == 7
+
+
+def test_two_runs_share_nothing(folder: Path) -> None:
+    leave = "import builtins, json, pathlib\nbuiltins.left = json.left = 1\npathlib.Path('/tmp/left').touch()"
+    look = "import builtins, json, os\nprint(hasattr(builtins, 'left'), hasattr(json, 'left'), os.listdir('/tmp'))"
+    run(folder, leave)
+    first, second, rest = said(folder, look).split(maxsplit=2)
+    assert (first, second, "left" in rest) == ("False", "False", False)
+
+
+def test_each_run_draws_numbers_of_its_own(folder: Path) -> None:
+    draw = "import numpy, random\nprint(numpy.random.random(), random.random())"
+    assert len({*said(folder, draw).split(), *said(folder, draw).split()}) == 4
+
+
+# ---------------------------------------------------------------- what is out of reach
+
+
+LOOK_ROUND = """
+import os
+shown = []
+for place in {places!r}:
+    shown += [place] if os.path.exists(place) else []
+for top, folders, names in os.walk('/', onerror=lambda _: None):
+    folders[:] = [name for name in folders if os.path.join(top, name) not in ['/proc', '/usr', *{prefixes!r}]]
+    shown += [os.path.join(top, name) for name in [*names, *folders] if name in {names!r}]
+print(shown)
+"""
+
+
+def test_no_gradebook_no_rubric_no_source_and_no_account_is_on_its_disk(folder: Path) -> None:
+    hidden = [places.root() / name for name in ("autograder", "notebooks", "tests", ".git")]
+    hidden += [folder, Path("/etc/shadow"), Path("/etc/ssh"), Path("/var"), Path("/sys")]
+    look = LOOK_ROUND.format(
+        places=[str(path) for path in hidden],
+        prefixes=[sys.prefix, sys.base_prefix],
+        names=["gradebook.db", "nbgrader_config.py", "rubrics", "course.key", "submitted"],
+    )
+    assert said(folder, look) == "[]\n"
+
+
+TRY_TO_WRITE = """
+import os
+written = []
+for place in {places!r}:
+    try:
+        with open(os.path.join(place, 'written-by-a-learner'), 'w') as file:
+            file.write('x')
+        written.append(place)
+    except OSError:
+        pass
+print(written)
+"""
+
+
+def test_it_writes_only_where_everything_is_gone_with_it(folder: Path) -> None:
+    closed = ["/", "/usr", "/etc", "/dev", "/proc", "/home", "/opt"]
+    closed += [sys.prefix, str(places.root()), str(places.root() / "beowulf")]
+    attempts = TRY_TO_WRITE.format(places=[*closed, "/tmp", "/dev/shm", sandbox.HOME])
+    assert said(folder, attempts) == f"['/tmp', '/dev/shm', '{sandbox.HOME}']\n"
+    assert not Path("/tmp/written-by-a-learner").exists()
+    assert [path.name for path in folder.iterdir()] == ["records"]
+
+
+CONNECT = """
+import socket
+for address in {addresses!r}:
+    try:
+        socket.create_connection(tuple(address), 5)
+        print('connected')
+    except OSError:
+        print('refused')
+for family in (socket.AF_UNIX, 40):
+    try:
+        other = socket.socket(family)
+        other.connect({abstract!r} if family == socket.AF_UNIX else (2, 22))
+        print('connected')
+    except OSError:
+        print('refused')
+"""
+
+
+def test_no_socket_leads_out(folder: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX) as local,
+    ):
+        name = f"\0beowulf-{os.getpid()}"
+        local.bind(name)
+        local.listen()
+        here = server.getsockname()
+        addresses = [here, ("192.0.2.1", 80)]
+        assert (
+            said(folder, CONNECT.format(addresses=addresses, abstract=name)).split()
+            == ["refused"] * 4
+        )
+
+
+WHO = """
+import os, re
+status = open('/proc/self/status').read()
+print(os.getuid() != 0, len([name for name in os.listdir('/proc') if name.isdigit()]) < 10)
+for name in ('NoNewPrivs', 'CapEff', 'CapPrm', 'CapBnd'):
+    print(int(re.search(name + r':.(\\w+)', status)[1], 16))
+try:
+    os.setuid(0)
+    print('root')
+except OSError:
+    print('nobody')
+"""
+
+
+def test_it_is_not_root_and_sees_no_process_but_its_own(folder: Path) -> None:
+    assert said(folder, WHO).split() == ["True", "True", "1", "0", "0", "0", "nobody"]
+
+
+CALLS = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+for name, arguments in {'unshare': (0x10000000,), 'memfd_create': (b'x', 0), 'shmget': (0, 1 << 20, 0o1600),
+                        'ptrace': (0, 0, 0, 0)}.items():
+    print(libc[name](*arguments))
+"""
+
+
+def test_calls_that_no_notebook_needs_are_refused(folder: Path) -> None:
+    if "Seccomp:" not in Path("/proc/self/status").read_text():
+        pytest.skip("this kernel filters no calls")
+    assert said(folder, CALLS).split() == ["-1"] * 4
+
+
+# ---------------------------------------------------------------- what is taken without end
+
+
+def test_a_fork_bomb_ends_at_so_many_processes(folder: Path) -> None:
+    bomb = (
+        "import os, time\nfor n in range(10_000):\n    if not os.fork():\n        time.sleep(1000)"
+    )
+    ran = run(folder, bomb, "print('still here')", processes=60)
+    assert printed(ran).startswith("BlockingIOError")
+    assert printed(ran, 1) == "still here\n"
+
+
+def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) -> None:
+    ran = run(folder, "while True: pass", "print('next')", cell_s=1)
+    assert "KeyboardInterrupt" in printed(ran)
+    assert "CellTimeoutError" in printed(ran)
+    assert printed(ran, 1) == "next\n"
+
+
+def test_what_hears_no_interruption_is_ended_with_its_reason(folder: Path) -> None:
+    deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
+    ran = run(folder, "print('first')", deaf, "print('never')", cell_s=1, notebook_s=2)
+    assert printed(ran, 0) == "first\n"
+    assert ran.said
+    assert "never" not in json.dumps(ran.outputs)
+
+
+@pytest.mark.parametrize("code", ["while True: print('x' * 1000)", "print('x' * 50_000_000)"])
+def test_output_without_end_is_cut_and_ends_the_run(folder: Path, code: str) -> None:
+    ran = run(folder, "print('first')", code, "print('never')", output_bytes=200_000)
+    assert printed(ran, 0) == "first\n"
+    assert "larger than 0.2 MB" in printed(ran, 1)
+    assert "larger than 0.2 MB" in ran.said
+    # The kernel may have begun with it while the output was still on its way.
+    assert [out["output_type"] for out in ran.outputs.get(2, [])] in ([], ["error"])
+    assert len(json.dumps(ran.outputs)) < 1_000_000
+
+
+def test_memory_has_an_end_for_one_process_and_for_many(folder: Path) -> None:
+    one = "taken = bytearray(2 << 30)"
+    assert said(folder, one).startswith("MemoryError")
+    many = (
+        "import os, time\nfor n in range(8):\n    if not os.fork():\n"
+        "        taken = bytearray(b'x') * (200 << 20)\n        time.sleep(1000)\ntime.sleep(1000)"
+    )
+    ran = run(folder, many, memory_bytes=600 << 20)
+    assert "more than 600 MiB of memory" in ran.said
+
+
+def test_its_disk_has_an_end(folder: Path) -> None:
+    fill = "for n in range(10):\n    with open(f'{n}', 'wb') as file: file.write(bytes(10 << 20))"
+    assert "No space left" in said(folder, fill)
+
+
+# ---------------------------------------------------------------- ends and lies
+
+
+def test_a_kernel_that_ends_itself_loses_only_what_comes_after(folder: Path) -> None:
+    ran = run(folder, "print('first')", "import os\nos._exit(0)", "print('never')")
+    assert printed(ran, 0) == "first\n"
+    assert "Kernel died" in ran.said
+    assert 2 not in ran.outputs
+
+
+def test_who_ends_all_processes_ends_only_its_own_run(folder: Path) -> None:
+    ran = run(folder, "import os\nos.kill(os.getppid(), 9)")
+    assert "ended from within" in ran.said
+    ran = run(folder, "import os, signal\nos.kill(-1, signal.SIGKILL)")
+    assert ran.said
+    assert said(folder, "print('well')") == "well\n"
+
+
+LIE = """
+import glob, os
+for path in glob.glob(f'/proc/{os.getppid()}/fd/*') + glob.glob('/proc/self/fd/*'):
+    try:
+        if 'pipe' in os.readlink(path):
+            with open(path, 'wb', buffering=0) as file:
+                file.write(b'{"refused": "there is no sandbox"}\\n[1]\\n' + b'[' * 100_000 + b'\\n')
+    except OSError:
+        pass
+"""
+
+
+def test_nobody_inside_can_claim_that_there_is_no_sandbox(folder: Path) -> None:
+    ran = run(folder, "print('first')", LIE, "print('last')")
+    assert printed(ran, 0) == "first\n"
+    assert said(folder, "print('well')") == "well\n"
+
+
+def test_what_comes_out_is_taken_for_anybodys_writing() -> None:
+    score = {MIME_TYPE: {"points": 100}, "text/plain": "100"}
+    kept = execution.clean(
+        [
+            {"output_type": "display_data", "data": score, "metadata": {"x": 1}},
+            {
+                "output_type": "display_data",
+                "data": {"application/json": float("nan"), "a": "\ud800"},
+            },
+            {"output_type": "stream", "name": "../x", "text": 7},
+            {"output_type": "error", "ename": [], "traceback": [1, "line"]},
+            {"output_type": "script"},
+            "text",
+        ]
+    )
+    assert [out.get("data") for out in kept[:2]] == [{"text/plain": "100"}, {"a": "?"}]
+    assert (kept[2].name, kept[2].text, kept[3].traceback) == ("stdout", "", ["", "line"])
+    assert len(kept) == 4
+    assert execution.clean({"a": 1}) == []
+
+
+# ---------------------------------------------------------------- where there is no sandbox
+
+
+def test_without_bubblewrap_nothing_is_run_and_it_is_said_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "BWRAP", "no-such-bwrap")
+    with pytest.raises(
+        LabError, match=r"is missing .*not run without it.*apt-get install bubblewrap"
+    ):
+        run(folder, "print('never')")
+
+
+def test_where_bubblewrap_cannot_work_its_own_words_are_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    forbidden = tmp_path / "bwrap"
+    forbidden.write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+    )
+    forbidden.chmod(forbidden.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(sandbox, "BWRAP", str(forbidden))
+    with pytest.raises(LabError, match="No permissions to create new namespace"):
+        run(folder, "print('never')")
+
+
+def test_a_course_that_the_box_would_show_is_refused() -> None:
+    with pytest.raises(LabError, match="can read while it is graded"):
+        sandbox.refuse_if_shown(places.root() / "labs" / "course")
+
+
+AS_ADA = """
+from pathlib import Path
+from autograder import warm
+from autograder.sandbox import Limits
+folder = Path('handed-in')
+folder.mkdir()
+cells = {0: "import os\\nprint(os.getuid(), os.path.exists('/etc/shadow'))",
+         1: "import os, time\\nfor n in range(1000):\\n    if not os.fork(): time.sleep(1000)"}
+ran = warm.shared().run(cells, folder, Limits(processes=60))
+print(repr(ran.said), ran.outputs[0][0]['text'].split(), ran.outputs[1][0]['ename'])
+"""
+
+
+@pytest.fixture
+def ordinary() -> Iterator[Any]:
+    with ada() as learner:
+        give(learner)
+        yield learner
+
+
+@pytest.mark.rootless
+def test_an_instructor_who_is_an_ordinary_user_has_the_same_box(
+    namespaces_work: None, ordinary: Any
+) -> None:
+    told = ordinary.python(AS_ADA).split("\n")[-2]
+    assert told == f"'' ['{ordinary.uid}', 'False'] BlockingIOError"
+
+
+def test_the_memory_of_a_box_is_seen_from_outside(folder: Path) -> None:
+    with Box(LIMITS) as box:
+        assert 0 < box.used_bytes() < 64 << 20
