@@ -7,7 +7,7 @@ import os
 import signal
 
 import pytest
-from running import Beowulf, wait_until
+from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf.record import newest
 
@@ -25,9 +25,9 @@ def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
         seen.update(path.name for path in kept.glob("*.pcapng"))
         return len(seen) >= 2
 
-    wait_until(second_launch, "a second capture", 60.0)
+    wait_until(second_launch, "a second capture")
     os.kill(running.pid, signal.SIGINT)
-    said, _ = running.communicate(timeout=60)
+    said, _ = running.communicate(timeout=PATIENCE_S)
     assert "Traceback" not in said, said
     record = newest(kept, "A10")
     assert record is not None, said

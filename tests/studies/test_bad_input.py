@@ -61,12 +61,12 @@ def test_an_empty_list_of_samples_is_not_drawn_as_if_it_were_something(name: str
         ("8,-1", "from 0 to 2147483647"),
         ("many", "many"),
         ("2147483648", "from 0 to 2147483647"),
-        ("", ""),
+        ("", None),
     ],
     ids=["negative", "not a number", "too large for MPI", "none"],
 )
 def test_a_program_refuses_sizes_that_no_message_has(
-    cluster: NamespaceCluster, tmp_path: Path, program: str, sizes: str, sentence: str
+    cluster: NamespaceCluster, tmp_path: Path, program: str, sizes: str, sentence: str | None
 ) -> None:
     with pytest.raises(UsageError, match=sentence), Session("A7", cluster, tmp_path) as session:
         session.launch(places.root() / "labs" / program, 2, ["--sizes", sizes])

@@ -121,16 +121,17 @@ def test_the_timeline_says_who_ends_when() -> None:
 def test_a_message_over_the_limit_waits_for_its_sender_and_one_below_does_not(
     cluster: NamespaceCluster, tmp_path: Path, work: str
 ) -> None:
-    words = ["--work", work, "--seconds", "0.1", "--size", d1.LARGE, "--passes", "5"]
+    words = ["--work", work, "--seconds", "0.2", "--size", d1.LARGE, "--passes", "7"]
     ways = [ONE_USER, SOLARIS, *([TESTED, THREADED] if work == "delay" else [])]
     with Session("D1", cluster, tmp_path) as session:
         for way in ways:
             overlap.launch(session, way, "synchronisation.c", words, number=0, at={"work": work})
     made = session.record()
-    found = {way: d1.places(made, way, d1.LARGE, work).median for way in ways}
-    # 0 is the end of rank 1's own share and 1 that of rank 0's work; a message takes 0.07 of that way.
-    assert found[ONE_USER] > 0.9
-    assert all(place < 0.7 for way, place in found.items() if way != ONE_USER)
+    found = {way: d1.places(made, way, d1.LARGE, work) for way in ways}
+    # 0 is the end of rank 1's own share and 1 that of rank 0's work; a message takes 0.03 of that way. On a busy
+    # machine anything may take longer: one pass in which a message did not wait is enough to see that it need not.
+    assert found[ONE_USER].median > d1.MIDDLE
+    assert all(place.min < d1.MIDDLE for way, place in found.items() if way != ONE_USER)
 
 
 @pytest.mark.cluster

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Beowulf, wait_until
+from running import PATIENCE_S, Beowulf, wait_until
 
-from beowulf import notebook
+from beowulf import notebook, places
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import roundtrips, shares
 from beowulf.record import Record, newest
@@ -79,15 +81,18 @@ def test_an_adaptive_sweep_puts_sizes_where_the_time_bends(
 ) -> None:
     monkeypatch.setattr(roundtrips, "QUICK_LAUNCHES", 2)
     monkeypatch.setattr(roundtrips, "QUICK_ROUNDS", 1)
-    # A shaped link lets some 3,000 bytes pass at once: the line from 0 to 200,000 misses 2,000 by far.
+    # A shaped link lets some 3,000 bytes pass at once: the line from 0 to 200,000 misses 2,000 by far. Where it bends
+    # on a busy machine, nobody knows; test_sweep.py asks where sizes are put.
     coarse = [0, 2_000, 200_000]
     record = b1_round_trip.measure(cluster, tmp_path, quick=True, sizes=coarse, adaptive=True)
     assert record.complete, record.warnings
     assert record.sweep["coarse"] == coarse
-    assert record.sweep["sizes"] == [0, 1_000, 2_000, 101_000, 200_000]
+    sizes = record.sweep["sizes"]
+    assert set(coarse) <= set(sizes) <= {0, 1_000, 2_000, 101_000, 200_000}
+    assert sizes == sorted(set(sizes))
     places = [p for p in record.points if p.quantity == roundtrips.HALF]
     found = {(p.at["protocol"], p.at["overlap_bytes"], p.at["size_bytes"]) for p in places}
-    assert len(found) == 2 * 2 * len(record.sweep["sizes"]), "every size for everything compared"
+    assert len(found) == 2 * 2 * len(sizes), "every size for everything compared"
     for launch in (0, 1):
         assert sum(p.at["launch"] == launch for p in places) == len(found)
     assert all(verdict.evidence for verdict in judge(record))
@@ -169,23 +174,29 @@ def test_a_cluster_with_too_few_nodes_is_refused_at_the_command_line(beowulf: Be
 
 
 def test_bad_sizes_at_the_command_line_are_a_sentence(at_cluster: Beowulf) -> None:
-    program = str(
-        Path(a7_rate_by_nodes.__file__).parents[2] / "labs/04-blocking-nonblocking/roundtrip.c"
-    )
-    said = at_cluster("run", "-n", "2", program, "--sizes", "8,-1", code=None)
+    # A copy: it is compiled beside its source, and other tests read the checkout meanwhile.
+    shutil.copy(places.lab("04-blocking-nonblocking") / "roundtrip.c", at_cluster.here)
+    said = at_cluster("run", "-n", "2", "roundtrip.c", "--sizes", "8,-1", code=None)
     assert "--sizes takes numbers from 0" in said
 
 
 def test_ctrl_c_at_the_command_line_saves_what_was_measured(at_cluster: Beowulf) -> None:
     running = at_cluster.start("study", "B2", "--quick")
-    # B2's first launch is underway when the program runs; then it has samples within a second or two.
     kept = at_cluster.here / "records"
-    wait_until(lambda: any("roundtrip" in words for words in at_cluster.processes()), "a launch")
-    began = time.monotonic()
-    wait_until(lambda: time.monotonic() - began > 3.0, "some samples", 60.0)
+    # When the second launch has begun, the first has brought its samples.
+    jobs: set[str] = set()
+
+    def second_launch() -> bool:
+        for words in at_cluster.processes():
+            jobs.update(re.findall(rf"{JOB}=(\w+)", words))
+        return len(jobs) >= 2
+
+    wait_until(second_launch, "a second launch")
     os.kill(running.pid, signal.SIGINT)
-    said, _ = running.communicate(timeout=60)
+    said, _ = running.communicate(timeout=PATIENCE_S)
     assert "Traceback" not in said, said
+    assert "beowulf: The measurement was cut short: it was stopped" in said
+    assert running.returncode == 1
     record = newest(kept, "B2")
     assert record is not None, said
     assert not record.complete

@@ -20,7 +20,7 @@ from beowulf.studies.node_neighbours import ABSENT, PERF
 from beowulf.studies.node_rows import rows
 
 OF_PERF = ("null call", "pipe", "Bcopy (libc)")
-LONGEST_S = 280.0  # on a machine that does much else; some ten seconds otherwise
+LONGEST_S = 600.0  # on a machine that does much else; some ten seconds otherwise
 
 
 @pytest.mark.cluster
