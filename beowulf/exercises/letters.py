@@ -108,7 +108,7 @@ def picture(record: Record) -> Figure:
 
     found = table(record)
     drawn = figures.bars(
-        {row.letters: float(f"{row.median_ms:.3g}") for row in found.itertuples()},
+        {str(row["letters"]): float(f"{row['median_ms']:.3g}") for row in found.to_dict("records")},
         title=f"Letters: yours take {times(record).median:.2g} of the time",
         value_title="until the answer, median (ms)",
     )
