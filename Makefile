@@ -3,7 +3,7 @@
 BOOTSTRAP := cluster_setup/bootstrap.sh
 PYTHON := .venv/bin/python
 BEOWULF := .venv/bin/beowulf
-LOCKS := installer lab test modern
+LOCKS := installer lab setup test modern
 
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
 C_FILES := $(shell find labs beowulf/native benchmarks -name '*.[ch]' 2>/dev/null)

@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import quote
 
 from beowulf import places
-from beowulf.cluster import namespaces, state
+from beowulf.cluster import Cluster, namespaces, state
+from beowulf.cluster import here as cluster_here
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.processes import command_line
 from beowulf.errors import LabError, UsageError
@@ -74,11 +75,11 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
     slug = places.lab(name).name
     if not 1 <= port <= MOST_PORT:
         raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
-    _refuse_second()
     notebook = lay_out(slug)
+    _refuse_second(slug)
+    apart = cluster_here() if (places.state() / state.TARGET).exists() else None
     try:
-        running = namespaces.running()
-        cluster = namespaces.up(running.plan if running else Plan())
+        cluster = apart or _booted()
         print(f"{len(cluster.nodes)} nodes are up.", flush=True)
         for said in settle(cluster):
             print(said, flush=True)
@@ -86,11 +87,18 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
             _jupyter(notebook, port, Path(runtime), open_browser)
     finally:
-        namespaces.down()
-        print("The cluster is down. Your work is in", notebook.parent, flush=True)
+        if apart is None:
+            namespaces.down()
+        said = "The cluster is down." if apart is None else "The machines go on running."
+        print(said, "Your work is in", notebook.parent, flush=True)
 
 
-def _validate(cluster: namespaces.NamespaceCluster) -> None:
+def _booted() -> Cluster:
+    running = namespaces.running()
+    return namespaces.up(running.plan if running else Plan())
+
+
+def _validate(cluster: Cluster) -> None:
     study = find("A2")
     with bar(study.TITLE, shown=sys.stderr.isatty()) as told:
         verdicts = study.claims(study.measure(cluster, Path(), progress=told))
@@ -159,8 +167,8 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
             server.wait()
 
 
-def _refuse_second() -> None:
-    """Two labs on one cluster would take it away from each other."""
+def _refuse_second(slug: str) -> None:
+    """Two labs on one cluster would take it away from each other; one JupyterLab shows the copies of all."""
     try:
         served = json.loads((places.state() / state.SERVED).read_text())
         words = command_line(served["pid"])
@@ -169,7 +177,7 @@ def _refuse_second() -> None:
     if "lab" in words and served["pid"] != os.getpid():
         raise LabError(
             f"A lab is open already, at {served['address']}.",
-            "Go there, or end it with Ctrl-C in its terminal.",
+            f"Go there: its list of files has the folder {slug}. Or end it with Ctrl-C in its terminal.",
         )
 
 

@@ -165,6 +165,8 @@ def launch(
             clear(cluster, job)
         raise
     done = run.result()
+    if folder:
+        cluster.fetch(folder)
     if done.returncode:
         clear(cluster, job)
     run.complain(name)
@@ -194,8 +196,8 @@ def command(
         *(["-hosts", ",".join(hosts)] if hosts else []),
     ]
     settings = [f"{name}={value}" for name, value in (environment or {}).items()]
-    line = shlex.join(["env", f"{JOB}={job}", *settings, *mpiexec, *words, *arguments])
-    where = str(folder or places.here())
+    told, where = cluster.bring([*settings, *mpiexec, *words, *arguments], folder)
+    line = shlex.join(["env", f"{JOB}={job}", *told])
     master = cluster.nodes[0]
     lost = f"{master} has no folder {where}: work in one that all nodes share, such as your home."
     enter = f"cd {shlex.quote(where)} 2>/dev/null || {{ echo {shlex.quote(lost)} >&2; exit 1; }}"
@@ -257,7 +259,7 @@ def clear(cluster: Cluster, job: str) -> None:
     for node in cluster.nodes:
         if node not in dead:
             with suppress(LabError):
-                cluster.run(node, script, timeout_s=10)
+                cluster.run(node, script, timeout_s=30)
 
 
 class _Run:
@@ -326,7 +328,7 @@ class _Run:
 
     def result(self) -> Launch:
         for reader in self.readers:
-            reader.join(5.0)
+            reader.join(30.0)
         texts = {name: bytes(kept).decode(errors="replace") for name, kept in self.kept.items()}
         return Launch(self.process.returncode, elapsed_s=self.ended - self.began, **texts)
 

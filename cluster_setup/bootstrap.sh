@@ -2,6 +2,7 @@
 # Prepares this machine for the labs: Debian packages, .venv, .mpi/modern, and our own C parts.
 #
 #   cluster_setup/bootstrap.sh lab     what a learner needs (the default)
+#   cluster_setup/bootstrap.sh setup   that, and what `beowulf setup` needs
 #   cluster_setup/bootstrap.sh test    that, and what the tests need
 #
 # It may be run at any time: what stands is left alone, what is missing, half made or broken is mended.
@@ -75,9 +76,17 @@ wanted_packages() {
 }
 
 packages_stand() {
-    is_complete $packages_stamp "$(wanted_packages "$group")" && return
-    # The tests' packages contain the learner's, at the same versions.
-    [[ $group == lab ]] && is_complete $packages_stamp "$(wanted_packages test)"
+    local stands enough
+    # Each group contains those before it, at the same versions.
+    case $group in
+    lab) enough="lab setup test" ;;
+    setup) enough="setup test" ;;
+    *) enough=$group ;;
+    esac
+    for stands in $enough; do
+        is_complete $packages_stamp "$(wanted_packages "$stands")" && return
+    done
+    return 1
 }
 
 # An environment that is whole and at home, though its packages may be those of an older lock.
@@ -296,7 +305,7 @@ install_optional_tools() { # group
 
 # ---------------------------------------------------------------- the way through
 
-[[ $group == lab || $group == test ]] || fail "there is no group '$group'." "Say lab or test."
+[[ $group == lab || $group == setup || $group == test ]] || fail "there is no group '$group'." "Say lab, setup or test."
 if [[ ! -w . ]]; then
     packages_stand && modern_stands && project_stands && exit 0
     fail "$root cannot be written by $(id -un), and .venv in it is not complete." \

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ["installer", "lab", "test", "modern"]
+LOCKS = ["installer", "lab", "setup", "test", "modern"]
 BORROWED = "bash env cat cut sha256sum sed tail grep dirname mkdir touch rm cp flock tee chmod sh"
 
 FAKE_PYTHON = r"""#!/bin/bash

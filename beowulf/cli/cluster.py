@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beowulf.cli import target
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("break", rich_help_panel=PANEL)(break_)
     # What follows the node is the command's own, options too.
     app.command(rich_help_panel=PANEL, context_settings={"allow_interspersed_args": False})(ssh)
+    app.command(rich_help_panel=PANEL)(target.setup)
 
 
 def up(
@@ -51,6 +53,13 @@ def up(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the shell commands that are run.")
     ] = False,
+    machines: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            help="Use PCs or VMs instead: an inventory that `setup` has set up, or vagrant.",
+        ),
+    ] = "",
 ) -> None:
     """Boot the cluster, or heal the one that runs.
 
@@ -62,6 +71,15 @@ def up(
     from beowulf.cluster import namespaces, shells
     from beowulf.cluster.plan import Plan
 
+    found = target.known()
+    if source := machines or (found.target.source if found else ""):
+        if explain or any(asked is not None for asked in (nodes, rate, networks, mpi)):
+            raise UsageError(
+                "Number, rate, networks and MPI of machines that are there already are not chosen here.",
+                "`beowulf down` first, if you want a cluster on this machine.",
+            )
+        target.up(source)
+        return
     running = namespaces.running()
     plan = running.plan if running else Plan()
     plan = replace(
@@ -119,6 +137,9 @@ def status(as_json: AsJson = False) -> None:
     """
     from beowulf.cluster import namespaces
 
+    if found := target.known():
+        target.status(found, as_json)
+        return
     cluster = namespaces.running()
     if cluster is None:
         if as_json:
@@ -245,6 +266,9 @@ def down(
     """
     from beowulf.cluster import namespaces, shells
 
+    if found := target.known():
+        target.down(found)
+        return
     say = _print_commands if explain else shells.silent
     print("The cluster is down." if namespaces.down(say=say) else "No cluster was running.")
     if changed := _changed_here():

@@ -51,11 +51,11 @@ def show(name: KNOB, as_json: AsJson = False) -> None:
 
     Example: beowulf tune show firewall
     """
-    from beowulf.cluster import namespaces
+    from beowulf.cluster import here
     from beowulf.tuning import machines
     from beowulf.tuning.knobs import find
 
-    knob, cluster = find(name), namespaces.running()
+    knob, cluster = find(name), here()
     readings: dict[str, Reading] = {}
     if cluster or knob.on_host:
         readings = machines.read(cluster, [knob])[knob.name]
@@ -125,10 +125,10 @@ def revert() -> None:
 
     Example: beowulf tune revert
     """
-    from beowulf.cluster import namespaces
+    from beowulf.cluster import here
     from beowulf.tuning import change, log
 
-    cluster = namespaces.running()
+    cluster = here()
     logs = [log.of_host()] + ([log.of_cluster(cluster)] if cluster else [])
     done: list[str] = []
     waiting: set[str] = set()
@@ -153,10 +153,10 @@ def log_(as_json: AsJson = False) -> None:
 
     Example: beowulf tune log
     """
-    from beowulf.cluster import namespaces
+    from beowulf.cluster import here
     from beowulf.tuning import log
 
-    cluster = namespaces.running()
+    cluster = here()
     entries = log.of_host().entries() + (log.of_cluster(cluster).entries() if cluster else [])
     entries.sort(key=lambda entry: entry.at)
     if as_json:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from beowulf import places
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -81,6 +82,28 @@ class Cluster(ABC):
         them is captured at both; the name of its interface is that of the node.
         """
 
+    def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
+        """Run lines of shell on a node as its administrator."""
+        raise LabError(
+            f"The nodes of a cluster of the kind {self.kind} cannot be administered from here.",
+            "`beowulf up` boots a cluster whose nodes can.",
+        )
+
+    def interface(self, node: str) -> str:
+        """The name of the network card with which a node is on the first network."""
+        return "eth0"
+
+    def bring(self, words: Sequence[str], folder: Path | None) -> tuple[list[str], str]:
+        """Words, and the `folder` that a program is to run in (else the one that we are in), as the nodes know them.
+
+        Nodes of this machine share its files; elsewhere they are brought there first.
+        """
+        return list(words), str(folder or places.here())
+
+    def fetch(self, folder: Path) -> None:
+        """Bring home what a program has written into `folder` on the nodes; where they share files, it is here."""
+        return
+
     @abstractmethod
     def describe(self) -> Mapping[str, Any]:
         """What this cluster is, as plain data for a Record."""
@@ -114,8 +137,17 @@ def connect() -> Cluster:
 
 def running() -> Cluster:
     """The running cluster of this user, as commands want it: Records have no shell and cannot be measured."""
-    from beowulf.cluster import namespaces
-
-    if found := namespaces.running():
+    if found := here():
         return found
     raise LabError("No cluster runs.", "`beowulf up` boots one.")
+
+
+def here() -> Cluster | None:
+    """The running cluster of this user, if there is one."""
+    from beowulf.cluster import namespaces, state
+
+    if (places.state() / state.TARGET).exists():
+        from beowulf.cluster import ssh
+
+        return ssh.running()
+    return namespaces.running()

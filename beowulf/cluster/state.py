@@ -19,6 +19,7 @@ CLUSTER = "cluster.json"
 RACK_LOG = "rack.log"
 BROKEN = "broken"
 SERVED = "lab.json"  # which lab is open on the cluster
+TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
 # All that a cluster keeps in its folder; whatever else lies there is not ours to remove.
 OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, SERVED, TUNED}
@@ -89,6 +90,11 @@ def strangers(folder: Path) -> list[str]:
 
 def refuse_strangers(folder: Path) -> None:
     """LabError when the folder holds anything that no cluster put there."""
+    if (folder / TARGET).exists():
+        raise LabError(
+            "The cluster is that of the machines that `beowulf up --target` has found.",
+            "`beowulf down` lets go of them first.",
+        )
     if found := strangers(folder):
         raise LabError(
             f"The folder {folder} is in use for something else: {', '.join(found[:3])}.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -10,10 +11,12 @@ from typing import TypeVar
 from beowulf.cluster import Cluster, Completed
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
+from beowulf.cluster.ssh import SshCluster
 from beowulf.errors import LabError
 from beowulf.tuning.knob import HOST, NODES, SWITCH, Knob, Reading
 
 LONGEST_S = 30.0
+CARD = re.compile(r"\beth0\b")
 # Stands between the answers to several questions that are put to a place in one go.
 MARK = "@@ beowulf"
 T = TypeVar("T")
@@ -32,7 +35,8 @@ def turnable(cluster: Cluster) -> NamespaceCluster:
 def places(cluster: Cluster | None, knob: Knob) -> list[str]:
     """Where this knob is, the dead nodes too: the switch first, because frames must fit through it."""
     found = [HOST] if HOST in knob.where else []
-    found += [SWITCH] if SWITCH in knob.where else []
+    # A switch between PCs is nobody's to ask.
+    found += [SWITCH] if SWITCH in knob.where and not isinstance(cluster, SshCluster) else []
     return found + (list(cluster.nodes) if cluster and NODES in knob.where else [])
 
 
@@ -45,14 +49,14 @@ def alive(cluster: Cluster | None, knob: Knob) -> list[str]:
 def work(cluster: Cluster | None, place: str, script: str) -> Completed:
     """Run lines of shell at a place as its administrator."""
     if place == HOST:
-        words: Sequence[str] = SHELL
-    elif cluster is None:
+        return completed([*SHELL], script, LONGEST_S, "")
+    if cluster is None:
         raise LabError("No cluster runs.", "`beowulf up` boots one.")
-    elif place == SWITCH:
-        words = (*turnable(cluster).enter_switch(), *SHELL)
-    else:
-        words = (*turnable(cluster).enter(place), *SHELL)
-    return completed([*words], script, LONGEST_S, "" if place == HOST else place)
+    if place == SWITCH:
+        return completed([*turnable(cluster).enter_switch(), *SHELL], script, LONGEST_S, place)
+    # Knobs are told for the card of a local node; a PC's has a name of its own.
+    lines = CARD.sub(cluster.interface(place), script)
+    return cluster.administer(place, lines, timeout_s=LONGEST_S)
 
 
 def everywhere(names: Iterable[str], do: Callable[[str], T]) -> dict[str, T]:

@@ -1,0 +1,44 @@
+"""Runs a command on all nodes of the running cluster at once, for each line that it reads: by ssh.py, or by plain ssh.
+
+The argument says which: `ours` or `plain`. Prints the seconds as a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+
+from beowulf.cluster import connections, ssh
+from beowulf.cluster.ssh import SshCluster
+
+COMMANDS = 10
+
+
+def main() -> None:
+    """A word that all is ready, then a measurement for each line."""
+    cluster = ssh.running()
+    assert cluster
+    lines = [shlex.join(cluster.shell(node, "true")) for node in cluster.nodes]
+    script = " & ".join(f"{line} </dev/null" for line in lines) + " & wait"
+    print(json.dumps({"ready": True}), flush=True)
+    while sys.stdin.readline():
+        began = time.perf_counter()
+        for _ in range(COMMANDS):
+            if sys.argv[1] == "ours":
+                _ours(cluster)
+            else:
+                subprocess.run(["bash", "--norc", "-c", script], check=True)
+        print(json.dumps({"seconds": time.perf_counter() - began}), flush=True)
+
+
+def _ours(cluster: SshCluster) -> None:
+    found, failed = connections.everywhere(cluster.nodes, lambda node: cluster.run(node, "true"))
+    assert not failed
+    assert all(done.returncode == 0 for done in found.values())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""`beowulf setup`, and `up`, `status` and `down` where the cluster is made of machines that are really apart."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from beowulf.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from beowulf.cluster.ssh import SshCluster
+
+
+def known() -> SshCluster | None:
+    """The machines that `up` has found, if it has; a cluster on this machine is not looked for."""
+    from beowulf import places
+    from beowulf.cluster import state
+
+    if not (places.state() / state.TARGET).exists():
+        return None
+    from beowulf.cluster import ssh
+
+    return ssh.running()
+
+
+def up(source: str) -> None:
+    """Find the machines of an inventory or of Vagrant, and say which of them cannot be used."""
+    from beowulf.cluster import ssh
+
+    cluster, troubles = ssh.up(source)
+    for trouble in troubles.values():
+        print(f"beowulf: {trouble}", file=sys.stderr)
+    well = [node for node in cluster.nodes if node not in troubles]
+    of = "" if not troubles else f" of {len(set(cluster.nodes) | set(troubles))}"
+    print(f"{len(well)}{of} nodes of {source} can be used: {', '.join(well) or 'none'}.")
+    for said in _settled(cluster):
+        print(said)
+    print(
+        f"Next: `beowulf ssh {cluster.nodes[0]}` is a shell on the master, `beowulf validate` checks them all."
+    )
+    if troubles:
+        raise typer.Exit(1)
+
+
+def _settled(cluster: SshCluster) -> list[str]:
+    from beowulf.cluster import state
+
+    if not (cluster.folder / state.TUNED).exists():
+        return []
+    from beowulf.tuning.returned import settle
+
+    return settle(cluster)
+
+
+def status(cluster: SshCluster, as_json: bool) -> None:
+    """Say which machines answer."""
+    dead = cluster.dead_nodes()
+    rows = [
+        {
+            "node": node,
+            "address": cluster.address(node),
+            "state": "down" if node in dead else "up",
+        }
+        for node in cluster.nodes
+    ]
+    facts = {
+        "running": True,
+        "kind": cluster.kind,
+        "target": cluster.target.source,
+        "folder": str(cluster.folder),
+    }
+    if as_json:
+        print(json.dumps({**facts, "nodes": rows}, indent=1))
+    else:
+        for row in rows:
+            print(f"{row['node']}  {row['address']:<15}  {row['state']}")
+        print(f"machines of {cluster.target.source}, reached by ssh; files in {cluster.folder}")
+    raise typer.Exit(1 if dead else 0)
+
+
+def down(cluster: SshCluster) -> None:
+    """Put back the knobs that are turned, and let go of the machines."""
+    from beowulf.cluster import ssh, state
+
+    if (cluster.folder / state.TUNED).exists():
+        _refuse_changed(cluster)
+    ssh.down()
+    print("The machines are let go of; they go on running.")
+    if cluster.target.source == "vagrant":
+        print("`vagrant halt` switches the VMs off, `vagrant destroy` removes them.")
+
+
+def _refuse_changed(cluster: SshCluster) -> None:
+    """What is turned on a node of this machine ends with it; a PC stays as it was left."""
+    from beowulf.tuning import log
+
+    if turned := [entry.knob for entry in log.of_cluster(cluster).open()]:
+        raise LabError(
+            f"The nodes are still changed ({', '.join(turned)}), and only this cluster's log knows how they were.",
+            "`beowulf tune revert` puts them back; then `beowulf down`.",
+        )
+
+
+def setup(
+    inventory: Annotated[
+        Path, typer.Argument(help="The inventory of the machines, in Ansible's YAML.")
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Say what would be done, and change nothing.")
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take away again what was set up.")] = False,
+    take: Annotated[
+        bool, typer.Option("--take", help="Take machines that belong to another cluster.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print all that Ansible says.")
+    ] = False,
+) -> None:
+    """Make a cluster of PCs or VMs: programs, names, logins among them, captures without root.
+
+    It may be run at any time: what is as it shall be is left alone. A machine that is off is named, and the others
+    are set up. Exit code 1: at least one machine is not set up.
+
+    Example: beowulf setup inventory.yml --check
+    """
+    from beowulf.cluster import setup as setting_up
+
+    if undo and (check or take):
+        raise UsageError("`--undo` goes with neither `--check` nor `--take`.")
+    found = setting_up.run(inventory, check=check, undo=undo, take=take, verbose=verbose)
+    for name, said in found.failed.items():
+        print(f"beowulf: {name}: {said}", file=sys.stderr)
+    print("\n".join(_told(found.changed, inventory, check=check, undo=undo)))
+    if found.failed:
+        raise typer.Exit(1)
+
+
+def _told(
+    changed: Mapping[str, list[str]], inventory: Path, *, check: bool, undo: bool
+) -> list[str]:
+    """A line for each machine that was reached: what was, or would be, changed on it."""
+    lines = []
+    for name, what in changed.items():
+        if not what:
+            lines.append(f"{name}: nothing to do")
+        else:
+            lines.append(f"{name}: {'would ' if check else ''}{'; '.join(what)}")
+    if changed and not check and not undo:
+        lines.append(f"Next: `beowulf up --target {inventory}`.")
+    return lines

@@ -1,0 +1,191 @@
+"""Which machines a cluster is made of: read from an inventory as Ansible writes it in YAML.
+
+    all:
+      vars: {ansible_user: ada}
+      hosts:
+        node00: {ansible_host: 192.168.1.10}
+        node01: {ansible_host: 192.168.1.11}
+
+The first machine is the master. Groups below `children` may hold machines and variables too. What Ansible knows beyond
+that (patterns, templates, passwords) is refused with a sentence, so that Ansible and we never understand two things.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from beowulf.errors import UsageError
+
+FEWEST, MOST = 2, 64
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+IPV4 = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})")
+SECRETS = ("ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass")
+EXAMPLE = "cluster_setup/inventory.example.yml shows how one looks."
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine: its name in the cluster, how ssh reaches it from here, and its address on the cluster's network."""
+
+    name: str
+    host: str  # a name or an address
+    port: int = 22
+    user: str = ""  # empty: as ssh would choose
+    key: str = ""  # the file of the private key; empty: as ssh would choose
+    options: tuple[str, ...] = ()  # more words for ssh
+    address: str = ""  # IPv4; empty: what the machine itself was told when it was set up
+
+
+def read(path: Path) -> list[Machine]:
+    """The machines of an inventory, the master first; UsageError for what cannot be one."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise UsageError(f"The inventory {path} cannot be read: {why}.", EXAMPLE) from error
+    return parse(text, str(path))
+
+
+def parse(text: str, where: str = "the inventory") -> list[Machine]:
+    """The machines of an inventory's text; `where` names it in sentences."""
+    try:
+        groups = yaml.load(text, Loader=_Strict)
+    except _DoubledError as error:
+        raise UsageError(f"{where} names {error.name} twice (line {error.line}).") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" (line {mark.line + 1})" if mark else ""
+        problem = getattr(error, "problem", None) or "it cannot be read"
+        raise UsageError(f"{where} is not YAML: {problem}{line}.", EXAMPLE) from error
+    found: dict[str, dict[str, Any]] = {}
+    for name, settings in _hosts(groups, {}, where):
+        found[name] = {**found.get(name, {}), **settings}
+    machines = [_machine(name, settings, where) for name, settings in found.items()]
+    if not FEWEST <= len(machines) <= MOST:
+        raise UsageError(
+            f"{where} has {len(machines)} machine{'s' * (len(machines) != 1)}; a cluster has {FEWEST} to {MOST}.",
+            EXAMPLE,
+        )
+    _refuse_same(machines, where)
+    return machines
+
+
+def _hosts(
+    groups: object, inherited: Mapping[str, Any], where: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every machine with its variables: those of its groups, the innermost first, and its own."""
+    for group, inside in _mapping(groups, f"{where}", "groups").items():
+        inside = _mapping(inside, f"{where}, group {group},", "hosts, vars and children")
+        if unknown := sorted(set(map(str, inside)) - {"hosts", "vars", "children"}):
+            raise UsageError(
+                f"{where}, group {group}, has {unknown[0]!r}, which no inventory knows.",
+                "A group holds hosts, vars and children.",
+            )
+        settings = {**inherited, **_mapping(inside.get("vars"), f"{where}, {group}: vars", "names")}
+        for name, own in _mapping(inside.get("hosts"), f"{where}, {group}: hosts", "names").items():
+            yield str(name), {**settings, **_mapping(own, f"{where}, {name}", "variables")}
+        yield from _hosts(inside.get("children"), settings, where)
+
+
+def _mapping(found: object, where: str, of: str) -> dict[str, Any]:
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise UsageError(f"{where} holds {found!r} where {of} are expected.", EXAMPLE)
+    return found
+
+
+def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
+    if "[" in name:
+        raise UsageError(f"{where} has the pattern {name!r}.", "Write each machine by its name.")
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{where} has the machine {name!r}, which is no name for one.",
+            "A name has small letters, digits and hyphens, such as node00.",
+        )
+    for setting in SECRETS:
+        if setting in settings:
+            raise UsageError(
+                f"{where} has a password for {name}, and passwords are not used here.",
+                f"`ssh-copy-id` puts your key on {name}; sudo has to work without a password there.",
+            )
+    for setting, value in settings.items():
+        if setting.startswith(("ansible_", "beowulf_")) and "{{" in str(value):
+            raise UsageError(
+                f"{where}, {name}: {setting} is a template.", "Write what it stands for."
+            )
+    host = str(settings.get("ansible_host", name))
+    if not host or host.startswith("-") or any(mark.isspace() for mark in host):
+        raise UsageError(f"{where}, {name}: ansible_host is {host!r}, which is no host.")
+    own = str(settings.get("beowulf_address", ""))
+    if own and not _is_address(own):
+        raise UsageError(f"{where}, {name}: beowulf_address is {own!r}, which is no IPv4 address.")
+    more = f"{settings.get('ansible_ssh_common_args', '')} {settings.get('ansible_ssh_extra_args', '')}"
+    try:
+        options = tuple(shlex.split(more))
+    except ValueError as error:
+        raise UsageError(
+            f"{where}, {name}: the words for ssh have an open quote: {more}"
+        ) from error
+    key = str(settings.get("ansible_ssh_private_key_file", ""))
+    return Machine(
+        name=name,
+        host=host,
+        port=_port(settings.get("ansible_port", 22), f"{where}, {name}"),
+        user=str(settings.get("ansible_user", "")),
+        key=str(Path(key).expanduser()) if key else "",
+        options=options,
+        address=own or (host if _is_address(host) and not host.startswith("127.") else ""),
+    )
+
+
+def _port(value: object, where: str) -> int:
+    text = str(value)
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:6]) <= 65535:
+        raise UsageError(f"{where}: ansible_port is {value!r}, which is no port.")
+    return int(text)
+
+
+def _is_address(text: str) -> bool:
+    found = IPV4.fullmatch(text)
+    return bool(found) and all(int(part) <= 255 for part in found.groups()) if found else False
+
+
+def _refuse_same(machines: list[Machine], where: str) -> None:
+    """Two names for one machine would measure a cable that is not there."""
+    seen: dict[object, str] = {}
+    for machine in machines:
+        for place in ((machine.host, machine.port), machine.address):
+            other = seen.setdefault(place, machine.name) if place else machine.name
+            if other != machine.name:
+                at = place if isinstance(place, str) else f"{place[0]}, port {place[1]}"
+                raise UsageError(
+                    f"{where} gives {other} and {machine.name} the same address: {at}."
+                )
+
+
+class _DoubledError(Exception):
+    def __init__(self, name: object, line: int) -> None:
+        self.name, self.line = name, line
+        super().__init__(f"{name} in line {line}")
+
+
+class _Strict(yaml.SafeLoader):
+    """Reads plain data, and refuses a mapping that has a name twice: YAML would silently keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[object] = set()
+        for key, _ in node.value:
+            name = self.construct_object(key, deep=True)
+            if isinstance(name, Hashable):
+                if name in seen:
+                    raise _DoubledError(name, key.start_mark.line + 1)
+                seen.add(name)
+        return super().construct_mapping(node, deep)

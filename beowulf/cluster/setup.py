@@ -1,0 +1,255 @@
+"""`beowulf setup`: Ansible, with the playbook of cluster_setup/, on the machines of an inventory."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.metadata
+import io
+import json
+import os
+import platform
+import secrets
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from beowulf import places
+from beowulf.cluster import connections, environment, inventory
+from beowulf.cluster.inventory import Machine
+from beowulf.errors import LabError, UsageError
+
+FOLDER = places.root() / "cluster_setup"
+PROGRAMS = "/opt/beowulf/programs"
+# The packages of this virtual environment that Python programs on nodes import.
+IMPORTED = ("mpi4py", "numpy")
+MARK_BYTES = 8
+
+# mpiexec starts this in place of ssh. A login that is no login shell knows nothing of the cluster's programs.
+CONNECTION = """\
+#!/bin/sh
+# ssh, as mpiexec uses it to reach a node. When the connection breaks, it says so and ends the whole run.
+options=
+while case $1 in -*) true ;; *) false ;; esac; do
+    options="$options $1"
+    shift
+done
+node=$1
+shift
+# 255 is how ssh tells that it broke; what it starts there must not end with the same.
+ssh $options "$node" ". /opt/beowulf/etc/environment; export BEOWULF_JOB=$BEOWULF_JOB; $* || exit 1"
+code=$?
+if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
+    said="mpiexec: the connection to $node broke; the run is ended."
+    # To where mpiexec itself writes; else through mpiexec, which needs a moment to pass it on.
+    { echo "$said" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$said" >&2; sleep 1; }
+    # A polite signal it would answer by asking the lost node to clean up, and wait for that too.
+    kill -KILL $PPID
+fi
+exit $code
+"""
+PYTHON = f"""\
+#!/bin/sh
+# Python with what the labs' programs import. These packages are for Python VERSION alone.
+export PYTHONPATH={PROGRAMS}/python
+exec pythonVERSION "$@"
+"""
+
+
+@dataclass
+class Done:
+    """What a run changed on each machine that was reached, in words, and why it failed on others."""
+
+    changed: dict[str, list[str]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def run(
+    path: Path,
+    *,
+    check: bool = False,
+    undo: bool = False,
+    take: bool = False,
+    verbose: bool = False,
+) -> Done:
+    """Set the machines of an inventory up as a cluster, or say with `check` what that would change, or `undo` it."""
+    playbook = _ansible()
+    machines = inventory.read(path)
+    addresses = {machine.name: machine.address for machine in machines}
+    if nowhere := [name for name, address in addresses.items() if not address]:
+        raise UsageError(
+            f"{path} does not say which address {nowhere[0]} has on the cluster's network.",
+            "Write it there: `ansible_host` or `beowulf_address`, an IPv4 address.",
+        )
+    with tempfile.TemporaryDirectory(prefix="beowulf-setup-") as name:
+        folder = Path(name)
+        # By this name Ansible knows that it is YAML, whatever the file is called.
+        (folder / "inventory.yml").write_text(path.read_text())
+        connections.configure(folder, machines)
+        variables = _variables(machines, folder, take=take, undo=undo)
+        (folder / "variables.json").write_text(json.dumps(variables))
+        words = [str(playbook), str(FOLDER / ("undo.yml" if undo else "playbook.yml"))]
+        words += ["-i", str(folder / "inventory.yml"), "-e", f"@{folder / 'variables.json'}"]
+        words += ["--check"] if check else []
+        try:
+            ended = subprocess.run(
+                words,
+                cwd=FOLDER,
+                env=_surroundings(folder, verbose),
+                stdin=subprocess.DEVNULL,
+                stdout=None if verbose else subprocess.PIPE,
+                stderr=subprocess.STDOUT if not verbose else None,
+                text=True,
+                errors="replace",
+            )
+        finally:
+            connections.close(folder, machines)
+        return _done(folder, machines, ended)
+
+
+def _ansible() -> Path:
+    playbook = places.python_bin() / "ansible-playbook"
+    if not playbook.exists():
+        raise LabError(
+            "Ansible, which sets machines up, is not installed.",
+            "`cluster_setup/bootstrap.sh setup` installs it into this checkout.",
+        )
+    return playbook
+
+
+def _variables(machines: list[Machine], folder: Path, *, take: bool, undo: bool) -> dict[str, Any]:
+    """What the playbook is told; variables that are given so stand above those of the inventory."""
+    archive = folder / "programs.tar.gz"
+    return {
+        # Our ssh_config tells under this name how the machine is reached.
+        "ansible_host": "{{ inventory_hostname }}",
+        "beowulf_names": [machine.name for machine in machines],
+        "beowulf_addresses": {machine.name: machine.address for machine in machines},
+        "beowulf_ports": {machine.name: _inner_port(machine) for machine in machines},
+        "beowulf_arch": platform.machine(),
+        "beowulf_new": secrets.token_hex(MARK_BYTES),
+        "beowulf_take": take,
+        "beowulf_archive": str(archive),
+        "beowulf_digest": "" if undo else pack(archive),
+    }
+
+
+def _inner_port(machine: Machine) -> int:
+    """The port of a node's ssh server as its neighbours see it: a port that is forwarded is not that."""
+    return machine.port if machine.host == machine.address else 22
+
+
+def _surroundings(folder: Path, verbose: bool) -> dict[str, str]:
+    return {
+        **{name: text for name, text in os.environ.items() if not name.startswith("ANSIBLE_")},
+        "ANSIBLE_CONFIG": str(FOLDER / "ansible.cfg"),
+        "ANSIBLE_HOME": str(folder / "ansible"),
+        "ANSIBLE_SSH_ARGS": f"-F {folder / connections.CONFIG}",
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_PYTHON_INTERPRETER": "/usr/bin/python3",
+        "BEOWULF_SETUP_RESULT": str(folder / "result.json"),
+        **({"BEOWULF_SETUP_VERBOSE": "1"} if verbose else {}),
+        # Ansible insists on UTF-8.
+        "LC_ALL": "C.UTF-8",
+        "PYTHONWARNINGS": "ignore",
+    }
+
+
+def _done(folder: Path, machines: list[Machine], ended: subprocess.CompletedProcess[str]) -> Done:
+    try:
+        found = json.loads((folder / "result.json").read_text())
+    except (OSError, ValueError) as error:
+        last = (ended.stdout or "it said nothing").strip().rpartition("\n")[2]
+        raise LabError(
+            f"Ansible could not begin: {last}", "`beowulf setup --verbose` shows all that it says."
+        ) from error
+    known = {machine.name: machine for machine in machines}
+    failed = {name: _sentence(known[name], said) for name, said in found["failed"].items()}
+    return Done(found["changed"], {name: failed[name] for name in known if name in failed})
+
+
+def _sentence(machine: Machine, said: str) -> str:
+    """Why a machine could not be set up, from what Ansible said of it."""
+    if trouble := connections.trouble(machine, said):
+        return str(trouble).replace(f"{machine.name} ", "it ", 1)
+    if "sudo" in said and ("password" in said or "not found" in said or "sudoers" in said):
+        user = machine.user or "your user"
+        return (
+            f"{user} may not become root on it without a password."
+            " An administrator of it can allow that in /etc/sudoers.d."
+        )
+    if "No space left" in said:
+        return "its disk is full. Free some space there; what it had before is still there."
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return lines[0] if lines else "Ansible failed on it and did not say why."
+
+
+def pack(archive: Path) -> str:
+    """Pack the programs of a node into a file; gives the digest of what is in it.
+
+    The MPICH of this virtual environment, the packages that Python programs import, and our own small ones.
+    """
+    contents = dict(_contents())
+    digest = hashlib.sha256()
+    for name in sorted(contents):
+        digest.update(f"{name}\0{hashlib.sha256(contents[name][0]).hexdigest()}\0".encode())
+    contents["digest"] = (f"{digest.hexdigest()}\n".encode(), 0o644, 0)
+    with (
+        gzip.open(archive, "wb", compresslevel=1) as packed,
+        tarfile.open(fileobj=packed, mode="w") as files,
+    ):
+        for name, (data, mode, moment) in sorted(contents.items()):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode, member.mtime = len(data), mode, moment
+            files.addfile(member, io.BytesIO(data))
+    return digest.hexdigest()
+
+
+def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:
+    """Each file of the programs: its name there, what is in it, its mode, its time."""
+    for _, path in _files("mpich"):
+        inside = path.relative_to(Path(sys.prefix).resolve())
+        if inside.parts[0] in ("bin", "include") or path.name.startswith("libmpi"):
+            yield f"mpich/{inside.parts[0]}/{path.name}", _whole(path)
+    for package in IMPORTED:
+        for name, path in _files(package):
+            if not name.startswith("..") and "/tests/" not in name:
+                yield f"python/{name}", _whole(path)
+    launcher = environment.LAUNCHER.replace(
+        "MPIEXEC", f"{PROGRAMS}/mpich/bin/mpiexec -genv LD_PRELOAD {PROGRAMS}/lib/patient_poll.so"
+    )
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    scripts = {
+        "mpiexec": launcher,
+        "mpirun": launcher,
+        "connection": CONNECTION,
+        "python": PYTHON.replace("VERSION", version),
+    }
+    for name, text in scripts.items():
+        yield f"bin/{name}", (text.encode(), 0o755, 0)
+    source = places.root() / "beowulf" / "native" / "patient_poll.c"
+    yield f"lib/{source.name}", (source.read_bytes(), 0o644, 0)
+
+
+def _files(package: str) -> Iterator[tuple[str, Path]]:
+    try:
+        listed = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError as error:
+        raise LabError(
+            f"{package} is missing in this virtual environment.", "`make lab` installs it."
+        ) from error
+    for each in listed:
+        path = Path(str(each.locate())).resolve()
+        if path.is_file():
+            yield str(each), path
+
+
+def _whole(path: Path) -> tuple[bytes, int, int]:
+    status = path.stat()
+    # The time counts: Python's own compiled files name that of their source.
+    return path.read_bytes(), 0o755 if status.st_mode & 0o100 else 0o644, int(status.st_mtime)

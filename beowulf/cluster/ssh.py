@@ -1,0 +1,309 @@
+"""A cluster of machines that are really apart, PCs or VMs, reached by ssh.
+
+`beowulf setup` makes them a cluster; `up` here only finds them, says which of them are not as they should be, and
+remembers them, so that every command of this user works on them.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf import places
+from beowulf.cluster import Cluster, Completed, connections, node_files, state
+from beowulf.cluster import target as targets
+from beowulf.cluster.inventory import Machine
+from beowulf.cluster.shells import SHELL
+from beowulf.cluster.target import PREFIX, Target
+from beowulf.errors import LabError
+
+if TYPE_CHECKING:
+    from beowulf.capture.wire import Capture
+
+ENVIRONMENT = f"{PREFIX}/etc/environment"
+LONGEST_TELLING_S = 10.0
+LONGEST_SENDING_S = 60.0
+SPEEDS = {"10Mb/s": "10mbit", "100Mb/s": "100mbit", "1000Mb/s": "1gbit"}
+
+
+def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, LabError]]:
+    """Find the machines of an inventory, or of `vagrant`; also why each of them is of no use, where one is.
+
+    LabError, and nothing remembered, when none of them answers.
+    """
+    folder = folder or places.state()
+    machines, missing = targets.read(source)
+    with state.locked(folder):
+        targets.refuse_others(folder)
+        before = targets.load(folder)
+        if before is not None:
+            connections.close(folder, before.machines)
+        try:
+            connections.configure(folder, machines)
+            found, troubles = targets.find(Target(targets.lasting(source), tuple(machines)), folder)
+            if not any(connections.open_to(folder, machine.name) for machine in machines):
+                said = " ".join(str(trouble) for trouble in troubles.values())
+                raise LabError(f"No machine of {source} can be used. {said}")
+            targets.save(folder, found)
+        except BaseException:
+            connections.close(folder, machines)
+            if before is None:
+                targets.clear(folder)
+            else:
+                connections.configure(folder, before.machines)
+            raise
+    gone = {name: LabError(said, node=name) for name, said in missing.items()}
+    return SshCluster(found, folder), troubles | gone
+
+
+def down(folder: Path | None = None) -> bool:
+    """Let go of the machines: close the connections and forget them. False when there were none."""
+    folder = folder or places.state()
+    if not (folder / state.TARGET).exists():
+        return False
+    with state.locked(folder):
+        if known := targets.load(folder):
+            connections.close(folder, known.machines)
+        targets.clear(folder)
+    return True
+
+
+def running(folder: Path | None = None) -> SshCluster | None:
+    """The machines that `up` has found, or None."""
+    folder = folder or places.state()
+    known = targets.load(folder)
+    return SshCluster(known, folder) if known else None
+
+
+class SshCluster(Cluster):
+    """Machines that are there whether we look or not; all that one of them is asked goes over one connection."""
+
+    kind = "ssh"
+
+    def __init__(self, target: Target, folder: Path) -> None:
+        self.target = target
+        self.folder = folder
+        self._machines = {machine.name: machine for machine in target.machines}
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all machines, the master first, those that are off too."""
+        return tuple(self._machines)
+
+    def address(self, node: str, network: int = 0) -> str:
+        """The address of a machine on the cluster's network."""
+        if network:
+            raise LabError(
+                "Only the first network of machines that are reached by ssh is known here.",
+                "`ip address` on a node shows the others.",
+            )
+        return self.machine(node).address
+
+    def machine(self, node: str) -> Machine:
+        """How a node is reached; LabError for one that is not there."""
+        if node not in self._machines:
+            raise LabError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
+        return self._machines[node]
+
+    def interface(self, node: str) -> str:
+        """The card on which a node has its address in the cluster."""
+        if found := self.target.interfaces.get(node):
+            return found
+        raise LabError(
+            f"Nobody knows which card of {node} is in the cluster.",
+            "`beowulf up` asks it again, once it is set up.",
+            node,
+        )
+
+    def dead_nodes(self) -> list[str]:
+        """The nodes that do not answer; one with an open connection is not bothered with the question."""
+        _, failed = connections.everywhere(self.nodes, self._look)
+        return [node for node in self.nodes if node in failed]
+
+    def listening(self, node: str) -> bool:
+        """Whether a login to the node succeeds."""
+        return node not in self.dead_nodes()
+
+    def _look(self, node: str) -> None:
+        if not connections.open_to(self.folder, node):
+            self._run(node, "true", b"", connections.LONGEST_ANSWER_S)
+
+    def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
+        """The words that run `command` (a login shell if empty) on a node with the cluster's tools in its PATH."""
+        line = f"[ ! -r {ENVIRONMENT} ] || . {ENVIRONMENT}; {command or 'exec bash -l'}"
+        ssh = connections.words(self.folder, self.machine(node), terminal=terminal)
+        return [*ssh, f"exec bash --norc -c {shlex.quote(line)}"]
+
+    def run(
+        self,
+        node: str,
+        command: str | list[str],
+        *,
+        timeout_s: float = 60,
+        stdin: str = "",
+    ) -> Completed:
+        """Run a command in a shell on a node; LabError when it cannot be reached."""
+        line = command if isinstance(command, str) else shlex.join(command)
+        return self._run(node, self.shell(node, line)[-1], stdin.encode(), timeout_s)
+
+    def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
+        """Run lines of shell on a node as root, by sudo unless the inventory's user is root."""
+        user = self.machine(node).user
+        line = f"PATH=$PATH:/usr/sbin:/sbin exec {shlex.join(SHELL)}"
+        if user != "root":
+            line = f'if [ "$(id -u)" = 0 ]; then {line}; else exec sudo -n {shlex.join(SHELL)}; fi'
+        done = self._run(node, line, script.encode(), timeout_s)
+        if done.returncode and (refused := _refused(done.stderr)):
+            raise LabError(
+                f"{user or 'Your user'} may not become root on {node} without a password: {refused}",
+                "An administrator of it can allow that in /etc/sudoers.d.",
+                node,
+            )
+        return done
+
+    def _run(self, node: str, line: str, stdin: bytes, timeout_s: float) -> Completed:
+        return connections.run(self.folder, self.machine(node), line, stdin, timeout_s)
+
+    def bring(self, words: Sequence[str], folder: Path | None) -> tuple[list[str], str]:
+        """Copy the files that these words name, and what is in `folder`, to every node that answers."""
+        files = node_files.travelling(words)
+        inside = sorted(path for path in folder.rglob("*") if path.is_file()) if folder else []
+        archive = node_files.packed(dict.fromkeys([*files.values(), *inside]))
+        where, user = folder or places.here(), self._user
+
+        def send(node: str) -> None:
+            line = node_files.unpack(user, node_files.there(where, user))
+            said, code, _ = connections.exchange(
+                self.folder, self.machine(node), line, archive, LONGEST_SENDING_S
+            )
+            if code:
+                raise node_files.trouble(node, said[1].decode(errors="replace"))
+
+        _, failed = connections.everywhere(self.nodes, send)
+        dead = self.dead_nodes() if failed else []
+        for node, why in failed.items():
+            if node not in dead:
+                raise why
+        names = {text: node_files.there(text, user) for text in files}
+        return [_renamed(word, names) for word in words], node_files.there(where, user)
+
+    def fetch(self, folder: Path) -> None:
+        """Bring home what a program has written into `folder` on the nodes."""
+
+        def take(node: str) -> bytes:
+            line = node_files.pack(node_files.there(folder, self._user))
+            said, code, _ = connections.exchange(
+                self.folder, self.machine(node), line, b"", LONGEST_SENDING_S
+            )
+            if code:
+                raise node_files.trouble(node, said[1].decode(errors="replace"))
+            return said[0]
+
+        found, _ = connections.everywhere(self.nodes, take)
+        for archive in found.values():
+            node_files.unpacked(archive, folder)
+
+    @property
+    def _user(self) -> str:
+        # The master's user stands for all of them, in paths that a program is told once.
+        return self.machine(self.nodes[0]).user or "you"
+
+    def capture(
+        self,
+        file: Path,
+        *,
+        where: str = "switch",
+        snap_bytes: int = 128,
+        packet_filter: str = "",
+        most_mb: float = 1000,
+        ring: bool = False,
+    ) -> Capture:
+        """Capture at a node or at all `nodes`; their files are fetched when it ends, not while it runs."""
+        from beowulf.cluster.ssh_capture import capture
+
+        if where == "switch":
+            raise LabError(
+                "A switch between real machines shows its packets to nobody.",
+                f"Capture on a node, such as `--where {self.nodes[0]}`, or on all: `--where nodes`.",
+            )
+        return capture(self, file, where, snap_bytes, packet_filter, most_mb, ring)
+
+    def clock_errors_s(self) -> dict[str, float]:
+        """How far each node's clock is at least ahead of this machine's; 0 where the way of the answer explains it."""
+
+        def ask(node: str) -> float:
+            asked = time.time()
+            said = float(self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout)
+            return min(said - asked, 0.0) or max(said - time.time(), 0.0)
+
+        return connections.everywhere(self.nodes, ask)[0]
+
+    def describe(self) -> dict[str, Any]:
+        """What this cluster is, read from its first living node, as plain data for a Record."""
+        dead = self.dead_nodes()
+        alive = [node for node in self.nodes if node not in dead]
+        answers: dict[str, str] = {}
+        if alive:
+            card = self.target.interfaces.get(alive[0], "eth0")
+            asked = {name: line.replace("CARD", card) for name, line in DESCRIBED.items()}
+            script = "; echo ---; ".join(asked.values())
+            parts = self.run(alive[0], script).stdout.split("---\n")
+            answers = {name: text.strip() for name, text in zip(asked, parts, strict=False)}
+        speed, cores = answers.pop("speed", ""), answers.pop("cores", "")
+        return {
+            "kind": self.kind,
+            "nodes": list(self.nodes),
+            "addresses": {node: self.address(node) for node in self.nodes},
+            "dead_nodes": dead,
+            "rate": self.target.rate or SPEEDS.get(speed, "off"),
+            "networks": 1,
+            "mpi": "classic",
+            "cores": int(cores) if cores.isdigit() else None,
+            "target": self.target.source,
+            **answers,
+        }
+
+    def break_it(self, fault: str, node: str = "") -> None:
+        """Not done to machines that others may work on."""
+        raise LabError(
+            "Machines that are reached by ssh are not broken on purpose.",
+            "`beowulf down`, then `beowulf up`: a cluster on this machine may be broken.",
+        )
+
+    def heal(self) -> None:
+        """Look for every machine anew; LabError with all that is wrong."""
+        found, troubles = up(self.target.source, self.folder)
+        self.target, self._machines = found.target, found._machines
+        if troubles:
+            raise LabError(" ".join(str(each) for each in troubles.values()))
+
+
+# What describe() asks the first node that lives; CARD stands for its network card.
+DESCRIBED = {
+    "kernel": "uname -r",
+    "mtu": "cat /sys/class/net/CARD/mtu",
+    "congestion_control": "cat /proc/sys/net/ipv4/tcp_congestion_control",
+    "queue": "PATH=$PATH:/usr/sbin:/sbin tc qdisc show dev CARD root",
+    "offloads_on": "PATH=$PATH:/usr/sbin:/sbin ethtool -k CARD | sed -n 's/^\\(tcp-segmentation"
+    "\\|generic-segmentation\\|generic-receive\\)-offload: on.*/\\1/p'",
+    "speed": "PATH=$PATH:/usr/sbin:/sbin ethtool CARD 2>/dev/null | sed -n 's/^[[:space:]]*Speed: //p'",
+    "cores": "nproc",
+}
+
+
+def _refused(said: str) -> str:
+    """What sudo said when it refused; empty when it was something else."""
+    for line in said.splitlines():
+        if "sudo:" in line or "sudoers" in line:
+            return line.strip().rstrip(".") + "."
+    return ""
+
+
+def _renamed(word: str, names: Mapping[str, str]) -> str:
+    if word in names:
+        return names[word]
+    setting, equals, value = word.partition("=")
+    return f"{setting}={names[value]}" if equals and value in names else word

@@ -1,0 +1,114 @@
+"""The VMs of this project's Vagrantfile, as `vagrant` itself tells of them."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from beowulf import places
+from beowulf.cluster.inventory import Machine
+from beowulf.errors import LabError
+
+TARGET = "vagrant"
+LONGEST_S = 120.0  # it starts a Ruby and asks the provider for each VM
+RUNNING = "running"
+# What `vagrant ssh-config` says and Machine has a place for; the rest is handed to ssh as it is.
+KNOWN = {"HostName", "User", "Port", "IdentityFile"}
+# Settings that only tell how a person works there.
+DROPPED = {"LogLevel", "ForwardAgent", "ForwardX11"}
+
+
+def read() -> tuple[list[Machine], dict[str, str]]:
+    """The VMs that run, node00 first, and for each of the others a sentence why it cannot be used."""
+    states = _states(_vagrant("status", "--machine-readable"))
+    if not states:
+        raise LabError("vagrant knows no VM here.", "`vagrant up` makes them.")
+    troubles = {
+        name: f"The VM {name} is {state.replace('_', ' ')}: `vagrant up {name}` starts it."
+        for name, state in states.items()
+        if state != RUNNING
+    }
+    alive = sorted(name for name in states if name not in troubles)
+    if not alive:
+        raise LabError(" ".join(troubles[name] for name in sorted(troubles)))
+    return parse(_vagrant("ssh-config", *alive)), troubles
+
+
+def parse(text: str) -> list[Machine]:
+    """The machines that `vagrant ssh-config` describes."""
+    found: dict[str, dict[str, str]] = {}
+    name = ""
+    for line in text.splitlines():
+        word, _, value = line.strip().partition(" ")
+        if word == "Host":
+            name = value.strip()
+            found[name] = {}
+        elif word and name:
+            found[name][word] = value.strip()
+    return [_machine(name, settings) for name, settings in sorted(found.items())]
+
+
+def _machine(name: str, settings: Mapping[str, str]) -> Machine:
+    others = [
+        word
+        for setting, value in settings.items()
+        if setting not in KNOWN | DROPPED
+        for word in ("-o", f"{setting}={value}")
+    ]
+    keys = shlex.split(settings.get("IdentityFile", ""))
+    try:
+        return Machine(
+            name=name,
+            host=settings["HostName"],
+            port=int(settings.get("Port", 22)),
+            user=settings.get("User", "vagrant"),
+            key=keys[0] if keys else "",
+            options=tuple(others),
+        )
+    except (KeyError, ValueError) as error:
+        raise LabError(
+            f"`vagrant ssh-config` says nothing of use of {name}: {error}.",
+            "`vagrant ssh-config` shows what it says.",
+        ) from error
+
+
+def _states(text: str) -> dict[str, str]:
+    """What `vagrant status --machine-readable` says of each VM: lines `time,name,state,running`."""
+    rows = (line.split(",") for line in text.splitlines())
+    return {row[1]: row[3] for row in rows if len(row) > 3 and row[1] and row[2] == "state"}
+
+
+def _vagrant(*words: str) -> str:
+    folder = _folder()
+    try:
+        done = subprocess.run(
+            ["vagrant", *words],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LONGEST_S,
+        )
+    except FileNotFoundError:
+        raise LabError(
+            "vagrant is not installed.",
+            "docs/clusters.md says what VMs need; `beowulf up` boots a cluster without them.",
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise LabError(
+            f"`vagrant {words[0]}` did not end within {LONGEST_S:g} s.",
+            "See whether another vagrant is at work, then try again.",
+        ) from None
+    if done.returncode:
+        said = " ".join(done.stderr.split()) or " ".join(done.stdout.split())
+        raise LabError(f"`vagrant {words[0]}` failed: {said}", "`vagrant status` shows the VMs.")
+    return done.stdout
+
+
+def _folder() -> Path:
+    """The folder with the Vagrantfile: the one that we are in, if it has one, else this checkout."""
+    here = places.here()
+    return here if (here / "Vagrantfile").is_file() else places.root()

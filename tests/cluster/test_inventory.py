@@ -1,0 +1,92 @@
+"""Which machines does an inventory mean, and what is wrong with one that means none?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from beowulf import places
+from beowulf.cluster import inventory
+from beowulf.errors import UsageError
+
+TWO = """
+all:
+  vars: {ansible_user: ada}
+  hosts:
+    node00: {ansible_host: 192.168.1.10}
+    node01: {ansible_host: 192.168.1.11, ansible_port: 2222}
+"""
+
+
+def test_the_machines_come_in_the_order_of_the_inventory_with_their_variables() -> None:
+    first, second = inventory.parse(TWO)
+    assert (first.name, first.host, first.port, first.user) == ("node00", "192.168.1.10", 22, "ada")
+    assert (second.name, second.port, second.address) == ("node01", 2222, "192.168.1.11")
+
+
+def test_a_group_hands_its_variables_down_and_the_innermost_one_counts() -> None:
+    text = """
+all:
+  vars: {ansible_user: ada, ansible_port: 22}
+  children:
+    old:
+      vars: {ansible_user: bob}
+      hosts:
+        pc1: {ansible_host: 10.0.0.1}
+        pc2: {ansible_host: 10.0.0.2, ansible_user: eve}
+"""
+    assert [machine.user for machine in inventory.parse(text)] == ["bob", "eve"]
+
+
+def test_the_address_in_the_cluster_may_be_another_one_than_that_for_logins() -> None:
+    text = TWO.replace("192.168.1.10}", "pc.example.org, beowulf_address: 10.0.0.7}")
+    assert inventory.parse(text)[0].address == "10.0.0.7"
+    assert inventory.parse(text)[0].host == "pc.example.org"
+
+
+def test_a_forwarded_port_of_this_machine_is_no_address_in_the_cluster() -> None:
+    text = TWO.replace("192.168.1.10}", "127.0.0.1, ansible_port: 2200}")
+    assert inventory.parse(text)[0].address == ""
+
+
+def test_the_example_is_an_inventory_of_four_machines() -> None:
+    machines = inventory.read(places.root() / "cluster_setup" / "inventory.example.yml")
+    assert [machine.name for machine in machines] == ["node00", "node01", "node02", "node03"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TWO + "    node00: {ansible_host: 192.168.1.12}\n", "names node00 twice (line 7)"),
+        (TWO.replace("192.168.1.11, ansible_port: 2222", "192.168.1.10"), "the same address"),
+        (TWO.replace("node01", "node01 x"), "no name for one"),
+        (TWO.replace("node01", "node[01:03]"), "the pattern"),
+        (TWO.replace("2222", "ssh"), "no port"),
+        (TWO.replace("2222", "70000"), "no port"),
+        (TWO.replace("192.168.1.10", "'{{ address }}'"), "a template"),
+        (TWO.replace("192.168.1.10", "-oProxyCommand=x"), "no host"),
+        (TWO.replace("ansible_port: 2222", "ansible_password: secret"), "passwords are not used"),
+        (TWO.replace("ansible_port: 2222", "beowulf_address: 10.0.0.300"), "no IPv4 address"),
+        (TWO.replace("ansible_port: 2222", 'ansible_ssh_common_args: "-o \'x"'), "an open quote"),
+        (TWO.replace("hosts", "machines"), "which no inventory knows"),
+        (TWO.replace("    node01", "    #"), "has 1 machine;"),
+        ("all: [node00, node01]", "where hosts, vars and children are expected"),
+        ("all: {hosts: {node00", "is not YAML"),
+        ("", "has 0 machines"),
+        ("node00 ansible_host=192.168.1.10\n", "where groups are expected"),
+    ],
+)
+def test_what_cannot_be_an_inventory_is_refused_with_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        inventory.parse(text, "pcs.yml")
+    assert said in str(refused.value)
+    assert "pcs.yml" in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file"):
+        inventory.read(tmp_path / "none.yml")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="not text"):
+        inventory.read(tmp_path / "binary")

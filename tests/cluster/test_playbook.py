@@ -1,0 +1,366 @@
+"""Does the playbook make a cluster of PCs, change nothing the second time, and do the labs' programs run on it?
+
+The PCs are namespaces, each with a root file system, a card, a hostname and an sshd of its own (benchmarks/pcs.py).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from running import Beowulf
+
+from benchmarks.pcs import CARD, Hall, hall
+from beowulf import places
+from beowulf.cluster import setup, ssh
+from beowulf.cluster.inventory import Machine
+from beowulf.cluster.ssh import SshCluster
+
+pytestmark = pytest.mark.cluster
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+LABS = places.root() / "labs"
+
+
+def _filters() -> ModuleType:
+    path = places.root() / "cluster_setup" / "filter_plugins" / "cluster.py"
+    found = importlib.util.spec_from_file_location("cluster_filters", path)
+    assert found
+    assert found.loader
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+FILTERS = _filters()
+ADDRESSES = {"node00": "10.0.0.1", "node01": "10.0.0.2", "node02": "10.0.0.3"}
+HOSTS = "127.0.0.1\tlocalhost\n127.0.1.1\tnode01.lab node01\n# mine\n10.0.0.9 printer\n"
+
+
+def test_a_node_names_itself_first_and_no_line_gives_it_another_address() -> None:
+    made = FILTERS.beowulf_hosts(HOSTS, "node01", ADDRESSES).splitlines()
+    assert made[0] == "10.0.0.2 node01"
+    plain = [line for line in made if not line.startswith("#")]
+    assert [line for line in plain if "node01" in line] == ["10.0.0.2 node01"]
+    assert "10.0.0.1 node00" in plain
+    assert "10.0.0.9 printer" in plain
+
+
+def test_hosts_made_twice_are_the_same_and_undone_are_what_they_were() -> None:
+    once = FILTERS.beowulf_hosts(HOSTS, "node01", ADDRESSES)
+    assert FILTERS.beowulf_hosts(once, "node01", ADDRESSES) == once
+    fewer = {name: ADDRESSES[name] for name in ("node00", "node01")}
+    assert "node02" not in FILTERS.beowulf_hosts(once, "node01", fewer)
+    assert FILTERS.beowulf_hosts_before(once, "node01") == HOSTS
+    assert FILTERS.beowulf_hosts_before(HOSTS, "node01") == HOSTS
+
+
+def _said(name: str, mark: str = "", key: str = "", keys: object = None) -> dict[str, object]:
+    here = {"card": {"cluster": mark} if mark else {}, "keys": keys or {}, "host_key": f"h-{name}"}
+    return {"inventory_hostname": name, "here": {**here, "user_key": key}}
+
+
+def test_the_clusters_mark_is_that_of_its_first_node_that_has_one() -> None:
+    machines = [_said("node00"), _said("node01", "old"), _said("node02", "other")]
+    assert FILTERS.beowulf_cluster(machines, list(ADDRESSES), "new") == "old"
+    assert FILTERS.beowulf_cluster(machines[:1], list(ADDRESSES), "new") == "new"
+
+
+def test_the_keys_of_a_node_that_is_off_are_remembered_by_the_others() -> None:
+    kept = {"node02": {"user": "u2", "host": "h2"}, "gone": {"user": "x", "host": "y"}}
+    machines = [_said("node00", key="u0", keys=kept), _said("node01", key="u1")]
+    found = FILTERS.beowulf_keys(machines, list(ADDRESSES))
+    assert {name: both["user"] for name, both in found.items()} == {
+        "node00": "u0",
+        "node01": "u1",
+        "node02": "u2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, ""),
+        ({"os": "fedora"}, "only Debian and Ubuntu"),
+        ({"os": "linuxmint", "like": "ubuntu debian"}, ""),
+        ({"arch": "aarch64"}, "processor is a aarch64"),
+        ({"interface": ""}, "none of its network cards has the address 10.0.0.1"),
+        ({"free_mb": 12}, "its disk is full: 12 MB are free"),
+        ({"root": False}, "could not become root"),
+    ],
+)
+def test_a_machine_that_cannot_be_a_node_is_told_why(change: dict[str, object], said: str) -> None:
+    here = {"os": "debian", "like": "", "arch": "x86_64", "interface": "eth0", "free_mb": 9000}
+    here |= {"digest": "", "root": True, "user": "ada"} | change
+    found = FILTERS.beowulf_misfit(here, "node00", "10.0.0.1", "x86_64")
+    assert (said in found) if said else not found
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("sudo: a password is required\n", "ada may not become root on it"),
+        ("Missing sudo password", "ada may not become root on it"),
+        ("/bin/sh: 1: sudo: not found", "ada may not become root on it"),
+        ("Failed to connect to the host via ssh: Connection timed out", "it does not answer"),
+        ("tar: x: Cannot write: No space left on device", "its disk is full"),
+        ("something else\nand more", "something else"),
+    ],
+)
+def test_what_ansible_says_of_a_machine_becomes_a_sentence(said: str, sentence: str) -> None:
+    assert sentence in setup._sentence(Machine("node01", "10.0.0.1", user="ada"), said)
+
+
+def test_the_programs_have_one_name_as_long_as_nothing_in_them_changes(tmp_path: Path) -> None:
+    digest = setup.pack(tmp_path / "a.tar.gz")
+    assert setup.pack(tmp_path / "b.tar.gz") == digest
+
+
+# --------------------------------------------------------------- on PCs
+
+
+def at(pcs: Hall, here: Path) -> Beowulf:
+    """Somebody at the learner's machine in the hall, who works in the folder `here`."""
+    return Beowulf(here / "s", here, pcs.enter)
+
+
+@pytest.fixture(scope="module")
+def pcs(namespaces_work: None) -> Iterator[Hall]:
+    with hall() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
+    found = at(pcs, tmp_path_factory.mktemp("l"))
+    yield found
+    found("down", code=None)
+    found.end()
+
+
+@pytest.fixture(scope="module")
+def inventory(pcs: Hall, learner: Beowulf) -> Path:
+    return pcs.inventory(learner.here / "pcs.yml")
+
+
+@pytest.fixture(scope="module")
+def first(learner: Beowulf, pcs: Hall, inventory: Path) -> str:
+    """What the first run says; afterwards the PCs are a cluster, and `up` has found it."""
+    said = learner("setup", inventory)
+    learner("up", "--target", inventory)
+    return said
+
+
+@pytest.fixture
+def cluster(first: str, learner: Beowulf) -> SshCluster:
+    found = ssh.running(learner.state)
+    assert found
+    return found
+
+
+@needs_root
+def test_check_says_what_would_be_done_and_changes_nothing(
+    learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    before = pcs.at("node01", "cat /etc/hosts /etc/hostname; ls /opt /root/.ssh")
+    said = learner("setup", inventory, "--check")
+    for name in pcs.names:
+        line = next(line for line in said.splitlines() if line.startswith(f"{name}: would "))
+        assert "write /etc/hosts" in line
+        assert "call itself by its name" in line
+        assert "install MPICH" in line
+    assert pcs.at("node01", "cat /etc/hosts /etc/hostname; ls /opt /root/.ssh") == before
+
+
+@needs_root
+def test_the_second_run_changes_nothing(
+    first: str, learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    assert all(f"{name}: " in first for name in pcs.names)
+    assert "nothing to do" not in first
+    said = learner("setup", inventory)
+    assert [f"{name}: nothing to do" for name in pcs.names] == said.splitlines()[:4]
+
+
+@needs_root
+def test_the_machines_are_a_cluster_and_every_claim_of_the_validation_holds(
+    first: str, learner: Beowulf
+) -> None:
+    verdicts = json.loads(learner("validate", "--json"))
+    assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts
+
+
+@needs_root
+def test_a_node_is_called_as_the_inventory_says_and_knows_it(cluster: SshCluster) -> None:
+    for node in cluster.nodes:
+        said = cluster.run(node, "hostname; cat /etc/hostname; getent hosts $(hostname)").stdout
+        assert said.split() == [node, node, cluster.address(node), node]
+
+
+@needs_root
+def test_a_lab_program_runs_on_all_nodes_without_a_shared_disk(
+    first: str, learner: Beowulf
+) -> None:
+    said = learner("run", "-n", "4", LABS / "01-validation" / "ring.c")
+    assert "the token came home after 4 hops" in said
+    assert all(f"on node0{number}" in said for number in range(4))
+
+
+@needs_root
+def test_a_python_program_runs_with_mpi4py_on_all_nodes(
+    first: str, learner: Beowulf, tmp_path: Path
+) -> None:
+    program = tmp_path / "who.py"
+    program.write_text(
+        "from mpi4py import MPI\nimport numpy, socket\n"
+        "print(MPI.COMM_WORLD.rank, socket.gethostname(), MPI.get_vendor()[0])\n"
+    )
+    said = learner("run", "-n", "4", program)
+    assert sorted(said.splitlines()) == [f"{n} node0{n} MPICH" for n in range(4)]
+
+
+@needs_root
+def test_compiling_and_launching_works_on_the_master_as_on_any_cluster(
+    first: str, learner: Beowulf, cluster: SshCluster
+) -> None:
+    source = (LABS / "01-validation" / "hello.c").read_text()
+    cluster.run("node00", "cat > /tmp/hello.c", stdin=source)
+    copy = "for n in 1 2 3; do scp -q hello node0$n:/tmp; done"
+    lines = f"cd /tmp && mpicc hello.c -o hello && {copy} && mpiexec -n 4 ./hello"
+    said = learner("ssh", "node00", lines)
+    assert sorted(said.splitlines()) == [f"rank {n} of 4 on node0{n}" for n in range(4)]
+
+
+@pytest.mark.slow
+@needs_root
+def test_a_study_measures_on_the_machines_and_its_record_says_on_which(
+    first: str, learner: Beowulf, cluster: SshCluster
+) -> None:
+    learner("study", "B1", "--quick", "--records", learner.here / "records", code=None)
+    found = [json.loads(path.read_text()) for path in (learner.here / "records").glob("B1*.json")]
+    assert found
+    assert found[0]["cluster"]["kind"] == "ssh"
+    assert found[0]["cluster"]["nodes"] == list(cluster.nodes)
+    assert any(point.get("samples") for point in found[0]["points"])
+
+
+@needs_root
+def test_packets_are_captured_at_all_nodes_and_fetched(
+    first: str, learner: Beowulf, cluster: SshCluster
+) -> None:
+    ring = LABS / "01-validation" / "ring.c"
+    said = learner("capture", "-o", "ring.pcapng", "--where", "nodes", "-n", "4", "--", ring)
+    assert "(0 dropped" in said
+    found = json.loads(learner("packets", "ring.pcapng", "--json", "--at", "node01"))
+    assert found["packets"] > 0
+    rows = json.loads(learner("packets", "ring.pcapng", "--messages", "--json", "--at", "node01"))
+    assert rows
+    # Nothing is left on the nodes, of dumpcap or of its files.
+    for node in cluster.nodes:
+        assert not cluster.run(node, "ls -d /tmp/tmp.* 2>/dev/null; pgrep dumpcap").stdout
+
+
+@needs_root
+def test_a_capture_at_one_node_may_forget_its_oldest_packets(first: str, learner: Beowulf) -> None:
+    ring = LABS / "01-validation" / "ring.c"
+    words = ("capture", "-o", "one.pcapng", "--where", "node02", "--ring", "--filter", "tcp")
+    assert "packets are in one.pcapng" in learner(*words, "-n", "4", "--", ring)
+    assert json.loads(learner("packets", "one.pcapng", "--json"))["packets"] > 0
+
+
+@needs_root
+def test_the_switch_shows_its_packets_to_nobody(first: str, learner: Beowulf) -> None:
+    said = learner("capture", "-o", "x.pcapng", "--seconds", "1", code=1)
+    assert "A switch between real machines" in said
+    assert "--where nodes" in said
+    assert not (learner.here / "x.pcapng").exists()
+
+
+@needs_root
+def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
+    first: str, learner: Beowulf, pcs: Hall, cluster: SshCluster
+) -> None:
+    learner("tune", "apply", "mtu", "1400", "--unmeasured")
+    shown = f"cat /sys/class/net/{CARD}/mtu || ip -o link show {CARD}"
+    assert all("1400" in pcs.at(node, shown) for node in pcs.names)
+    # Only this cluster's log knows how they were.
+    assert "still changed (mtu)" in learner("down", code=1)
+    learner("tune", "revert")
+    assert all("1500" in pcs.at(node, shown) for node in pcs.names)
+
+
+@needs_root
+def test_two_machines_whose_addresses_are_changed_round_are_noticed(
+    first: str, learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    wrong = pcs.inventory(
+        learner.here / "wrong.yml",
+        node01=f"ansible_host: {pcs.address('node03')}",
+        node03=f"ansible_host: {pcs.address('node01')}",
+    )
+    said = learner("up", "--target", wrong, code=1)
+    assert "The machine at the address of node01 was set up as node03" in said
+    learner("up", "--target", inventory)
+
+
+@needs_root
+def test_a_full_disk_on_one_node_is_named_and_nothing_half_is_left(
+    first: str, learner: Beowulf, pcs: Hall, cluster: SshCluster
+) -> None:
+    pcs.at(
+        "node03", "mkdir -p /tmp/beowulf-root && mount -t tmpfs -o size=4k tmpfs /tmp/beowulf-root"
+    )
+    try:
+        said = learner("run", "-n", "4", LABS / "01-validation" / "hello.c", code=1)
+        assert "The disk of node03 is full" in said
+        assert not pcs.at("node03", "find /tmp/beowulf-root -type f")
+    finally:
+        pcs.at("node03", "umount /tmp/beowulf-root")
+    assert "rank 3" in learner("run", "-n", "4", LABS / "01-validation" / "hello.c")
+
+
+@needs_root
+def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_are_set_up(
+    first: str, learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    off = pcs.inventory(learner.here / "off.yml", node03="ansible_host: 192.168.77.99")
+    card = "/opt/beowulf/etc/node"
+    pcs.at("node02", f"sed -i.kept 's/^cluster=.*/cluster=another/' {card}")
+    pcs.at("node01", "sed -i '/node02/d' /etc/hosts")
+    try:
+        said = learner("up", "--target", off, code=1)
+        assert "node02 belongs to another cluster than node00" in said
+        assert "node03 does not answer at 192.168.77.99" in said
+        assert "2 of 4 nodes" in said
+        said = learner("setup", off, code=1)
+        assert "node00: nothing to do" in said
+        assert "node01: write /etc/hosts" in said
+        assert "node02: it belongs to another cluster, as node02" in said
+        assert "node03: it does not answer at 192.168.77.99" in said
+        assert "cluster=another" in pcs.at("node02", f"cat {card}")
+    finally:
+        pcs.at("node02", f"mv {card}.kept {card}")
+    # The others go on trusting the one that was off.
+    assert all("node03" in pcs.at(name, "cat /opt/beowulf/etc/keys.json") for name in pcs.names)
+    learner("up", "--target", inventory)
+
+
+@needs_root
+def test_undo_leaves_the_machines_as_they_were(
+    first: str, learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    """The last test of this file: it takes the cluster away."""
+    learner("setup", inventory, "--undo")
+    for name in pcs.names:
+        assert pcs.at(name, "cat /etc/hostname; hostname").split() == [f"debian-{name}"] * 2
+        hosts = pcs.at(name, "cat /etc/hosts")
+        assert hosts == f"127.0.0.1 localhost\n127.0.1.1 debian-{name} {name}\n"
+        assert pcs.at(name, "ls -A /root/.ssh").split() == ["authorized_keys"]
+        assert "beowulf" not in pcs.at(name, "cat /root/.ssh/authorized_keys")
+        left = "ls -d /opt/beowulf /etc/ssh/*beowulf* /etc/ssh/ssh_config.d/*beowulf* 2>/dev/null; true"
+        assert pcs.at(name, left) == ""
+    assert "has not been set up" in learner("up", "--target", inventory, code=1)

@@ -1,0 +1,237 @@
+"""What happens when machines are reached by ssh, and one of them is off, slow, a stranger, or somebody else's?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Beowulf, wait_until
+
+from benchmarks.pcs import Hall, hall
+from beowulf.cluster import connections, node_files, target
+from beowulf.cluster.inventory import Machine
+from beowulf.errors import LabError
+
+pytestmark = pytest.mark.cluster
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+
+
+def at(pcs: Hall, here: Path) -> Beowulf:
+    """Somebody at the learner's machine in the hall, who works in the folder `here`."""
+    return Beowulf(here / "s", here, pcs.enter)
+
+
+@pytest.fixture(scope="module")
+def pcs(namespaces_work: None) -> Iterator[Hall]:
+    """Four PCs on which nobody has set anything up; tests change nothing on them that stays."""
+    with hall() as found:
+        yield found
+
+
+@pytest.fixture
+def learner(pcs: Hall, tmp_path: Path) -> Iterator[Beowulf]:
+    found = at(pcs, tmp_path)
+    yield found
+    found("down", code=None)
+    found.end()
+
+
+MACHINE = Machine("node02", "192.168.1.12", user="ada")
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @", "shows another host key"),
+        ("No ED25519 host key is known for x and you have requested", "does not know yet"),
+        ("ada@x: Permission denied (publickey).", "does not let ada in"),
+        ("ssh: Could not resolve hostname pc7: Name or service", "Nobody knows the address"),
+        ("ssh: connect to host x port 22: Connection refused", "no ssh server answers"),
+        ("ssh: connect to host x port 22: Connection timed out", "does not answer"),
+        ("ssh: connect to host x port 22: No route to host", "does not answer"),
+        ("kex_exchange_identification: Connection closed by remote host", "does not answer"),
+    ],
+)
+def test_what_ssh_says_becomes_a_sentence_with_the_nodes_name(said: str, sentence: str) -> None:
+    found = connections.trouble(MACHINE, said)
+    assert found
+    assert sentence in found.what
+    assert "node02" in found.what
+    assert found.node == "node02"
+    assert found.mend
+
+
+def test_what_a_command_says_is_no_trouble_of_the_connection() -> None:
+    assert connections.trouble(MACHINE, "make: *** No targets.") is None
+
+
+def test_a_folder_whose_name_is_too_long_for_sockets_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / ("x" * 90)
+    folder.mkdir()
+    with pytest.raises(LabError, match="too long a name"):
+        connections.configure(folder, [MACHINE])
+
+
+def test_files_that_words_name_travel_and_system_programs_do_not(tmp_path: Path) -> None:
+    file = tmp_path / "ring"
+    file.write_text("x")
+    words = ["sh", "/usr/bin/env", f"LD_PRELOAD={file}", str(file), "--size=8", str(tmp_path)]
+    assert node_files.travelling(words) == {str(file): file}
+
+
+def test_more_than_can_be_sent_each_time_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node_files, "MOST_BYTES", 10)
+    (tmp_path / "large").write_bytes(b"x" * 11)
+    with pytest.raises(LabError, match="large"):
+        node_files.packed([tmp_path / "large"])
+
+
+def test_an_archive_writes_nowhere_but_into_the_folder(tmp_path: Path) -> None:
+    inside = tmp_path / "in"
+    inside.mkdir()
+    import io
+    import tarfile
+
+    kept = io.BytesIO()
+    with tarfile.open(fileobj=kept, mode="w") as archive:
+        for name in ("../escaped", "/tmp/beowulf-escaped", "sub/fine"):
+            member = tarfile.TarInfo(name)
+            member.size = 1
+            archive.addfile(member, io.BytesIO(b"x"))
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    written = node_files.unpacked(kept.getvalue(), inside)
+    assert written == [inside / "sub" / "fine"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["fine", "in", "sub"]
+
+
+def test_a_target_file_that_is_torn_is_no_cluster(tmp_path: Path) -> None:
+    (tmp_path / "target.json").write_text('{"source": "x", "machines": [')
+    assert target.load(tmp_path) is None
+
+
+@needs_root
+def test_machines_that_nobody_set_up_are_named_with_what_to_do(
+    pcs: Hall, learner: Beowulf, tmp_path: Path
+) -> None:
+    file = pcs.inventory(tmp_path / "pcs.yml")
+    said = learner("up", "--target", file, code=1)
+    for name in pcs.names:
+        assert f"{name} has not been set up as a node. `beowulf setup {file}`" in said
+    assert "0 of 4 nodes" in said
+    # They can be logged in to all the same.
+    assert learner("ssh", "node02", "hostname").strip() == "debian-node02"
+
+
+@needs_root
+def test_each_machine_that_cannot_be_used_is_named_with_its_own_reason(
+    pcs: Hall, learner: Beowulf, tmp_path: Path
+) -> None:
+    known = (pcs.folder / "known_hosts").read_text().splitlines()
+    # node02's line has node03's key, and node03 has none.
+    other = tmp_path / "known"
+    other.write_text("\n".join([*known[:2], known[2].split()[0] + " " + known[3].split(" ", 1)[1]]))
+    file = pcs.inventory(
+        tmp_path / "pcs.yml",
+        node01=f"ansible_host: {pcs.address('node01')}, ansible_user: nobody-known",
+    )
+    file.write_text(file.read_text().replace(f"{pcs.folder}/known_hosts", str(other)))
+    said = learner("up", "--target", file, code=1)
+    assert "node00 has not been set up" in said
+    assert "node01 does not let nobody-known in" in said
+    assert "node02 shows another host key" in said
+    assert "node03 shows a host key that this machine does not know yet" in said
+    assert "node00  " in learner("status", code=1)
+
+
+@needs_root
+def test_machines_of_which_none_answers_leave_nothing_behind(
+    pcs: Hall, learner: Beowulf, tmp_path: Path
+) -> None:
+    file = pcs.inventory(tmp_path / "pcs.yml")
+    file.write_text(re.sub(r"\.1(\d)}", r".20\1}", file.read_text()))
+    said = learner("up", "--target", file, code=1)
+    assert "No machine of" in said
+    assert all(f"{name} does not answer at 192.168.77.20" in said for name in pcs.names)
+    assert not learner.state.exists()
+    assert "No cluster runs" in learner("status", code=1)
+
+
+@needs_root
+def test_a_second_target_that_fails_leaves_the_first_one(
+    pcs: Hall, learner: Beowulf, tmp_path: Path
+) -> None:
+    first = pcs.inventory(tmp_path / "pcs.yml")
+    learner("up", "--target", first, code=1)
+    second = pcs.inventory(tmp_path / "others.yml", user="nobody-known")
+    learner("up", "--target", second, code=1)
+    assert json.loads(learner("status", "--json"))["target"] == str(first)
+    assert learner("ssh", "node03", "hostname").strip() == "debian-node03"
+
+
+@needs_root
+def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
+    pcs: Hall, learner: Beowulf, tmp_path: Path
+) -> None:
+    file = pcs.inventory(tmp_path / "pcs.yml")
+    learner("up", "--target", file, code=1)
+    assert "not chosen here" in learner("up", "--nodes", "2", code=2)
+    assert "Machines that are reached by ssh are not broken" in learner("break", "a", code=1)
+    assert "go on running" in learner("down")
+    assert not learner.state.exists()
+    learner("up", "--nodes", "2")
+    assert "A cluster runs on this machine" in learner("up", "--target", file, code=1)
+    assert "No such file" in learner("up", "--target", tmp_path / "none", code=2)
+    learner("down")
+
+
+@needs_root
+def test_the_shared_connections_end_with_the_cluster(
+    pcs: Hall, learner: Beowulf, tmp_path: Path
+) -> None:
+    learner("up", "--target", pcs.inventory(tmp_path / "pcs.yml"), code=1)
+    assert len(learner.processes()) == len(pcs.names)
+    learner("down")
+    wait_until(lambda: not learner.processes(), "the connections are closed")
+
+
+@needs_root
+def test_a_machine_without_sudo_is_named(pcs: Hall, learner: Beowulf, tmp_path: Path) -> None:
+    if shutil.which("sudo"):
+        pytest.skip("sudo is installed here; test_playbook.py asks one that refuses")
+    file = pcs.inventory(tmp_path / "pcs.yml", user="ada")
+    learner("up", "--target", file, code=1)
+    said = learner("tune", "show", "mtu", code=None)
+    assert "ada may not become root on node0" in said or "Nobody knows which card" in said
+
+
+@pytest.mark.slow  # it waits until ssh gives the lost connection up
+@needs_root
+def test_one_machine_that_is_switched_off_is_down_and_the_others_answer(
+    tmp_path: Path, namespaces_work: None
+) -> None:
+    with hall(2) as pair:
+        learner = at(pair, tmp_path)
+        try:
+            learner("up", "--target", pair.inventory(tmp_path / "pcs.yml"), code=1)
+            pair.switch_off("node01")
+            wait_until(
+                lambda: not connections.open_to(learner.state, "node01"),
+                "the connection to the lost machine is given up",
+                patience_s=60,
+            )
+            rows = json.loads(learner("status", "--json", code=1))["nodes"]
+            assert [row["state"] for row in rows] == ["up", "down"]
+            assert "node01 does not answer" in learner("up", code=1)
+            assert "node01" in learner("ssh", "node01", "true", code=1)
+        finally:
+            learner("down", code=None)
+            learner.end()

@@ -1,0 +1,183 @@
+"""Is the Vagrantfile one that its providers know, and are VMs found that `vagrant` tells of?
+
+Vagrant itself is not installed by us: what it says is played by a script here, and the file is read as text. Where it
+is installed, it is asked too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from beowulf import places
+from beowulf.cluster import vagrant
+from beowulf.errors import LabError
+
+FILE = places.root() / "Vagrantfile"
+# The settings that the providers document, of those that a file like ours could want: `vagrant validate` passes a
+# misspelt one.
+KNOWN = {
+    "virtualbox": set(
+        "memory cpus name gui linked_clone linked_clone_snapshot check_guest_additions customize"
+        " default_nic_type auto_nat_dns_proxy functional_vboxsf network_adapter".split()
+    ),
+    "libvirt": set(
+        "memory cpus cpu_mode cpu_model driver nic_model_type nested machine_type machine_arch"
+        " uri socket host default_prefix title description graphics_type video_type kernel initrd"
+        " cmd_line management_network_name management_network_address storage_pool_name"
+        " random_hostname boot emulator_path features loader".split()
+    ),
+    "parallels": set(
+        "memory cpus name linked_clone linked_clone_snapshot update_guest_tools"
+        " check_guest_tools customize".split()
+    ),
+    "vmware_desktop": set(
+        "memory cpus gui linked_clone vmx allowlist_verified base_address base_mac clone_directory"
+        " enable_vmrun_ip_lookup functional_hgfs nat_device ssh_info_public utility_port"
+        " verify_vmnet whitelist_verified".split()
+    ),
+}
+CONFIG = """\
+Host node00
+  HostName 127.0.0.1
+  User vagrant
+  Port 2222
+  UserKnownHostsFile /dev/null
+  StrictHostKeyChecking no
+  PasswordAuthentication no
+  IdentityFile "/home/ada/beowulf labs/.vagrant/machines/node00/virtualbox/private_key"
+  IdentitiesOnly yes
+  LogLevel FATAL
+
+Host node01
+  HostName 127.0.0.1
+  User vagrant
+  Port 2200
+  IdentityFile /home/ada/key
+"""
+
+
+def _settings() -> dict[str, set[str]]:
+    """The settings of each provider in our file."""
+    found = {}
+    blocks = re.findall(
+        r'config\.vm\.provider "(\w+)" do \|v.*?\|\n(.*?)\n  end', FILE.read_text(), re.DOTALL
+    )
+    for provider, block in blocks:
+        found[provider] = set(re.findall(r"\bv\.(\w+)", block))
+    return found
+
+
+def test_each_provider_in_the_vagrantfile_knows_each_setting_that_it_is_given() -> None:
+    found = _settings()
+    assert set(found) == set(KNOWN)
+    for provider, settings in found.items():
+        assert {"memory", "cpus"} <= settings
+        assert settings <= KNOWN[provider], provider
+
+
+def test_the_card_is_one_whose_interrupts_can_be_moderated() -> None:
+    text = FILE.read_text()
+    assert 'v.default_nic_type = "82545EM"' in text  # e1000
+    assert 'v.nic_model_type = "e1000e"' in text
+
+
+def test_every_variable_of_the_vagrantfile_is_explained_with_its_default() -> None:
+    text = FILE.read_text()
+    head = text.partition("\n\n")[0]
+    read = dict(re.findall(r'ENV\.fetch\("(\w+)", "([^"]*)"\)', text))
+    assert set(read) == set(re.findall(r"ENV\W+(?:fetch\W+)?(BEOWULF_\w+)", text))
+    for name, default in read.items():
+        assert re.search(rf"^#   {name} .* {re.escape(default)}$", head, re.MULTILINE), name
+
+
+def test_the_rates_and_bursts_are_those_of_a_cluster_on_one_machine() -> None:
+    from beowulf.cluster.links import BURST_BYTES
+
+    bursts = dict(re.findall(r'"(\w+)" => (\d+)', FILE.read_text()))
+    assert {name: int(text) for name, text in bursts.items() if name != "off"} == BURST_BYTES
+
+
+def test_vagrant_takes_the_file_where_it_is_installed(tmp_path: Path) -> None:
+    if not shutil.which("vagrant"):
+        pytest.skip("vagrant is not installed")
+    shutil.copy(FILE, tmp_path)
+    done = subprocess.run(
+        ["vagrant", "validate", "--ignore-provider"],
+        cwd=tmp_path,
+        env={**os.environ, "VAGRANT_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _plays(folder: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], end: str) -> None:
+    """Put a `vagrant` into PATH that knows these VMs."""
+    rows = "".join(f"1700000000,{name},state,{state}\n" for name, state in states.items())
+    (folder / "status").write_text(rows)
+    (folder / "config").write_text(CONFIG)
+    script = f"""#!/bin/sh
+case $1 in
+status) cat {folder}/status ;;
+ssh-config) shift; echo "$@" > {folder}/asked; cat {folder}/config ;;
+esac
+{end}
+"""
+    (folder / "vagrant").write_text(script)
+    (folder / "vagrant").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_the_vms_are_those_of_vagrants_own_ssh_config() -> None:
+    first, second = vagrant.parse(CONFIG)
+    assert (first.name, first.host, first.port, first.user) == (
+        "node00",
+        "127.0.0.1",
+        2222,
+        "vagrant",
+    )
+    assert first.key.endswith("beowulf labs/.vagrant/machines/node00/virtualbox/private_key")
+    assert "StrictHostKeyChecking=no" in first.options
+    assert "LogLevel=FATAL" not in first.options  # else nobody would say why a login fails
+    assert (second.port, second.options, second.address) == (2200, (), "")
+
+
+def test_a_vm_that_was_destroyed_by_hand_is_named_and_the_others_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = {"node02": "not_created", "node01": "running", "node00": "running"}
+    _plays(tmp_path, monkeypatch, states, "")
+    machines, troubles = vagrant.read()
+    assert [machine.name for machine in machines] == ["node00", "node01"]
+    assert (tmp_path / "asked").read_text().split() == ["node00", "node01"]
+    assert list(troubles) == ["node02"]
+    assert "not created" in troubles["node02"]
+    assert "vagrant up node02" in troubles["node02"]
+
+
+def test_vms_that_are_all_off_are_each_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _plays(tmp_path, monkeypatch, {"node01": "poweroff", "node00": "poweroff"}, "")
+    with pytest.raises(LabError, match=r"node00 is poweroff.*node01 is poweroff"):
+        vagrant.read()
+
+
+def test_what_vagrant_complains_of_is_passed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _plays(tmp_path, monkeypatch, {}, "echo 'No usable default provider' >&2; exit 1")
+    with pytest.raises(LabError, match="No usable default provider"):
+        vagrant.read()
+
+
+def test_a_machine_without_vagrant_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LabError, match="vagrant is not installed"):
+        vagrant.read()
