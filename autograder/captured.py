@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder import telling
 from autograder.submission import Submission, is_number
@@ -17,6 +17,9 @@ from beowulf.studies import a11_long_messages as a11
 from beowulf.studies import a12_side_by_side as a12
 from beowulf.studies import collectives, wire_picture
 from beowulf.studies.wire_shares import place
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CHANGE_POINTS = 0.1  # of the overhead in per cent: what the notebook calls a change
 
@@ -64,7 +67,8 @@ def _short(record: Record) -> Facts:
 
 
 def _long(record: Record) -> Facts:
-    none, most = (_medians(record, place("nonblocking", 8192, n)) for n in (0, a11.MOST))
+    found = wire_picture.table(record)
+    none, most = (_medians(found, place("nonblocking", 8192, n)) for n in (0, a11.MOST))
     overhead, rate = "tcp_overhead_percent", "talking_mbit_per_s"
     changes = abs(most[overhead] - none[overhead]) > CHANGE_POINTS
     return {
@@ -76,9 +80,8 @@ def _long(record: Record) -> Facts:
     }
 
 
-def _medians(record: Record, at: dict[str, Any]) -> dict[str, float]:
+def _medians(found: pd.DataFrame, at: dict[str, Any]) -> dict[str, float]:
     """The row of a conversation in the table that a learner sees."""
-    found = wire_picture.table(record)
     for name, value in at.items():
         found = found[found[name] == value]
     row = found.iloc[0].to_dict()
@@ -86,7 +89,8 @@ def _medians(record: Record, at: dict[str, Any]) -> dict[str, float]:
 
 
 def _by_size(record: Record) -> Facts:
-    small, _, large = (_medians(record, place("blocking", size, 0)) for size in a12.SIZES)
+    found = wire_picture.table(record)
+    small, _, large = (_medians(found, place("blocking", size, 0)) for size in a12.SIZES)
 
     def moves(name: str) -> str:
         return "rises" if large[name] > small[name] else "falls"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from nbformat import NotebookNode
 
@@ -20,6 +20,7 @@ from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
 
+T = TypeVar("T")
 RECORDS = "records"
 # A Record of lab 01 has about 100 KB; what is far larger would only fill the memory.
 LARGEST_RECORD_BYTES = 20_000_000
@@ -59,6 +60,8 @@ class Submission:
     given_by_course: frozenset[int] = frozenset()
     own: Own | None = None  # the learner's variants, where the course has some
     student: str = ""
+    # What was read off the Records already, because several questions ask for it.
+    known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def read(
@@ -99,6 +102,13 @@ class Submission:
             student,
         )
 
+    def once(self, key: Hashable, look: Callable[[], T]) -> T:
+        """What `look` finds in the Records, looked up once for each `key`."""
+        if key not in self.known:
+            self.known[key] = look()
+        found: T = self.known[key]
+        return found
+
     def without(self, places: Collection[int]) -> Submission:
         """The same hand-in as if it had not these of its Records; why, is said where one is missed."""
         left = [place for place in range(len(self.records)) if place not in places]
@@ -108,6 +118,7 @@ class Submission:
         return replace(
             self,
             records=[self.records[place] for place in left],
+            known={},
             unreadable=[*gone, *self.unreadable],
             doubts={new: self.doubts[old] for new, old in enumerate(left) if old in self.doubts},
             given_by_course=frozenset(

@@ -29,6 +29,12 @@ def told(
     tell: Tell, study: str, variant: str, submission: Submission
 ) -> tuple[list[tuple[Facts, str]], str]:
     """What the newest whole Records of a study tell, each with its name, and why others tell nothing."""
+    return submission.once((tell, study, variant), lambda: _told(tell, study, variant, submission))
+
+
+def _told(
+    tell: Tell, study: str, variant: str, submission: Submission
+) -> tuple[list[tuple[Facts, str]], str]:
     found = submission.measured(study, variant)
     if not found:
         return [], submission.missing(study, variant)

@@ -220,6 +220,10 @@ QUESTIONS = {
 
 def _told(study: str, submission: Submission) -> tuple[list[tuple[Record, Any]], str]:
     """The newest whole Records of a study with what each tells, and why others are none."""
+    return submission.once(study, lambda: _read(study, submission))
+
+
+def _read(study: str, submission: Submission) -> tuple[list[tuple[Record, Any]], str]:
     found = submission.measured(study)
     if not found:
         return [], submission.missing(study)
