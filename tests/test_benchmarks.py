@@ -241,7 +241,7 @@ def test_a_full_disk_leaves_the_old_result(
 
 def benchmarks(*arguments: str) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "benchmarks", *arguments]
-    return subprocess.run(words, cwd=places.root(), capture_output=True, text=True, timeout=60)
+    return subprocess.run(words, cwd=places.root(), capture_output=True, text=True, timeout=240)
 
 
 def test_an_unknown_name_is_told_which_there_are() -> None:
@@ -315,9 +315,10 @@ def test_a_command_that_fails_says_its_last_words() -> None:
 
 def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
-    words = ["sh", "-c", f"sleep 60 & echo $! > {mark}; wait"]
-    with pytest.raises(LabError, match=r"did not end within 0.3 s"):
-        commands.timed(words, commands.environment(), timeout_s=0.3)
+    words = ["sh", "-c", f"sleep 1000 & echo $! > {mark}; wait"]
+    # So long that it has begun, however busy the machine is.
+    with pytest.raises(LabError, match=r"did not end within 3 s"):
+        commands.timed(words, commands.environment(), timeout_s=3.0)
     assert gone(int(mark.read_text()))
 
 
@@ -345,7 +346,7 @@ def test_what_does_not_talk_is_quoted() -> None:
 
 
 def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -389,14 +390,14 @@ def test_a_launch_is_summed_up_by_what_you_get_what_it_costs_and_what_can_be() -
 
 def test_the_allreduce_program_prints_its_samples(tmp_path: Path) -> None:
     built = mpi.build(allreduce.SOURCE, output=tmp_path / "allreduce")
-    done = subprocess.run([built, "6", "0"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([built, "6", "0"], capture_output=True, text=True, timeout=240)
     facts, *samples, end = [json.loads(line) for line in done.stdout.splitlines()]
     assert facts["ranks"] == 1
     assert facts["repetitions"] >= 1
     assert len(samples) == 6
     assert all(sample["allreduce_s"] > 0 for sample in samples)
     assert end == {"right": True}
-    refused = subprocess.run([built, "0", "0"], capture_output=True, text=True, timeout=60)
+    refused = subprocess.run([built, "0", "0"], capture_output=True, text=True, timeout=240)
     assert refused.returncode == 2
     assert "CHUNKS" in refused.stderr
 

@@ -209,7 +209,7 @@ def test_our_ping_pong_and_mpi4pys_run_on_one_host(tmp_path: Path) -> None:
     bench = neighbours.mpi4py_bench()
     taken = bench.taken(launch([*bench.words, "-l", "20"], {}))
     assert set(taken) == set(roundtrip.SIZES) - {0}
-    assert all(0 < seconds < 1 for seconds in taken.values())
+    assert all(seconds > 0 for seconds in taken.values())
 
 
 # ---------------------------------------------------------------- twins
@@ -339,7 +339,7 @@ def test_the_written_capture_is_what_tshark_and_our_reader_say(tmp_path: Path) -
     assert {int(n) for piece in pieces for n in np.unique(piece["tcp_options_bytes"])} == {12}
     words = ["tshark", "-n", "-r", str(file), "-c", "3000", "-T", "fields", "-e", "tcp.len"]
     words += ["-Y", "!tcp.analysis.retransmission && !tcp.analysis.lost_segment"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240)
     assert done.stdout.split() == ["1448"] * 3000
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ordinary import ada
-from running import Beowulf, Learner
+from running import Beowulf, Learner, nothing_runs
 
 from beowulf import doctor, places
 
@@ -132,7 +132,7 @@ def test_where_user_namespaces_are_forbidden_doctor_and_up_say_so_and_how_to_all
     assert "Namespaces cannot be made here" in said
     assert "`beowulf doctor` says what forbids them and how to allow it" in said
     assert not forbidden.state.exists()
-    assert forbidden.processes() == []
+    nothing_runs(forbidden)
 
 
 def test_a_folder_that_may_not_be_written_is_named(learner: Beowulf) -> None:

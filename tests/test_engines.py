@@ -12,7 +12,7 @@ from beowulf.cluster.plan import Plan
 from beowulf.engines import Engines
 from beowulf.errors import LabError
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture

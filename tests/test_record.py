@@ -340,7 +340,7 @@ ls -A {tmp_path}
         ["unshare", "--mount", "bash", "-c", script],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         cwd=Path(__file__).parent.parent,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
     )

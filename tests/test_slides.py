@@ -84,7 +84,7 @@ def test_nothing_overflows_its_slide_or_is_too_small_to_read(deck: Path, tmp_pat
     html = build.build(deck, tmp_path)
     html.write_text(html.read_text(encoding="utf-8").replace("</body>", f"{MEASURE}</body>"))
     words = [*build.headless(CHROMIUM, tmp_path / "profile"), "--dump-dom", html.as_uri()]
-    page = subprocess.run(words, capture_output=True, text=True, timeout=120).stdout
+    page = subprocess.run(words, capture_output=True, text=True, timeout=240).stdout
     report = re.search(r'data-report="([^"]*)"', page)
     assert report, "the page ran no script"
     assert report[1] == "all fits"

@@ -77,8 +77,14 @@ def test_a_failed_check_ends_with_1_after_the_figures_were_shown(
 
 @pytest.mark.usefixtures("hpcc_is_here")
 def test_a_study_of_the_real_suite_has_every_figure(
-    cluster: NamespaceCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cluster: NamespaceCluster,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(hpcc, "SCRATCH", f"{scratch}/hpcc.XXXXXX")
     told: list[str] = []
     record = e4_hpcc.measure(
         cluster,
@@ -105,8 +111,7 @@ def test_a_study_of_the_real_suite_has_every_figure(
     assert verdicts["checks"] == "holds"
     assert verdicts["tuned-time"] == "inconclusive"
     assert e4_hpcc.picture(record).alt
-    scratch = cluster.run(cluster.nodes[0], "ls -d /tmp/beowulf-hpcc.* 2>/dev/null").stdout
-    assert scratch == ""
+    assert list(scratch.iterdir()) == []
 
 
 @pytest.mark.usefixtures("hpcc_is_here")
