@@ -14,7 +14,7 @@
 
 enum { HEAD_BYTES = 16, MOST_BYTES = 1400, MOST_PASSES = 1000, WARM_UPS = 10 };
 /* Rank 1 is the first to lose its patience, because it can say what is missing. */
-enum { PATIENCE_MS = 4000, MORE_PATIENCE_MS = 10000 };
+enum { PATIENCE_MS = 8000, MORE_PATIENCE_MS = 16000 };
 enum { GIVEN, YOURS, WAYS };
 static const char *const WAY_NAMES[] = {"given", "yours"};
 
