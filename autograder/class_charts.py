@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -24,7 +25,7 @@ from beowulf.figures.look import (
 
 LONGEST_LABEL = 46
 MOST_LINES = 24  # of values beside the class, those with the farthest first
-BIN_COUNT = 10
+STEPS = 12  # of a histogram, at most
 
 
 def label(text: str) -> str:
@@ -34,15 +35,19 @@ def label(text: str) -> str:
 
 
 def shares(
-    counts: Mapping[str, Mapping[str, int]], kinds: Sequence[str], *, title: str, value_title: str
+    counts: Mapping[str, Mapping[str, int]],
+    kinds: Mapping[str, int],
+    *,
+    title: str,
+    value_title: str,
 ) -> Figure:
-    """For each name a bar of how many of each kind, one after the other, each kind in its colour and hatching."""
+    """For each name a bar of how many of each kind, one after the other; `kinds` has the place of each in COLOURS."""
     names = list(counts)
     rows = [{"name": name, **{kind: counts[name].get(kind, 0) for kind in kinds}} for name in names]
     with style():
         drawing, axes = paper(height=1.6 + 0.38 * len(names))
         start = [0] * len(names)
-        for place, kind in enumerate(kinds):
+        for place, (kind, colour) in enumerate(kinds.items()):
             lengths = [counts[name].get(kind, 0) for name in names]
             if not any(lengths):
                 continue
@@ -50,7 +55,7 @@ def shares(
                 range(len(names)),
                 lengths,
                 left=start,
-                color=COLOURS[place % len(COLOURS)],
+                color=COLOURS[colour],
                 hatch=HATCHES[place % len(HATCHES)],
                 edgecolor="white",
                 label=kind,
@@ -75,34 +80,36 @@ def shares(
 
 
 def histogram(values: Sequence[float], most: float, *, title: str, value_title: str) -> Figure:
-    """How many of the class lie in each tenth between 0 and `most`."""
-    most = most if most > 0 else 1.0
-    counted = [0] * BIN_COUNT
+    """How many of the class lie in each step between 0 and `most`; a step is a round number."""
+    step = _round_step(most)
+    bins = max(1, math.ceil(most / step))
+    counted = [0] * bins
     for value in values:
-        counted[min(int(BIN_COUNT * max(value, 0.0) / most), BIN_COUNT - 1)] += 1
-    edges = [most * place / BIN_COUNT for place in range(BIN_COUNT + 1)]
-    names = [f"{edges[n]:.3g} to {edges[n + 1]:.3g}" for n in range(BIN_COUNT)]
+        counted[min(int(max(value, 0.0) / step), bins - 1)] += 1
+    edges = [step * place for place in range(bins + 1)]
+    names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
     with style():
         drawing, axes = paper(height=3.2)
-        drawn = axes.bar(
-            [(low + high) / 2 for low, high in pairwise(edges)],
-            counted,
-            width=0.94 * most / BIN_COUNT,
-            color=COLOURS[0],
-        )
+        middles = [(low + high) / 2 for low, high in pairwise(edges)]
+        drawn = axes.bar(middles, counted, width=0.94 * step, color=COLOURS[0])
         axes.bar_label(drawn, [str(number) if number else "" for number in counted], padding=2)
-        axes.set_xticks(edges, [number_text(round(edge, 2)) for edge in edges])
+        axes.set_xticks(edges, [f"{edge:g}" for edge in edges])
         axes.grid(axis="x", visible=False)
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.margins(y=0.15)
         titles(axes, title, value_title, "learners")
-    said = ", ".join(
+    found = ", ".join(
         f"{number} from {name}" for name, number in zip(names, counted, strict=True) if number
     )
     table = pd.DataFrame({value_title: names, "learners": counted})
-    return Figure(
-        drawing, title, f"Bars of learners over {value_title}. {title}. {said or 'Nobody'}.", table
-    )
+    alt = f"Bars of learners over {value_title}. {title}. {found or 'Nobody'}."
+    return Figure(drawing, title, alt, table)
+
+
+def _round_step(most: float) -> float:
+    least = most / STEPS if most > 0 else 1.0
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(round_one * power for round_one in (1, 2, 5, 10) if round_one * power >= least)
 
 
 def beside_the_class(found: Sequence[Compared], *, title: str) -> Figure:
@@ -140,7 +147,7 @@ def beside_the_class(found: Sequence[Compared], *, title: str) -> Figure:
         ticks = _ticks([each.times for line in shown for each in lines[line]])
         axes.set_xticks(ticks, [number_text(tick) for tick in ticks])
         axes.minorticks_off()
-        names = [label(f"{study}: {titled(quantity)}") for study, quantity in shown]
+        names = [label(f"{study}: {titled('_' + quantity).strip()}") for study, quantity in shown]
         axes.set_yticks(range(len(shown)), names)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         titles(axes, title, "times the class' middle", "")
@@ -164,5 +171,5 @@ def beside_the_class(found: Sequence[Compared], *, title: str) -> Figure:
 def _ticks(values: Sequence[float]) -> list[float]:
     every = [step * 10.0**power for power in range(-6, 7) for step in (1, 2, 5)]
     low, high = min([*values, 0.5]), max([*values, 2.0])
-    kept = [tick for tick in every if low / 1.05 <= tick <= high * 1.05]
+    kept = [tick for tick in every if low / 1.5 <= tick <= high * 1.5]
     return kept if len(kept) <= 12 else [tick for tick in kept if f"{tick:e}".startswith("1.")]

@@ -26,7 +26,7 @@ figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .875rem; margin: .6rem 0; }
 th, td { border-bottom: 1px solid #e0e0e0; padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top;
-  max-width: 26rem; overflow-wrap: anywhere; }
+  max-width: 26rem; overflow-wrap: break-word; }
 thead th { border-bottom: 2px solid #999; white-space: nowrap; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 summary { cursor: pointer; color: #00598c; } .csv { font-size: .875rem; }

@@ -24,6 +24,8 @@ FULL, PART, NONE, AGAIN, WAITS = (
     "measure again",
     "waits for you",
 )
+# Where each has its place among the colours: what is well in blue, what is not in red.
+KINDS = {FULL: 0, PART: 5, NONE: 1, AGAIN: 3, WAITS: 4}
 MOST_WRONG = 5  # answers of one question
 MOST_IN_A_PICTURE = 12
 # A Record's name holds its moment, and would make every answer one of its own.
@@ -54,7 +56,6 @@ def by_question(found: ClassOfLab) -> Section:
         counts[each.question][kind] += 1
         if each.points is not None:
             points[each.question].append(each.points)
-    kinds = (FULL, PART, NONE, AGAIN, WAITS)
     rows = [
         {
             "question": question,
@@ -63,11 +64,11 @@ def by_question(found: ClassOfLab) -> Section:
             "mean share (%)": round(100 * mean(points[question]) / of)
             if points[question] and of
             else None,
-            **{kind: counts[question][kind] for kind in kinds},
+            **{kind: counts[question][kind] for kind in KINDS},
         }
         for question, of in found.questions.items()
     ]
-    table = _table(rows, ["question", "of", "mean points", "mean share (%)", *kinds])
+    table = _table(rows, ["question", "of", "mean points", "mean share (%)", *KINDS])
     known = table.dropna(subset=["mean share (%)"])
     text = "How many learners have all points of a question, a part of them, or none."
     if not known.empty:
@@ -75,7 +76,7 @@ def by_question(found: ClassOfLab) -> Section:
         text += (
             f" The hardest is {hardest['question']}: {hardest['mean share (%)']:.0f} % on average."
         )
-    figure = class_charts.shares(counts, kinds, title="Points by question", value_title="learners")
+    figure = class_charts.shares(counts, KINDS, title="Points by question", value_title="learners")
     return Section("questions", "Points by question", text, table, figure if found.given else None)
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # nbgrader's own: by these it knows to which hand-in a page belongs, and to whom it may show it.
 KEPT = {"timestamp.txt", "submission_secret.txt"}
 BY_HAND = "Your instructor graded this."
+# The page's own style is nbgrader's.
+CELL = 'style="text-align:left; vertical-align:top; padding:0.3em 1em 0.3em 0; border-top:1px solid #ddd"'
 WAITS = "Your instructor has not graded this yet."
 
 
@@ -113,13 +115,13 @@ def _score(cell: NotebookNode) -> dict[str, Any]:
 def _table(rows: list[list[str]]) -> str:
     # One line, because Markdown takes what stands after an empty line for text of its own.
     head = "".join(
-        f'<th scope="col" style="text-align:left">{name}</th>'
+        f'<th scope="col" {CELL}>{name}</th>'
         for name in ("Question", "Points", "Found", "Expected", "Where to read")
     )
     body = "".join(
-        f'<tr><th scope="row" style="text-align:left"><a href="#{escape(row[0], quote=True)}">'
+        f'<tr><th scope="row" {CELL}><a href="#{escape(row[0], quote=True)}">'
         f"{_text(row[0])}</a></th>"
-        + "".join(f'<td style="text-align:left">{_text(text)}</td>' for text in row[1:])
+        + "".join(f"<td {CELL}>{_text(text)}</td>" for text in row[1:])
         + "</tr>"
         for row in rows
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from autograder.given import LABEL
 from autograder.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS, is_number
 from beowulf.cluster.recorded import ANSWERS
 
@@ -41,7 +42,7 @@ class Compared:
 
 
 def plain_records(hand_in: Path) -> list[Plain]:
-    """What lies in a hand-in's records/, as plain data; a file that is none is left out."""
+    """What a learner measured, as plain data; a file that is no Record, or one that the course gave, is left out."""
     found: list[Plain] = []
     for path in sorted((hand_in / RECORDS).glob("*.json"))[:MOST_RECORDS]:
         if path.name == ANSWERS or path.is_symlink():
@@ -49,11 +50,18 @@ def plain_records(hand_in: Path) -> list[Plain]:
         try:
             if path.stat().st_size <= LARGEST_RECORD_BYTES:
                 content = json.loads(path.read_bytes())
-                if isinstance(content, dict) and isinstance(content.get("points"), list):
+                if _is_own(content):
                     found.append(content)
         except (OSError, ValueError, RecursionError, MemoryError):
             continue
     return found
+
+
+def _is_own(content: object) -> bool:
+    if not isinstance(content, dict) or not isinstance(content.get("points"), list):
+        return False
+    cluster = content.get("cluster")
+    return not (isinstance(cluster, dict) and LABEL in cluster)
 
 
 def minutes_spent(records: list[Plain]) -> float | None:

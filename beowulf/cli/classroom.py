@@ -90,6 +90,26 @@ def words() -> None:
 
 
 @app.command()
+def give(
+    lab: Lab,
+    records: Annotated[Path, typer.Argument(help="A folder of Records that you measured.")],
+) -> None:
+    """Label Records of yours for learners whose machine cannot run a cluster.
+
+    Example: beowulf class give 01 work/01-validation/records
+    """
+    from autograder import given
+
+    course = _course()
+    slug = course.lab(lab)
+    if not records.is_dir():
+        raise UsageError(f"There is no folder {records}.", "Name a folder of Records.")
+    made = given.prepare(course.folder, slug, records, course.api.course_id)
+    print(f"{len(made)} files in {course.folder / given.FOLDER / slug}: give them out as records/.")
+    print("What is read off them counts in full; the points for having measured do not.")
+
+
+@app.command()
 def release(lab: Lab) -> None:
     """Make the learners' version of a lab and put it into the exchange.
 

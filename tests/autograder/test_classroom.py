@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), catch_exceptions=True)
 
 
-COMMANDS = "init words release collect grade regrade feedback report export".split()
+COMMANDS = "init words give release collect grade regrade feedback report export".split()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -113,6 +114,7 @@ def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (["collect", "01", "."], "no course"),
         (["grade", "01"], "no course"),
         (["words"], "no course"),
+        (["give", "01", "."], "no course"),
         (["regrade", "01", "--dry-run"], "no course"),
         (["feedback"], "no course"),
         (["report"], "no course"),
@@ -136,6 +138,27 @@ def test_outside_a_course_a_sentence_says_what_to_do(
     assert isinstance(problem, LabError)
     assert said in problem.what
     assert problem.mend
+
+
+def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
+    course: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(course.folder)
+    with course.gradebook() as book:
+        book.update_or_create_student("ab12")
+    try:
+        told = run("words")
+        rows = (course.folder / "words.csv").read_text().splitlines()
+        assert f"{len(rows) - 1} learners" in told.stdout
+        assert any(row.startswith("ab12,") for row in rows)
+        fabricated.validation().save_in(tmp_path / "measured")
+        told = run("give", "01", str(tmp_path / "measured"))
+        assert told.stdout.startswith("1 files in ")
+        (record,) = (course.folder / "given" / "01-validation").glob("*.json")
+        assert "did not measure it" in record.read_text()
+    finally:
+        (course.folder / "words.csv").unlink(missing_ok=True)
+        shutil.rmtree(course.folder / "given", ignore_errors=True)
 
 
 def test_an_unknown_lab_is_a_mistake_in_the_arguments(
