@@ -32,7 +32,7 @@ def all_(
     Turned are the knobs that are not as short messages like them; at the end, all of them are kept or put back. Without
     --keep and --revert you are asked; where nobody can be asked, they are put back. On a cluster that nobody has
     touched, paper E's state is made first (interrupt moderation and a firewall) and taken away, part by part; at the
-    end everything is as it was. With --host, this machine's own knobs are turned too.
+    end everything is as it was. With --host, this machine's own knobs are turned too, there only those of the paper.
 
     Example: beowulf tune all --revert
     """
@@ -43,7 +43,7 @@ def all_(
     cluster = running()
     change.clear(cluster)
     turns = trial.untuned(cluster, host=host)
-    if not turns:
+    if all(knob.on_host for knob, _ in turns):
         _papers_state(cluster, host, quick, records, as_json)
         return
     for knob, value in turns:
