@@ -21,7 +21,10 @@ def main() -> None:
     """A word that all is ready, then a measurement for each line."""
     cluster = ssh.running()
     assert cluster
-    lines = [shlex.join(cluster.shell(node, "true")) for node in cluster.nodes]
+    plain = [
+        [*connections.words(cluster.folder, cluster.machine(n)), "true"] for n in cluster.nodes
+    ]
+    lines = [shlex.join(words) for words in plain]
     script = " & ".join(f"{line} </dev/null" for line in lines) + " & wait"
     print(json.dumps({"ready": True}), flush=True)
     while sys.stdin.readline():

@@ -135,7 +135,10 @@ def setup(
     found = setting_up.run(inventory, check=check, undo=undo, take=take, verbose=verbose)
     for name, said in found.failed.items():
         print(f"beowulf: {name}: {said}", file=sys.stderr)
-    print("\n".join(_told(found.changed, inventory, check=check, undo=undo)))
+    changed = {
+        name: what for name, what in found.changed.items() if what or name not in found.failed
+    }
+    print("\n".join(_told(changed, inventory, check=check, undo=undo)))
     if found.failed:
         raise typer.Exit(1)
 

@@ -19,6 +19,8 @@ MOST_BYTES = 64_000_000
 # Programs that a node has itself.
 THEIR_OWN = ("/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/", "/proc/", "/sys/", "/dev/")
 SENT = ".beowulf-sent"
+# How tar and others say that a disk is full.
+FULL = ("No space left", "Wrote only", "Disk quota exceeded")
 
 # First a folder aside, so that a full disk leaves no half file where a program is looked for.
 UNPACK = """\
@@ -99,7 +101,7 @@ def unpacked(archive: bytes, folder: Path) -> list[Path]:
 
 def trouble(node: str, said: str) -> LabError:
     """The sentence for files that did not arrive."""
-    if "No space left" in said:
+    if any(mark in said for mark in FULL):
         return LabError(
             f"The disk of {node} is full; the program was not started.",
             "Free some space there.",

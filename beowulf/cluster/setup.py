@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import places
-from beowulf.cluster import connections, environment, inventory
+from beowulf.cluster import connections, environment, inventory, node_files
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError, UsageError
 
@@ -183,7 +183,7 @@ def _sentence(machine: Machine, said: str) -> str:
             f"{user} may not become root on it without a password."
             " An administrator of it can allow that in /etc/sudoers.d."
         )
-    if "No space left" in said:
+    if any(mark in said for mark in node_files.FULL):
         return "its disk is full. Free some space there; what it had before is still there."
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return lines[0] if lines else "Ansible failed on it and did not say why."

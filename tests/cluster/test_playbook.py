@@ -264,6 +264,7 @@ def test_packets_are_captured_at_all_nodes_and_fetched(
         assert not cluster.run(node, "ls -d /tmp/tmp.* 2>/dev/null; pgrep dumpcap").stdout
 
 
+@pytest.mark.slow
 @needs_root
 def test_a_capture_at_one_node_may_forget_its_oldest_packets(first: str, learner: Beowulf) -> None:
     ring = LABS / "01-validation" / "ring.c"
@@ -327,7 +328,8 @@ def test_a_full_disk_on_one_node_is_named_and_nothing_half_is_left(
 def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_are_set_up(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
-    off = pcs.inventory(learner.here / "off.yml", node03="ansible_host: 192.168.77.99")
+    nowhere = f"ansible_host: 192.168.77.99, beowulf_address: {pcs.address('node03')}"
+    off = pcs.inventory(learner.here / "off.yml", node03=nowhere)
     card = "/opt/beowulf/etc/node"
     pcs.at("node02", f"sed -i.kept 's/^cluster=.*/cluster=another/' {card}")
     pcs.at("node01", "sed -i '/node02/d' /etc/hosts")
