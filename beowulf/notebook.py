@@ -121,11 +121,12 @@ def form(value: object, kind: str) -> None:
         return
     if not isinstance(value, str) or not value.strip():
         raise NotAnAnswerError(f"The answer is a text in quotes, not {value!r}.")
-    if kind == "node" and not re.fullmatch(r"node\d\d", value):
+    word = " ".join(value.lower().split())  # as the rubrics read it
+    if kind == "node" and not re.fullmatch(r"node\d\d", word):
         raise NotAnAnswerError(
             f'The answer is the name of a node, such as "node02", not {value!r}.'
         )
     if kind.startswith("choice:"):
         choices = kind.removeprefix("choice:").split(",")
-        if value not in choices:
+        if word not in [choice.lower() for choice in choices]:
             raise NotAnAnswerError(f"The answer is one of {', '.join(choices)}, not {value!r}.")

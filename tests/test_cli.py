@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 import typer
-from running import Beowulf
+from running import PATIENCE_S, Beowulf
 from typer.testing import CliRunner
 
+from beowulf.cli import studies
 from beowulf.cli.commands import app
 from beowulf.record import Record
 
@@ -208,7 +209,7 @@ def test_output_that_a_full_disk_refuses_is_a_sentence(
             stderr=subprocess.PIPE,
             text=True,
             env=at_cluster.environment,
-            timeout=60,
+            timeout=PATIENCE_S,
         )
     assert done.returncode == 1
     assert done.stderr == "beowulf: What is to be printed: No space left on device.\n"
@@ -227,11 +228,39 @@ def test_a_reader_that_has_seen_enough_hears_no_complaint(
         stderr=subprocess.PIPE,
         text=True,
         env=at_cluster.environment,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     os.close(writing)
     assert done.stderr == ""
     assert done.returncode in (0, 1)
+
+
+def test_a_pipe_of_our_own_that_breaks_does_not_end_a_command_without_a_word() -> None:
+    script = """
+import sys
+from beowulf.cli import commands, main
+
+@commands.app.command()
+def break_a_pipe():
+    raise BrokenPipeError(32, "Broken pipe")
+
+sys.argv = ["beowulf", "break-a-pipe"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "BrokenPipeError" in done.stderr
+
+
+def test_a_measurement_that_was_cut_short_says_why_and_ends_with_1(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    studies.say_how_it_ended(Record("A4"))
+    why = "The measurement was cut short: node02 went down."
+    with pytest.raises(typer.Exit) as end:
+        studies.say_how_it_ended(Record("A4", warnings=[why], complete=False))
+    assert end.value.exit_code == 1
+    assert capsys.readouterr().err == f"beowulf: {why}\n"
 
 
 @pytest.mark.cluster
@@ -241,7 +270,7 @@ def test_a_closed_output_is_no_reason_to_fail(at_cluster: Beowulf) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env=at_cluster.environment,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert (done.returncode, done.stderr) == (0, "")
 

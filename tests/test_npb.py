@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ NPB = places.root() / "labs" / "03-parallel-benchmarks" / "npb"
 NAMES = sorted(path.stem for path in NPB.glob("*.c"))
 SEEDED = ["cg", "ep", "ft", "is", "mg"]
 SQUARE = ["bt", "sp"]  # they take square numbers of ranks, the others powers of two
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 
 
 @pytest.fixture(scope="module")
@@ -166,10 +167,36 @@ def test_a_grid_of_eight_ranks_gives_the_published_result(
     assert result(run(programs[name], ranks, "S").stdout)["verified"] is True
 
 
-def test_mg_says_how_many_ranks_its_coarsest_cube_allows(programs: dict[str, Path]) -> None:
-    done = run(programs["mg"], 16, "S")
-    assert done.returncode == 2
-    assert "refused: MG takes 1, 2, 4 or 8 ranks, not 16" in done.stderr
+@pytest.fixture(scope="module")
+def many_ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What makes a program that is alone believe in many others: so many would fill the memory."""
+    library = tmp_path_factory.mktemp("many") / "many_ranks.so"
+    source = Path(__file__).with_name("many_ranks.c")
+    return mpi.build(source, output=library, flags=("-shared", "-fPIC"))
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "sentence"),
+    [
+        ("is", 256, "IS class S takes at most 128 ranks, not 256: it has 512 buckets"),
+        ("mg", 16, "MG takes 1, 2, 4 or 8 ranks, not 16: the coarsest cube has a point for 8"),
+        ("ft", 128, "FT class S takes at most 64 ranks, not 128: each has at least one plane."),
+        ("lu", 32, "LU class S has 12 points along an axis: too few for 32 ranks."),
+        ("sp", 49, "SP class S has 12 points along an axis: too few for 49 ranks."),
+    ],
+)
+def test_more_ranks_than_there_is_work_for_are_refused(
+    programs: dict[str, Path], many_ranks: Path, name: str, ranks: int, sentence: str
+) -> None:
+    done = subprocess.run(
+        [str(programs[name]), "S"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        env={**os.environ, "LD_PRELOAD": str(many_ranks), "RANKS": str(ranks)},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"refused: {sentence}" in done.stderr
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -242,7 +242,10 @@ def test_a_record_without_a_fact_is_not_whole(validation: tuple[Record, Path]) -
 
 @pytest.mark.parametrize(
     ("value", "kind"),
-    [("node02", "node"), (3, "number"), (0.25, "number"), ("b", "choice:a,b"), ("so", "text")],
+    [
+        *(("node02", "node"), ("Node02 ", "node"), (3, "number"), (0.25, "number"), ("so", "text")),
+        *(("b", "choice:a,b"), ("MPICH", "choice:sms,mpich"), (" ep", "choice:EP,IS")),
+    ],
 )
 def test_an_answer_in_form_is_accepted(value: object, kind: str) -> None:
     notebook.form(value, kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 from contextlib import suppress
@@ -48,7 +49,17 @@ def main() -> None:
         if stopped and getattr(end, "code", INTERRUPTED) == INTERRUPTED:
             print("beowulf: stopped.", file=sys.stderr)
             sys.exit(1)
+        if isinstance(end.__context__, BrokenPipeError) and not _reader_is_gone():
+            raise end.__context__ from None  # a bug of ours: typer ends without a word
         raise
+
+
+def _reader_is_gone() -> bool:
+    """Whether nobody reads any more what we print, on stdout or on stderr."""
+    asked = select.poll()
+    for stream in (1, 2):
+        asked.register(stream, 0)  # what is said of any stream: that it broke, or is closed
+    return bool(asked.poll(0))
 
 
 def _drop_output() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli.studies import KEPT_IN, AsJson, Folder, Variant
+from beowulf.cli.studies import KEPT_IN, AsJson, Folder, Variant, say_how_it_ended
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,12 +75,11 @@ def node_bench(
     verdicts = judge(record)
     if as_json:
         print(json.dumps(plain(record, path, verdicts), indent=1))
-        return
-    show(record)
-    print(verdicts)
-    for warning in record.warnings:
-        typer.echo(f"beowulf: {warning}", err=True)
-    print(f"The Record is in {path}.")
+    else:
+        show(record)
+        print(verdicts)
+        print(f"The Record is in {path}.")
+    say_how_it_ended(record)
 
 
 def plain(record: Record, path: Path, verdicts: Any) -> dict[str, Any]:

@@ -175,7 +175,7 @@ def _table(runs: Sequence[Run]) -> Table:
         cells = [each.name, each.letter, str(each.ranks)]
         cells += [f"{each.seconds:.3g}", f"{each.mops:,.1f}"]
         cells += [f"{each.profile.share:.0%}"] if each.profile else []
-        cells += [f"yes, {len(each.checks)} checks"]
+        cells += [f"yes, {len(each.checks)} check{'s' if len(each.checks) != 1 else ''}"]
         known = [paper.get(head) for head in (PAPER, GRENDEL)]
         table.add_row(*cells, *("–" if value is None else f"{value:g}" for value in known))
     return table

@@ -66,6 +66,7 @@ def study(
     print_verdicts(judge(record), as_json)
     if not as_json:
         print(f"The Record is in {path}.")
+    say_how_it_ended(record)
 
 
 def claims(

@@ -130,6 +130,8 @@ def search(
         Session("E5", cluster, KEPT_NOWHERE, progress=told, launches=len(counts)) as session,
     ):
         found = [blast.run(session, database, looked_for, count) for count in counts]
+    if not session.complete:
+        raise LabError(session.warnings[-1])
     print("parts  " + "".join(f"{step:>9}" for step in blast.STEPS) + "   hits")
     for each in found:
         seconds = "".join(f"{each.seconds[step]:>7.2f} s" for step in blast.STEPS)

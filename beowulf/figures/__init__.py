@@ -1,6 +1,6 @@
 """Pictures: their common look, and the charts that several studies share."""
 
-from beowulf.figures.charts import bars, lines, matrix
+from beowulf.figures.charts import lines, matrix, over_sizes
 from beowulf.figures.look import (
     COLOURS,
     DASHES,
@@ -12,6 +12,7 @@ from beowulf.figures.look import (
     style,
     titled,
 )
+from beowulf.figures.values import bars, dots
 
 __all__ = [
     "COLOURS",
@@ -21,9 +22,11 @@ __all__ = [
     "MOST_ROWS",
     "Figure",
     "bars",
+    "dots",
     "lines",
     "matrix",
     "number_text",
+    "over_sizes",
     "style",
     "titled",
 ]

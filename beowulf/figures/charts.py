@@ -1,15 +1,14 @@
-"""The charts that several studies share: bars, a matrix of words, lines over a size."""
+"""The charts that several studies share: a matrix of words, lines over a size."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import UsageError
 from beowulf.figures.look import (
     COLOURS,
-    HATCHES,
     Figure,
     number_text,
     number_tick,
@@ -26,61 +25,6 @@ if TYPE_CHECKING:
 MOST_TICKS = 7  # where numbers of seven digits stand side by side
 # So many times the height of the lines themselves is left above and below them for their intervals.
 MOST_ROOM = 0.75
-
-
-def bars(
-    values: Mapping[str, float] | Mapping[str, Mapping[str, float]],
-    *,
-    title: str,
-    value_title: str,
-    name_title: str = "",
-    alt: str = "",
-) -> Figure:
-    """A bar for each name; with a mapping of mappings, the series side by side for each name."""
-    import pandas as pd
-
-    grouped = any(isinstance(value, Mapping) for value in values.values())
-    series = cast("Mapping[str, Mapping[str, float]]", values if grouped else {"": values})
-    names = list(dict.fromkeys(name for each in series.values() for name in each))
-    rows = [
-        {**({"series": label} if grouped else {}), "name": name, value_title: each[name]}
-        for label, each in series.items()
-        for name in names
-        if name in each
-    ]
-    columns = [*(["series"] if grouped else []), "name", value_title]
-    with style():
-        drawing, axes = paper(height=1.3 + 0.38 * len(names) * max(1.0, 0.62 * len(series)))
-        thick = 0.8 / max(len(series), 1)
-        for number, (label, each) in enumerate(series.items()):
-            places = [place for place, name in enumerate(names) if name in each]
-            found = axes.barh(
-                [place + (number - (len(series) - 1) / 2) * thick for place in places],
-                [each[names[place]] for place in places],
-                height=thick * 0.92,
-                color=COLOURS[number % len(COLOURS)],
-                hatch=HATCHES[number % len(HATCHES)],
-                edgecolor="white",
-                label=label,
-            )
-            axes.bar_label(found, [number_text(each[names[p]]) for p in places], padding=4)
-        axes.set_yticks(range(len(names)), names)
-        axes.invert_yaxis()
-        axes.grid(axis="y", visible=False)
-        axes.margins(x=0.12)
-        if all(value >= 0 for each in series.values() for value in each.values()):
-            axes.set_xlim(0, None if any(any(each.values()) for each in series.values()) else 1)
-        axes.xaxis.set_major_formatter(number_tick)
-        titles(axes, title, value_title, name_title)
-        if grouped:
-            axes.legend(loc="best")
-    said = "; ".join(
-        (f"{label}: " if grouped else "")
-        + ", ".join(f"{n} {number_text(v)}" for n, v in each.items())
-        for label, each in series.items()
-    )
-    alt = alt or f"Bars of {value_title}. {title}. {said or 'Nothing to show'}."
-    return Figure(drawing, title, alt, pd.DataFrame(rows, columns=columns))
 
 
 def matrix(
@@ -199,6 +143,31 @@ def lines(
             axes.legend(loc="best")
     alt = alt or " ".join([f"{title}: {y_title} over {x_title}.", *said, cut]).strip()
     return Figure(drawing, title, alt, table)
+
+
+def over_sizes(
+    table: pd.DataFrame,
+    y: str,
+    by: str = "",
+    *,
+    title: str,
+    y_title: str,
+    low: str = "low",
+    high: str = "high",
+) -> Figure:
+    """Lines of column `y`, a median, over the size of a message, with its interval shaded."""
+    return lines(
+        table,
+        "size_bytes",
+        y,
+        by,
+        low=low,
+        high=high,
+        x_log=True,
+        title=title,
+        x_title="message size (bytes)",
+        y_title=y_title,
+    )
 
 
 def _logarithmic(axes: Axes, sizes: pd.Series[float]) -> None:

@@ -85,8 +85,7 @@ def measure(
         },
     )
     with session:
-        for name in PROGRAMS:
-            session.prepare(_source(name))
+        session.prepare_all([_source(name) for name in PROGRAMS])
         tools = {node: {} if len(waves[0]) > 1 else found(cluster, node) for node in chosen}
         session.sweep["beside"] = tools
         for launch in range(launches):
@@ -255,8 +254,8 @@ def picture(record: Record) -> Figure:
             for name, row in found.items()
             if not math.isnan(printed[name])
         }
-    return figures.bars(
-        values if len(values) > 1 else next(iter(values.values())),
-        title="One node beside paper A's",
-        value_title="times as fast as in paper A",
-    )
+    value_title = "times as fast as in paper A"
+    if len(values) > 1:
+        return figures.dots(values, title="Each node beside paper A's", value_title=value_title)
+    [alone] = values.values()
+    return figures.bars(alone, title="One node beside paper A's", value_title=value_title)

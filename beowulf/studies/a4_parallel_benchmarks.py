@@ -63,8 +63,8 @@ def measure(
     with Session(
         ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
     ) as session:
-        for benchmark in npb.BENCHMARKS.values():
-            session.prepare(benchmark.source)
+        progress(0, planned, f"{ID}: compiling")
+        session.prepare_all([benchmark.source for benchmark in npb.BENCHMARKS.values()])
         for number in range(launches):
             for name, ranks in draw.sample(places, len(places)):
                 _run(session, name, letter, ranks, number)

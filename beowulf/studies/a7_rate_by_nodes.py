@@ -222,15 +222,10 @@ def picture(record: Record) -> Figure:
     found = found.assign(
         line=[f"np {r}, {p}" for r, p in zip(found["ranks"], found["protocol"], strict=True)]
     )
-    return figures.lines(
+    return figures.over_sizes(
         found,
-        "size_bytes",
         "rate_mbit_per_s",
         "line",
-        low="low",
-        high="high",
-        x_log=True,
         title="Rate by message size in a ring, summed over all ranks",
-        x_title="message size (bytes)",
         y_title="rate, median with 95 % interval (Mbit/s)",
     )

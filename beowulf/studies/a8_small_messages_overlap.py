@@ -136,15 +136,12 @@ def picture(record: Record) -> Figure:
     need_study(record, ID)
     found = round_trips(record)
     names = {"blocking": "blocking", "overlap": "non-blocking"}
-    return figures.lines(
+    return figures.over_sizes(
         found.assign(calls=found["protocol"].map(names)),
-        "size_bytes",
         "round_trip_us",
         "calls",
         low="low_us",
         high="high_us",
-        x_log=True,
         title=f"Round trip with work on {OVERLAP_BYTES:,} bytes beside it",
-        x_title="message size (bytes)",
         y_title="whole round trip, median with 95 % interval (µs)",
     )

@@ -156,15 +156,10 @@ def picture(record: Record) -> Figure:
     )
     names = {"blocking": "blocking", "overlap": "non-blocking"}
     labels = zip(found["ranks"], found["protocol"], strict=True)
-    return figures.lines(
+    return figures.over_sizes(
         found.assign(line=[f"np {ranks}, {names[protocol]}" for ranks, protocol in labels]),
-        "size_bytes",
         "rate_mbit_per_s",
         "line",
-        low="low",
-        high="high",
-        x_log=True,
         title=f"Rate in a ring beside work on {longest:,} bytes",
-        x_title="message size (bytes)",
         y_title="rate, median with 95 % interval (Mbit/s)",
     )

@@ -109,15 +109,10 @@ def picture(record: Record) -> Figure:
     found = summarised(record, HALF, ["protocol", "overlap_bytes", "size_bytes"])
     found = found.rename(columns={"median": HALF})
     names = zip(found["protocol"], found["overlap_bytes"], strict=True)
-    return figures.lines(
+    return figures.over_sizes(
         found.assign(line=[f"{p}, {b:,} bytes of work" for p, b in names]),
-        "size_bytes",
         HALF,
         "line",
-        low="low",
-        high="high",
-        x_log=True,
         title="Half round trip of short messages between two nodes",
-        x_title="message size (bytes)",
         y_title="half round trip, median with 95 % interval (µs)",
     )

@@ -15,7 +15,7 @@ import pandas as pd
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.differences import differences, rings
+from beowulf.measure.differences import JUMP_BYTES, differences, rings
 from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import sweep
@@ -26,7 +26,6 @@ from beowulf.verdict import Outcome, Verdict
 ID = "B2"
 TITLE = "Time difference of non-blocking and blocking calls"
 
-JUMP_BYTES = 100_000
 QUICK_SIZES = (1_000, 10_000, 50_000, 75_000, 100_000, 150_000, 200_000, 500_000, 1_000_000)
 SIZES = (*QUICK_SIZES, 2_000_000, 5_000_000, 10_000_000)
 NEAR = 2.0  # the jump is looked for between half and twice 100,000 bytes
@@ -150,15 +149,12 @@ def picture(record: Record) -> Figure:
     }
     found = found.rename(columns=names)
     found[list(names.values())] *= 100
-    return figures.lines(
+    return figures.over_sizes(
         found.assign(np=[f"np {ranks}" for ranks in found["ranks"]]),
-        "size_bytes",
         "difference_percent",
         "np",
         low="low_percent",
         high="high_percent",
-        x_log=True,
         title="How much longer a non-blocking exchange in a ring takes",
-        x_title="message size (bytes)",
         y_title="difference, median with 95 % interval (% of blocking)",
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.differences import differences, rings
+from beowulf.measure.differences import JUMP_BYTES, differences, rings
 from beowulf.measure.judgement import need_study, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import sweep
@@ -23,7 +23,6 @@ from beowulf.verdict import Outcome, Verdict
 ID = "B3"
 TITLE = "Bandwidth difference of non-blocking and blocking calls"
 
-JUMP_BYTES = 100_000
 QUICK_SIZES = (10_000, 50_000, 100_000, 150_000, 200_000, 500_000, 1_000_000)
 SIZES = (*QUICK_SIZES, 2_000_000, 5_000_000)
 
@@ -90,15 +89,12 @@ def picture(record: Record) -> Figure:
 
     need_study(record, ID)
     found = differences(record)
-    return figures.lines(
+    return figures.over_sizes(
         found.assign(np=[f"np {ranks}" for ranks in found["ranks"]]),
-        "size_bytes",
         "difference_mbit_per_s",
         "np",
         low="low_mbit_per_s",
         high="high_mbit_per_s",
-        x_log=True,
         title="Non-blocking minus blocking: rate in a ring, summed over all ranks",
-        x_title="message size (bytes)",
         y_title="difference, median with 95 % interval (Mbit/s)",
     )

@@ -164,15 +164,10 @@ def picture(record: Record) -> Figure:
     found = summarised(record, CPU, ["protocol", "polling", "size_bytes"])
     found = found.rename(columns={"median": CPU})
     names = zip(found["protocol"], found["polling"], strict=True)
-    return figures.lines(
+    return figures.over_sizes(
         found.assign(line=[f"{protocol}, {polling}" for protocol, polling in names]),
-        "size_bytes",
         CPU,
         "line",
-        low="low",
-        high="high",
-        x_log=True,
         title="CPU use of a rank that plays ping-pong",
-        x_title="message size (bytes)",
         y_title="CPU use, median with 95 % interval (% of a core)",
     )

@@ -30,6 +30,7 @@ from beowulf.studies.overlap import (
     TESTED,
     THREADED,
     WAYS,
+    Amount,
     Way,
     allowed,
     chosen,
@@ -50,8 +51,7 @@ TITLE = "Message-size sweep: where does a message begin to wait for its sender?"
 
 PAPER_SECONDS = 3.8
 SECONDS, QUICK_SECONDS = 0.1, 0.03
-LAUNCHES, PASSES = 3, 10
-QUICK_LAUNCHES, QUICK_PASSES = 2, 5
+FULL, QUICK = Amount(launches=3, passes=10), Amount(launches=2, passes=5)
 # T_P1 as a share of T_P0: about 0 when the message leaves by itself, about 1 when it waits.
 MIDDLE = 0.5
 
@@ -66,16 +66,8 @@ def measure(
 ) -> Record:
     """Sweep 10 to 80 KB with both MPICHs of the paper, the default, MPI_Test and a progress thread."""
     work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
-    launches = QUICK_LAUNCHES if quick else LAUNCHES
-    passes = QUICK_PASSES if quick else PASSES
-    about = {
-        "sizes": list(PAPER_D),
-        "seconds": work_s,
-        "paper_seconds": PAPER_SECONDS,
-        "scale": work_s / PAPER_SECONDS,
-        "launches": launches,
-        "passes": passes,
-    }
+    scaled = {"paper_seconds": PAPER_SECONDS, "scale": work_s / PAPER_SECONDS}
+    about = overlap.swept(QUICK if quick else FULL, work_s, PAPER_D, **scaled)
     return overlap.sweep(
         ID, cluster, folder, "message_sweep.c", WAYS, about, quick=quick, progress=progress
     )

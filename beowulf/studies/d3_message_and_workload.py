@@ -28,6 +28,7 @@ from beowulf.studies.overlap import (
     ONE_USER,
     TESTED,
     THREADED,
+    Amount,
     Way,
     allowed,
     chosen,
@@ -35,6 +36,7 @@ from beowulf.studies.overlap import (
     kb,
     launch,
     sweep_arguments,
+    swept,
     unmeasured,
     with_same_limit,
 )
@@ -50,8 +52,7 @@ TITLE = "Message and workload: T_message + T_workload against T_overlap"
 
 SIZES = (10 * KB, 65 * KB)
 SECONDS = 377e-6
-LAUNCHES, PASSES = 4, 250  # together the paper's 1000 samples
-QUICK_LAUNCHES, QUICK_PASSES = 2, 50
+FULL, QUICK = Amount(4, 250), Amount(2, 50)  # in full, together the paper's 1000 samples
 WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
 # The paper calls +3.61 % and +3.29 % no gain, and warns that small differences mean little.
 NOTHING_PERCENT = 5.0
@@ -68,15 +69,14 @@ def measure(
     seconds: float = SECONDS,
 ) -> Record:
     """Measure message, work and both in turns, at 10 KB and 65 KB; `seconds` is the work."""
-    launches = QUICK_LAUNCHES if quick else LAUNCHES
-    passes = QUICK_PASSES if quick else PASSES
-    sweep = {"sizes": list(SIZES), "seconds": seconds, "launches": launches, "passes": passes}
-    planned = launches * (len(WAYS) + 1)
+    amount = QUICK if quick else FULL
+    sweep = swept(amount, seconds, SIZES)
+    planned = amount.launches * (len(WAYS) + 1)
     with Session(
         ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
     ) as session:
-        for number in range(launches):
-            words = sweep_arguments(seconds, SIZES, passes, number)
+        for number in range(amount.launches):
+            words = sweep_arguments(seconds, SIZES, amount.passes, number)
             for way in WAYS:
                 launch(session, way, "message_workload.c", words, number=number, at=C)
             launch(session, ONE_USER, "overlap.py", words, number=number, at=PYTHON)

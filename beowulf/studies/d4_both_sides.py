@@ -29,6 +29,7 @@ from beowulf.studies.overlap import (
     ONE_USER,
     TESTED,
     THREADED,
+    Amount,
     Way,
     allowed,
     judged,
@@ -48,8 +49,7 @@ TITLE = "Both sides: the work before the exchange, or during it"
 
 SMALL, LARGE = SIZES = (7 * KB, 70 * KB)
 SECONDS = 377e-6
-LAUNCHES, PASSES = 4, 250  # together the paper's 1000 samples
-QUICK_LAUNCHES, QUICK_PASSES = 2, 50
+FULL, QUICK = Amount(4, 250), Amount(2, 50)  # in full, together the paper's 1000 samples
 WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
 PAPER_PERCENT = {(SMALL, 0): -26.27, (SMALL, 1): -32.23, (LARGE, 0): -3.97, (LARGE, 1): -8.07}
 
@@ -63,9 +63,7 @@ def measure(
     seconds: float = SECONDS,
 ) -> Record:
     """Measure both versions in turns at 7 KB and 70 KB, with their parts; `seconds` is the work."""
-    launches = QUICK_LAUNCHES if quick else LAUNCHES
-    passes = QUICK_PASSES if quick else PASSES
-    about = {"sizes": list(SIZES), "seconds": seconds, "launches": launches, "passes": passes}
+    about = overlap.swept(QUICK if quick else FULL, seconds, SIZES)
     return overlap.sweep(
         ID, cluster, folder, "both_sides.c", WAYS, about, quick=quick, progress=progress
     )

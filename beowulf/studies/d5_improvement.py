@@ -31,6 +31,7 @@ from beowulf.studies.overlap import (
     SOLARIS,
     TESTED,
     THREADED,
+    Amount,
     Way,
     allowed,
     chosen,
@@ -51,8 +52,7 @@ TITLE = "Improvement by equation 1: what overlap gains at each size"
 
 SIZES = tuple(size * KB for size in (7, 14, 28, 42, 56, 70))
 SECONDS = 0.006
-LAUNCHES, PASSES = 3, 20
-QUICK_LAUNCHES, QUICK_PASSES = 2, 8
+FULL, QUICK = Amount(launches=3, passes=20), Amount(launches=2, passes=8)
 WAYS = (ONE_USER, SOLARIS, TESTED, THREADED)
 
 
@@ -109,9 +109,7 @@ def measure(
     seconds: float = SECONDS,
 ) -> Record:
     """Exchange 7 to 70 KB with all the work before and with three quarters of it during."""
-    launches = QUICK_LAUNCHES if quick else LAUNCHES
-    passes = QUICK_PASSES if quick else PASSES
-    about = {"sizes": list(SIZES), "seconds": seconds, "launches": launches, "passes": passes}
+    about = overlap.swept(QUICK if quick else FULL, seconds, SIZES)
     return overlap.sweep(
         ID, cluster, folder, "both_sides.c", WAYS, about, quick=quick, progress=progress
     )

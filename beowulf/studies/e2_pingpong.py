@@ -152,14 +152,9 @@ def picture(record: Record) -> Figure:
     means = table(record, HALF).groupby("size_bytes")[HALF]
     found["mean_us"] = means.mean().to_numpy()
     found["deviation_us"] = means.std(ddof=0).to_numpy()
-    return figures.lines(
+    return figures.over_sizes(
         found,
-        "size_bytes",
         HALF,
-        low="low",
-        high="high",
-        x_log=True,
         title="IMB's PingPong between two nodes",
-        x_title="message size (bytes)",
         y_title="half round trip, median with 95 % interval (µs)",
     )

@@ -103,6 +103,20 @@ def launch(
     )
 
 
+@dataclass(frozen=True)
+class Amount:
+    """How often a study launches its program, and how many passes over all sizes each launch makes."""
+
+    launches: int
+    passes: int
+
+
+def swept(amount: Amount, seconds: float, sizes: Sequence[int], **more: Any) -> dict[str, Any]:
+    """What a Record says of a sweep over sizes, beside a work of so many seconds."""
+    about = {"sizes": list(sizes), "seconds": seconds, **more}
+    return {**about, "launches": amount.launches, "passes": amount.passes}
+
+
 def sweep_arguments(
     seconds: float, sizes: Sequence[int], passes: int, number: int
 ) -> list[str | int]:
@@ -123,10 +137,7 @@ def sweep(
     quick: bool,
     progress: Progress,
 ) -> Record:
-    """Launch one of the programs in each way, `about["launches"]` times; it sweeps `about["sizes"]`.
-
-    `about` goes into the Record; it has the passes of a launch and the seconds of the work, too.
-    """
+    """Launch one of the programs in each way, as often and over the sizes that `about` says (swept() made it)."""
     launches = int(about["launches"])
     with Session(
         study,

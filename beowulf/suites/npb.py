@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ def _is(place: int, _ranks: int) -> float:
 
 
 def _cg(place: int, ranks: int) -> float:
-    """A value and a column, 12 bytes, for each element of the matrix; and each rank's vectors."""
+    """A value, a column and what leads to them, 12 bytes, for each element of the matrix; and each rank's vectors."""
     rows = (1400, 7000, 14000, 75000, 150000)[place]
     return 12.0 * rows * ((7, 8, 11, 13, 15)[place] + 1) ** 2 + ranks * 320.0 * rows
 
@@ -166,8 +166,9 @@ def refuse(cluster: Cluster, names: Sequence[str], letter: str, ranks: int) -> N
     for name in names:
         _refuse_ranks(BENCHMARKS[name], ranks, len(cluster.nodes))
     need_a_node_each(cluster, ranks)
+    free = {node: _memory(cluster, node) for node in cluster.nodes[:ranks]}
     for name in names:
-        _refuse_memory(cluster, BENCHMARKS[name], letter, ranks)
+        _refuse_memory(free, BENCHMARKS[name], letter, ranks)
 
 
 def refuse_seed(names: Sequence[str]) -> None:
@@ -193,13 +194,17 @@ def _refuse_ranks(benchmark: Benchmark, ranks: int, nodes: int) -> None:
     )
 
 
-def _refuse_memory(cluster: Cluster, benchmark: Benchmark, letter: str, ranks: int) -> None:
-    """The nodes of a local cluster are one machine, and share its memory; others have their own."""
+def _refuse_memory(
+    asked: Mapping[str, tuple[str, float]], benchmark: Benchmark, letter: str, ranks: int
+) -> None:
+    """The nodes of a local cluster are one machine, and share its memory; others have their own.
+
+    `asked` has what _memory() found on each node.
+    """
     each = benchmark.memory_bytes(letter, ranks) / ranks
     machines = defaultdict(list)
     free: dict[str, float] = {}
-    for node in cluster.nodes[:ranks]:
-        machine, available = _memory(cluster, node)
+    for node, (machine, available) in asked.items():
         machines[machine].append(node)
         free[machine] = available
     for machine, nodes in machines.items():

@@ -40,6 +40,20 @@ def rates() -> figures.Figure:
     )
 
 
+def test_marks_of_several_series_stand_apart_on_the_line_of_their_name() -> None:
+    series = {"node00": {"read": 1.0, "write": 100.0}, "node01": {"read": 1.0}}
+    figure = figures.dots(series, title="Nodes", value_title="times as fast")
+    first, second = ([float(y) for y in line.get_ydata()] for line in figure.drawing.axes[0].lines)
+    assert [round(y) for y in (*first, *second)] == [0, 1, 0]
+    assert first[0] != second[0]
+    assert list(figure.table.itertuples(index=False, name=None)) == [
+        ("node00", "read", 1.0),
+        ("node00", "write", 100.0),
+        ("node01", "read", 1.0),
+    ]
+    assert "node00: read 1, write 100; node01: read 1." in figure.alt
+
+
 def test_the_sentence_of_a_matrix_names_what_is_not_well(reach: figures.Figure) -> None:
     assert "5 of 6 cells say ok" in reach.alt
     assert 'node01 to node02: no "ping" <b>' in reach.alt

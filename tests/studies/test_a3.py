@@ -80,6 +80,16 @@ def test_the_picture_says_how_many_times_as_fast() -> None:
     assert "fork proc 1.9" in shown.alt or "fork proc 2" in shown.alt
 
 
+def test_the_picture_of_four_nodes_has_room_for_every_row() -> None:
+    nodes = [f"node0{number}" for number in range(4)]
+    shown = a3.picture(made(*nodes, factors={("node02", "stat"): 0.25}))
+    assert "node02: null call 0.99" in shown.alt
+    names = shown.drawing.axes[0].get_yticklabels()
+    assert len(names) == shown.table["name"].nunique() > 25
+    points = 72 * shown.drawing.get_size_inches()[1] / len(names)
+    assert points > 1.2 * names[0].get_fontsize()
+
+
 def test_nodes_stand_beside_each_other_and_the_first_beside_paper_a() -> None:
     record = made("node00", "node01", factors={("node00", "stat"): 0.5, ("node01", "pipe"): 2.0})
     found = compared(record).set_index("row")

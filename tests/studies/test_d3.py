@@ -111,7 +111,8 @@ def test_the_twin_writes_what_the_program_writes(cluster: NamespaceCluster, tmp_
     assert {len(p.samples) for p in made.points if p.quantity == "duration_s"} == {3}
     for language in (d3.C, d3.PYTHON):
         of = d3.operations(made, ONE_USER, 20 * KB, language)
-        assert (of["both"] > 0.001).all(), "work in Python lasts as long as work in C"
+        # Half of a core may have been busy while the loop was calibrated, and idle while it ran.
+        assert (of["both"] > 0.0005).all(), "work in Python lasts as long as work in C"
 
 
 @pytest.mark.cluster
@@ -119,8 +120,7 @@ def test_the_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(d3, "WAYS", (ONE_USER,))
-    monkeypatch.setattr(d3, "QUICK_LAUNCHES", 1)
-    monkeypatch.setattr(d3, "QUICK_PASSES", 5)
+    monkeypatch.setattr(d3, "QUICK", overlap.Amount(launches=1, passes=5))
     made = d3.measure(cluster, tmp_path, quick=True)
     assert made.program["name"] == "message_workload.c, overlap.py"
     assert len(d3.claims(made)) == 4

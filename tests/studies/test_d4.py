@@ -15,6 +15,7 @@ from beowulf.studies import overlap
 from beowulf.studies.d5_improvement import exchanges
 from beowulf.studies.overlap import DEFAULT, ONE_USER
 
+WORK_S = 0.02
 CLAIMS = [
     *("gain-7kb-p0", "gain-7kb-p1", "gain-70kb-p0", "gain-70kb-p1"),
     *("less-at-70kb-p0", "less-at-70kb-p1"),
@@ -98,18 +99,19 @@ def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
 ) -> None:
     with Session("D4", cluster, tmp_path) as session:
         for way in (ONE_USER, DEFAULT):  # 70 KB lie above the limit of one and below the other's
-            words = [*overlap.sweep_arguments(0.02, [d4.LARGE], 15, 0), "--work", "delay"]
+            words = [*overlap.sweep_arguments(WORK_S, [d4.LARGE], 25, 0), "--work", "delay"]
             overlap.launch(session, way, "both_sides.c", words, number=0)
     made = session.record()
-    rendezvous, eager = (
-        d4.gain(made, way, d4.LARGE, 0).percent + d4.gain(made, way, d4.LARGE, 1).percent
+    # Of each pass the slower rank: a rank that leaves the barrier late seems to wait less. Of so many passes the
+    # fastest is hardly disturbed, and 70 KB take 5.7 ms on such a cable however fast the machine is.
+    fastest = {
+        way: exchanges(made, way).groupby("pass")[["comp", "during"]].max().min()
         for way in (ONE_USER, DEFAULT)
-    )
-    rendezvous, eager = rendezvous / 2, eager / 2  # of both ranks together
-    # 6 of 26 ms can be gained, which is 23 %; a quarter of it tells one from the other.
-    assert eager < rendezvous - 6
-    fastest = exchanges(made, DEFAULT)[["comm", "comp", "during"]].min()
-    assert fastest["during"] > 0.99 * max(0.02, fastest["comp"]), "no work is left out"
+    }
+    assert fastest[ONE_USER]["during"] > WORK_S + 0.004, "a rendezvous comes after the work"
+    assert fastest[DEFAULT]["during"] < WORK_S + 0.004, "an eager message hides behind it"
+    assert fastest[DEFAULT]["during"] > 0.99 * WORK_S, "no work is left out"
+    assert fastest[DEFAULT]["comp"] > 0.99 * WORK_S
 
 
 @pytest.mark.cluster
@@ -117,8 +119,7 @@ def test_the_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(d4, "WAYS", (ONE_USER,))
-    monkeypatch.setattr(d4, "QUICK_LAUNCHES", 1)
-    monkeypatch.setattr(d4, "QUICK_PASSES", 5)
+    monkeypatch.setattr(d4, "QUICK", overlap.Amount(launches=1, passes=5))
     made = d4.measure(cluster, tmp_path, quick=True)
     assert list(outcomes(made)) == CLAIMS
     assert len(d4.picture(made).table) == 4

@@ -11,7 +11,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.record import Record
 from beowulf.studies import d5_improvement as d5
-from beowulf.studies.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
+from beowulf.studies.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Amount, Way
 
 WORK = 6e-3
 CLAIMS = [
@@ -126,8 +126,7 @@ def test_the_study_runs_from_measure_to_picture(
 ) -> None:
     monkeypatch.setattr(d5, "WAYS", (ONE_USER, THREADED))
     monkeypatch.setattr(d5, "SIZES", (14 * KB, 28 * KB))
-    monkeypatch.setattr(d5, "QUICK_LAUNCHES", 1)
-    monkeypatch.setattr(d5, "QUICK_PASSES", 3)
+    monkeypatch.setattr(d5, "QUICK", Amount(launches=1, passes=3))
     made = d5.measure(cluster, tmp_path, quick=True)
     assert list(outcomes(made)) == CLAIMS
     assert len(d5.picture(made).table) == 4

@@ -98,31 +98,38 @@ static double dot(const struct grid *grid, const double *a, const double *b) {
     return sum;
 }
 
-/* One row of the matrix times a vector. There are four sums, because an addition has to wait for
- * the one before it to the same sum, and a processor can do several in that time. What stands AHEAD
- * is asked for before it is wanted: for all the jumps through the vector, a processor does not see
- * by itself that the matrix is read from one end to the other. */
-static inline double multiply_row(const struct matrix *matrix, int row, const double *vector) {
+/* One piece of the matrix times its part of a vector. There are four sums, because an addition has
+ * to wait for the one before it to the same sum, and a processor can do several in that time. What
+ * stands AHEAD is asked for before it is wanted, into the second cache: the matrix is read once
+ * from one end to the other, and the first cache is the vector's. */
+static inline double multiply_piece(const struct matrix *matrix, long piece, const double *part) {
+    enum { SECOND_CACHE = 2 };
     const double *restrict value = matrix->value;
-    const int *restrict column = matrix->column;
+    const uint16_t *restrict column = matrix->column;
     double sums[4] = {0.0};
-    long k = matrix->start[row], end = matrix->start[row + 1];
+    long k = matrix->start[piece], end = matrix->start[piece + 1];
     for (; k + 4 <= end; k += 4) {
-        __builtin_prefetch(&value[k + AHEAD]);
-        __builtin_prefetch(&column[k + AHEAD]);
+        __builtin_prefetch(&value[k + AHEAD], 0, SECOND_CACHE);
+        __builtin_prefetch(&column[k + AHEAD], 0, SECOND_CACHE);
         for (int i = 0; i < 4; i++)
-            sums[i] += value[k + i] * vector[column[k + i]];
+            sums[i] += value[k + i] * part[column[k + i]];
     }
     for (; k < end; k++)
-        sums[0] += value[k] * vector[column[k]];
+        sums[0] += value[k] * part[column[k]];
     return sums[0] + sums[1] + (sums[2] + sums[3]);
 }
 
-/* result = A vector */
+/* result = A vector, tile by tile */
 static void multiply(struct solver *solver, const double *vector, double *result) {
     const struct grid *grid = &solver->grid;
-    for (int i = 0; i < solver->matrix.rows; i++)
-        solver->product[i] = multiply_row(&solver->matrix, i, vector);
+    const struct matrix *matrix = &solver->matrix;
+    memset(solver->product, 0, (size_t)grid->row_count * sizeof *solver->product);
+    for (int t = 0; t < matrix->tiles; t++) {
+        const double *part = vector + t % matrix->bands * matrix->width;
+        double *sums = solver->product + t / matrix->bands * TILE_ROWS;
+        for (long piece = matrix->tile[t]; piece < matrix->tile[t + 1]; piece++)
+            sums[matrix->row[piece]] += multiply_piece(matrix, piece, part);
+    }
     sum_over_row(grid, solver->product, grid->row_count);
     if (grid->mirror == my_rank()) {
         memcpy(result, solver->product + grid->mirror_offset,

@@ -14,7 +14,8 @@
  * Each point is computed from itself and its 26 neighbours. So what is sent, after each step on
  * each level, are the faces of every rank's part to its neighbours: 256 KiB on the finest level of
  * class A on four ranks, and a few numbers on the coarsest. The short ones cost as much time as the
- * network needs for any message at all. In all, each rank sends about ninety in an iteration.
+ * network needs for any message at all. In all, each rank sends about ninety in an iteration. Every
+ * rank has points on every level, and the coarsest has eight in all: so there are at most 8 ranks.
  *
  *     beowulf run -n 4 mg.c S    a cube of 32 points along an axis; W 128, A 256, B 256, C 512
  */

@@ -1,0 +1,122 @@
+"""A value for each name: bars, and marks where bars would be too many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from beowulf.figures.look import (
+    COLOURS,
+    HATCHES,
+    MARKERS,
+    Figure,
+    number_text,
+    number_tick,
+    paper,
+    style,
+    titles,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def bars(
+    values: Mapping[str, float] | Mapping[str, Mapping[str, float]],
+    *,
+    title: str,
+    value_title: str,
+    name_title: str = "",
+    alt: str = "",
+) -> Figure:
+    """A bar for each name; with a mapping of mappings, the series side by side for each name."""
+    grouped = any(isinstance(value, Mapping) for value in values.values())
+    series = cast("Mapping[str, Mapping[str, float]]", values if grouped else {"": values})
+    names = _names(series)
+    with style():
+        drawing, axes = paper(height=1.3 + 0.38 * len(names) * max(1.0, 0.62 * len(series)))
+        thick = 0.8 / max(len(series), 1)
+        for number, (label, each) in enumerate(series.items()):
+            places = [place for place, name in enumerate(names) if name in each]
+            found = axes.barh(
+                [place + (number - (len(series) - 1) / 2) * thick for place in places],
+                [each[names[place]] for place in places],
+                height=thick * 0.92,
+                color=COLOURS[number % len(COLOURS)],
+                hatch=HATCHES[number % len(HATCHES)],
+                edgecolor="white",
+                label=label,
+            )
+            axes.bar_label(found, [number_text(each[names[p]]) for p in places], padding=4)
+        axes.set_yticks(range(len(names)), names)
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.margins(x=0.12)
+        if all(value >= 0 for each in series.values() for value in each.values()):
+            axes.set_xlim(0, None if any(any(each.values()) for each in series.values()) else 1)
+        axes.xaxis.set_major_formatter(number_tick)
+        titles(axes, title, value_title, name_title)
+        if grouped:
+            axes.legend(loc="best")
+    alt = alt or f"Bars of {value_title}. {title}. {_all_said(series)}."
+    return Figure(drawing, title, alt, _as_table(series, value_title))
+
+
+def dots(
+    series: Mapping[str, Mapping[str, float]], *, title: str, value_title: str, alt: str = ""
+) -> Figure:
+    """A mark for each series on each name's line, by a long scale: where bars of them all would be too many."""
+    from matplotlib.ticker import LogLocator
+
+    names = _names(series)
+    with style():
+        drawing, axes = paper(height=1.8 + 0.3 * len(names))
+        apart = 0.5 / max(len(series), 1)  # marks of the same value do not cover each other
+        for number, (label, each) in enumerate(series.items()):
+            places = [place for place, name in enumerate(names) if name in each]
+            axes.plot(
+                [each[names[place]] for place in places],
+                [place + (number - (len(series) - 1) / 2) * apart for place in places],
+                linestyle="none",
+                color=COLOURS[number % len(COLOURS)],
+                marker=MARKERS[number % len(MARKERS)],
+                label=label,
+            )
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axes.xaxis.set_major_formatter(number_tick)
+        axes.minorticks_off()
+        titles(axes, title, value_title, "")
+        drawing.legend(loc="outside lower center", ncols=4)
+    alt = alt or f"Marks of {value_title}. {title}. {_all_said(series)}."
+    return Figure(drawing, title, alt, _as_table(series, value_title))
+
+
+def _names(series: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """All names, in the order in which they come first."""
+    return list(dict.fromkeys(name for each in series.values() for name in each))
+
+
+def _as_table(series: Mapping[str, Mapping[str, float]], value_title: str) -> pd.DataFrame:
+    """A row for each series and name; one series without a name needs no column."""
+    import pandas as pd
+
+    named = [*(["series"] if list(series) != [""] else []), "name", value_title]
+    rows = [
+        {"series": label, "name": name, value_title: each[name]}
+        for label, each in series.items()
+        for name in _names(series)
+        if name in each
+    ]
+    return pd.DataFrame(rows, columns=named)
+
+
+def _all_said(series: Mapping[str, Mapping[str, float]]) -> str:
+    said = "; ".join(
+        (f"{label}: " if label else "")
+        + ", ".join(f"{name} {number_text(value)}" for name, value in each.items())
+        for label, each in series.items()
+    )
+    return said or "Nothing to show"
