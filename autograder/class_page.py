@@ -13,6 +13,7 @@ from autograder.class_sections import Section
 from beowulf.figures import Figure
 
 MOST_OPEN = 12  # rows of a table that is shown without being asked for
+MOST_ROWS = 500  # of a table in the page; its CSV file has them all
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto;
@@ -60,9 +61,10 @@ def page(title: str, about: str, sections: Sequence[Section]) -> str:
 def _section(section: Section) -> str:
     picture = _picture(section.figure) if section.figure else ""
     rows = len(section.table)
-    table = f'<div class="wide">{_table(section.table)}</div>' if rows else ""
+    table = f'<div class="wide">{_table(section.table.head(MOST_ROWS))}</div>' if rows else ""
     if rows > MOST_OPEN:
-        table = f"<details><summary>Table of {rows} rows</summary>{table}</details>"
+        shown = f", the first {MOST_ROWS} here" if rows > MOST_ROWS else ""
+        table = f"<details><summary>Table of {rows} rows{shown}</summary>{table}</details>"
     csv = f'<p class="csv"><a href="{section.name}.csv">{section.name}.csv</a></p>' if rows else ""
     return (
         f'<section id="{section.name}"><h2>{escape(section.title)}</h2><p>{escape(section.text)}</p>'

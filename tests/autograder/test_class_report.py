@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import fabricated
+import pandas as pd
 import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
@@ -175,6 +176,10 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
     text = class_page.page("t", "a", [section])
     assert "<script" not in text
     assert "&lt;script&gt;" in text
+    long = replace(section, table=pd.concat([section.table] * (class_page.MOST_ROWS + 1)))
+    shown = class_page.page("t", "a", [long])
+    assert shown.count("<tr>") == class_page.MOST_ROWS + 1
+    assert f"the first {class_page.MOST_ROWS} here" in shown
     again = class_sections.by_question(found)
     assert again.table["none"].tolist() == [2]
 
