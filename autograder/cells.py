@@ -133,8 +133,10 @@ def _fresh(cell: Any, known: dict[str, KnownCell]) -> NotebookNode:
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = marks.get("grade_id") if isinstance(marks, dict) else None
     original = known.get(name) if isinstance(name, str) else None
-    source = cell.get("source") or ""
-    source = source if isinstance(source, str) else "".join(map(str, source))
+    source = cell.get("source")
+    if not isinstance(source, str):
+        # Lines, as a file may hold them; anything else is no source.
+        source = "".join(map(str, source)) if isinstance(source, list) else ""
     if original is None:
         return _with_attachments(new_cell(str(cell.get("cell_type")), source), cell)
     made = new_cell(original.cell_type, source, metadata={"nbgrader": original.marks()})

@@ -42,8 +42,8 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             samples[TIME].append(time.perf_counter() - began)
             for name, well in found.items():
                 samples[name].append(float(well))
-                if not well:
-                    failed.append(f"{mutant.case.slug}, {mutant.case.name}: {mutant.changes}")
+            if not all(found.values()):
+                failed.append(f"{mutant.case.slug}, {mutant.case.name}: {mutant.changes}")
             for change in mutant.changes:
                 changes[change] = changes.get(change, 0) + 1
     bar = Bar(ROUNDS, "count", least=ROUNDS)

@@ -158,6 +158,11 @@ def _cells() -> list[Case]:
         for cell in notebook.cells:
             cell.source = cell.source.splitlines(keepends=True)
 
+    def numbers(notebook: Any) -> None:
+        for number, cell in enumerate(notebook.cells):
+            if "nbgrader" not in cell.metadata:
+                cell.source = [number, True, None, {"a": 1}][number % 4]
+
     def twice(notebook: Any) -> None:
         """Each answer cell once more in front, with another answer: the last one counts."""
         for cell in [c for c in _marked(notebook, "solution") if c.cell_type == "code"]:
@@ -177,6 +182,7 @@ def _cells() -> list[Case]:
         _changed("no ids", no_id, FULL),
         _changed("answers as text cells", markdown, FULL),
         _changed("sources in lines", lines, FULL),
+        _changed("sources that are no text", numbers, FULL),
         _changed("answered twice", twice, FULL),
         _changed("only a text", only_text, MEASURED),
         _changed("thousands of cells", much, FULL),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -34,9 +35,12 @@ class Outcome:
 def graded(slug: str, folder: Path, student: str = "", course: Path | None = None) -> Outcome:
     """What the hand-in of a lab in `folder` is given; it never raises for what a learner handed in."""
     path = folder / file_name(slug)
-    if problem := inspection.notebook_fault(path):
-        return Outcome(problem=problem)
-    notebook = _read(path, as_version=4)
+    with warnings.catch_warnings():
+        # nbformat complains of cell IDs, which are mended afterwards.
+        warnings.simplefilter("ignore", FutureWarning)
+        if problem := inspection.notebook_fault(path):
+            return Outcome(problem=problem)
+        notebook = _read(path, as_version=4)
     notebook.cells = restored(notebook.cells, known(slug))
     identify(notebook)
     scores = scoring.assess(slug, folder, notebook, student, course)

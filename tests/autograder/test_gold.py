@@ -13,9 +13,6 @@ from autograder.gold.labs import LABS
 from autograder.submission import Submission
 from beowulf import places
 
-# nbformat complains of what is mended afterwards.
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
-
 CASES = gold.hand_ins()
 
 

@@ -11,9 +11,6 @@ from autograder import gold
 from autograder.gold import mutation, trial
 from autograder.gold.hand_in import file_name
 
-# nbformat complains of what is mended afterwards.
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
-
 MUTANTS = list(gold.mutants(2 * (len(mutation.OF_CELLS) + len(mutation.OF_TEXT)), seed=7))
 
 
