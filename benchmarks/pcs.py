@@ -174,7 +174,9 @@ def hall(count: int = 4) -> Iterator[Hall]:
     names = tuple(f"node{number:02}" for number in range(count))
     try:
         _make_keys(folder, names)
-        words = "unshare --net --mount --pid --uts --fork --kill-child --mount-proc bash --norc -c"
+        # Whatever becomes of us, the hall does not stay.
+        words = "setpriv --pdeathsig KILL unshare --net --mount --pid --uts --fork --kill-child"
+        words += " --mount-proc bash --norc -c"
         process = subprocess.Popen(
             [*words.split(), HALL, "beowulf-hall", str(folder), str(places.root()), *names],
             stdin=subprocess.DEVNULL,

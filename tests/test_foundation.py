@@ -211,10 +211,20 @@ def test_a_second_run_installs_nothing(machine: Machine) -> None:
     assert not re.search("venv|pip|uv", machine.calls.replace("sys.prefix", ""))
 
 
-def test_a_machine_that_is_ready_for_tests_is_ready_for_labs(machine: Machine) -> None:
-    machine.bootstrap("test")
-    machine.bootstrap("lab")
+@pytest.mark.parametrize("ready", ["setup", "test"])
+@pytest.mark.parametrize("wanted", ["lab", "setup"])
+def test_a_machine_that_is_ready_for_more_is_ready_for_less(
+    machine: Machine, ready: str, wanted: str
+) -> None:
+    machine.bootstrap(ready)
+    machine.bootstrap(wanted)
     assert "pip install" not in machine.calls
+
+
+def test_a_machine_that_is_ready_for_labs_is_made_ready_to_set_others_up(machine: Machine) -> None:
+    machine.bootstrap("lab")
+    machine.bootstrap("setup")
+    assert "requirements/setup.lock" in machine.calls
 
 
 def test_a_changed_lock_is_installed_into_the_environment_that_stands(machine: Machine) -> None:
@@ -360,4 +370,4 @@ def test_the_list_of_packages_is_read_once_in_a_run(machine: Machine) -> None:
 def test_an_unknown_group_is_refused(machine: Machine) -> None:
     refused = machine.bootstrap("everything")
     assert refused.returncode == 1
-    assert "Say lab or test." in refused.stdout
+    assert "Say lab, setup or test." in refused.stdout

@@ -124,7 +124,8 @@ def _ansible() -> Path:
 
 def _variables(machines: list[Machine], folder: Path, *, take: bool, undo: bool) -> dict[str, Any]:
     """What the playbook is told; variables that are given so stand above those of the inventory."""
-    archive = folder / "programs.tar.gz"
+    kept = places.root() / "build"
+    archive, digest = ("", "") if undo else pack(kept if os.access(kept, os.W_OK) else folder)
     return {
         # Our ssh_config tells under this name how the machine is reached.
         "ansible_host": "{{ inventory_hostname }}",
@@ -135,7 +136,7 @@ def _variables(machines: list[Machine], folder: Path, *, take: bool, undo: bool)
         "beowulf_new": secrets.token_hex(MARK_BYTES),
         "beowulf_take": take,
         "beowulf_archive": str(archive),
-        "beowulf_digest": "" if undo else pack(archive),
+        "beowulf_digest": digest,
     }
 
 
@@ -189,16 +190,32 @@ def _sentence(machine: Machine, said: str) -> str:
     return lines[0] if lines else "Ansible failed on it and did not say why."
 
 
-def pack(archive: Path) -> str:
-    """Pack the programs of a node into a file; gives the digest of what is in it.
+def pack(folder: Path) -> tuple[Path, str]:
+    """The programs of a node, packed into a file of `folder` unless they are; its path, and a digest of what is in it.
 
-    The MPICH of this virtual environment, the packages that Python programs import, and our own small ones.
+    They are the MPICH of this virtual environment, the packages that Python programs import, and our own small ones.
     """
     contents = dict(_contents())
-    digest = hashlib.sha256()
+    told = hashlib.sha256()
     for name in sorted(contents):
-        digest.update(f"{name}\0{hashlib.sha256(contents[name][0]).hexdigest()}\0".encode())
-    contents["digest"] = (f"{digest.hexdigest()}\n".encode(), 0o644, 0)
+        told.update(f"{name}\0{hashlib.sha256(contents[name][0]).hexdigest()}\0".encode())
+    digest = told.hexdigest()
+    contents["digest"] = (f"{digest}\n".encode(), 0o644, 0)
+    archive = folder / f"programs-{digest[:16]}.tar.gz"
+    if not archive.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("programs-*.tar.gz"):
+            old.unlink(missing_ok=True)
+        aside = archive.with_name(f"{archive.name}.{secrets.token_hex(4)}")
+        try:
+            _write(aside, contents)
+            aside.replace(archive)
+        finally:
+            aside.unlink(missing_ok=True)
+    return archive, digest
+
+
+def _write(archive: Path, contents: dict[str, tuple[bytes, int, int]]) -> None:
     with (
         gzip.open(archive, "wb", compresslevel=1) as packed,
         tarfile.open(fileobj=packed, mode="w") as files,
@@ -207,7 +224,6 @@ def pack(archive: Path) -> str:
             member = tarfile.TarInfo(name)
             member.size, member.mode, member.mtime = len(data), mode, moment
             files.addfile(member, io.BytesIO(data))
-    return digest.hexdigest()
 
 
 def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:

@@ -134,8 +134,9 @@ class SshCluster(Cluster):
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that run `command` (a login shell if empty) on a node with the cluster's tools in its PATH."""
         line = f"[ ! -r {ENVIRONMENT} ] || . {ENVIRONMENT}; {command or 'exec bash -l'}"
-        ssh = connections.words(self.folder, self.machine(node), terminal=terminal)
-        return [*ssh, f"exec bash --norc -c {shlex.quote(line)}"]
+        if self.target.shells.get(node) != "bash":
+            line = f"exec bash --norc -c {shlex.quote(line)}"
+        return [*connections.words(self.folder, self.machine(node), terminal=terminal), line]
 
     def run(
         self,

@@ -26,6 +26,7 @@ OURS = {
 PROBE = f"""\
 cat {CARD} 2>/dev/null
 echo "user=$(id -un)"
+echo "shell=${{SHELL##*/}}"
 ADDRESS
 [ -n "$address" ] || address=$(sed -n 's/^address=//p' {CARD} 2>/dev/null)
 echo "interface=$(ip -o -4 address show to "$address/32" 2>/dev/null | awk '{{ print $2; exit }}')"
@@ -41,6 +42,7 @@ class Target:
     interfaces: Mapping[str, str] = field(
         default_factory=dict
     )  # the card with the cluster's address
+    shells: Mapping[str, str] = field(default_factory=dict)  # the user's own on each, such as bash
     rate: str = ""  # what the cables carry, where the machines were told
 
 
@@ -51,7 +53,8 @@ def load(folder: Path) -> Target | None:
         machines = tuple(
             Machine(**{**each, "options": tuple(each["options"])}) for each in found["machines"]
         )
-        return Target(found["source"], machines, dict(found["interfaces"]), str(found["rate"]))
+        seen = dict(found["interfaces"]), dict(found["shells"]), str(found["rate"])
+        return Target(found["source"], machines, *seen)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -98,6 +101,7 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
         target.source,
         tuple(machines.values()),
         {name: card["interface"] for name, card in said.items() if card.get("interface")},
+        {name: card["shell"] for name, card in said.items() if card.get("shell")},
         rates[0] if rates else "",
     )
     return found, {name: troubles[name] for name in machines if name in troubles}

@@ -115,9 +115,13 @@ def test_what_ansible_says_of_a_machine_becomes_a_sentence(said: str, sentence: 
     assert sentence in setup._sentence(Machine("node01", "10.0.0.1", user="ada"), said)
 
 
-def test_the_programs_have_one_name_as_long_as_nothing_in_them_changes(tmp_path: Path) -> None:
-    digest = setup.pack(tmp_path / "a.tar.gz")
-    assert setup.pack(tmp_path / "b.tar.gz") == digest
+def test_the_programs_are_packed_once_as_long_as_nothing_in_them_changes(tmp_path: Path) -> None:
+    (tmp_path / "programs-0123456789abcdef.tar.gz").touch()
+    archive, digest = setup.pack(tmp_path)
+    written = archive.stat().st_mtime_ns
+    assert setup.pack(tmp_path) == (archive, digest)
+    assert archive.stat().st_mtime_ns == written
+    assert list(tmp_path.iterdir()) == [archive]  # the old one is gone, and nothing half written
 
 
 # --------------------------------------------------------------- on PCs
@@ -331,24 +335,22 @@ def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_ar
     nowhere = f"ansible_host: 192.168.77.99, beowulf_address: {pcs.address('node03')}"
     off = pcs.inventory(learner.here / "off.yml", node03=nowhere)
     card = "/opt/beowulf/etc/node"
-    pcs.at("node02", f"sed -i.kept 's/^cluster=.*/cluster=another/' {card}")
+    pcs.at("node02", f"sed -i 's/^cluster=.*/cluster=another/' {card}")
     pcs.at("node01", "sed -i '/node02/d' /etc/hosts")
-    try:
-        said = learner("up", "--target", off, code=1)
-        assert "node02 belongs to another cluster than node00" in said
-        assert "node03 does not answer at 192.168.77.99" in said
-        assert "2 of 4 nodes" in said
-        said = learner("setup", off, code=1)
-        assert "node00: nothing to do" in said
-        assert "node01: write /etc/hosts" in said
-        assert "node02: it belongs to another cluster, as node02" in said
-        assert "node03: it does not answer at 192.168.77.99" in said
-        assert "cluster=another" in pcs.at("node02", f"cat {card}")
-    finally:
-        pcs.at("node02", f"mv {card}.kept {card}")
+    said = learner("up", "--target", off, code=1)
+    assert "node02 belongs to another cluster than node00" in said
+    assert "node03 does not answer at 192.168.77.99" in said
+    assert "2 of 4 nodes" in said
+    said = learner("setup", off, code=1)
+    assert "node00: nothing to do" in said
+    assert "node01: write /etc/hosts" in said
+    assert "node02: it belongs to another cluster, as node02" in said
+    assert "node03: it does not answer at 192.168.77.99" in said
+    assert "cluster=another" in pcs.at("node02", f"cat {card}")
     # The others go on trusting the one that was off.
     assert all("node03" in pcs.at(name, "cat /opt/beowulf/etc/keys.json") for name in pcs.names)
-    learner("up", "--target", inventory)
+    assert "node02: write /opt/beowulf/etc/node" in learner("setup", inventory, "--take")
+    assert "4 nodes of" in learner("up", "--target", inventory)
 
 
 @needs_root
