@@ -115,7 +115,9 @@ def compare(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Small problems and few runs; without hpl, which hpcc has."),
+        typer.Option(
+            "--quick", help="Small problems, few runs; kernels and search, unless you name others."
+        ),
     ] = False,
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw it as well, as .png or .svg.")

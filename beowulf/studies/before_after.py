@@ -45,7 +45,7 @@ PROGRAMS = {
     HPL: e3_hpl.ID,
     HPCC: e4_hpcc.ID,
 }
-QUICK = (KERNELS, SEARCH, HPCC)  # hpcc solves a system with HPL as well
+QUICK = (KERNELS, SEARCH)  # less than a minute
 QUICK_EQUATIONS = 320  # the least work in which HPL still waits for messages
 PING = "ping-pong"
 
@@ -144,19 +144,19 @@ def _asked(record: Record) -> list[_Asked]:
             _Asked(f"NPB {name}, class {kernels.LETTER}", kernels.TIME, "s", {"kernel": name})
             for name in kernels.KERNELS
         ]
-        return [_ping(), *each]
+        return [_ping("the kernels"), *each]
     if record.study == e5_application.ID:
         parts = max(record.sweep["parts"])
         what = f"search, {parts} parts"
         total = _Asked(what, e5_application.TOTAL, "s", {"parts": parts}, workload="mpiBLAST")
-        return [_ping("IMB PingPong"), total]
+        return [_ping("the search", workload="IMB PingPong"), total]
     if record.study not in (e3_hpl.ID, e4_hpcc.ID):
         raise UsageError(f"Study {record.study} has no before and after.")
     hpl = f"HPL, {record.sweep['n']:,} equations"
     if record.study == e3_hpl.ID:
         return [_Asked(hpl, e3_hpl.SECONDS, "s", {}, workload="HPL")]
     return [
-        _ping(),
+        _ping("hpcc"),
         _Asked("b_eff, 8 B", "latency_us", "us", {}, synthetic=True),
         _Asked("b_eff, 8 B in rings", "ring_latency_us", "us", {}, synthetic=True),
         _Asked("PTRANS", "ptrans_gb_per_s", "GB/s", {}, rate=True),
@@ -165,8 +165,8 @@ def _asked(record: Record) -> list[_Asked]:
     ]
 
 
-def _ping(workload: str = "") -> _Asked:
-    return _Asked(f"{PING}, 8 B", HALF, "us", {}, synthetic=True, workload=workload)
+def _ping(what: str, workload: str = "") -> _Asked:
+    return _Asked(f"{PING} beside {what}", HALF, "us", {}, synthetic=True, workload=workload)
 
 
 def _published(workload: str) -> float | None:

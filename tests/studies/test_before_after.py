@@ -63,7 +63,8 @@ def suite() -> Record:
 
 def test_a_row_has_both_states_and_the_papers_change() -> None:
     ping, whole = both.rows(search())
-    assert (ping.what, ping.synthetic, ping.paper_percent) == ("ping-pong, 8 B", True, -42)
+    assert ping.what == "ping-pong beside the search"
+    assert (ping.synthetic, ping.paper_percent) == (True, -42)
     assert (whole.what, whole.unit, whole.paper_percent) == ("search, 4 parts", "s", -11)
     assert whole.percent[0] == pytest.approx(-10, abs=1)
     assert whole.before == pytest.approx(4.0, rel=0.01)
@@ -72,7 +73,7 @@ def test_a_row_has_both_states_and_the_papers_change() -> None:
 def test_a_rate_that_doubles_is_half_of_the_time() -> None:
     rows = both.rows(suite())
     assert [row.what for row in rows] == [
-        "ping-pong, 8 B",
+        "ping-pong beside hpcc",
         "b_eff, 8 B",
         "b_eff, 8 B in rings",
         "PTRANS",
@@ -144,7 +145,9 @@ def made(monkeypatch: pytest.MonkeyPatch, cluster: NamespaceCluster) -> dict[str
 def test_what_is_not_installed_is_left_out_unless_it_was_asked_for(
     made: dict[str, Record], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tune_paper.compare([], quick=True, picture=tmp_path / "gain.svg", records=tmp_path)
+    tune_paper.compare([], quick=True, records=tmp_path)
+    assert "Left out" not in capsys.readouterr().out
+    tune_paper.compare([], picture=tmp_path / "gain.svg", records=tmp_path)
     said = capsys.readouterr().out
     assert "A message gains more than any program" in said
     assert "Left out: hpcc: hpcc is not installed on node00." in said
