@@ -37,6 +37,7 @@ BENCHMARKS = (
     "tuning",
     "studies",
     "mutants",
+    "grading",
     "install",
     "npb",
     "allreduce",
