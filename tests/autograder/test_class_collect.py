@@ -262,6 +262,23 @@ def test_an_unreadable_hand_in_does_not_take_the_place_of_a_readable_one(tmp_pat
     assert taken(tmp_path / "to", "ab12") == {NAME: notebook()}
 
 
+def test_a_huge_notebook_is_left_out_without_being_read(tmp_path: Path) -> None:
+    place = tmp_path / "in" / "ab12"
+    place.mkdir(parents=True)
+    with (place / NAME).open("wb") as file:
+        file.truncate(100_000_000)  # it takes no room on the disk
+    (found,) = collect(tmp_path / "in", tmp_path / "to").values()
+    assert found.outcome == "refused"
+    assert found.notes == [
+        "validation.ipynb has more than 50 MB and is left out.",
+        "There is no file in it.",
+    ]
+    (place / "notes.txt").write_text("here it is")
+    (found,) = collect(tmp_path / "in", tmp_path / "to").values()
+    assert found.outcome == "new"
+    assert any("There is no notebook validation.ipynb" in note for note in found.notes)
+
+
 def test_a_renamed_notebook_is_taken_only_when_there_is_no_doubt(tmp_path: Path) -> None:
     for student, names in {
         "ab12": {"validation (1).ipynb": "a2-record"},

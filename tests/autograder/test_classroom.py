@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,23 @@ def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
     finally:
         (course.folder / "words.csv").unlink(missing_ok=True)
         shutil.rmtree(course.folder / "given", ignore_errors=True)
+
+
+def test_a_zip_is_taken_in_and_who_is_unknown_is_told(
+    course: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, released: Any
+) -> None:
+    fabricated.hand_in(tmp_path / "one", released, [])
+    notebook = (tmp_path / "one" / "validation.ipynb").read_bytes()
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("from-a-zip/validation.ipynb", notebook)
+        archive.writestr("No Body_7_assignsubmission_file_/validation.ipynb", notebook)
+    monkeypatch.chdir(course.folder)
+    told = run("collect", "01", str(tmp_path / "all.zip"))
+    assert told.exit_code == 1
+    assert "from-a-zip: new" in told.stdout
+    assert "“No Body”: unknown" in told.stdout
+    assert "Here: 1. Refused: 0. Unknown: 1." in told.stdout
+    shutil.rmtree(course.folder / "submitted" / "from-a-zip")
 
 
 def test_an_unknown_lab_is_a_mistake_in_the_arguments(
