@@ -1,4 +1,4 @@
-"""One submission graded by nbgrader's configured steps, without its database: points and files, for the ledger.
+"""One submission graded by nbgrader's configured steps, without its database: points and files, for the entries.
 
 What a step would read from the database is read once for the lab; what it would write there is in the Outcome.
 """
@@ -40,9 +40,11 @@ from beowulf.errors import LabError
 
 NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows stand
 RESPONSE = "No response."  # as nbgrader says it
-# What these do with the database is done in _restore() and by the ledger.
+# What these do with the database is done in _restore() and by the entries; what CheckCellMetadata holds against a
+# schema, cell by cell, are after that the released marks themselves.
 _BY_US = (
     RestoreCells,
+    steps.CheckCellMetadata,
     steps.OverwriteKernelspec,
     steps.OverwriteCells,
     steps.SaveAutoGrades,

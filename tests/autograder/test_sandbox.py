@@ -227,7 +227,7 @@ def test_a_fork_bomb_ends_at_so_many_processes(folder: Path) -> None:
 
 
 def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) -> None:
-    ran = run(folder, "while True: pass", "print('next')", cell_s=1)
+    ran = run(folder, "while True: pass", "print('next')", cell_s=8)
     assert "KeyboardInterrupt" in printed(ran)
     assert "CellTimeoutError" in printed(ran)
     assert printed(ran, 1) == "next\n"
@@ -235,9 +235,8 @@ def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) 
 
 def test_what_hears_no_interruption_is_ended_with_its_reason(folder: Path) -> None:
     deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
-    ran = run(folder, "print('first')", deaf, "print('never')", cell_s=1, notebook_s=2)
-    assert printed(ran, 0) == "first\n"
-    assert ran.said
+    ran = run(folder, deaf, "print('never')", cell_s=1)
+    assert "CellTimeoutError" in ran.said
     assert "never" not in json.dumps(ran.outputs)
 
 
@@ -256,7 +255,7 @@ def test_memory_has_an_end_for_one_process_and_for_many(folder: Path) -> None:
     one = "taken = bytearray(2 << 30)"
     assert said(folder, one).startswith("MemoryError")
     many = (
-        "import os, time\nfor n in range(8):\n    if not os.fork():\n"
+        "import os, time\nfor n in range(5):\n    if not os.fork():\n"
         "        taken = bytearray(b'x') * (200 << 20)\n        time.sleep(1000)\ntime.sleep(1000)"
     )
     ran = run(folder, many, memory_bytes=600 << 20)
