@@ -78,12 +78,14 @@ def _commands(
     beowulf = [*pcs.enter, str(places.python_bin() / "beowulf")]
     commands.timed([*beowulf, "up", "--target", str(inventory)], env)
     sides: dict[str, Side] = {}
-    with ExitStack() as programs:
+    with ExitStack() as talks:
         for name, which in ((OURS, "ours"), (PLAIN, "plain")):
             words = [*pcs.enter, sys.executable, "-m", "benchmarks.four_nodes", which]
-            program = programs.enter_context(commands.talking(words, env, "four_nodes.py"))
+            program = talks.enter_context(commands.talking(words, env, "four_nodes.py"))
             program.hear()
             sides[name] = _side(name, program)
+            assert program.process.stdin
+            talks.callback(program.process.stdin.close)  # it ends when nobody asks any more
         taken = interleave(sides, rounds, seed, told)
     commands.timed([*beowulf, "down"], env)
     return taken
