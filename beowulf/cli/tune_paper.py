@@ -128,7 +128,7 @@ def compare(
     """What do programs gain when latency is tuned? The ping-pong beside NPB's kernels, a search, HPL, and hpcc.
 
     Before: with interrupt moderation and a firewall on every node, as paper E's nodes came with. After: without. Both
-    take turns; at the end everything is as it was.
+    take turns; at the end everything is as it was. Programs are kernels, search, hpl and hpcc; all of them if left out.
 
     Example: beowulf tune compare kernels --quick
     """
