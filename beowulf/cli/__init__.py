@@ -17,7 +17,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run a command; a mistake that a person can mend becomes a sentence, without a traceback."""
-    stopped = False
+    stopped, unread = False, _goes_nowhere()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         nonlocal stopped
@@ -49,17 +49,26 @@ def main() -> None:
         if stopped and getattr(end, "code", INTERRUPTED) == INTERRUPTED:
             print("beowulf: stopped.", file=sys.stderr)
             sys.exit(1)
-        if isinstance(end.__context__, BrokenPipeError) and not _reader_is_gone():
+        if isinstance(end.__context__, BrokenPipeError) and not _reader_is_gone(unread):
             raise end.__context__ from None  # a bug of ours: typer ends without a word
         raise
 
 
-def _reader_is_gone() -> bool:
-    """Whether nobody reads any more what we print, on stdout or on stderr."""
+def _reader_is_gone(unread: bool) -> bool:
+    """Whether nobody reads any more what we print, on stdout or on stderr; `unread`: nobody did from the start."""
+    if _goes_nowhere() and not unread:
+        return True  # rich puts /dev/null in the place of an output that broke
     asked = select.poll()
     for stream in (1, 2):
         asked.register(stream, 0)  # what is said of any stream: that it broke, or is closed
     return bool(asked.poll(0))
+
+
+def _goes_nowhere() -> bool:
+    """Whether stdout is /dev/null."""
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(1), os.stat(os.devnull))
+    return False
 
 
 def _drop_output() -> None:
