@@ -69,7 +69,7 @@ def test_the_tshark_command_works_when_it_is_pasted(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["packets", str(talked(tmp_path)), "--tshark"])
     (command,) = done.stdout.splitlines()
     pasted = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, cwd="/", timeout=60
+        ["bash", "-c", command], capture_output=True, text=True, cwd="/", timeout=240
     )
     assert "eager, tag 6, source 1, context 0, 3 bytes" in pasted.stdout
     assert len(pasted.stdout.splitlines()) == 3
