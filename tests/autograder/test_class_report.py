@@ -254,7 +254,7 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
         cwd=spring.folder,
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=240,
     )
     assert rows((spring.folder / "n.csv").read_text()) == ours
 
