@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,11 @@ def _cell(notebook: Json, chance: random.Random) -> Json:
     return chance.choice(cells) if cells else {}
 
 
+def _odd(chance: random.Random, *more: Any) -> Json:
+    # A copy: a later change may be made within it.
+    return deepcopy(chance.choice([*ODD, *more]))
+
+
 def _shuffle(notebook: Json, chance: random.Random) -> None:
     chance.shuffle(notebook["cells"])
 
@@ -100,7 +106,7 @@ def _lose_metadata(notebook: Json, chance: random.Random) -> None:
 
 
 def _odd_metadata(notebook: Json, chance: random.Random) -> None:
-    _cell(notebook, chance)["metadata"] = chance.choice(ODD)
+    _cell(notebook, chance)["metadata"] = _odd(chance)
 
 
 def _odd_marks(notebook: Json, chance: random.Random) -> None:
@@ -109,9 +115,9 @@ def _odd_marks(notebook: Json, chance: random.Random) -> None:
     if isinstance(metadata, dict):
         marks = metadata.get("nbgrader")
         if isinstance(marks, dict) and marks:
-            marks[chance.choice(sorted(marks))] = chance.choice(ODD)
+            marks[chance.choice(sorted(marks))] = _odd(chance)
         else:
-            metadata["nbgrader"] = chance.choice(ODD)
+            metadata["nbgrader"] = _odd(chance)
 
 
 def _same_ids(notebook: Json, chance: random.Random) -> None:
@@ -126,7 +132,7 @@ def _other_type(notebook: Json, chance: random.Random) -> None:
 
 
 def _odd_source(notebook: Json, chance: random.Random) -> None:
-    _cell(notebook, chance)["source"] = chance.choice([*ODD, ["a\n", 1, None], ["x = 1\n"] * 50])
+    _cell(notebook, chance)["source"] = _odd(chance, ["a\n", 1, None], ["x = 1\n"] * 50)
 
 
 def _lose_part(notebook: Json, chance: random.Random) -> None:
@@ -145,7 +151,7 @@ def _nan_outputs(notebook: Json, chance: random.Random) -> None:
 
 
 def _odd_outputs(notebook: Json, chance: random.Random) -> None:
-    _cell(notebook, chance)["outputs"] = chance.choice([*ODD, [{"output_type": "none"}], [1, 2]])
+    _cell(notebook, chance)["outputs"] = _odd(chance, [{"output_type": "none"}], [1, 2])
 
 
 def _nest(notebook: Json, chance: random.Random) -> None:
@@ -158,12 +164,12 @@ def _nest(notebook: Json, chance: random.Random) -> None:
 
 
 def _odd_cell(notebook: Json, chance: random.Random) -> None:
-    notebook["cells"].insert(chance.randrange(len(notebook["cells"]) + 1), chance.choice(ODD))
+    notebook["cells"].insert(chance.randrange(len(notebook["cells"]) + 1), _odd(chance))
 
 
 def _odd_part(notebook: Json, chance: random.Random) -> None:
     parts = ["cells", "metadata", "nbformat", "nbformat_minor"]
-    notebook[chance.choice(parts)] = chance.choice(ODD)
+    notebook[chance.choice(parts)] = _odd(chance)
 
 
 def _cut(text: str, chance: random.Random) -> str:

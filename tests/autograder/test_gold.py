@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from autograder import gold, rubrics
+from autograder import driver, gold, rubrics
+from autograder.course import Course
 from autograder.gold import broken_files, doubtful, hostile, trial
 from autograder.gold.hand_in import released
 from autograder.gold.labs import LABS
@@ -55,3 +58,34 @@ def test_every_lab_has_its_four_learners() -> None:
 def test_there_are_many_kinds_of_broken_and_hostile_hand_ins() -> None:
     kinds = [*broken_files.cases(), *hostile.cases(), *doubtful.cases()]
     assert len({case.name for case in kinds}) == len(kinds) > 80
+
+
+@pytest.fixture
+def empty_course(course: Course, sandboxed: None) -> Iterator[Course]:
+    """The course of all tests, left without the gold class's hand-ins."""
+    yield course
+    for folder in course.folder.glob("*/gold-*"):
+        shutil.rmtree(folder)
+    with course.gradebook() as book:
+        for student in [each.id for each in book.students if each.id.startswith("gold-")]:
+            book.remove_student(student)
+
+
+def test_grading_with_kernels_and_gradebook_gives_a_handful_of_them_the_same(
+    empty_course: Course,
+) -> None:
+    names = ("perfect", "ends its process", "a wire of no machine", "truncated")
+    chosen = {f"gold-{name.replace(' ', '-')}": CASES[f"01-validation: {name}"] for name in names}
+    for student, case in chosen.items():
+        folder = empty_course.folder / "submitted" / student / case.slug
+        folder.parent.mkdir(parents=True)
+        case.write(folder)
+        (folder / "timestamp.txt").write_text("2026-02-03 10:00:00.000000 UTC")
+    found = {each.student: each for each in driver.grade(empty_course, "01", list(chosen), jobs=2)}
+    assert set(found) == set(chosen)
+    for student, case in chosen.items():
+        graded = found[student]
+        assert case.problem in graded.problem
+        assert bool(case.problem) == bool(graded.problem)
+        points = {name: p for name, p in graded.questions.items() if p}
+        assert points == {name: p for name, p in case.points.items() if p}
