@@ -25,6 +25,7 @@ from autograder.hand_ins import Collected
 from beowulf.errors import LabError, UsageError
 
 CONFIGURATION = "nbgrader_config.py"
+SECRET = "submission_secret.txt"  # nbgrader's, of a hand-in that came by the exchange
 
 
 @dataclass(frozen=True)
@@ -125,9 +126,14 @@ class Course:
             result = self.api.generate_feedback(slug, student, force=True)
         return "" if result["success"] else _reason(result)
 
-    def release_feedback(self, slug: str) -> None:
-        """Let nbgrader put the pages of a lab into the exchange."""
-        self._must(self.api.release_feedback(slug), f"The pages of {slug} could not be released")
+    def release_feedback(self, slug: str, student: str) -> bool:
+        """Let nbgrader put a learner's page into the exchange; False if the hand-in did not come by it."""
+        if not (self.folder / "feedback" / student / slug / SECRET).is_file():
+            return False  # nbgrader shows a page only to who knows what the exchange gave for the hand-in
+        with _quietly():
+            result = self.api.release_feedback(slug, student)
+        self._must(result, f"The page of {student} could not be put into the exchange")
+        return True
 
     def graded(self, student: str, slug: str) -> Graded:
         """The points that the gradebook has for a submission, by hand or by rubric."""
@@ -166,8 +172,9 @@ class Course:
 @contextmanager
 def _quietly() -> Iterator[None]:
     with warnings.catch_warnings():
-        # nbgrader's own queries; nothing that an instructor could mend.
+        # nbgrader's own queries and calls; nothing that an instructor could mend.
         warnings.simplefilter("ignore", SAWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
         yield
 
 

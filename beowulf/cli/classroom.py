@@ -242,8 +242,11 @@ def feedback(
         written = sum(len(page.files) for page in pages)
         print(f"{slug}: {written} pages in {course.folder / 'feedback'}/LEARNER/{slug}/.")
         if to_exchange:
-            course.release_feedback(slug)
-            print("They are in the exchange, each for its learner.")
+            there = [course.release_feedback(slug, page.student) for page in pages if page.files]
+            print(f"In the exchange, each for its learner: {sum(there)}.")
+            if not all(there):
+                others = len(there) - sum(there)
+                print(f"Not there, because the hand-in did not come by the exchange: {others}.")
     if bad:
         raise typer.Exit(1)
 

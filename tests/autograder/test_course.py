@@ -19,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import OperationalError
 
-from autograder import driver
+from autograder import driver, feedback
 from autograder import hand_ins as folders
 from autograder.course import Course, Graded
 from autograder.foundation import make_course
@@ -300,6 +300,14 @@ def test_the_exchange_carries_records_and_programs(
     assert found.questions["a2-record"] == 3
     kept = course.folder / "autograded" / new.student / SLUG / "ring.c"
     assert kept.read_text() == "/* my own ring */"
+    # The page goes back the same way, and that of a hand-in from a folder does not.
+    (page,) = feedback.generate(course, SLUG, [new.student])
+    assert not page.problem
+    assert course.release_feedback(SLUG, new.student)
+    assert list((Path(course.api.exchange_root) / "beowulf" / "feedback").glob("*.html"))
+    secret = course.folder / "feedback" / new.student / SLUG / "submission_secret.txt"
+    secret.unlink()
+    assert not course.release_feedback(SLUG, new.student)
 
 
 def test_an_assignment_of_the_instructors_own_is_graded_by_its_own_tests(
