@@ -45,6 +45,7 @@ def main(handle: int) -> None:
     for name in IMPORTED:
         importlib.import_module(name)
     _draw_once()
+    _check_once()
     # What is there now is never looked at again, so that forks go on sharing it.
     gc.collect()
     gc.freeze()
@@ -134,6 +135,16 @@ def _draw_once() -> None:
     canvas: Any = FigureCanvasAgg(figure)  # it has no types
     canvas.print_png(BytesIO())
     pd.DataFrame({"a": [1.0]}).to_html()
+
+
+def _check_once() -> None:
+    """Let nbformat read the schema that it holds each output against, and find the kernel's specification."""
+    import nbformat.v4 as v4
+    from jupyter_client.manager import AsyncKernelManager
+
+    v4.new_notebook(cells=[v4.new_code_cell("1")])
+    v4.new_output("stream", text="1")
+    _ = AsyncKernelManager().kernel_spec
 
 
 if __name__ == "__main__":
