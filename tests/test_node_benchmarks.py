@@ -192,6 +192,7 @@ def test_a_row_brings_what_is_subtracted_from_it(programs: dict[str, Path]) -> N
         ("bandwidths", ("--folder", "/nowhere"), "No file can be made in /nowhere: No such file"),
         ("bandwidths", ("--rows",), "--rows needs a value after it."),
         ("memory", ("--largest-mib", "1"), "--largest-mib takes numbers from"),
+        ("memory", ("--times-cache", "1"), "--times-cache takes numbers from 2 to 64"),
         ("memory", ("--pages", "large"), "--pages is one of huge, small, not 'large'."),
         ("memory", ("--largest-mib", "1000000"), "GB are free."),
     ],

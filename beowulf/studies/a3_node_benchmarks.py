@@ -33,7 +33,8 @@ LAB = "02-node-benchmarks"
 LAUNCHES = 3
 SHORT = ("--passes", 3, "--chunks", 4, "--chunk-us", 500)
 # To join the lines of an area takes longer than to measure it, and has to be done once in each pass.
-QUICK = dict.fromkeys(PROGRAMS, SHORT) | {"memory": ("--passes", 1, "--chunks", 12)}
+QUICK_MEMORY = ("--passes", 1, "--chunks", 12, "--times-cache", 4)
+QUICK = dict.fromkeys(PROGRAMS, SHORT) | {"memory": QUICK_MEMORY}
 MOST_TOLD = 5
 # The programs wait in calls of the kernel that are measured: nothing may take their place.
 NO_PATIENCE = {"BEOWULF_PATIENT": "never"}

@@ -12,8 +12,9 @@
  * and the order is random, so nobody can guess what comes next and fetch it early. All lines form
  * one single circle (Sattolo, 1986).
  *
- * --largest-mib  the largest area, at least twice the last cache, or main memory could not be seen;
- *                if it is not given, eight times: an eighth of the loads still ends in that cache
+ * --largest-mib  the largest area, at least twice the last cache, or main memory could not be seen
+ * --times-cache  the same in last caches (8), if that is not given: with 8, an eighth of the loads
+ *                still ends in that cache, with 4 a quarter
  * --pages     huge   pages of 2 MiB where the kernel has them: what is seen are the caches
  *             small  pages of 4 KiB, as ordinary programs have them: a processor remembers where
  *                    some 2000 of them are, and waits longer for a word on any other
@@ -28,8 +29,8 @@
 enum { LINE = 64, SMALLEST = 4096, MOST_SIZES = 64, HUGE_PAGE = 2 << 20, PLACES_AN_OCTAVE = 2 };
 enum pages { HUGE, SMALL };
 static const char *const PAGES[] = {"huge", "small", NULL};
-static const char *const KNOWN[] = {"--passes", "--chunks",      "--chunk-us", "--seed",
-                                    "--pages",  "--largest-mib", NULL};
+static const char *const KNOWN[] = {"--passes", "--chunks",      "--chunk-us",    "--seed",
+                                    "--pages",  "--largest-mib", "--times-cache", NULL};
 
 struct area {
     void *memory;
@@ -185,8 +186,10 @@ static void write_results(const struct area *area) {
 /* ---- main -------------------------------------------------------------------------------------
  */
 
-static long usual_largest_mib(long least_mib) {
-    long mib = 4 * least_mib < 1024 ? 4 * least_mib : 1024;
+/* So many times the last cache, of which the least is twice; no more than a gibibyte of it. */
+static long usual_largest_mib(long least_mib, long times_cache) {
+    long mib = times_cache * least_mib / 2;
+    mib = mib < 1024 ? mib : 1024;
     return mib < least_mib ? least_mib : mib;
 }
 
@@ -197,8 +200,9 @@ int main(int argc, char **argv) {
     long chunk_us = number_argument(argc, argv, "--chunk-us", 1000, 1, 10000000);
     long seed = number_argument(argc, argv, "--seed", 1, 0, 1000000000);
     long least_mib = last_cache_bytes() < 16 << 20 ? 32 : 2 * last_cache_bytes() >> 20;
-    long largest = number_argument(argc, argv, "--largest-mib", usual_largest_mib(least_mib),
-                                   least_mib, 1 << 20)
+    long times_cache = number_argument(argc, argv, "--times-cache", 8, 2, 64);
+    long usual_mib = usual_largest_mib(least_mib, times_cache);
+    long largest = number_argument(argc, argv, "--largest-mib", usual_mib, least_mib, 1 << 20)
                    << 20;
     pages = (enum pages)word_argument(argc, argv, "--pages", "huge", PAGES);
     refuse_unless_free(largest);
