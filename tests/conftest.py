@@ -18,9 +18,11 @@ from beowulf.cluster.plan import Plan
 
 
 def pytest_configure() -> None:
-    """Hear Ctrl-C even where a script started this in its background: programs that tests start inherit it."""
+    """Hear Ctrl-C and a closed window even where a script or nohup started this: what tests start inherits it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     # The same examples in every run, however long one of them takes on a busy machine.
     hypothesis.settings.register_profile(
         "same",
