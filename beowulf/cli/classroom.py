@@ -40,7 +40,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a scr
 
 @app.command()
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new or an empty folder, or a course.")
+    ],
     name: Annotated[str, typer.Option(help="What nbgrader calls the course.")] = "beowulf",
     roster: Annotated[
         Path | None,
@@ -117,7 +119,7 @@ def release(lab: Lab) -> None:
     """
     course = _course()
     _doing(f"Making the learners' version of {course.lab(lab)}")
-    print(f"Learners can fetch it from {course.release(lab)}.")
+    print(f"It is in the exchange, {course.release(lab)}; hand-ins are graded by it.")
 
 
 @app.command()
@@ -285,9 +287,9 @@ def export(
         raise UsageError(f"There is no format {form!r}.", f"There are: {', '.join(room.FORMATS)}.")
     course = _course()
     slugs = [course.lab(name) for name in lab or []]
-    print(f"{room.write(course, form, to, slugs)}: the points as {form} reads them.")
+    print(f"{room.write(course, form, to, slugs)}: the points in the format {form}.")
     if waiting := room.waiting(course, slugs):
-        print(f"Not in it yet, because they wait to be graded by hand: {waiting}.")
+        print(f"Without the points of answers that wait to be graded by hand: {waiting}.")
 
 
 def _course() -> Course:
