@@ -61,6 +61,7 @@ def test_a_command_explains_itself_with_an_example_that_is_one(words: tuple[str,
 def test_help_is_there_under_both_its_names(learner: Beowulf) -> None:
     assert learner("--help") == learner("-h")
     assert "Boot the cluster" in learner("up", "-h")
+    assert "A folder or a zip" in learner("class", "collect", "--help")  # what an argument is
     assert "Usage" in learner(code=None)
 
 
