@@ -136,13 +136,14 @@ class Box:
             yield from ("--unshare-user", "--uid", str(_uid_inside()), "--gid", str(NOBODY))
         yield from ("--cap-drop", "ALL")
         yield from _system()
-        for folder in shown():
-            yield from _open_way(folder)
-            yield from ("--ro-bind", str(folder), str(folder))
         yield from ("--perms", "0644", "--ro-bind-data", str(passwd), "/etc/passwd")
         yield from ("--proc", "/proc", "--dev", "/dev")
         for place in PLACES_TO_WRITE:
             yield from ("--perms", "1777", "--size", str(self.limits.disk_bytes), "--tmpfs", place)
+        # After these, because a checkout may lie in /tmp.
+        for folder in shown():
+            yield from _open_way(folder)
+            yield from ("--ro-bind", str(folder), str(folder))
         yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/")
         # It says back the one byte that it is told, which is when the box stands; and it ends when we do.
         yield from ("--", "/bin/cat")
