@@ -44,7 +44,7 @@ def test_as_found_the_check_is_judged_and_tuning_is_not() -> None:
         "tuned-time": "inconclusive",
         "tuned-rate": "inconclusive",
     }
-    assert "Lab 07" in verdicts.named("tuned-time").advice
+    assert "lab 07" in verdicts.named("tuned-time").advice
     assert verdicts.named("below-dgemm").numbers["share"] == pytest.approx(0.5 / 6, rel=0.05)
 
 
