@@ -43,7 +43,7 @@ def test_the_table_says_how_many_and_what_shorter_cycles_would_have_said() -> No
     found = findings(made, [60.0], [], [])
     row = answer(found.questions[0], found.samples, "", 1)
     assert (row.ours_median_s, row.n, row.bar) == (3.0, 4, "at least 95 of 100")
-    assert "| 2 | 4 of 4 | 2 of 2 |" in shorter(made)
+    assert "| 4 | 4 of 4 | 2 of 2 |" in shorter(made)
     assert found.facts[f"decisions: {NULL}"] == "1 inconclusive, 3 no effect"
     assert found.facts[f"ratio over all trials: {EFFECT}"].startswith("1.10")
 
