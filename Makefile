@@ -3,7 +3,7 @@
 BOOTSTRAP := cluster_setup/bootstrap.sh
 PYTHON := .venv/bin/python
 BEOWULF := .venv/bin/beowulf
-LOCKS := installer lab setup test modern
+LOCKS := installer lab setup hub test modern
 
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
 C_FILES := $(shell find labs beowulf/native benchmarks -name '*.[ch]' 2>/dev/null)
@@ -11,10 +11,10 @@ TYPED := $(wildcard beowulf autograder benchmarks)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test doctor up down bench slowtest lint format release slides lock programs clean distclean ready
+.PHONY: help lab test doctor up down bench slowtest vm-test lint format release slides lock programs clean distclean ready
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 # Recipes end in `exec`, so that Ctrl-C reaches the program itself and it can take its cluster down.
 
@@ -46,6 +46,10 @@ bench: ## measure this project itself; NAME=up_down measures one thing
 slowtest: ## run the tests that take minutes, and only these
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m pytest -m slow
+
+vm-test: ## boot four VMs and run the tests on them; as root, up to 15 minutes once the box is made
+	@$(BOOTSTRAP) vm
+	@exec $(PYTHON) -m pytest -m vm -s -x --no-header tests/vm
 
 lint: ## check format, style and types
 	$(PYTHON) -m ruff format --check .

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from autograder.submission import Submission, is_number
 
-LONGEST_QUOTE = 200
-
 
 def is_near(submission: Submission, name: str, wanted: float, room: float) -> bool:
     """Whether this answer is a number within `room` of the wanted one."""
@@ -21,12 +19,4 @@ def word(submission: Submission, name: str) -> str:
 
 def given(submission: Submission, *names: str) -> str:
     """The answers as the learner wrote them, or why there are none."""
-    return ", ".join(f"{name} = {_one(submission, name)}" for name in names)
-
-
-def _one(submission: Submission, name: str) -> str:
-    if submission.answers.get(name) is not None:
-        return repr(submission.answers[name])[:LONGEST_QUOTE]
-    if name in submission.unread_answers:
-        return f"{submission.unread_answers[name]}, which is no plain value: write the value itself"
-    return " ".join(["no answer", *submission.notes])
+    return ", ".join(f"{name} = {submission.given(name)}" for name in names)

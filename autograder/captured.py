@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from autograder import telling
-from autograder.submission import Submission, is_number
+from autograder.submission import is_number
 from autograder.telling import Facts, Tell
 from beowulf.capture import ch3
 from beowulf.errors import LabError
@@ -22,11 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHANGE_POINTS = 0.1  # of the overhead in per cent: what the notebook calls a change
-
-
-def told(study: str, variant: str, submission: Submission) -> tuple[list[tuple[Facts, str]], str]:
-    """What the newest whole Records of a study tell, each with its name, and why others tell nothing."""
-    return telling.told(TELLS[study, variant], study, variant, submission)
 
 
 def _card(record: Record) -> Facts:

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from autograder.spread import Compared
+from beowulf.figures import bars
 from beowulf.figures.look import (
     COLOURS,
     HATCHES,
@@ -32,6 +33,14 @@ def label(text: str) -> str:
     """A learner's text as a label: one line, short, without what would begin a formula."""
     plain = " ".join(text.replace("$", "").split())
     return plain if len(plain) <= LONGEST_LABEL else plain[: LONGEST_LABEL - 1] + "…"
+
+
+def counts(values: Mapping[str, int], *, title: str, value_title: str) -> Figure:
+    """A bar for each name: how many; there are no halves on its axis."""
+    numbers = {name: float(number) for name, number in values.items()}
+    figure = bars(numbers, title=title, value_title=value_title)
+    figure.drawing.axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    return figure
 
 
 def shares(
@@ -147,7 +156,7 @@ def beside_the_class(found: Sequence[Compared], *, title: str) -> Figure:
         ticks = _ticks([each.times for line in shown for each in lines[line]])
         axes.set_xticks(ticks, [number_text(tick) for tick in ticks])
         axes.minorticks_off()
-        names = [label(f"{study}: {titled('_' + quantity).strip()}") for study, quantity in shown]
+        names = [label(f"{study}: {titled(quantity)}") for study, quantity in shown]
         axes.set_yticks(range(len(shown)), names)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         titles(axes, title, "times the class' middle", "")
@@ -158,7 +167,8 @@ def beside_the_class(found: Sequence[Compared], *, title: str) -> Figure:
     ]
     said = "Far from the class: " + "; ".join(far) + "." if far else "Nobody is far from the class."
     table = pd.DataFrame(
-        [vars(each) for each in found], columns=list(Compared.__dataclass_fields__)
+        [vars(each) | {"times": float(f"{each.times:.4g}")} for each in found],
+        columns=list(Compared.__dataclass_fields__),
     )
     return Figure(
         drawing,

@@ -8,9 +8,11 @@ from html import escape
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from autograder.class_sections import Section
-from beowulf.figures import Figure
+from autograder.wording import as_html
+from beowulf.figures import Figure, number_text
 
 MOST_OPEN = 12  # rows of a table that is shown without being asked for
 MOST_ROWS = 500  # of a table in the page; its CSV file has them all
@@ -28,7 +30,8 @@ figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-size: .875rem; margin: .6rem 0; }
 th, td { border-bottom: 1px solid #e0e0e0; padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top;
   max-width: 26rem; overflow-wrap: break-word; }
-thead th { border-bottom: 2px solid #999; white-space: nowrap; }
+thead th { border-bottom: 2px solid #999; vertical-align: bottom; }
+th.number { text-align: right; } td:first-child { min-width: 7.5rem; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 summary { cursor: pointer; color: #00598c; } .csv { font-size: .875rem; }
 """
@@ -67,7 +70,7 @@ def _section(section: Section) -> str:
         table = f"<details><summary>Table of {rows} rows{shown}</summary>{table}</details>"
     csv = f'<p class="csv"><a href="{section.name}.csv">{section.name}.csv</a></p>' if rows else ""
     return (
-        f'<section id="{section.name}"><h2>{escape(section.title)}</h2><p>{escape(section.text)}</p>'
+        f'<section id="{section.name}"><h2>{escape(section.title)}</h2><p>{as_html(section.text)}</p>'
         f"{picture}{table}{csv}</section>"
     )
 
@@ -79,7 +82,7 @@ def _picture(figure: Figure) -> str:
 
 
 def _table(table: pd.DataFrame) -> str:
-    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in table.columns)
+    head = "".join(_heading(str(name), table[name]) for name in table.columns)
     body = "".join(
         "<tr>" + "".join(_cell(value) for value in row) + "</tr>"
         for row in table.itertuples(index=False, name=None)
@@ -87,11 +90,17 @@ def _table(table: pd.DataFrame) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def _heading(name: str, values: pd.Series[Any]) -> str:
+    numbers = is_numeric_dtype(values) and not is_bool_dtype(values)
+    side = ' class="number"' if numbers else ""
+    return f'<th scope="col"{side}>{escape(name)}</th>'
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return f"<td>{'yes' if value else ''}</td>"
     if isinstance(value, int | float):
         # pandas makes NaN of what is missing.
-        text = "–" if value != value else f"{value:g}"
+        text = "–" if value != value else number_text(value)
         return f'<td class="number">{text}</td>'
-    return f"<td>{'–' if value is None else escape(str(value))}</td>"
+    return f"<td>{'–' if value is None else as_html(str(value))}</td>"

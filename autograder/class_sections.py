@@ -1,4 +1,4 @@
-"""What an instructor wants to know of a class, section by section: a sentence, a table, a picture."""
+"""What an instructor wants to know of a class' points and hand-ins: a sentence, a table, a picture each."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import pandas as pd
 
 from autograder import class_charts
 from autograder.class_points import ClassOfLab, Reason
-from autograder.copies import Suspicion
-from autograder.spread import LEAST_STUDENTS, LONGEST_PAUSE_MIN, Compared
-from beowulf.figures import Figure, bars, matrix
+from autograder.wording import counted
+from beowulf.figures import Figure
 
 FULL, PART, NONE, AGAIN, WAITS = (
     "full points",
@@ -68,14 +67,14 @@ def by_question(found: ClassOfLab) -> Section:
         }
         for question, of in found.questions.items()
     ]
-    table = _table(rows, ["question", "of", "mean points", "mean share (%)", *KINDS])
-    known = table.dropna(subset=["mean share (%)"])
+    table = table_of(rows, ["question", "of", "mean points", "mean share (%)", *KINDS])
+    # Of a question that was graded for some only, a mean says little.
+    known = table[table[WAITS] == 0].dropna(subset=["mean share (%)"])
     text = "How many learners have all points of a question, a part of them, or none."
     if not known.empty:
-        hardest = known.sort_values("mean share (%)").iloc[0]
-        text += (
-            f" The hardest is {hardest['question']}: {hardest['mean share (%)']:.0f} % on average."
-        )
+        hardest = known.sort_values("mean share (%)", kind="stable").iloc[0]
+        share = hardest["mean share (%)"]
+        text += f" The hardest is {hardest['question']}: {share:.0f} % on average."
     figure = class_charts.shares(counts, KINDS, title="Points by question", value_title="learners")
     return Section("questions", "Points by question", text, table, figure if found.given else None)
 
@@ -96,20 +95,29 @@ def by_learner(found: ClassOfLab) -> Section:
         rows.append(
             {"learner": student, "points": total, "of": most - waits, "waits": waits, **points}
         )
-    table = _table(rows, ["learner", "points", "of", "waits", *found.questions])
+    table = table_of(rows, ["learner", "points", "of", "waits", *found.questions])
     missing = [student for student in found.roster if student not in found.submitted]
     text = f"{len(found.graded)} graded; {len(missing)} on the roster handed in nothing"
-    text += f": {_listed(missing)}." if missing else "."
+    text += f": {listed(missing)}." if missing else "."
     figure = None
     if rows:
         totals = [float(row["points"]) for row in rows]
-        text += (
-            f" The median is {median(totals):.3g} of {most:g} points, the mean {mean(totals):.3g}."
-        )
-        figure = class_charts.histogram(
-            totals, most, title="Points in the class", value_title="points"
-        )
+        waiting = [float(row["waits"]) for row in rows if row["waits"]]
+        text += f" {_middle(totals, waiting, most)}"
+        title = "Points so far, without those by hand" if waiting else "Points in the class"
+        figure = class_charts.histogram(totals, most, title=title, value_title="points")
     return Section("points", "Points by learner", text, table, figure)
+
+
+def _middle(totals: Sequence[float], waiting: Sequence[float], most: float) -> str:
+    """The median and the mean, of the points that can have been given by now."""
+    middle = f"the median is {median(totals):.3g}, the mean {mean(totals):.3g}"
+    if not waiting:
+        return f"Of {most:g} points {middle}."
+    low, high = min(waiting), max(waiting)
+    missing = f"{high:g}" if low == high else f"{low:g} to {high:g}"
+    whose = counted(len(waiting), "learner")
+    return f"So far {middle}, without what waits for you: {missing} of {most:g} points, of {whose}."
 
 
 def wrong_answers(found: ClassOfLab) -> Section:
@@ -127,123 +135,19 @@ def wrong_answers(found: ClassOfLab) -> Section:
                 row |= {"expected of the first": given[0].expected, "where to read": given[0].read}
                 rows.append(row | {"who": ", ".join(sorted(each.student for each in given))})
     columns = ["question", "learners", "found", "expected of the first", "where to read", "who"]
-    table = _table(rows, columns)
+    table = table_of(rows, columns)
     text = "What at least two learners have in common that earned less than all points."
     figure = None
     if rows:
         top = sorted(rows, key=lambda row: -int(str(row["learners"])))[:MOST_IN_A_PICTURE]
-        values: dict[str, float] = {}
+        values: dict[str, int] = {}
         for row in top:
-            values.setdefault(
-                class_charts.label(f"{row['question']}: {row['found']}"),
-                float(str(row["learners"])),
-            )
-        figure = bars(values, title="Common wrong answers", value_title="learners")
+            name = class_charts.label(f"{row['question']}: {row['found']}")
+            values.setdefault(name, int(str(row["learners"])))
+        figure = class_charts.counts(values, title="Common wrong answers", value_title="learners")
     else:
         text = "No two learners lost points in the same way."
     return Section("wrong-answers", "Common wrong answers", text, table, figure)
-
-
-def time_spent(minutes: Mapping[str, float | None]) -> Section:
-    """How long each learner measured."""
-    known = {student: value for student, value in minutes.items() if value is not None}
-    rows = [
-        {"learner": student, "minutes": round(value, 1)} for student, value in sorted(known.items())
-    ]
-    text = (
-        "From the first Record to the last, without pauses of more than"
-        f" {LONGEST_PAUSE_MIN:g} minutes; reading before the first measurement is not in it."
-    )
-    if not known:
-        return Section(
-            "time", "Time spent", "No Record tells a time.", _table(rows, ["learner", "minutes"])
-        )
-    text += f" The median is {median(known.values()):.0f} minutes."
-    figure = class_charts.histogram(
-        list(known.values()),
-        max(known.values()),
-        title="Time spent measuring",
-        value_title="minutes",
-    )
-    return Section("time", "Time spent", text, _table(rows, ["learner", "minutes"]), figure)
-
-
-def measured_values(found: Sequence[Compared]) -> Section:
-    """Whose cluster is unlike the others'."""
-    columns = ["study", "quantity", "learner", "times the class' middle", "places", "far"]
-    rows = [
-        dict(
-            zip(
-                columns,
-                (
-                    each.study,
-                    each.quantity,
-                    each.student,
-                    float(f"{each.times:.4g}"),
-                    each.places,
-                    each.odd,
-                ),
-                strict=True,
-            )
-        )
-        for each in sorted(
-            found, key=lambda each: (not each.odd, each.study, each.quantity, each.student)
-        )
-    ]
-    title = "Measured values beside the class"
-    if not found:
-        text = f"Fewer than {LEAST_STUDENTS} learners measured the same, so nobody can be compared."
-        return Section("values", title, text, _table(rows, columns))
-    odd: dict[str, list[str]] = defaultdict(list)
-    for each in found:
-        if each.odd:
-            odd[each.student].append(f"{each.quantity} of {each.study} {each.times:.3g} times")
-    text = "Each learner's values as a multiple of the class' middle, over all places of a sweep."
-    if odd:
-        who = "; ".join(f"{student}: {_listed(what, 3)}" for student, what in sorted(odd.items()))
-        text += f" Far from the class, which a slow machine does as well as a mistake: {who}."
-    else:
-        text += " Nobody is far from the class."
-    urgent = (
-        f"{_count(len(odd), 'cluster')} unlike the others: {_listed(sorted(odd))}" if odd else ""
-    )
-    figure = class_charts.beside_the_class(found, title=title)
-    return Section("values", title, text, _table(rows, columns), figure, urgent)
-
-
-def suspected_copies(found: Sequence[Suspicion]) -> Section:
-    """Who has the same measurements as somebody else; nothing is concluded from it."""
-    columns = ["learners", "kind", "what", "files"]
-    rows = [
-        dict(
-            zip(
-                columns,
-                (", ".join(each.students), each.kind, each.what, "; ".join(each.files)),
-                strict=True,
-            )
-        )
-        for each in found
-    ]
-    title = "Suspected copies"
-    if not found:
-        text = "No two hand-ins share a Record, raw samples or a capture."
-        return Section("copies", title, text, _table(rows, columns))
-    who = sorted({student for each in found for student in each.students})
-    pairs: dict[tuple[str, str], str] = {}
-    for each in found:
-        for one in each.students:
-            for other in each.students:
-                if one != other:
-                    pairs.setdefault((one, other), each.kind)
-    shown = who[:MOST_IN_A_PICTURE]
-    cells = {pair: kind for pair, kind in pairs.items() if set(pair) <= set(shown)}
-    figure = matrix(shown, shown, cells, title="Who shares what with whom", good="nothing")
-    text = (
-        "The same measurement in two hand-ins. It took no points from anybody: you decide, with the"
-        " files side by side."
-    )
-    urgent = f"{_count(len(found), 'suspicion')} of a copy among {_listed(who)}"
-    return Section("copies", title, text, _table(rows, columns), figure, urgent)
 
 
 def waiting(found: ClassOfLab) -> Section:
@@ -258,15 +162,13 @@ def waiting(found: ClassOfLab) -> Section:
     title, columns = "Waits for you", ["question", "learner", "of"]
     if not rows:
         return Section(
-            "waiting", title, "Nothing waits to be graded by hand.", _table(rows, columns)
+            "waiting", title, "Nothing waits to be graded by hand.", table_of(rows, columns)
         )
     counts = Counter(str(row["question"]) for row in rows)
     text = "Start `jupyter lab` in the course's folder and choose Nbgrader > Formgrader."
-    figure = bars(
-        {name: float(n) for name, n in counts.items()}, title="Waits for you", value_title="answers"
-    )
-    urgent = f"{_count(len(rows), 'answer')} to grade by hand"
-    return Section("waiting", title, text, _table(rows, columns), figure, urgent)
+    figure = class_charts.counts(counts, title="Waits for you", value_title="answers")
+    urgent = f"{counted(len(rows), 'answer')} to grade by hand"
+    return Section("waiting", title, text, table_of(rows, columns), figure, urgent)
 
 
 def hand_ins(found: ClassOfLab) -> Section:
@@ -322,20 +224,19 @@ def hand_ins(found: ClassOfLab) -> Section:
         "What was handed in, under which name it came, and what was noticed before and in grading."
     )
     bad = sum(outcomes[state] for state in ("refused", "not graded", "unknown"))
-    urgent = f"{_count(bad, 'hand-in')} that could not be taken in or graded" if bad else ""
-    values = {state: float(number) for state, number in outcomes.items()}
-    figure = bars(values, title="Hand-ins", value_title="hand-ins") if values else None
-    return Section("hand-ins", "Hand-ins", text, _table(rows, columns), figure, urgent)
+    urgent = f"{counted(bad, 'hand-in')} that could not be taken in or graded" if bad else ""
+    figure = None
+    if outcomes:
+        figure = class_charts.counts(outcomes, title="Hand-ins", value_title="hand-ins")
+    return Section("hand-ins", "Hand-ins", text, table_of(rows, columns), figure, urgent)
 
 
-def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Rows as a table that has its columns even when it is empty."""
     return pd.DataFrame(list(rows), columns=list(columns))
 
 
-def _listed(names: Sequence[str], most: int = 8) -> str:
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """The first of some names, and how many more there are."""
     more = len(names) - most
     return ", ".join([*names[:most], *([f"and {more} more"] if more > 0 else [])])
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from autograder.course import Course
 
 
-def collect(course: Course, slug: str, place: Path | None = None) -> list[Collected]:
+def collect(
+    course: Course, slug: str, place: Path | None = None, older: bool = False
+) -> list[Collected]:
     """Take in the hand-ins of a lab from a folder or a zip, or from the exchange, and remember what was said.
+
+    One that is older than what is there stays out, unless `older` ones are asked for; the exchange gives the newest.
 
     LabError when there is nothing, or it is neither; a hand-in that is refused stops no other.
     """
@@ -24,7 +28,8 @@ def collect(course: Course, slug: str, place: Path | None = None) -> list[Collec
     if place is None:
         found = _from_exchange(course, wanted, learners)
     else:
-        found = list(hand_ins.collect(place, wanted, course.folder / "submitted", learners))
+        submitted = course.folder / "submitted"
+        found = list(hand_ins.collect(place, wanted, submitted, learners, older=older))
         if not found:
             raise LabError(
                 f"There is nothing to collect in {place}.",

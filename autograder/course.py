@@ -103,9 +103,9 @@ class Course:
         self._must(result, f"{slug} could not be put into the exchange")
         return Path(app.dest_path)
 
-    def collect(self, name: str, place: Path | None = None) -> list[Collected]:
-        """Take in hand-ins from a folder or a zip, or from the exchange."""
-        return collection.collect(self, self.lab(name), place)
+    def collect(self, name: str, place: Path | None = None, older: bool = False) -> list[Collected]:
+        """Take in hand-ins from a folder or a zip, or from the exchange; `older` ones, too, if asked."""
+        return collection.collect(self, self.lab(name), place, older)
 
     def collect_from_exchange(self, slug: str) -> None:
         """Let nbgrader copy what was handed in through the exchange."""
@@ -190,7 +190,7 @@ def _reason(result: dict[str, Any]) -> str:
     if "KeyboardInterrupt" in result.get("error", ""):
         raise KeyboardInterrupt  # nbgrader catches it, and would go on with the next learner
     said = re.findall(
-        r"^[\w.]*(?:Error|Exception|Entry)\b: .+$", result.get("log", ""), re.MULTILINE
+        r"^ *([\w.]*(?:Error|Exception|Entry)\b: .+)$", result.get("log", ""), re.MULTILINE
     ) or re.findall(r"^\[ERROR\] (.+)$", result.get("log", ""), re.MULTILINE)
     fallback = result.get("error", "nbgrader gives no reason").strip().splitlines()[-1]
     return str(said[-1] if said else fallback)[:300]

@@ -1,4 +1,4 @@
-"""A class graded: several processes at work on one submission each, one process that writes the gradebook.
+"""A class graded: processes here or on nodes at work on one submission each, one process that writes the gradebook.
 
 A bad submission stops no other. What was graded stands at once, so that a run that was broken off is gone on with by
 the next one.
@@ -22,8 +22,10 @@ from autograder.course import Course, Graded
 from autograder.entries import Entries
 from autograder.execution import ExecuteOnRecords
 from autograder.grading import Assignment, Outcome
+from autograder.nodes import Nodes
 from autograder.score import Score
 from autograder.workers import Workers
+from beowulf.crew import Crew
 from beowulf.errors import LabError, UsageError
 from beowulf.studies import Progress, no_progress
 
@@ -41,8 +43,9 @@ def grade(
     jobs: int = 1,
     again: bool = False,
     progress: Progress = no_progress,
+    crew: Crew | None = None,
 ) -> Iterator[Graded]:
-    """Grade what is new of a lab, or all of it `again`, `jobs` at a time; each Graded as it ends.
+    """Grade what is new of a lab, or all of it `again`, `jobs` at a time here or by a `crew`; each Graded as it ends.
 
     LabError at once when nothing was released or collected or there is no sandbox, UsageError for a learner who
     handed in nothing.
@@ -53,7 +56,7 @@ def grade(
     if jobs < 1:
         raise UsageError(f"It takes at least 1 job, not {jobs}.")
     sandbox.refuse_if_shown(course.folder)
-    return _grade(course, assignment, chosen, jobs, again, progress)
+    return _grade(course, assignment, chosen, jobs, again, progress, crew)
 
 
 def assess(course: Course, slug: str, student: str) -> dict[str, Score]:
@@ -90,6 +93,7 @@ def _grade(
     jobs: int,
     again: bool,
     progress: Progress,
+    crew: Crew | None,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
     with _alone(course.folder), warnings.catch_warnings():
@@ -100,10 +104,9 @@ def _grade(
         yield from old
         if not new:
             return
-        warm.shared().await_ready()
-        with _workers(assignment, min(jobs, len(new))) as workers, course.gradebook() as book:
+        with _hands(assignment, min(jobs, len(new)), crew) as hands, course.gradebook() as book:
             entries = Entries(book, assignment)
-            for done, outcome in enumerate(_outcomes(workers, new)):
+            for done, outcome in enumerate(hands.run(new)):
                 progress(done, len(new), outcome.student)
                 found = _keep(entries, assignment, outcome)
                 _note(course.folder, assignment.slug, why, found)
@@ -126,31 +129,18 @@ def _sorted(
     return new, old
 
 
-def _workers(assignment: Assignment, jobs: int) -> Workers:
+@contextmanager
+def _hands(assignment: Assignment, jobs: int, crew: Crew | None) -> Iterator[Workers | Nodes]:
+    """Processes of this machine, or a crew's engines: both give an Outcome for each submission."""
     notebook_s = ExecuteOnRecords(config=assignment.config).limits.notebook_s
     most_s = len(assignment.notebooks) * notebook_s + LONGEST_REST_S
-    return Workers(lambda student: grading.grade(assignment, student), jobs, most_s)
-
-
-def _outcomes(workers: Workers, students: list[str]) -> Iterator[Outcome]:
-    """The outcome of each submission; where the sandbox failed it is looked after, and tried once more."""
-    tried_again: set[str] = set()
-    waiting = list(students)
-    while waiting:
-        failed = []
-        for outcome in workers.run(waiting):
-            if outcome.stops_all and outcome.student not in tried_again:
-                failed.append(outcome.student)
-            else:
-                yield outcome
-        waiting = failed
-        if failed:
-            tried_again |= set(failed)
-            # It may be gone for good: then this says so, and what was graded stands.
-            sandbox.check.cache_clear()
-            warm.shared().stop()
-            warm.shared().await_ready()
-            workers.renew()
+    if crew is not None:
+        with Nodes(assignment, crew, most_s) as nodes:
+            yield nodes
+        return
+    warm.shared().await_ready()
+    with Workers(lambda student: grading.grade(assignment, student), jobs, most_s) as workers:
+        yield workers
 
 
 def _keep(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:

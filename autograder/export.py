@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -75,50 +76,81 @@ class Grades(Table):
                 ]
 
 
-class Canvas(Table):
+class ForImport(Table):
+    """What Canvas' and Moodle's files have in common: an empty cell would clear the grade that is there.
+
+    So who has no points in any of the labs is left out, and so is a lab in which nobody has any.
+    """
+
+    learners = 0
+    gaps = 0  # cells that are empty all the same, because a learner has points in another lab
+
+    def graded(self, gradebook: Any) -> tuple[list[Any], list[tuple[Any, list[str]]]]:
+        """The labs in which somebody has points; and who has some, with the points in each of these labs."""
+        assignments = self.assignments(gradebook)
+        every = [
+            (student, [points_of(gradebook, each, student) for each in assignments])
+            for student in self.students(gradebook)
+        ]
+        kept = [n for n in range(len(assignments)) if any(points[n] for _, points in every)]
+        lines = [(student, [points[n] for n in kept]) for student, points in every if any(points)]
+        self.learners = len(lines)
+        self.gaps = sum(not each for _, points in lines for each in points)
+        return [assignments[n] for n in kept], lines
+
+
+class Canvas(ForImport):
     """A line for each learner as Canvas' gradebook imports it, with a column for each lab."""
 
     usual = "canvas.csv"
     columns = Dict(
         {},
         help="Canvas' own heading of a lab's column, as its export shows it:"
-        ' {"01-validation": "Validation (4711)"}. Without it Canvas makes a new column.',
+        ' {"01-validation": "Validation (4711)"}. Without it Canvas takes its assignment that is'
+        " called 01-validation, or offers to make one.",
     ).tag(config=True)
     section = Unicode("", help="What stands in the column Section.").tag(config=True)
 
     def rows(self, gradebook: Any) -> Iterator[list[Any]]:
-        """The lines; where nothing was graded the cell is empty, which changes nothing in Canvas."""
-        assignments = self.assignments(gradebook)
+        """The lines; Canvas finds a learner by its own number, or else by the login, or else by the name."""
+        assignments, lines = self.graded(gradebook)
         titles = [self.columns.get(each.name, each.name) for each in assignments]
         yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles]
         most = [number(each.max_score) for each in assignments]
         yield ["    Points Possible", "", "", "", "", *most]
-        for student in self.students(gradebook):
+        for student, points in lines:
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
-            points = [points_of(gradebook, each, student) for each in assignments]
             yield [name, student.lms_user_id, "", student.id, self.section, *points]
 
 
-class Moodle(Table):
+class Moodle(ForImport):
     """A line for each learner as Moodle's gradebook imports it, with a column for each lab."""
 
     usual = "moodle.csv"
 
     def rows(self, gradebook: Any) -> Iterator[list[Any]]:
-        """The lines; where nothing was graded the cell is empty."""
-        assignments = self.assignments(gradebook)
+        """The lines; which column says who it is, Moodle asks when it imports them."""
+        assignments, lines = self.graded(gradebook)
         names = [str(each.name) for each in assignments]
         yield ["Username", "First name", "Last name", "Email address", *names]
-        for student in self.students(gradebook):
-            points = [points_of(gradebook, each, student) for each in assignments]
+        for student, points in lines:
             yield [student.id, student.first_name, student.last_name, student.email, *points]
 
 
 FORMATS: dict[str, type[Table]] = {"nbgrader": Grades, "canvas": Canvas, "moodle": Moodle}
 
 
-def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Path:
-    """Write the grades of these labs in one of the FORMATS; the file."""
+@dataclass(frozen=True)
+class Written:
+    """A file of grades: where it is, how many learners are in it, and how many of its cells are empty."""
+
+    path: Path
+    learners: int
+    gaps: int
+
+
+def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
+    """Write the grades of these labs in one of the FORMATS; the file, and what is to be known of it."""
     plugin = FORMATS[form](parent=course.api)
     plugin.assignment = slugs
     path = to or course.folder / plugin.usual
@@ -128,7 +160,10 @@ def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Path:
         if missing := [slug for slug in slugs if slug not in known]:
             raise LabError(f"{missing[0]} was not released yet, so it has no grades.")
         plugin.export(book)
-    return path
+        everybody = len(plugin.students(book))
+    if isinstance(plugin, ForImport):
+        return Written(path, plugin.learners, plugin.gaps)
+    return Written(path, everybody, 0)
 
 
 def submission_of(gradebook: Any, assignment: Any, student: Any) -> Any:
@@ -148,8 +183,8 @@ def points_of(gradebook: Any, assignment: Any, student: Any) -> str:
 
 
 def number(value: float) -> str:
-    """Points without a needless .0."""
-    return f"{float(value or 0):.10g}"
+    """Points without a needless .0, and without what adding up leaves in the tenth digit."""
+    return f"{round(float(value or 0), 6):.12g}"
 
 
 def as_csv(rows: Iterable[list[Any]]) -> str:
@@ -164,7 +199,10 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(FORMULA):
         return f"'{value}"
     # pandas makes NaN, which is not even equal to itself, of what is missing.
-    return "" if value is None or value != value else value
+    if value is None or value != value:
+        return ""
+    # Adding up leaves 0.30000000000000004.
+    return f"{value:.12g}" if isinstance(value, float) else value
 
 
 def waiting(course: Any, slugs: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -14,7 +15,10 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_task
 
 from autograder.cells import new_cell
+from autograder.grading import Outcome
 from autograder.score import MIME_TYPE
+from autograder.wording import as_html
+from autograder.workers import Workers
 from beowulf import places
 from beowulf.studies import Progress, no_progress
 
@@ -24,8 +28,17 @@ if TYPE_CHECKING:
 # nbgrader's own: by these it knows to which hand-in a page belongs, and to whom it may show it.
 KEPT = {"timestamp.txt", "submission_secret.txt"}
 BY_HAND = "Your instructor graded this."
+NOT_MADE = "The page could not be made"
+LONGEST_PAGE_S = 600.0
 # The page's own style is nbgrader's.
 CELL = 'style="text-align:left; vertical-align:top; padding:0.3em 1em 0.3em 0; border-top:1px solid #ddd"'
+# Which lets the columns of a study's tables touch, and pictures stick out.
+LOOK = (
+    "<style>img { max-width: 100%; height: auto; }"
+    " td, th { padding: 0.1em 0.8em 0.1em 0; vertical-align: top; }</style>"
+)
+# The name of a Record is longer than a narrow column.
+TEXT = CELL.removesuffix('"') + '; overflow-wrap:anywhere; width:30%"'
 WAITS = "Your instructor has not graded this yet."
 
 
@@ -43,16 +56,30 @@ def generate(
     slug: str,
     students: Iterable[str] | None = None,
     progress: Progress = no_progress,
+    *,
+    jobs: int = 1,
 ) -> Iterator[Page]:
-    """Make the pages of everybody who was graded, by nbgrader; one that fails stops no other."""
+    """Make the pages of everybody who was graded, by nbgrader, `jobs` at a time; one that fails stops no other.
+
+    Each learner's folder is written by one process, and nobody writes into the gradebook.
+    """
     chosen = list(students or course.graded_students(slug))
-    for done, student in enumerate(chosen):
-        progress(done, len(chosen), student)
-        if problem := course.nbgrader_feedback(slug, student):
-            yield Page(student, problem=problem)
-        else:
-            place = course.folder / "feedback" / student / slug
-            yield Page(student, tuple(sorted(place.glob("*.html"))))
+    if not chosen:
+        return
+
+    def work(student: str) -> Outcome:
+        logging.disable(logging.NOTSET)  # the reason is read off what nbgrader logs
+        return Outcome(student, problem=course.nbgrader_feedback(slug, student))
+
+    _ = course.api  # read once, and not by each process
+    with Workers(work, min(jobs, len(chosen)), LONGEST_PAGE_S, NOT_MADE) as workers:
+        for done, outcome in enumerate(workers.run(chosen)):
+            progress(done, len(chosen), outcome.student)
+            if outcome.problem:
+                yield Page(outcome.student, problem=outcome.problem)
+            else:
+                place = course.folder / "feedback" / outcome.student / slug
+                yield Page(outcome.student, tuple(sorted(place.glob("*.html"))))
 
 
 class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
@@ -120,18 +147,14 @@ def _table(rows: list[list[str]]) -> str:
     )
     body = "".join(
         f'<tr><th scope="row" {CELL}><a href="#{escape(row[0], quote=True)}">'
-        f"{_text(row[0])}</a></th>"
-        + "".join(f"<td {CELL}>{_text(text)}</td>" for text in row[1:])
-        + "</tr>"
+        f"{as_html(row[0])}</a></th>"
+        f"<td {CELL}>{as_html(row[1])}</td>"
+        + "".join(f"<td {TEXT}>{as_html(text)}</td>" for text in row[2:4])
+        + f"<td {CELL}>{as_html(row[4])}</td></tr>"
         for row in rows
     )
     caption = "<caption>Your points, question by question</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _text(text: str) -> str:
-    # A dollar would begin a formula in the page.
-    return "<br>".join(escape(line) for line in text.split("\n") if line).replace("$", "&#36;")
+    return f"{LOOK}<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def leave_only_pages(assignment: str, student: str, notebooks: Iterable[str]) -> None:

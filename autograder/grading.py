@@ -139,19 +139,22 @@ def grade(assignment: Assignment, student: str) -> Outcome:
             points[name], comments[name] = _marks(notebook)
             write: Callable[..., Any] = nbformat.write
             write(notebook, folder / f"{name}.ipynb")
-        _set_permissions(folder, assignment.permissions)
+        set_permissions(folder, assignment.permissions)
     except LabError as problem:
         no_sandbox = not isinstance(problem, HandInError)
         return Outcome(student, problem=str(problem), stops_all=no_sandbox)
     except OSError as problem:
-        said = problem.strerror or str(problem)
-        return Outcome(
-            student, problem=f"It could not be written: {said}. Make room and grade again."
-        )
+        return not_written(student, problem)
     except (Exception, RecursionError, MemoryError) as problem:
         said = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
         return Outcome(student, problem=f"It could not be graded ({said[:200]}).")
     return Outcome(student, points, comments)
+
+
+def not_written(student: str, problem: OSError) -> Outcome:
+    """The outcome where there was no room for what was graded."""
+    said = problem.strerror or str(problem)
+    return Outcome(student, problem=f"It could not be written: {said}. Make room and grade again.")
 
 
 def assess(assignment: Assignment, student: str) -> dict[str, Score]:
@@ -239,7 +242,8 @@ def _marks(notebook: NotebookNode) -> tuple[dict[str, float | None], dict[str, s
     return points, comments
 
 
-def _set_permissions(folder: Path, permissions: int) -> None:
+def set_permissions(folder: Path, permissions: int) -> None:
+    """Give the files what the course's configuration wants them to have."""
     for path in folder.rglob("*"):
         if path.is_file():
             path.chmod(permissions)

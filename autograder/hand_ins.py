@@ -50,11 +50,12 @@ class RefusedError(LabError):
 
 
 def collect(
-    place: Path, wanted: Wanted, submitted: Path, learners: Directory
+    place: Path, wanted: Wanted, submitted: Path, learners: Directory, *, older: bool = False
 ) -> Iterator[Collected]:
     """Put what is in a folder or a zip to SUBMITTED/STUDENT/SLUG/, one hand-in at a time.
 
-    A newer hand-in takes the place of an older one. One that is refused does not stop the others.
+    A newer hand-in takes the place of an older one, and an `older` one of a newer one only if asked to. One that is
+    refused does not stop the others.
     """
     with parcels.opened(place, wanted.slug) as found:
         of_students: dict[str, list[Parcel]] = {}
@@ -70,7 +71,7 @@ def collect(
             sender = parcel.sender if parcel.sender != student else ""
             notes += parcel.notes
             try:
-                outcome = _take(parcel, student, wanted, submitted, notes)
+                outcome = _take(parcel, student, wanted, submitted, notes, older)
             except RefusedError as problem:
                 outcome = "refused"
                 notes.append(problem.what)
@@ -92,7 +93,9 @@ def _changed(parcel: Parcel) -> datetime:
     return max((each.changed for each in parcel.pieces), default=datetime.min.replace(tzinfo=UTC))
 
 
-def _take(parcel: Parcel, student: str, wanted: Wanted, submitted: Path, notes: list[str]) -> str:
+def _take(
+    parcel: Parcel, student: str, wanted: Wanted, submitted: Path, notes: list[str], older: bool
+) -> str:
     """Put a parcel into its place, add to the notes what is to be known, and say the outcome."""
     place = submitted / student / wanted.slug
     fresh, old = (place.with_name(f".{place.name}.{what}") for what in ("new", "old"))
@@ -109,10 +112,17 @@ def _take(parcel: Parcel, student: str, wanted: Wanted, submitted: Path, notes: 
         fault = _fault(fresh, wanted)
         if fault and place.is_dir() and not _fault(place, wanted):
             raise RefusedError(f"{fault} The hand-in that was there before stays.")
-        notes += said(fresh, student, wanted)
+        when, before = _handed_in(parcel), timestamp(place / TIMESTAMP)
         if place.is_dir() and _same(fresh, place):
+            notes += said(fresh, student, wanted)
             return "unchanged"
-        (fresh / TIMESTAMP).write_text(_handed_in(parcel, place).strftime(_FORMAT))
+        if before and when < before and not older:
+            notes[:] = [_stays(when, before), *said(place, student, wanted)]
+            return "unchanged"
+        notes += said(fresh, student, wanted)
+        # nbgrader grades again only what is newer than what it graded.
+        newer = when if before is None or when > before else before + timedelta(seconds=1)
+        (fresh / TIMESTAMP).write_text(newer.strftime(_FORMAT))
         outcome = "updated" if place.exists() else "new"
         if place.exists():
             place.rename(old)
@@ -267,14 +277,18 @@ def _same(fresh: Path, place: Path) -> bool:
     return one == other and all(cmp(fresh / file, place / file, shallow=False) for file in one)
 
 
-def _handed_in(parcel: Parcel, place: Path) -> datetime:
+def _stays(when: datetime, before: datetime) -> str:
+    return (
+        f"This one is of {when:%Y-%m-%d %H:%M} UTC; the one that is here, of {before:%Y-%m-%d %H:%M} UTC, is newer"
+        " and stays. `--older` takes the older one all the same."
+    )
+
+
+def _handed_in(parcel: Parcel) -> datetime:
     """When it was handed in: what a timestamp says, or else when its newest file was changed."""
     stamps = [each for each in parcel.pieces if each.path == PurePosixPath(TIMESTAMP)]
     when = _stamp(stamps[0]) if stamps else None
-    when = min(when or _changed(parcel), datetime.now(UTC))
-    before = timestamp(place / TIMESTAMP)
-    # nbgrader grades again only what is newer than what it graded.
-    return when if before is None or when > before else before + timedelta(seconds=1)
+    return min(when or _changed(parcel), datetime.now(UTC))
 
 
 def _stamp(piece: Piece) -> datetime | None:

@@ -170,8 +170,8 @@ def _harmless(path: PurePosixPath) -> Iterable[str]:
 
 def _changed(entry: zipfile.ZipInfo) -> datetime:
     try:
-        return datetime(*entry.date_time, tzinfo=UTC)
-    except ValueError:
+        return datetime(*entry.date_time).astimezone(UTC)  # zips keep the time of the place
+    except (ValueError, OverflowError, OSError):
         return datetime(1980, 1, 1, tzinfo=UTC)  # the first day that a zip can name
 
 

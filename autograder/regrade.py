@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,8 +29,13 @@ class Change:
     by_hand: bool = False  # a person gave points, and those stay
 
 
-def changes(course: Course, slug: str, progress: Progress = no_progress) -> Iterator[Change]:
-    """Every change that grading again would make; LabError when the assignment has no rubric."""
+def changes(
+    course: Course,
+    slug: str,
+    progress: Progress = no_progress,
+    students: Collection[str] | None = None,
+) -> Iterator[Change]:
+    """Every change that grading again would make, to some students or all; LabError when there is no rubric."""
     if rubrics.find(slug) is None:
         raise LabError(
             f"{slug} has no rubric: its own test cells give the points.",
@@ -38,8 +43,9 @@ def changes(course: Course, slug: str, progress: Progress = no_progress) -> Iter
         )
     found = class_points.gather(course, slug)
     assignment = Assignment.of(course, slug)
-    for done, student in enumerate(found.graded):
-        progress(done, len(found.graded), student)
+    chosen = [student for student in found.graded if not students or student in students]
+    for done, student in enumerate(chosen):
+        progress(done, len(chosen), student)
         try:
             today = grading.assess(assignment, student)
         except HandInError:
@@ -50,4 +56,5 @@ def changes(course: Course, slug: str, progress: Progress = no_progress) -> Iter
                 continue
             after = score.within(given.of).points
             if abs(after - given.by_rubric) > LEAST_CHANGE:
-                yield Change(student, question, given.by_rubric, after, score.found, given.by_hand)
+                why = "; expected: ".join(filter(None, (score.found, score.expected)))
+                yield Change(student, question, given.by_rubric, after, why, given.by_hand)

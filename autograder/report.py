@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder import class_measured as measured
 from autograder import class_points, copies, ledger, spread
 from autograder import class_sections as sections
 from autograder.class_page import page
@@ -47,11 +48,11 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
             sections.waiting(found),
             sections.hand_ins(found),
             sections.wrong_answers(found),
-            sections.time_spent(
+            measured.time_spent(
                 {name: spread.minutes_spent(kept) for name, kept in records.items()}
             ),
-            sections.measured_values(spread.compared(records)),
-            sections.suspected_copies(copies.suspected(folders, course.folder)),
+            measured.measured_values(spread.compared(records)),
+            measured.suspected_copies(copies.suspected(folders, course.folder)),
         ]
         return _write(course, slug, made, _about(course, len(found.submitted), len(found.roster)))
 
@@ -66,8 +67,13 @@ def _write(course: Course, slug: str, made: list[Section], about: str) -> Path:
     folder = ledger.folder(course.folder, slug)
     for section in made:
         rows = [list(section.table.columns), *section.table.itertuples(index=False, name=None)]
-        ledger.write(folder / f"{section.name}.csv", as_csv([list(row) for row in rows]))
+        plain = [[_in_one_line(value) for value in row] for row in rows]
+        ledger.write(folder / f"{section.name}.csv", as_csv(plain))
         if section.figure:
             section.figure.save(folder / "pictures" / f"{section.name}.png")
     ledger.write(folder / PAGE, page(f"{slug}: the class", about, made))
     return folder / PAGE
+
+
+def _in_one_line(value: object) -> object:
+    return "; ".join(value.splitlines()) if isinstance(value, str) else value

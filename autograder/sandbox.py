@@ -34,6 +34,7 @@ NEW_ALL = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x400
 # counted among another's; accounts of people are below.
 NOBODY = 65534
 FIRST_OWN_UID = 1_900_000_000
+LARGEST_PID, PLACES = 1 << 22, 32  # of Linux; and all of these IDs are below 1 << 31
 LONGEST_START_S = 30.0
 # What a program finds in /etc; no accounts, no keys.
 ETC = (
@@ -222,7 +223,9 @@ def _own_uid() -> int:
     if os.geteuid() != 0:
         return 0
     ranges = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
-    own = FIRST_OWN_UID + os.getpid() % 100_000_000
+    # On the nodes of a local cluster, processes have numbers of each node's own.
+    here = os.stat("/proc/self/ns/pid").st_ino % PLACES
+    own = FIRST_OWN_UID + here * LARGEST_PID + os.getpid() % LARGEST_PID
     for uid in (own, NOBODY):
         if any(int(first) <= uid < int(first) + int(count) for first, _, count in ranges):
             return uid

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import Any
+
+from autograder.wording import as_html
 
 # In the output of a graded cell: the same as the HTML beside it, for programs.
 MIME_TYPE = "application/vnd.beowulf.score+json"
+# The page around it is nbgrader's, in which cells touch each other.
+_TABLE = "margin-bottom:1em"
+_CELL = "text-align:left; vertical-align:top; padding:0.2em 1em 0.2em 0"
+_CAPTION = "text-align:left; caption-side:top; font-weight:bold; padding:0.2em 0"
 # An outcome of its own beside right and wrong: what it rests on cannot carry it. Measure again.
 INCONCLUSIVE = "inconclusive"
 
@@ -46,12 +51,13 @@ class Score:
         """The reason as a small table; its text is escaped, because learners wrote part of it."""
         rows = {"Found": self.found, "Expected": self.expected, "Read": self.read}
         body = "".join(
-            f'<tr><th scope="row" style="text-align:left">{name}</th>'
-            f'<td style="text-align:left">{escape(text)}</td></tr>'
+            f'<tr><th scope="row" style="{_CELL}">{name}</th>'
+            f'<td style="{_CELL}; overflow-wrap:anywhere">{as_html(text)}</td></tr>'
             for name, text in rows.items()
             if text
         )
-        reached = f"{self.points:g} of {self.of:g} points"
+        reached = f"{self.points:g} of {self.of:g} {'point' if self.of == 1 else 'points'}"
         if self.outcome:
-            reached += f", {escape(self.outcome)}"
-        return f"<table><caption>{reached}</caption>{body}</table>"
+            reached += f", {as_html(self.outcome)}"
+        caption = f'<caption style="{_CAPTION}">{reached}</caption>'
+        return f'<table style="{_TABLE}">{caption}{body}</table>'

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from autograder import evidence, given, variants
 from autograder.evidence import Finding
 from autograder.variants import Own
+from autograder.wording import as_written
 from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
@@ -140,7 +141,7 @@ class Submission:
     def given(self, name: str) -> str:
         """The learner's answer as they wrote it, or why there is none."""
         if self.answers.get(name) is not None:
-            return repr(self.answers[name])[:200]
+            return as_written(self.answers[name])
         if name in self.unread_answers:
             return f"{self.unread_answers[name]}, which is no plain value: write the value itself"
         return " ".join(["no answer", *self.notes])

@@ -57,6 +57,29 @@ def _told(
     return seen_in, said
 
 
+def record_of(tell: Tell, study: str, submission: Submission) -> Score:
+    """1 point for a whole Record of a study that has what the questions ask for."""
+    found, why = told(tell, study, "", submission)
+    if not found:
+        return Score(0, 1, why, f"A whole Record {study}. `beowulf study {study} --quick`.")
+    return Score(1, 1, f"{found[0][1]} is whole.")
+
+
+def best_of_own(
+    study: str,
+    variant: str,
+    of: float,
+    expected: str,
+    judge: Callable[[Record, str], Score],
+    submission: Submission,
+) -> Score:
+    """The best Score of the learner's newest Records of an exercise, whole or not."""
+    found = submission.measured(study, variant)[:MOST_RECORDS]
+    if not found:
+        return Score(0, of, submission.missing(study, variant), expected)
+    return max((judge(record, expected) for record in found), key=lambda score: score.points)
+
+
 def best(
     tell: Tell, study: str, variant: str, of: float, judge: Judge, submission: Submission
 ) -> Score:

@@ -8,29 +8,33 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from autograder.evidence.finding import INCONCLUSIVE, Finding
 from beowulf import variant
 from beowulf.cluster.faults import PUZZLES
 from beowulf.errors import LabError
-from beowulf.exercises import odd_node
+from beowulf.exercises import odd_node, unlike
 from beowulf.record import Record
 
 KEY, WORDS = "course.key", "words.csv"
 MARK = "mark"  # in a Record's description of the cluster
 # These are drawn from the word: without it, they are not the learner's own.
-DRAWN = {("A2", f"broken-{name}") for name in PUZZLES} | {(odd_node.STUDY, odd_node.VARIANT)}
+DRAWN = {("A2", f"broken-{name}") for name in PUZZLES} | {
+    (puzzle.STUDY, puzzle.VARIANT) for puzzle in (odd_node, unlike)
+}
 
 
 @dataclass(frozen=True)
 class Own:
-    """What is a student's own in a course, and the words of the others."""
+    """What is a student's own in a course, and whose each mark of the class is."""
 
+    student: str
     word: str
-    others: dict[str, str]  # by student
+    marks: Mapping[str, str]
 
     @property
     def mark(self) -> str:
@@ -39,7 +43,16 @@ class Own:
 
     def whose(self, mark: str) -> str:
         """The other student under whose word a Record with this mark was made; "" if nobody's."""
-        return next((who for who, word in self.others.items() if variant.mark(word) == mark), "")
+        who = self.marks.get(mark, "")
+        return who if who != self.student else ""
+
+
+@dataclass(frozen=True)
+class _Class:
+    """The words of a course by student, and the students by the marks of their words."""
+
+    words: Mapping[str, str]
+    marks: Mapping[str, str]
 
 
 def issue(course: Path, students: Iterable[str]) -> Path:
@@ -64,12 +77,10 @@ def issue(course: Path, students: Iterable[str]) -> Path:
 
 def of(course: Path | None, student: str) -> Own | None:
     """What is the student's own in a course; None where it has no variants, or does not know the student."""
-    students = _students(course) if course and student else []
-    key = _key(course) if course and student in students else ""
-    if not key:
+    everybody = _class(course.absolute()) if course and student else None
+    if everybody is None or student not in everybody.words:
         return None
-    words = {each: variant.of(key, each) for each in students}
-    return Own(words.pop(student), words)
+    return Own(student, everybody.words[student], everybody.marks)
 
 
 def findings(record: Record, own: Own | None) -> list[Finding]:
@@ -93,6 +104,27 @@ def foreign(record: Record, student: str, course: Path | None) -> str:
     own = of(course, student)
     whose = own.whose(str(record.cluster.get(MARK, ""))) if own else ""
     return f"{record.file_name} was made under the word of {whose}." if whose else ""
+
+
+def _class(course: Path) -> _Class:
+    """Everybody's words: worked out once, because they are asked for with every Record of the class."""
+    return _worked_out(course, _state(course / KEY), _state(course / WORDS))
+
+
+@lru_cache(maxsize=4)
+def _worked_out(course: Path, *_states: tuple[int, ...]) -> _Class:
+    key = _key(course)
+    words = {each: variant.of(key, each) for each in _students(course)} if key else {}
+    return _Class(words, {variant.mark(word): each for each, word in words.items()})
+
+
+def _state(file: Path) -> tuple[int, ...]:
+    """What differs once a file was written again."""
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _key(course: Path) -> str:

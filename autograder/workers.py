@@ -1,4 +1,4 @@
-"""Processes that each grade one submission at a time; one that dies or hangs costs its submission alone."""
+"""Processes that each work on one submission at a time; one that dies or hangs costs its submission alone."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import TracebackType
 
+from autograder import sandbox, warm
 from autograder.entrance import end_with_parent
 from autograder.grading import Outcome
 
@@ -35,10 +36,12 @@ class Worker:
 
 
 class Workers:
-    """So many processes that do `work`, which takes no longer than `most_s`."""
+    """So many processes that do `work`, which takes no longer than `most_s`; `lost` begins the sentence if it fails."""
 
-    def __init__(self, work: Work, count: int, most_s: float) -> None:
-        self.work, self.count, self.most_s = work, count, most_s
+    def __init__(
+        self, work: Work, count: int, most_s: float, lost: str = "It could not be graded"
+    ) -> None:
+        self.work, self.count, self.most_s, self.lost = work, count, most_s, lost
         self.all: list[Worker] = []
 
     def __enter__(self) -> Workers:
@@ -59,7 +62,26 @@ class Workers:
         self.all = [self._start() for _ in range(self.count)]
 
     def run(self, students: list[str]) -> Iterator[Outcome]:
-        """The outcome of each submission, in the order in which they end."""
+        """The outcome of each submission as it ends; where the sandbox failed, it is mended and tried once more."""
+        tried_again: set[str] = set()
+        waiting = list(students)
+        while waiting:
+            failed = []
+            for outcome in self._each(waiting):
+                if outcome.stops_all and outcome.student not in tried_again:
+                    failed.append(outcome.student)
+                else:
+                    yield outcome
+            waiting = failed
+            if failed:
+                tried_again |= set(failed)
+                # It may be gone for good: then this says so, and what was graded stands.
+                sandbox.check.cache_clear()
+                warm.shared().stop()
+                warm.shared().await_ready()
+                self.renew()
+
+    def _each(self, students: list[str]) -> Iterator[Outcome]:
         waiting = deque(students)
         while waiting or any(worker.student for worker in self.all):
             for worker in self.all:
@@ -89,7 +111,7 @@ class Workers:
         student = worker.student
         _kill(worker)
         self.all[self.all.index(worker)] = self._start()
-        return Outcome(student, problem=f"It could not be graded: {why}.")
+        return Outcome(student, problem=f"{self.lost}: {why}.")
 
     def _start(self) -> Worker:
         ours, its = _FORK.Pipe()

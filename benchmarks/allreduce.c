@@ -25,6 +25,7 @@ static void check(int code) {
     int length;
     MPI_Error_string(code, reason, &length);
     fprintf(stderr, "MPI failed: %s\n", reason);
+    sleep(1); /* mpiexec needs a moment to pass it on, before it ends all ranks */
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

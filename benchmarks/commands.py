@@ -69,6 +69,14 @@ def timed(
     return elapsed_s, text
 
 
+def lines(printed: str) -> list[dict[str, Any]]:
+    """What one of the labs' measuring programs printed, a dictionary a line; LabError when it breaks off."""
+    found = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    if not found or found[-1]["kind"] != "end":
+        raise LabError("What the program prints breaks off before its end.", "Measure again.")
+    return found
+
+
 def _ends_within(process: subprocess.Popen[Any], timeout_s: float) -> bool:
     # Popen.wait with a time-out looks only every 50 ms; the kernel tells the moment.
     handle = os.pidfd_open(process.pid)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+# Debian's Mininet brings no types.
 from mininet.link import Link, TCLink  # type: ignore[import-not-found]
 from mininet.net import VERSION, Mininet  # type: ignore[import-not-found]
 from mininet.nodelib import LinuxBridge  # type: ignore[import-not-found]

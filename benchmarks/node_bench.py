@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from collections.abc import Mapping
@@ -17,7 +16,6 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import workshop
 from beowulf import mpi, places
-from beowulf.errors import LabError
 from beowulf.studies import node_neighbours
 from beowulf.studies.node_neighbours import ABSENT, LMBENCH, NEIGHBOURS, PERF, Neighbour
 
@@ -160,11 +158,7 @@ def usual_size(program: str) -> int:
 
 def printed(words: list[str]) -> list[dict[str, Any]]:
     """The lines of one run of a program of ours."""
-    text = commands.timed(words, commands.environment(), timeout_s=LONGEST_S)[1]
-    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    if not lines or lines[-1]["kind"] != "end":
-        raise LabError("What the program prints breaks off before its end.", "Measure again.")
-    return lines
+    return commands.lines(commands.timed(words, commands.environment(), timeout_s=LONGEST_S)[1])
 
 
 def known(tool: str, label: str) -> Neighbour:

@@ -64,6 +64,9 @@ root=$1 folder=$2 checkout=$3 name=$4 address=$5
 hostname "debian-$name"
 mount -t proc proc "$root/proc"
 mount -t sysfs sysfs "$root/sys" 2>/dev/null || true
+# Frequency and idle states of the cores are those of this machine: a PC may read them, and turn its own at most.
+cores=$root/sys/devices/system/cpu
+if mount --bind "$cores" "$cores" 2>/dev/null; then mount -o remount,ro,bind "$cores"; fi
 mount --rbind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/dev/shm"
 mount -t tmpfs -o mode=755 tmpfs "$root/run"
@@ -135,6 +138,17 @@ class Hall:
         first = processes.process(self._pid(name))
         assert first
         processes.end([first])
+
+    def unplug(self, name: str) -> None:
+        """Pull the cable: the PC goes on running, and nobody reaches it."""
+        self._cable(name, "down")
+
+    def plug(self, name: str) -> None:
+        """Put the cable in again."""
+        self._cable(name, "up")
+
+    def _cable(self, name: str, how: str) -> None:
+        subprocess.run([*self.enter, "ip", "link", "set", name, how], check=True)
 
     def inventory(self, file: Path, *, user: str = "root", more: str = "", **hosts: str) -> Path:
         """Write an inventory of all PCs; `hosts` may say something else of one of them."""

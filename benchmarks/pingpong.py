@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -62,11 +61,8 @@ def arguments(sizes: Sequence[int], *more: object) -> list[str]:
 
 def half_round_trips(text: str) -> dict[int, list[float]]:
     """Seconds of half a round trip by size, a number for each chunk in the order in which they were taken."""
-    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    if not lines or lines[-1]["kind"] != "end":
-        raise LabError("What the ping-pong prints breaks off before its end.", "Measure again.")
     found: dict[int, list[float]] = {}
-    for line in lines:
+    for line in commands.lines(text):
         if line["kind"] == "sample":
             seconds = line["seconds"] / line["repetitions"] / 2
             found.setdefault(line["size_bytes"], []).append(seconds)

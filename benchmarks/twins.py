@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import pingpong
+from benchmarks import commands, pingpong
 from benchmarks.pingpong import Launcher
 from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
@@ -16,7 +15,6 @@ from benchmarks.workshop import STATE, workshop
 from beowulf import mpi, places
 from beowulf.cluster import namespaces
 from beowulf.cluster.plan import Plan
-from beowulf.errors import LabError
 
 TITLE = "The labs' programs in Python against those in C"
 ROUNDS = 10
@@ -100,11 +98,8 @@ def round_trips(printed: str) -> dict[str, float]:
 
 def operations(printed: str) -> dict[str, float]:
     """The median of each size's and part's operations of rank 0."""
-    lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    if not lines or lines[-1]["kind"] != "end":
-        raise LabError("What the program prints breaks off before its end.", "Measure again.")
     found: dict[str, list[float]] = {}
-    for line in lines:
+    for line in commands.lines(printed):
         if line["kind"] == "sample" and line["rank"] == 0:
             what = operation(line["part"], line["size_bytes"])
             found.setdefault(what, []).append(line["seconds"])

@@ -19,7 +19,7 @@ def now() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "running_processes": int(running),
         "waiting_for_a_core_percent_10s": _pressure(),
-        "memory_available_bytes": _memory_available(),
+        "memory_available_bytes": memory_available_bytes(),
         "involuntary_switches": _involuntary_switches(),
     }
 
@@ -42,7 +42,8 @@ def _pressure() -> float | None:
     return float(line.split()[1].partition("=")[2])
 
 
-def _memory_available() -> int:
+def memory_available_bytes() -> int:
+    """How much memory programs can still have, without swapping; 0 where the kernel does not say."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import webbrowser
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -38,7 +39,6 @@ NOT_FOR_LEARNERS = (
 def lay_out(slug: str) -> Path:
     """Copy a lab's notebook and programs to where the learner works; what is there already stays. The notebook."""
     folder = places.work(slug)
-    shared = places.root() / "labs" / "include"
     originals = places.root() / "notebooks" / "release" / slug
     notebooks = sorted(originals.glob("*.ipynb"))
     if not notebooks:
@@ -49,14 +49,23 @@ def lay_out(slug: str) -> Path:
             _copy(source, folder / source.name)
         for source in sorted(places.lab(slug).rglob("*")):
             _copy(source, folder / source.relative_to(places.lab(slug)))
-        for source in shared.rglob("*.h"):  # beside the labs, as in the checkout
-            _copy(source, folder.parent / source.relative_to(shared.parent))
+        lay_out_headers()
     except OSError as error:
         raise LabError(
             f"The lab cannot be copied to {folder}: {error.strerror}.",
             "Free some space, or set BEOWULF_WORK to a folder elsewhere.",
         ) from error
     return folder / notebooks[0].name
+
+
+def lay_out_headers() -> Path:
+    """Copy what all labs' programs include, beside the labs as in the checkout; the folder of the labs."""
+    shared = places.root() / "labs" / "include"
+    folder = places.work(shared.name).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in shared.rglob("*.h"):
+        _copy(source, folder / source.relative_to(shared.parent))
+    return folder
 
 
 def _copy(source: Path, copy: Path) -> None:
@@ -132,7 +141,7 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
     surroundings = {
         **os.environ,
         "JUPYTER_RUNTIME_DIR": str(runtime),
-        "JUPYTER_CONFIG_PATH": str(_settings(runtime)),
+        "JUPYTER_CONFIG_PATH": str(settings(runtime)),
         "PATH": path,
     }
     with (runtime / "log").open("w") as log:
@@ -181,11 +190,11 @@ def _refuse_second(slug: str) -> None:
         )
 
 
-def _settings(runtime: Path) -> Path:
+def settings(runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS) -> Path:
     """JupyterLab's settings for a lab: no question about news, and nothing that makes assignments."""
     folder = runtime / "settings"
     (folder / "labconfig").mkdir(parents=True)
-    switched_off = dict.fromkeys(NOT_FOR_LEARNERS, True)
+    switched_off = dict.fromkeys(off, True)
     page = folder / "labconfig" / "page_config.json"
     page.write_text(json.dumps({"disabledExtensions": switched_off}))
     return folder

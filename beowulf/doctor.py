@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from beowulf import places
+from beowulf import circumstances, places
 from beowulf.cluster import rack
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.shells import surroundings
@@ -230,10 +230,7 @@ def _room() -> Iterator[Check]:
         free = shutil.disk_usage(place).free
         found = f"{free / 1024**3:.1f} GiB free in {place}"
         yield Check(name, free > LEAST_DISK_BYTES, found, "Free at least 200 MiB there.")
-    available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            available = int(line.split()[1]) * 1024
+    available = circumstances.memory_available_bytes()
     found = f"{available / 1024**3:.1f} GiB available"
     yield Check("memory", available > LEAST_MEMORY_BYTES, found, "Close other programs.")
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,7 +36,7 @@ class Engines:
 
     def start(self) -> Engines:
         """Start controller and engines and wait until every engine answers."""
-        import ipyparallel
+        from ipyparallel.cluster.launcher import MPIEngineSetLauncher
         from traitlets.config import Config
 
         if dead := self.cluster.dead_nodes():
@@ -47,21 +49,16 @@ class Engines:
         settings.MPIEngineSetLauncher.mpi_cmd = launcher
         # ssh hands no variables on, so the engines are told in words where the controller is.
         settings.EngineLauncher.engine_args = [f"--profile-dir={profile}", f"--cluster-id={NAME}"]
-        sockets = [f"--IPController.{end}_ip={self._folder / end}" for end in (*ENDS, "monitor")]
-        self._set = ipyparallel.Cluster(
+        self._set = controller(
+            self._folder,
             n=len(self.cluster.nodes),
-            engines=ipyparallel.cluster.launcher.MPIEngineSetLauncher,
-            controller_args=["--IPController.transport=ipc", *sockets],
-            cluster_id=NAME,
-            profile_dir=str(profile),
+            engines=MPIEngineSetLauncher,
             config=settings,
-            log_level=40,
             send_engines_connection_env=False,
             engine_timeout=int(LONGEST_START_S),
         )
         try:
-            self._set.start_controller_sync()
-            _name_sockets(self._folder)
+            listen(self._set, self._folder)
             self._set.start_engines_sync()
             self._client = self._set.connect_client_sync()
             self._await()
@@ -119,6 +116,35 @@ class Engines:
         self.stop()
 
 
+def controller(folder: Path, *, apart: bool = False, words: Sequence[str] = (), **more: Any) -> Any:
+    """ipyparallel's Cluster with a controller whose files are in `folder`, not started yet; `words` are its options.
+
+    It listens at sockets in that folder; for engines `apart`, which see no socket there, at this machine's addresses,
+    and all that is said is encrypted by CURVE.
+    """
+    import ipyparallel
+
+    if apart:
+        where = ["--ip=*", f"--location={socket.gethostname()}", "--IPController.enable_curve=True"]
+    else:
+        sockets = [f"--IPController.{end}_ip={folder / end}" for end in (*ENDS, "monitor")]
+        where = ["--IPController.transport=ipc", *sockets]
+    return ipyparallel.Cluster(
+        controller_args=[*where, *words],
+        cluster_id=NAME,
+        profile_dir=str(folder / "profile"),
+        log_level=40,
+        **more,
+    )
+
+
+def listen(its_set: Any, folder: Path, *, apart: bool = False) -> None:
+    """Start the controller and wait until its sockets are there."""
+    its_set.start_controller_sync()
+    if not apart:
+        _name_sockets(folder)
+
+
 def _name_sockets(folder: Path) -> None:
     """Give each socket of the controller its second name, as the controller writes them down.
 
@@ -130,9 +156,9 @@ def _name_sockets(folder: Path) -> None:
     }
     while waiting:
         for end, file in list(waiting.items()):
-            ports = _ports(file)
-            if ports and all((folder / f"{end}-{port}").exists() for port in ports):
-                for port in ports:
+            found = ports(file)
+            if found and all((folder / f"{end}-{port}").exists() for port in found):
+                for port in found:
                     (folder / f"{end}:{port}").symlink_to(f"{end}-{port}")
                 del waiting[end]
         if time.monotonic() > deadline:
@@ -140,7 +166,8 @@ def _name_sockets(folder: Path) -> None:
         time.sleep(0.01)
 
 
-def _ports(file: Path) -> list[int]:
+def ports(file: Path) -> list[int]:
+    """The ports that the controller has written down for one of its ends; nothing when it has not yet."""
     try:
         found = json.loads(file.read_text())
     except (OSError, ValueError):

@@ -299,6 +299,8 @@ class _Run:
                     screen.flush()
                 except OSError as error:
                     self.refused = error
+                except ValueError:  # closed: who listened has stopped, and the run is being ended
+                    screen = None
         stream.close()
 
     @property

@@ -13,8 +13,9 @@ from beowulf.cluster.faults import PUZZLES
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.learner import learner
+from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.studies import STUDIES, Progress, find, no_progress
+from beowulf.studies import STUDIES, find
 
 # It becomes part of a file's name.
 VARIANT = re.compile(r"\w[\w-]*")

@@ -1,14 +1,19 @@
-"""A progress bar with the time that is left, in a terminal and in a notebook."""
+"""Who wants to know how far a measurement is: a bar with the time that is left, in a terminal and in a notebook."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
 from typing import Any
 
-from beowulf.studies import Progress, no_progress
+# told: how much is done, of how much, and what is being done
+Progress = Callable[[float, float, str], None]
+
+
+def no_progress(done: float, of: float, what: str) -> None:
+    """Tell nobody."""
 
 
 @contextmanager

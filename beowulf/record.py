@@ -26,6 +26,11 @@ def moment() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def stamp(started: str) -> str:
+    """A moment as a part of a file's name."""
+    return "".join(letter for letter in started if letter.isalnum() or letter == ".")
+
+
 @dataclass(frozen=True)
 class Point:
     """One place of a sweep: coordinates `at`, raw `samples` of a `quantity`, and `facts`.
@@ -101,8 +106,8 @@ class Record:
     @property
     def file_name(self) -> str:
         """The name under which it is kept: study, variant, start."""
-        stamp = "".join(letter for letter in self.started if letter.isalnum() or letter == ".")
-        return "-".join(part for part in (self.study, self.variant, stamp) if part) + ".json"
+        parts = (self.study, self.variant, stamp(self.started))
+        return "-".join(part for part in parts if part) + ".json"
 
     def select(self, **at: object) -> list[Point]:
         """The points whose coordinates have all these values, in the order of the Record."""

@@ -3,7 +3,9 @@
 #
 #   cluster_setup/bootstrap.sh lab     what a learner needs (the default)
 #   cluster_setup/bootstrap.sh setup   that, and what `beowulf setup` needs
-#   cluster_setup/bootstrap.sh test    that, and what the tests need
+#   cluster_setup/bootstrap.sh hub     what a learner needs, and JupyterHub, which serves a class
+#   cluster_setup/bootstrap.sh test    all of that, and what the tests need
+#   cluster_setup/bootstrap.sh vm      that, and what makes and runs VMs
 #
 # It may be run at any time: what stands is left alone, what is missing, half made or broken is mended.
 # BEOWULF_PYTHON names the Python to use where several are installed.
@@ -79,8 +81,9 @@ packages_stand() {
     local stands enough
     # Each group contains those before it, at the same versions.
     case $group in
-    lab) enough="lab setup test" ;;
+    lab) enough="lab setup hub test" ;;
     setup) enough="setup test" ;;
+    hub) enough="hub test" ;;
     *) enough=$group ;;
     esac
     for stands in $enough; do
@@ -237,14 +240,15 @@ remove_guard() {
 }
 
 # Installing openssh-server starts a server that listens to the world. The labs start their own, inside the cluster
-# only, so the start is refused while apt works and not wanted at the next boot either.
+# only, so the start is refused while apt works and not wanted at the next boot either. So with Slurm, for tests.
 apt_install() {
-    local new_server=no
+    local new_server=no new_queue=no
     [[ " ${missing_packages[*]} " == *" openssh-server "* ]] && new_server=yes
+    [[ " ${missing_packages[*]} " == *" munge "* ]] && new_queue=yes
     trap remove_guard EXIT
     trap 'exit 130' INT TERM
     remove_guard
-    if [[ $new_server == yes && ! -e $guard ]]; then
+    if [[ $new_server$new_queue == *yes* && ! -e $guard ]]; then
         printf '#!/bin/sh\n%s\nexit 101\n' "$guard_mark" | "${as_root[@]}" tee $guard >/dev/null
         "${as_root[@]}" chmod 755 $guard
     fi
@@ -256,6 +260,9 @@ apt_install() {
     phase "installing ${missing_packages[*]}" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing_packages[@]}" || return 1
     remove_guard
+    if [[ $new_queue == yes ]] && type -P systemctl >/dev/null; then
+        "${as_root[@]}" systemctl disable munge.service slurmd.service slurmctld.service >>"$log" 2>&1 || true
+    fi
     if [[ $new_server == yes ]]; then
         if type -P systemctl >/dev/null; then
             "${as_root[@]}" systemctl disable --now ssh.service ssh.socket >>"$log" 2>&1 ||
@@ -265,8 +272,9 @@ apt_install() {
     fi
 }
 
-install_lab_tools() {
-    look_for_tools lab
+# Without these nothing works, so it ends here where they cannot be had.
+install_tools() { # group
+    look_for_tools "$1"
     ((${#missing_tools[@]})) || return 0
     say "these tools are missing:"
     printf 'bootstrap:   %s\n' "${missing_tools[@]}"
@@ -281,7 +289,7 @@ install_lab_tools() {
         fail "apt-get could not install them." \
             "Check the network and 'apt-get update', then run the same command again; the whole output is in $log."
     }
-    look_for_tools lab
+    look_for_tools "$1"
     ((${#missing_tools[@]} == 0)) || fail "apt-get is content, but these tools are still missing:" \
         "${missing_tools[@]}" "Please report this with the name of your distribution."
 }
@@ -305,7 +313,10 @@ install_optional_tools() { # group
 
 # ---------------------------------------------------------------- the way through
 
-[[ $group == lab || $group == setup || $group == test ]] || fail "there is no group '$group'." "Say lab, setup or test."
+[[ $group == lab || $group == setup || $group == hub || $group == test || $group == vm ]] ||
+    fail "there is no group '$group'." "Say lab, setup, hub, test or vm."
+vm=no
+if [[ $group == vm ]]; then vm=yes group=test; fi # no Python packages of its own
 if [[ ! -w . ]]; then
     packages_stand && modern_stands && project_stands && exit 0
     fail "$root cannot be written by $(id -un), and .venv in it is not complete." \
@@ -320,9 +331,13 @@ flock -n 9 || {
     flock 9
 }
 
-install_lab_tools
+install_tools lab
+if [[ $vm == yes ]]; then install_tools vm; fi
 install_optional_tools suites
-if [[ $group == test ]]; then install_optional_tools test; fi
+if [[ $group == test ]]; then
+    install_optional_tools test
+    install_optional_tools slurm
+fi
 packages_stand || install_packages
 project_stands || install_project
 modern_stands || install_modern

@@ -27,6 +27,7 @@ from benchmarks import (
 )
 from benchmarks.failures import Failures
 from benchmarks.neighbours import LEAST_OF_5, LEAST_OF_7, MEAN, Neighbour
+from benchmarks.pingpong import Launcher
 from benchmarks.rows import Bar, Question, answer, cells
 from beowulf.capture.packets import Packets
 from beowulf.errors import LabError, UsageError
@@ -215,18 +216,18 @@ def test_our_ping_pong_and_mpi4pys_run_on_one_host(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- twins
 
 
+def prints(text: str) -> Launcher:
+    """A launch that prints this, whatever is asked for."""
+    return lambda words, settings: text
+
+
 def test_a_twin_is_held_against_its_program_size_by_size() -> None:
     chunks = {size: [1e-3, 2e-3, 9e-3] for size in twins.SIZES}
     slower = {size: [1.5 * each for each in found] for size, found in chunks.items()}
     taken: dict[str, list[float]] = {}
     for language, printed in ((twins.C, our_lines(chunks)), (twins.PYTHON, our_lines(slower))):
         for _ in range(8):
-            launch = twins.side(
-                lambda words, settings, p=printed: p,  # type: ignore[misc]
-                [],
-                language,
-                twins.round_trips,
-            )
+            launch = twins.side(prints(printed), [], language, twins.round_trips)
             for name, seconds in launch().items():
                 taken.setdefault(name, []).append(seconds)
     asked = {question.what: question for question in twins.questions()}

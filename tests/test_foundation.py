@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ["installer", "lab", "setup", "test", "modern"]
+LOCKS = ["installer", "lab", "setup", "hub", "test", "modern"]
 BORROWED = "bash env cat cut sha256sum sed tail grep dirname mkdir touch rm cp flock tee chmod sh"
 
 FAKE_PYTHON = r"""#!/bin/bash
@@ -156,16 +156,16 @@ def test_the_table_of_packages_is_well_formed() -> None:
     tools, packages, groups, _ = zip(*rows, strict=True)
     assert len(set(tools)) == len(tools)
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages)
-    assert set(groups) == {"lab", "suites", "test"}
+    assert set(groups) == {"lab", "suites", "slurm", "test", "vm"}
 
 
 def test_make_help_names_every_target_that_a_person_calls() -> None:
     said = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert targets
-    assert set(re.findall(r"^  make (\w+)", said.stdout, re.MULTILINE)) == {*targets[1].split()} - {
-        "ready"
-    }
+    assert set(re.findall(r"^  make ([\w-]+)", said.stdout, re.MULTILINE)) == {
+        *targets[1].split()
+    } - {"ready"}
 
 
 def test_a_commit_is_checked_as_make_lint_checks() -> None:
@@ -370,4 +370,4 @@ def test_the_list_of_packages_is_read_once_in_a_run(machine: Machine) -> None:
 def test_an_unknown_group_is_refused(machine: Machine) -> None:
     refused = machine.bootstrap("everything")
     assert refused.returncode == 1
-    assert "Say lab, setup or test." in refused.stdout
+    assert "Say lab, setup, hub, test or vm." in refused.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import Beowulf
@@ -18,9 +19,9 @@ NODES = ["node00", "node01"]
 ADDRESSES = {"node00": "192.168.0.8", "node01": "192.168.0.9"}
 
 
-def keep(folder: Path, study: str, started: str, **more: object) -> Record:
+def keep(folder: Path, study: str, started: str, **more: Any) -> Record:
     folder.mkdir(parents=True, exist_ok=True)
-    record = Record(study, started=started, ended=started, **more)  # type: ignore[arg-type]
+    record = Record(study, started=started, ended=started, **more)
     record.save_in(folder)
     return record
 

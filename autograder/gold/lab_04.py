@@ -12,7 +12,6 @@ from beowulf.studies import a7_rate_by_nodes
 SLUG = "04-blocking-nonblocking"
 SIZES = (1, 64, 1024, 16_384, 65_536, 262_144, 1_048_576)
 ALPHA_US, BYTES_PER_US = 20.0, 12.5  # beta is 12.5 MB/s: 100 Mbit/s
-SATURATED = 1024  # 1024 / 12.5 us are four times alpha, so that the rate is 80 % of the largest
 CLUSTER = {"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit", "mpi": "classic"}
 RIGHT: dict[str, Any] = {
     "eager_limit_bytes": 131_040,

@@ -8,12 +8,13 @@ from typing import Any
 
 from autograder.gold.measured import LABEL, WHEN
 from beowulf.exercises import postcard, tally
+from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import a10_short_messages as a10
 from beowulf.studies import a11_long_messages as a11
 from beowulf.studies import a12_side_by_side as a12
 from beowulf.studies import collectives
-from beowulf.studies.wire_shares import HALF, Talk
+from beowulf.studies.wire_shares import Talk
 
 SLUG = "06-protocol-analysis"
 LAUNCHES = 3

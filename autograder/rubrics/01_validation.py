@@ -7,6 +7,7 @@ from functools import partial
 from itertools import permutations
 from typing import Any
 
+from autograder.answers import given
 from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission, is_number
@@ -97,13 +98,13 @@ def idle_mbit(submission: Submission) -> Score:
     if not whole:
         return Score(0, 2, f"{found[0].file_name}: {_unusable(found[0])}.")
     answer = submission.answers.get("idle_mbit_per_s")
-    given = f"idle_mbit_per_s = {submission.given('idle_mbit_per_s')}"
+    answered = given(submission, "idle_mbit_per_s")
     for record in whole:
         if is_number(answer) and _near(answer, _idle_mbit_per_s(record)):
-            return Score(2, 2, f"{given}, which is what {record.file_name} gives.")
+            return Score(2, 2, f"{answered}, which is what {record.file_name} gives.")
     rates = [f"{_idle_mbit_per_s(each):.6g} Mbit/s ({each.file_name})" for each in whole]
     newest = " or ".join(rates[:3])
-    return Score(0, 2, given, f"8 * bytes / seconds / 1,000,000 = {newest}, within 1 %")
+    return Score(0, 2, answered, f"8 * bytes / seconds / 1,000,000 = {newest}, within 1 %")
 
 
 def broken(name: str, submission: Submission) -> Score:
@@ -124,11 +125,9 @@ def broken(name: str, submission: Submission) -> Score:
         return Score(0, 2, why, f"`beowulf up` heals the cluster. {measure}")
     fault, node = (_word(submission, f"{what}_{name}") for what in ("fault", "node"))
     points = (fault == truth.fault) + (node == truth.node)
-    given = ", ".join(
-        f"{key} = {submission.given(key)}" for key in (f"fault_{name}", f"node_{name}")
-    )
+    answered = given(submission, f"fault_{name}", f"node_{name}")
     expected = f"{truth.fault} on {truth.node}, because {truth.because}"
-    return Score(points, 2, given, expected)
+    return Score(points, 2, answered, expected)
 
 
 # The handout's section that answers a question, by its heading.
@@ -224,7 +223,7 @@ def _near(value: float, wanted: float) -> bool:
 
 
 def _answered(submission: Submission, name: str, right: bool, expected: str) -> Score:
-    return Score(int(right), 1, f"{name} = {submission.given(name)}", expected)
+    return Score(int(right), 1, given(submission, name), expected)
 
 
 def _word(submission: Submission, name: str) -> str:

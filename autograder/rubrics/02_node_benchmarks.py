@@ -9,7 +9,7 @@ from autograder.answers import given, is_near, word
 from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission, is_number
-from autograder.telling import Facts, best, numbers, told, words
+from autograder.telling import Facts, Judge, Tell, best, numbers, record_of, words
 from beowulf import papers
 from beowulf.exercises import odd_node, own_rows
 
@@ -25,14 +25,6 @@ CABLES_MB_PER_S = {"10mbit": 1.25, "100mbit": 12.5, "1gbit": 125.0}
 def score(submission: Submission) -> dict[str, Score]:
     """The Score of every question that is not graded by hand; `explain` is."""
     return ask(QUESTIONS, submission)
-
-
-def record_of(submission: Submission) -> Score:
-    """1 point for a whole Record of A3."""
-    found, why = told(benchmarked.whole, STUDY, "", submission)
-    if not found:
-        return Score(0, 1, why, "A whole Record A3. `beowulf study A3 --quick`.")
-    return Score(1, 1, f"{found[0][1]} is whole.")
 
 
 def caches(submission: Submission, found: Facts, by: str) -> Score:
@@ -104,100 +96,42 @@ def paper_tables(submission: Submission) -> Score:
     return Score(right, 3, given(submission, *faster, name), expected)
 
 
+def _read(
+    of: float, section: str, tell: Tell, judge: Judge, study: str = STUDY, variant: str = ""
+) -> Question:
+    """A question for what the learner's own Records tell; the one that fits best counts."""
+    return Question(of, f"{HANDOUT}, {section}", partial(best, tell, study, variant, of, judge))
+
+
+def _numbers(section: str, tell: Tell, *names: str) -> Question:
+    """A question for two numbers that stand in the learner's own A3."""
+    return _read(2, section, tell, numbers(names, 2, READ_OFF))
+
+
+KERNEL, BACK, MOVE = "Do: ask the kernel", "Do: there and back", "Do: move bytes"
+OWN, PAPER = "Exercise: three rows of your own", "Compare with paper A"
+CALL, START = ("null_call_us", "null_calls_in_a_fork"), ("program_alone_us", "shell_alone_us")
+TRIPS = ("tcp_full_us", "tcp_beside_mpi_us")
+COPIES = ("hand_copied_mb_per_s", "hand_crossing_mb_per_s")
+REREAD = words(("faster_reread", "file_reread_also_does"), 2)
+ODD = words(("odd_one_out", "slow_rows_share"), 2)
+
 # The handout's section that answers a question, by its heading.
 QUESTIONS = {
-    "a3-record": Question(1, f"{HANDOUT}, Run and see", record_of),
-    "null-call": Question(
-        2,
-        f"{HANDOUT}, Do: ask the kernel",
-        partial(
-            best,
-            benchmarked.calls,
-            STUDY,
-            "",
-            2,
-            numbers(("null_call_us", "null_calls_in_a_fork"), 2, READ_OFF),
-        ),
+    "a3-record": Question(
+        1, f"{HANDOUT}, Run and see", partial(record_of, benchmarked.whole, STUDY)
     ),
-    "starting": Question(
-        2,
-        f"{HANDOUT}, Do: ask the kernel",
-        partial(
-            best,
-            benchmarked.calls,
-            STUDY,
-            "",
-            2,
-            numbers(("program_alone_us", "shell_alone_us"), 2, READ_OFF),
-        ),
+    "null-call": _numbers(KERNEL, benchmarked.calls, *CALL),
+    "starting": _numbers(KERNEL, benchmarked.calls, *START),
+    "round-trips": _numbers(BACK, benchmarked.messages, *TRIPS),
+    "bytes-copied": _numbers(MOVE, benchmarked.moved, *COPIES),
+    "reread": _read(2, MOVE, benchmarked.moved, REREAD),
+    "caches": _read(3, "Do: wait for memory", benchmarked.memory, caches),
+    "own-rows": _read(4, OWN, benchmarked.own, own, own_rows.STUDY, own_rows.VARIANT),
+    "not-faster": _read(2, PAPER, benchmarked.extremes, extremes),
+    "paper-tables": Question(3, f"{HANDOUT}, {PAPER}", paper_tables),
+    "odd-node": _read(
+        2, "Do: the odd one out", benchmarked.odd, ODD, odd_node.STUDY, odd_node.VARIANT
     ),
-    "round-trips": Question(
-        2,
-        f"{HANDOUT}, Do: there and back",
-        partial(
-            best,
-            benchmarked.messages,
-            STUDY,
-            "",
-            2,
-            numbers(("tcp_full_us", "tcp_beside_mpi_us"), 2, READ_OFF),
-        ),
-    ),
-    "bytes-copied": Question(
-        2,
-        f"{HANDOUT}, Do: move bytes",
-        partial(
-            best,
-            benchmarked.moved,
-            STUDY,
-            "",
-            2,
-            numbers(("hand_copied_mb_per_s", "hand_crossing_mb_per_s"), 2, READ_OFF),
-        ),
-    ),
-    "reread": Question(
-        2,
-        f"{HANDOUT}, Do: move bytes",
-        partial(
-            best,
-            benchmarked.moved,
-            STUDY,
-            "",
-            2,
-            words(("faster_reread", "file_reread_also_does"), 2),
-        ),
-    ),
-    "caches": Question(
-        3,
-        f"{HANDOUT}, Do: wait for memory",
-        partial(best, benchmarked.memory, STUDY, "", 3, caches),
-    ),
-    "own-rows": Question(
-        4,
-        f"{HANDOUT}, Exercise: three rows of your own",
-        partial(best, benchmarked.own, own_rows.STUDY, own_rows.VARIANT, 4, own),
-    ),
-    "not-faster": Question(
-        2,
-        f"{HANDOUT}, Compare with paper A",
-        partial(best, benchmarked.extremes, STUDY, "", 2, extremes),
-    ),
-    "paper-tables": Question(3, f"{HANDOUT}, Compare with paper A", paper_tables),
-    "odd-node": Question(
-        2,
-        f"{HANDOUT}, Do: the odd one out",
-        partial(
-            best,
-            benchmarked.odd,
-            odd_node.STUDY,
-            odd_node.VARIANT,
-            2,
-            words(("odd_one_out", "slow_rows_share"), 2),
-        ),
-    ),
-    "prediction": Question(
-        3,
-        f"{HANDOUT}, Predict the cluster",
-        partial(best, benchmarked.prediction, STUDY, "", 3, prediction),
-    ),
+    "prediction": _read(3, "Predict the cluster", benchmarked.prediction, prediction),
 }

@@ -11,7 +11,7 @@ from autograder.answers import given, is_near, word
 from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission, is_number
-from autograder.telling import MOST_POINTS, MOST_RECORDS, Facts, Tell, best, numbers, told
+from autograder.telling import MOST_POINTS, Facts, best, best_of_own, numbers, record_of
 from beowulf import papers
 from beowulf.errors import LabError
 from beowulf.exercises import laws, sizes
@@ -95,14 +95,6 @@ def _result(record: Record, name: str) -> float:
     return median(samples)
 
 
-def record_of(study: str, tell: Tell, submission: Submission) -> Score:
-    """1 point for a whole Record of a study that has what the questions ask for."""
-    found, why = told(tell, study, "", submission)
-    if not found:
-        return Score(0, 1, why, f"A whole Record {study}. `beowulf study {study} --quick`.")
-    return Score(1, 1, f"{found[0][1]} is whole.")
-
-
 def shares(submission: Submission, found: Facts, by: str) -> Score:
     """A point each for which benchmark has the largest share of MPI, and for how much that is."""
     name, percent = "largest_share_has", "largest_share_percent"
@@ -139,11 +131,7 @@ def kernel_word(submission: Submission) -> Score:
 def own_laws(submission: Submission) -> Score:
     """A point for each law that gave the right number each time, by the best of the learner's Records."""
     expected = f"the functions of laws.py give {', '.join(laws.OURS)}"
-    found = submission.measured(laws.STUDY, laws.VARIANT)[:MOST_RECORDS]
-    if not found:
-        return Score(0, 3, submission.missing(laws.STUDY, laws.VARIANT), expected)
-    scores = [_laws(record, expected) for record in found]
-    return max(scores, key=lambda score: score.points)
+    return best_of_own(laws.STUDY, laws.VARIANT, 3, expected, _laws, submission)
 
 
 def _laws(record: Record, expected: str) -> Score:
@@ -162,11 +150,7 @@ def _laws(record: Record, expected: str) -> Score:
 def own_counts(submission: Submission) -> Score:
     """A point for each count of messages that is ours, by the best of the learner's Records."""
     expected = f"sizes.c counts {', '.join(sizes.COUNTS)}"
-    found = submission.measured(sizes.STUDY, sizes.VARIANT)[:MOST_RECORDS]
-    if not found:
-        return Score(0, 3, submission.missing(sizes.STUDY, sizes.VARIANT), expected)
-    scores = [_counts(record, expected) for record in found]
-    return max(scores, key=lambda score: score.points)
+    return best_of_own(sizes.STUDY, sizes.VARIANT, 3, expected, _counts, submission)
 
 
 def _counts(record: Record, expected: str) -> Score:
@@ -222,7 +206,7 @@ PAPER = "Compare with paper A"
 
 # The handout's section that answers a question, by its heading.
 QUESTIONS = {
-    "a4-record": Question(1, f"{HANDOUT}, {PREDICT}", partial(record_of, "A4", eight)),
+    "a4-record": Question(1, f"{HANDOUT}, {PREDICT}", partial(record_of, eight, "A4")),
     "ep-count": _of_a4(2, ("ep_operations", "ep_mops"), "Do: what is a Mop?"),
     "ft-bytes": _of_a4(1, ("ft_bytes",), PREDICT, room=0.0),
     "predict": _of_a4(2, ("ep_predicted_s", "ft_predicted_s"), PREDICT, room=PREDICTED),
@@ -236,7 +220,7 @@ QUESTIONS = {
     "kernel-word": Question(1, f"{HANDOUT}, {PAPER}", kernel_word),
     "operations": _published(1, OPERATIONS, PAPER),
     "cable-bound": _published(2, CABLE_BOUND, PAPER),
-    "e4-record": Question(1, f"{HANDOUT}, {SEVEN}", partial(record_of, "E4", challenge)),
+    "e4-record": Question(1, f"{HANDOUT}, {SEVEN}", partial(record_of, challenge, "E4")),
     "hpl-percent": Question(
         1,
         f"{HANDOUT}, {SEVEN}",

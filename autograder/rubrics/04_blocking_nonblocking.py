@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import pandas as pd
 
+from autograder.answers import given
 from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission, is_number
@@ -70,17 +71,17 @@ def concluded(name: str, study: str, variant: str, check: Check, submission: Sub
     found = submission.measured(study, variant)
     if not found:
         return Score(0, of, submission.missing(study, variant))
-    answer, given = submission.answers.get(name), f"{name} = {submission.given(name)}"
+    answer, answered = submission.answers.get(name), given(submission, name)
     wanted = []
     for record in found[:MOST_RECORDS]:
         told = _known(partial(check, record, answer if is_number(answer) else math.nan))
         if told and told[0]:
-            return Score(of, of, f"{given}, which is what {record.file_name} gives.")
+            return Score(of, of, f"{answered}, which is what {record.file_name} gives.")
         if told:
             wanted.append(f"{told[1]} ({record.file_name})")
     if not wanted:
         return Score(0, of, f"{found[0].file_name}: {FAULTS[study, variant](found[0])}.")
-    return Score(0, of, given, "; or ".join(wanted[:3]))
+    return Score(0, of, answered, "; or ".join(wanted[:3]))
 
 
 def saturation(record: Record, answer: float) -> Told:
@@ -110,18 +111,17 @@ def eager(submission: Submission) -> Score:
     No Record has the limit, so that any will do that names the library.
     """
     name = "eager_limit_bytes"
-    of, answer = WORTH[name], submission.answers.get(name)
-    given = f"{name} = {submission.given(name)}"
+    of, answer, answered = WORTH[name], submission.answers.get(name), given(submission, name)
     if not submission.records:
         return Score(0, of, submission.missing("A7"), "A Record, which names the library.")
     libraries = {str(record.cluster.get("mpi", "unknown")) for record in submission.records}
     if "classic" not in libraries:
         theirs = " and ".join(sorted(libraries))
         wanted = f"The limit of the classic MPICH; the library of the Records is {theirs}."
-        return Score(0, of, given, f"{wanted} Ask your instructor.")
+        return Score(0, of, answered, f"{wanted} Ask your instructor.")
     right = is_number(answer) and 0 <= EAGER_LIMIT - float(answer) <= EAGER_NEAR_BYTES
     wanted = f"{EAGER_LIMIT:,} bytes less a header, or up to {EAGER_NEAR_BYTES} bytes less"
-    return Score(of if right else 0, of, given, wanted)
+    return Score(of if right else 0, of, answered, wanted)
 
 
 def model_time(submission: Submission) -> Score:

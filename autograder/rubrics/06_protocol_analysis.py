@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder import telling
 from autograder.answers import given, is_near, word
-from autograder.captured import TELLS, told
+from autograder.captured import TELLS
 from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission, is_number
-from autograder.telling import MOST_POINTS, MOST_RECORDS, Facts, Judge, numbers, words
+from autograder.telling import (
+    MOST_POINTS,
+    MOST_RECORDS,
+    Facts,
+    Judge,
+    best,
+    best_of_own,
+    numbers,
+    record_of,
+    words,
+)
 from beowulf import papers
 from beowulf.exercises import postcard, tally
 from beowulf.record import Record
@@ -28,19 +37,6 @@ SWAPPED = ("bytes_a_packet", "no_overlap_bytes_per_s")
 def score(submission: Submission) -> dict[str, Score]:
     """The Score of every question that is not graded by hand; `explain` is."""
     return ask(QUESTIONS, submission)
-
-
-def record_of(study: str, submission: Submission) -> Score:
-    """1 point for a whole Record of a study that has what the study looks at."""
-    found, why = told(study, "", submission)
-    if not found:
-        return Score(0, 1, why, f"A whole Record {study}. `beowulf study {study} --quick`.")
-    return Score(1, 1, f"{found[0][1]} is whole.")
-
-
-def best(study: str, variant: str, of: float, judge: Judge, submission: Submission) -> Score:
-    """The Score of an answer against the Record that it fits best: a learner may have captured again since."""
-    return telling.best(TELLS[study, variant], study, variant, of, judge, submission)
 
 
 def overlap_gain(submission: Submission, found: Facts, by: str) -> Score:
@@ -143,11 +139,7 @@ def unit(submission: Submission) -> Score:
 def tallied(submission: Submission) -> Score:
     """A point for each count of the learner's own that is right, by the best of their Records."""
     expected = f"the functions of tally.py give {', '.join(tally.OURS)}"
-    found = submission.measured(tally.STUDY, tally.VARIANT)[:MOST_RECORDS]
-    if not found:
-        return Score(0, 3, submission.missing(tally.STUDY, tally.VARIANT), expected)
-    scores = [_tally(record, expected) for record in found]
-    return max(scores, key=lambda score: score.points)
+    return best_of_own(tally.STUDY, tally.VARIANT, 3, expected, _tally, submission)
 
 
 def _tally(record: Record, expected: str) -> Score:
@@ -163,64 +155,47 @@ def _tally(record: Record, expected: str) -> Score:
     return Score(points, 3, f"{record.file_name}: {'; '.join(said) or 'no counts'}", expected)
 
 
+def _read(of: float, section: str, judge: Judge, study: str, variant: str = "") -> Question:
+    """A question for what the learner's own Records tell; the one that fits best counts."""
+    tell = TELLS[study, variant]
+    return Question(of, f"{HANDOUT}, {section}", partial(best, tell, study, variant, of, judge))
+
+
+def _numbers(of: float, section: str, study: str, variant: str, *names: str) -> Question:
+    """A question for numbers that stand in the learner's own Records."""
+    return _read(of, section, numbers(names, of), study, variant)
+
+
+def _whole(study: str, section: str) -> Question:
+    """A question for a whole Record of a study."""
+    tell = TELLS[study, ""]
+    return Question(1, f"{HANDOUT}, {section}", partial(record_of, tell, study))
+
+
+ENVELOPES, LONGER, ASK = "Do: four envelopes", "Do: longer cards", "Do: ask first"
+OVERLAP, BESIDE = "Do: overlap on the wire", "Do: side by side"
+OPEN, PAPER = "Do: what the paper left open", "Compare with paper A"
+CARD, SIZES = ("A10", "postcard"), ("A10", "sizes")
+HEADERS = ("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes")
+
 # The handout's section that answers a question, by its heading.
 QUESTIONS = {
-    "postcard": Question(
-        2,
-        f"{HANDOUT}, Do: four envelopes",
-        partial(best, "A10", "postcard", 2, numbers(("card_message_bytes", "card_frame_bytes"), 2)),
-    ),
-    "headers": Question(
-        2,
-        f"{HANDOUT}, Do: four envelopes",
-        partial(
-            best,
-            "A10",
-            "postcard",
-            2,
-            numbers(("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes"), 2),
-        ),
-    ),
-    "connection": Question(
-        1,
-        f"{HANDOUT}, Do: before the first word",
-        partial(best, "A10", "postcard", 1, numbers(("packets_before_card",), 1)),
-    ),
-    "segments": Question(
-        2,
-        f"{HANDOUT}, Do: longer cards",
-        partial(best, "A10", "sizes", 2, numbers(("segments_1024", "segments_8192"), 2)),
-    ),
-    "rendezvous": Question(
-        2,
-        f"{HANDOUT}, Do: ask first",
-        partial(best, "A10", "sizes", 2, numbers(("asking_packets", "segments_200000"), 2)),
-    ),
-    "eager-limit": Question(2, f"{HANDOUT}, Do: ask first", eager_limit),
-    "a10-record": Question(1, f"{HANDOUT}, Do: overlap on the wire", partial(record_of, "A10")),
-    "smpp": Question(2, f"{HANDOUT}, Do: overlap on the wire", smpp),
-    "a11-record": Question(1, f"{HANDOUT}, Do: overlap on the wire", partial(record_of, "A11")),
-    "overlap-gain": Question(
-        2,
-        f"{HANDOUT}, Do: overlap on the wire",
-        partial(best, "A11", "", 2, overlap_gain),
-    ),
-    "a12-record": Question(1, f"{HANDOUT}, Do: side by side", partial(record_of, "A12")),
-    "two-measures": Question(
-        2,
-        f"{HANDOUT}, Do: side by side",
-        partial(best, "A12", "", 2, words(("data_share_moves", "overhead_moves"), 2)),
-    ),
-    "a13-record": Question(
-        1, f"{HANDOUT}, Do: what the paper left open", partial(record_of, "A13")
-    ),
-    "collectives": Question(
-        2,
-        f"{HANDOUT}, Do: what the paper left open",
-        partial(best, "A13", "", 2, numbers(("broadcast_messages", "scatter_call_bytes"), 2)),
-    ),
+    "postcard": _numbers(2, ENVELOPES, *CARD, "card_message_bytes", "card_frame_bytes"),
+    "headers": _numbers(2, ENVELOPES, *CARD, *HEADERS),
+    "connection": _numbers(1, "Do: before the first word", *CARD, "packets_before_card"),
+    "segments": _numbers(2, LONGER, *SIZES, "segments_1024", "segments_8192"),
+    "rendezvous": _numbers(2, ASK, *SIZES, "asking_packets", "segments_200000"),
+    "eager-limit": Question(2, f"{HANDOUT}, {ASK}", eager_limit),
+    "a10-record": _whole("A10", OVERLAP),
+    "smpp": Question(2, f"{HANDOUT}, {OVERLAP}", smpp),
+    "a11-record": _whole("A11", OVERLAP),
+    "overlap-gain": _read(2, OVERLAP, overlap_gain, "A11"),
+    "a12-record": _whole("A12", BESIDE),
+    "two-measures": _read(2, BESIDE, words(("data_share_moves", "overhead_moves"), 2), "A12"),
+    "a13-record": _whole("A13", OPEN),
+    "collectives": _numbers(2, OPEN, "A13", "", "broadcast_messages", "scatter_call_bytes"),
     "tally": Question(3, f"{HANDOUT}, Exercise: count it yourself", tallied),
-    "swapped": Question(2, f"{HANDOUT}, Compare with paper A", swapped),
-    "turned-round": Question(1, f"{HANDOUT}, Compare with paper A", turned_round),
-    "unit": Question(1, f"{HANDOUT}, Compare with paper A", unit),
+    "swapped": Question(2, f"{HANDOUT}, {PAPER}", swapped),
+    "turned-round": Question(1, f"{HANDOUT}, {PAPER}", turned_round),
+    "unit": Question(1, f"{HANDOUT}, {PAPER}", unit),
 }

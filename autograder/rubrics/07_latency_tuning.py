@@ -13,12 +13,13 @@ from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission
 from autograder.telling import (
-    MOST_RECORDS,
     Facts,
     Judge,
     Tell,
     best,
+    best_of_own,
     numbers,
+    record_of,
     told,
     words,
 )
@@ -44,14 +45,6 @@ LONGEST_GIVEN_MS = 500.0
 def score(submission: Submission) -> dict[str, Score]:
     """The Score of every question that is not graded by hand; `explain` is."""
     return ask(QUESTIONS, submission)
-
-
-def record_of(study: str, tell: Tell, submission: Submission) -> Score:
-    """1 point for a whole Record of a study that has what the questions ask for."""
-    found, why = told(tell, study, "", submission)
-    if not found:
-        return Score(0, 1, why, f"A whole Record {study}. `beowulf study {study} --quick`.")
-    return Score(1, 1, f"{found[0][1]} is whole.")
 
 
 def observed(rooms: Mapping[str, float], of: float) -> Judge:
@@ -132,12 +125,7 @@ def not_observable(submission: Submission) -> Score:
 def own(submission: Submission) -> Score:
     """A point each for values that take, for the exact state back, and for a whole cycle; the best Record counts."""
     expected = "both values take, the exact state comes back, and a cycle is measured"
-    found = submission.measured(own_knob.STUDY, own_knob.VARIANT)[:MOST_RECORDS]
-    if not found:
-        why = submission.missing(own_knob.STUDY, own_knob.VARIANT)
-        return Score(0, 3, why, expected)
-    scores = [_own(record, expected) for record in found]
-    return max(scores, key=lambda score: score.points)
+    return best_of_own(own_knob.STUDY, own_knob.VARIANT, 3, expected, _own, submission)
 
 
 def _own(record: Record, expected: str) -> Score:
@@ -243,7 +231,7 @@ def _read(
 
 def _whole(study: str, section: str, tell: Tell) -> Question:
     """A question for a whole Record of a study."""
-    return Question(1, f"{HANDOUT}, {section}", partial(record_of, study, tell))
+    return Question(1, f"{HANDOUT}, {section}", partial(record_of, tell, study))
 
 
 def _paper(name: str, wanted: float, room: float, why: str) -> Question:

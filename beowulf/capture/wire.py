@@ -257,7 +257,7 @@ class Capture:
         self.packets = sum(piece["time_ns"].size for piece in Packets(self.file))
         for name in full:
             times = (piece["time_ns"] for piece in Packets(self.file, at=name))
-            first_ns = next(int(time_ns[0]) for time_ns in times if time_ns.size)
+            first_ns = next((int(time_ns[0]) for time_ns in times if time_ns.size), 0)
             # A moment before it: seconds since 1970 as a float tell no nanoseconds.
             self.began = max(self.began, (first_ns - 1000) / 1e9)
         self.warnings.append(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autograder.wording import counted
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -32,8 +33,21 @@ Students = Annotated[
     list[str] | None,
     typer.Option("--student", help="Only this learner; may be given more than once."),
 ]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        metavar="ssh|mpi|slurm",
+        help="Grade on a cluster's nodes, by engines that are started in this way.",
+    ),
+]
 Jobs = Annotated[
-    int, typer.Option(min=1, max=256, help="How many submissions are graded at the same time.")
+    int | None,
+    typer.Option(
+        "--jobs",
+        min=1,
+        max=256,
+        help="How many submissions are graded at the same time: 2, or with --cluster 1 on each node.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
 
@@ -85,9 +99,8 @@ def words() -> None:
         raise LabError(
             "Nobody is on the roster yet.", "`beowulf class init . --roster FILE.csv` reads one."
         )
-    print(
-        f"{variants.issue(course.folder, students)}: a word for each of {len(students)} learners."
-    )
+    made = variants.issue(course.folder, students)
+    print(f"{made}: a word for each of {counted(len(students), 'learner')}.")
     print("Give everybody their own line of it and nobody another's, for instance by mail merge.")
 
 
@@ -107,7 +120,8 @@ def give(
     if not records.is_dir():
         raise UsageError(f"There is no folder {records}.", "Name a folder of Records.")
     made = given.prepare(course.folder, slug, records, course.api.course_id)
-    print(f"{len(made)} files in {course.folder / given.FOLDER / slug}: give them out as records/.")
+    where = course.folder / given.FOLDER / slug
+    print(f"{counted(len(made), 'file')} in {where}: to be given out as records/.")
     print("What is read off them counts in full; the points for having measured do not.")
 
 
@@ -131,6 +145,10 @@ def collect(
             help="A folder or a zip, as Moodle or Canvas gives it; without it, the exchange."
         ),
     ] = None,
+    older: Annotated[
+        bool,
+        typer.Option("--older", help="Let an older hand-in take the place of a newer one, too."),
+    ] = False,
 ) -> None:
     """Take in what learners handed in: notebooks with their records/.
 
@@ -140,7 +158,7 @@ def collect(
     """
     course = _course()
     _doing(f"Taking in {course.lab(lab)}")
-    found = course.collect(lab, place)
+    found = course.collect(lab, place, older)
     for each in found:
         print(f"{_who(each)}: {each.outcome}")
         for note in each.notes:
@@ -162,7 +180,8 @@ def _who(each: Collected) -> str:
 def grade(
     lab: AnyLab = "",
     student: Students = None,
-    jobs: Jobs = 2,
+    jobs: Jobs = None,
+    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
     """Run and score every new submission; the points go into nbgrader's database.
@@ -172,7 +191,8 @@ def grade(
     Example: beowulf class grade 01 --jobs 4
     """
     course = _course()
-    graded = {slug: _graded(course, slug, student, jobs, False) for slug in _labs(course, lab)}
+    how = (student, jobs, cluster)
+    graded = {slug: _graded(course, slug, *how, again=False) for slug in _labs(course, lab)}
     _tell(graded, as_json)
 
 
@@ -183,7 +203,8 @@ def regrade(
         bool, typer.Option("--dry-run", help="Only say whose points would change, and why.")
     ] = False,
     student: Students = None,
-    jobs: Jobs = 2,
+    jobs: Jobs = None,
+    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
     """Grade again what was graded before, after a rubric was changed; points given by hand stay.
@@ -192,10 +213,9 @@ def regrade(
     """
     course = _course()
     if not dry_run:
-        _tell(
-            {slug: _graded(course, slug, student, jobs, True) for slug in _labs(course, lab)},
-            as_json,
-        )
+        how = (student, jobs, cluster)
+        graded = {slug: _graded(course, slug, *how, again=True) for slug in _labs(course, lab)}
+        _tell(graded, as_json)
         return
     from autograder import regrade as room
     from beowulf.progress import bar
@@ -203,8 +223,7 @@ def regrade(
     found: dict[str, list[Change]] = {}
     for slug in _labs(course, lab):
         with bar("comparing", shown=sys.stderr.isatty()) as told:
-            changes = room.changes(course, slug, told)
-            found[slug] = [each for each in changes if not student or each.student in student]
+            found[slug] = list(room.changes(course, slug, told, student))
     if as_json:
         print(
             json.dumps(
@@ -223,6 +242,9 @@ def feedback(
     to_exchange: Annotated[
         bool, typer.Option("--release", help="Put the pages into the exchange, too.")
     ] = False,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=256, help="How many pages are made at the same time.")
+    ] = 2,
 ) -> None:
     """Write a page for each learner: what was found, what was expected, where to read.
 
@@ -236,13 +258,15 @@ def feedback(
     for slug in _labs(course, lab):
         _doing(f"Writing the pages of {slug}")
         with bar("feedback", shown=sys.stderr.isatty()) as told:
-            pages = list(room.generate(course, slug, student, told))
+            pages = list(room.generate(course, slug, student, told, jobs=jobs))
         for page in pages:
             if page.problem:
                 print(f"{page.student}: {page.problem}")
         bad += sum(bool(page.problem) for page in pages)
         written = sum(len(page.files) for page in pages)
-        print(f"{slug}: {written} pages in {course.folder / 'feedback'}/LEARNER/{slug}/.")
+        print(
+            f"{slug}: {counted(written, 'page')} in {course.folder / 'feedback'}/LEARNER/{slug}/."
+        )
         if to_exchange:
             there = [course.release_feedback(slug, page.student) for page in pages if page.files]
             print(f"In the exchange, each for its learner: {sum(there)}.")
@@ -287,7 +311,13 @@ def export(
         raise UsageError(f"There is no format {form!r}.", f"There are: {', '.join(room.FORMATS)}.")
     course = _course()
     slugs = [course.lab(name) for name in lab or []]
-    print(f"{room.write(course, form, to, slugs)}: the points in the format {form}.")
+    found = room.write(course, form, to, slugs)
+    print(f"{found.path}: the points of {counted(found.learners, 'learner')} in the format {form}.")
+    if found.gaps:
+        print(
+            f"{counted(found.gaps, 'cell')} of it without points: an import clears what stands there."
+            " Name one lab at a time to leave them out."
+        )
     if waiting := room.waiting(course, slugs):
         print(f"Without the points of answers that wait to be graded by hand: {waiting}.")
 
@@ -313,15 +343,33 @@ def _labs(course: Course, lab: str) -> list[str]:
 
 
 def _graded(
-    course: Course, slug: str, students: list[str] | None, jobs: int, again: bool
+    course: Course,
+    slug: str,
+    students: list[str] | None,
+    jobs: int | None,
+    cluster: str,
+    *,
+    again: bool,
 ) -> list[Graded]:
     from autograder import driver
     from beowulf.progress import bar
 
-    _doing(f"Grading {slug}: every new notebook is run again, which takes some seconds each")
-    with bar("grading", shown=sys.stderr.isatty()) as told:
-        every = driver.grade(course, slug, students, jobs=jobs, again=again, progress=told)
-        return sorted(every, key=lambda each: each.student)
+    crew = None
+    if cluster:
+        from beowulf import crews
+
+        crew = crews.crew(cluster, jobs or 1)
+    where = f" on the nodes, by engines that {cluster} starts" if cluster else ""
+    _doing(f"Grading {slug}{where}: every new notebook is run again, which takes some seconds each")
+    try:
+        with bar("grading", shown=sys.stderr.isatty()) as told:
+            every = driver.grade(
+                course, slug, students, jobs=jobs or 2, again=again, progress=told, crew=crew
+            )
+            return sorted(every, key=lambda each: each.student)
+    finally:
+        for said in crew.said if crew else ():
+            print(said, file=sys.stderr)
 
 
 def _doing(what: str) -> None:
@@ -379,9 +427,10 @@ def _show_changes(changes: list[Change], slug: str) -> None:
         row = (each.student, each.question, f"{each.before:g}", f"{each.after:g}", why)
         table.add_row(*map(escape, row))
     Console().print(table)
-    whose = len({each.student for each in changes})
+    whose = counted(len({each.student for each in changes}), "learner")
+    them = "it" if len(changes) == 1 else "them"
     print(
-        f"{len(changes)} changes for {whose} learners. `beowulf class regrade {slug}` makes them."
+        f"{counted(len(changes), 'change')} for {whose}. `beowulf class regrade {slug}` makes {them}."
     )
 
 

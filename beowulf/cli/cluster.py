@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli import target
+from beowulf.cli import slurm, target
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def add_to(app: typer.Typer) -> None:
     # What follows the node is the command's own, options too.
     app.command(rich_help_panel=PANEL, context_settings={"allow_interspersed_args": False})(ssh)
     app.command(rich_help_panel=PANEL)(target.setup)
+    app.command(rich_help_panel="Programs and studies")(slurm.array)
 
 
 def up(
@@ -57,9 +58,13 @@ def up(
         str,
         typer.Option(
             "--target",
-            help="Use PCs or VMs instead: an inventory that `setup` has set up, or vagrant.",
+            help="Use PCs or VMs instead: an inventory that `setup` has set up, vagrant, or slurm.",
         ),
     ] = "",
+    minutes: Annotated[
+        int | None,
+        typer.Option(help="With `--target slurm`: for how long at most. [default: 60]"),
+    ] = None,
 ) -> None:
     """Boot the cluster, or heal the one that runs.
 
@@ -73,13 +78,17 @@ def up(
 
     found = target.known()
     if source := machines or (found.target.source if found else ""):
-        if explain or any(asked is not None for asked in (nodes, rate, networks, mpi)):
+        shared = source == target.SLURM
+        chosen = (rate, networks, mpi) if shared else (nodes, rate, networks, mpi, minutes)
+        if explain or any(asked is not None for asked in chosen):
             raise UsageError(
                 "Number, rate, networks and MPI of machines that are there already are not chosen here.",
                 "`beowulf down` first, if you want a cluster on this machine.",
             )
-        target.up(source)
+        target.up(source, nodes, minutes)
         return
+    if minutes is not None:
+        raise UsageError("A cluster on this machine has no time limit.", "Leave `--minutes` out.")
     running = namespaces.running()
     plan = running.plan if running else Plan()
     plan = replace(

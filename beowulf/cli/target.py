@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beowulf.cli import slurm
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
     from beowulf.cluster.ssh import SshCluster
+
+SLURM = "slurm"
 
 
 def known() -> SshCluster | None:
@@ -28,10 +31,17 @@ def known() -> SshCluster | None:
     return ssh.running()
 
 
-def up(source: str) -> None:
-    """Find the machines of an inventory or of Vagrant, and say which of them cannot be used."""
+def up(source: str, nodes: int | None = None, minutes: int | None = None) -> None:
+    """Find the machines of an inventory, of Vagrant or of Slurm, and say which of them cannot be used."""
     from beowulf.cluster import ssh
+    from beowulf.cluster.target import lasting
 
+    if source == SLURM:
+        slurm.up(nodes, minutes)
+        return
+    before = known()
+    if before is not None and before.kind == "ssh" and before.target.source != lasting(source):
+        _refuse_changed(before)
     cluster, troubles = ssh.up(source)
     for trouble in troubles.values():
         print(f"beowulf: {trouble}", file=sys.stderr)
@@ -59,6 +69,11 @@ def _settled(cluster: SshCluster) -> list[str]:
 
 def status(cluster: SshCluster, as_json: bool) -> None:
     """Say which machines answer."""
+    from beowulf.cluster.slurm import SlurmCluster
+
+    if isinstance(cluster, SlurmCluster):
+        slurm.status(cluster, as_json)
+        return
     dead = cluster.dead_nodes()
     rows = [
         {
@@ -73,6 +88,7 @@ def status(cluster: SshCluster, as_json: bool) -> None:
         "kind": cluster.kind,
         "target": cluster.target.source,
         "folder": str(cluster.folder),
+        "to_be_put_back": (waiting := _waiting(cluster)),
     }
     if as_json:
         print(json.dumps({**facts, "nodes": rows}, indent=1))
@@ -80,29 +96,58 @@ def status(cluster: SshCluster, as_json: bool) -> None:
         for row in rows:
             print(f"{row['node']}  {row['address']:<15}  {row['state']}")
         print(f"machines of {cluster.target.source}, reached by ssh; files in {cluster.folder}")
+        for node, knobs in waiting.items():
+            print(
+                f"Still to be put back on {node}: {', '.join(knobs)}; `beowulf up` does it when it answers."
+            )
     raise typer.Exit(1 if dead else 0)
 
 
 def down(cluster: SshCluster) -> None:
     """Put back the knobs that are turned, and let go of the machines."""
     from beowulf.cluster import ssh, state
+    from beowulf.cluster.slurm import SlurmCluster
 
-    if (cluster.folder / state.TUNED).exists():
+    # Nodes that Slurm has taken back already can be asked for nothing.
+    ours = not isinstance(cluster, SlurmCluster) or cluster.is_ours()
+    if (cluster.folder / state.TUNED).exists() and ours:
         _refuse_changed(cluster)
+    if isinstance(cluster, SlurmCluster):
+        slurm.down()
+        return
     ssh.down()
     print("The machines are let go of; they go on running.")
     if cluster.target.source == "vagrant":
         print("`vagrant halt` switches the VMs off, `vagrant destroy` removes them.")
 
 
+def _waiting(cluster: SshCluster) -> dict[str, list[str]]:
+    """The nodes that went away before their knobs were put back, with these knobs."""
+    from beowulf.cluster import state
+
+    if not (cluster.folder / state.TUNED).exists():
+        return {}
+    from beowulf.tuning.returned import waiting
+
+    return waiting(cluster)
+
+
 def _refuse_changed(cluster: SshCluster) -> None:
     """What is turned on a node of this machine ends with it; a PC stays as it was left."""
     from beowulf.tuning import log
 
-    if turned := [entry.knob for entry in log.of_cluster(cluster).open()]:
+    # Of a machine that was taken out of the inventory nobody can ask anything.
+    turned = {
+        entry.knob: [node for node in entry.open if node in cluster.nodes]
+        for entry in log.of_cluster(cluster).open()
+    }
+    if left := {knob: nodes for knob, nodes in turned.items() if nodes}:
+        nodes = dict.fromkeys(node for each in left.values() for node in each)
         raise LabError(
-            f"The nodes are still changed ({', '.join(turned)}), and only this cluster's log knows how they were.",
-            "`beowulf tune revert` puts them back; then `beowulf down`.",
+            f"{', '.join(nodes)} {'is' if len(nodes) == 1 else 'are'} still changed ({', '.join(left)}), and only this"
+            " cluster's log knows how that was before.",
+            "`beowulf tune revert` puts it back; then `beowulf down`. A machine that never comes back is taken out of"
+            " the inventory before.",
         )
 
 

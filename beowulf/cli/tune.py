@@ -86,6 +86,7 @@ def apply(
     Example: beowulf tune apply firewall 1000 --revert
     """
     from beowulf.cluster import running
+    from beowulf.tuning import machines
     from beowulf.tuning.change import changing
     from beowulf.tuning.knobs import find
 
@@ -93,9 +94,9 @@ def apply(
     knob = find(name)
     chosen = knob.accepted(value if value is not None else knob.tuned)
     cluster = running()
-    if knob.on_host:
+    if machines.belongs_here(cluster, knob):
         tune_trial.allow(knob, chosen, host)
-    with changing(cluster, [(knob, chosen)]) as changes:
+    with changing(cluster, [(knob, chosen)], agree=tune_trial.agree) as changes:
         nothing = changes.each[0].changes_nothing
         if unmeasured and not nothing:
             changes.keep()
@@ -126,7 +127,7 @@ def revert() -> None:
     Example: beowulf tune revert
     """
     from beowulf.cluster import here
-    from beowulf.tuning import change, log
+    from beowulf.tuning import change, log, shown
 
     cluster = here()
     logs = [log.of_host()] + ([log.of_cluster(cluster)] if cluster else [])
@@ -137,13 +138,16 @@ def revert() -> None:
         if not names:
             continue
         with each.held():
+            if text := shown.going(cluster, each.open()):
+                shown.tell(text)
             found = change.put_all_back(cluster, each, each.open())
         done += [names[number] for number, down in found.items() if number in names and not down]
         waiting |= {place for down in found.values() for place in down}
     if waiting:
-        print(
-            f"{', '.join(sorted(waiting))} does not run: `beowulf up` starts it and puts it back too."
-        )
+        mend = "does not run: `beowulf up` starts it and puts it back too."
+        if shown.apart(cluster):
+            mend = "does not answer: `beowulf up` puts it back as soon as it does."
+        print(f"{', '.join(sorted(waiting))} {mend}")
     print(f"Put back: {', '.join(done)}." if done else "Nothing was to be put back.")
 
 

@@ -37,18 +37,19 @@ def all_(
     Example: beowulf tune all --revert
     """
     from beowulf.cluster import running
-    from beowulf.tuning import change, trial
+    from beowulf.tuning import change, machines, trial
 
     tune_trial.refuse_both(keep, revert)
     cluster = running()
     change.clear(cluster)
     turns = trial.untuned(cluster, host=host)
-    if all(knob.on_host for knob, _ in turns):
+    if all(machines.belongs_here(cluster, knob) for knob, _ in turns):
         _papers_state(cluster, host, quick, records, as_json)
         return
     for knob, value in turns:
-        if knob.on_host:
+        if machines.belongs_here(cluster, knob):
             tune_trial.allow(knob, value, host)
+    tune_trial.show_first(cluster, turns)
     _each_and_all(cluster, turns, keep, revert, quick, records, as_json)
 
 
@@ -80,16 +81,18 @@ def _papers_state(cluster: Cluster, host: bool, quick: bool, records: Path, as_j
     from beowulf.progress import bar
     from beowulf.studies import e6_knobs
     from beowulf.studies.knob_gains import absent, gains
-    from beowulf.tuning import testbed
+    from beowulf.tuning import machines, testbed
     from beowulf.tuning.knobs import ALL
 
     missing = testbed.absent_knobs(cluster, host=host)
     here = {name: value for name, value in testbed.TESTBED.items() if name not in missing}
     if not here:
         raise LabError("No knob of paper E can be turned here.", "`beowulf tune` says why.")
-    if host:
-        for name, value in testbed.machines_parts(missing).items():
+    own = testbed.machines_parts(missing)
+    for name, value in own.items():
+        if machines.belongs_here(cluster, ALL[name]):
             tune_trial.allow(ALL[name], value, host)
+    tune_trial.show_first(cluster, [(ALL[name], value) for name, value in (here | own).items()])
     if not as_json:
         made = ", ".join(f"{name} {value}" for name, value in here.items())
         print(f"Nobody has turned a knob here, so paper E's state is made first: {made}.")
@@ -135,10 +138,14 @@ def compare(
     from beowulf.cluster import running
     from beowulf.progress import bar
     from beowulf.studies import before_after as both
-    from beowulf.tuning import change
+    from beowulf.tuning import change, shown, testbed
+    from beowulf.tuning.knobs import ALL
 
     names, cluster = both.chosen(programs or (), quick=quick), running()
     change.clear(cluster)
+    if shown.apart(cluster):
+        parts = testbed.parts(cluster).items()
+        tune_trial.show_first(cluster, [(ALL[name], value) for name, value in parts])
     found: dict[str, Record] = {}
     left_out: list[str] = []
     for name in names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
         "Elsewhere": knob.elsewhere,
         "Where it can be turned": ", ".join(knob.kinds),
         "Kernels": knob.kernel,
-        "Paper E": knob.paper,
+        "In the papers": knob.paper,
         "Values": values,
         "Noticed by": "new connections and programs only" if knob.anew else "",
         "Now": now(readings) if readings else "",
@@ -87,7 +87,7 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     if knob.values:
         lines += [
             f"Set to {knob.shows} with:",
-            knob.set(knob.shows, HOST if knob.on_host else "node00"),
+            knob.told(knob.shows, HOST if knob.on_host else "node00"),
         ]
     return lines
 
@@ -137,7 +137,15 @@ def gained(found: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[st
     from beowulf.studies.knob_gains import ALONE, TOGETHER, says
 
     rows: list[tuple[str, ...]] = [
-        ("taken away", "mean before", "deviation", "mean after", "deviation", "change", "decision")
+        (
+            "taken away",
+            "mean before",
+            "deviation",
+            "mean after",
+            "deviation",
+            "median of pairs",
+            "decision",
+        )
     ]
     for each in found:
         seen = (each.before.mean, each.before.deviation, each.after.mean, each.after.deviation)
@@ -150,12 +158,20 @@ def gained(found: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[st
                 each.decision,
             )
         )
-    lines = [*table(rows), *(f"{name}: {why}" for name, why in reasons.items())]
+    lines = [*table(rows), *_notes(each for each in found if each.means_say_otherwise)]
+    lines += [f"{name}: {why}" for name, why in reasons.items()]
     known = {each.knob: each.percent.median for each in found if each.way == ALONE}
     alone = [known[name] for name in parts if name in known]
     if TOGETHER in known and len(alone) > 1:
         lines.append(added_up(sum(alone), known[TOGETHER]))
     return lines
+
+
+def _notes(found: Iterable[Gain]) -> Iterator[str]:
+    from beowulf.studies.knob_gains import says
+
+    for each in found:
+        yield f"{says(each)}: its two means say otherwise. What disturbs is in them; the pairs decide."
 
 
 def plain_gains(
@@ -171,7 +187,9 @@ def plain_gains(
             "high": each.percent.high,
             "before_us": {"mean": each.before.mean, "deviation": each.before.deviation},
             "after_us": {"mean": each.after.mean, "deviation": each.after.deviation},
+            "pairs": each.ratio.n,
             "decision": each.decision,
+            "means_say_otherwise": each.means_say_otherwise,
         }
         for each in found
     ]
@@ -181,13 +199,19 @@ def plain_gains(
 
 def compared(rows: Mapping[str, Sequence[Row]]) -> list[str]:
     """The lines of `beowulf tune compare`, one part a program."""
-    heads: tuple[str, ...] = ("", "before", "after", "time", "paper E")
+    heads: tuple[str, ...] = ("", "before", "after", "time: median of pairs", "paper E")
     lines: list[tuple[str, ...]] = [heads]
     for row in (row for each in rows.values() for row in each):
         paper = "" if row.paper_percent is None else f"{row.paper_percent:+.0f} %"
         both = (f"{value:.4g} {row.unit}" for value in (row.before, row.after))
         lines.append((row.what, *both, interval(*row.percent), paper))
-    return table(lines)
+    notes = [
+        f"{row.what}: the two figures say otherwise. They are medians of each state; the pairs decide."
+        for each in rows.values()
+        for row in each
+        if row.figures_say_otherwise
+    ]
+    return [*table(lines), *notes]
 
 
 def plain_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,7 +43,7 @@ def measured(
     from beowulf.tuning.change import changing
 
     name = ", ".join(f"{knob.name} {value}" for knob, value in turns)
-    with changing(cluster, turns, nodes=cluster.nodes[:PING_PONG]) as changes:
+    with changing(cluster, turns, nodes=cluster.nodes[:PING_PONG], agree=agree) as changes:
         with bar(name, shown=not as_json) as told:
             found = trial.measure(cluster, changes, records, quick=quick, progress=told)
         kept = keep or (not revert and _wanted(f"{name}: {found}"))
@@ -59,6 +60,25 @@ def refuse_both(keep: bool, revert: bool) -> None:
     """UsageError when it is to be kept and put back."""
     if keep and revert:
         raise UsageError("Either keep it or put it back: --keep and --revert exclude each other.")
+
+
+def show_first(cluster: Cluster, turns: Sequence[tuple[Knob, str]]) -> None:
+    """Show all that is going to be changed on machines that are really apart; the end where somebody says no."""
+    from beowulf.tuning import shown
+    from beowulf.tuning.change import changing
+
+    if shown.apart(cluster):
+        with changing(cluster, turns, agree=agree):
+            pass
+
+
+def agree(text: str) -> None:
+    """Show what is about to be changed; the end where somebody who can be asked says no."""
+    from beowulf.tuning import shown
+
+    shown.tell(text)
+    if _somebody() and not typer.confirm("Change that?"):
+        raise typer.Exit(1)
 
 
 def allow(knob: Knob, value: str, host: bool) -> None:

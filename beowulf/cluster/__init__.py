@@ -89,9 +89,9 @@ class Cluster(ABC):
             "`beowulf up` boots a cluster whose nodes can.",
         )
 
-    def interface(self, node: str) -> str:
-        """The name of the network card with which a node is on the first network."""
-        return "eth0"
+    def interface(self, node: str, network: int = 0) -> str:
+        """The name of the network card with which a node is on a network (0 is the first)."""
+        return f"eth{network}"
 
     def bring(self, words: Sequence[str], folder: Path | None) -> tuple[list[str], str]:
         """Words, and the `folder` that a program is to run in (else the one that we are in), as the nodes know them.
@@ -149,5 +149,7 @@ def here() -> Cluster | None:
     if (places.state() / state.TARGET).exists():
         from beowulf.cluster import ssh
 
-        return ssh.running()
+        if found := ssh.running():
+            found.still_there()
+        return found
     return namespaces.running()

@@ -121,6 +121,8 @@ def _common(sockets: Path) -> str:
 
 def words(folder: Path, machine: Machine, *, terminal: bool = False) -> list[str]:
     """The words before a command that is to run on the machine."""
+    if machine.through:
+        return [*machine.through, *(["--pty"] if terminal else []), "/bin/sh", "-c"]
     ssh = ["ssh", "-F", str(folder / CONFIG), *machine.options]
     return [*ssh, "-t" if terminal else "-T", machine.name]
 
@@ -142,7 +144,9 @@ def exchange(
     try:
         done = subprocess.run(
             [*words(folder, machine), command],
-            input=stdin,
+            # What nobody writes to needs no pipe.
+            input=stdin or None,
+            stdin=None if stdin else subprocess.DEVNULL,
             capture_output=True,
             timeout=timeout_s,
             env=surroundings(),
@@ -156,8 +160,15 @@ def exchange(
             "`beowulf status` shows which nodes answer.",
             machine.name,
         ) from error
-    if done.returncode == NO_CONNECTION and (found := trouble(machine, done.stderr.decode())):
-        raise found
+    if done.returncode == NO_CONNECTION:
+        if found := trouble(machine, done.stderr.decode(errors="replace")):
+            raise found
+        if not machine.through and not open_to(folder, machine.name):
+            raise LabError(
+                f"The connection to {machine.name} broke.",
+                "`beowulf status` shows which nodes answer.",
+                machine.name,
+            )
     return (done.stdout, done.stderr), done.returncode, time.monotonic() - began
 
 

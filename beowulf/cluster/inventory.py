@@ -27,6 +27,7 @@ FEWEST, MOST = 2, 64
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 IPV4 = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})")
 SECRETS = ("ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass")
+OWN, SECOND = "beowulf_address", "beowulf_second"  # addresses in the cluster
 EXAMPLE = "cluster_setup/inventory.example.yml shows how one looks."
 
 
@@ -41,6 +42,8 @@ class Machine:
     key: str = ""  # the file of the private key; empty: as ssh would choose
     options: tuple[str, ...] = ()  # more words for ssh
     address: str = ""  # IPv4; empty: what the machine itself was told when it was set up
+    second: str = ""  # its address on a second network, if it has one
+    through: tuple[str, ...] = ()  # what starts a command there in place of ssh, such as srun
 
 
 def read(path: Path) -> list[Machine]:
@@ -124,9 +127,7 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
     host = str(settings.get("ansible_host", name))
     if not host or host.startswith("-") or any(mark.isspace() for mark in host):
         raise UsageError(f"{where}, {name}: ansible_host is {host!r}, which is no host.")
-    own = str(settings.get("beowulf_address", ""))
-    if own and not _is_address(own):
-        raise UsageError(f"{where}, {name}: beowulf_address is {own!r}, which is no IPv4 address.")
+    own, second = (_address(settings, each, f"{where}, {name}") for each in (OWN, SECOND))
     more = f"{settings.get('ansible_ssh_common_args', '')} {settings.get('ansible_ssh_extra_args', '')}"
     try:
         options = tuple(shlex.split(more))
@@ -143,6 +144,7 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
         key=str(Path(key).expanduser()) if key else "",
         options=options,
         address=own or (host if _is_address(host) and not host.startswith("127.") else ""),
+        second=second,
     )
 
 
@@ -151,6 +153,13 @@ def _port(value: object, where: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:6]) <= 65535:
         raise UsageError(f"{where}: ansible_port is {value!r}, which is no port.")
     return int(text)
+
+
+def _address(settings: Mapping[str, Any], name: str, where: str) -> str:
+    text = str(settings.get(name, ""))
+    if text and not _is_address(text):
+        raise UsageError(f"{where}: {name} is {text!r}, which is no IPv4 address.")
+    return text
 
 
 def _is_address(text: str) -> bool:
@@ -162,8 +171,12 @@ def _refuse_same(machines: list[Machine], where: str) -> None:
     """Two names for one machine would measure a cable that is not there."""
     seen: dict[object, str] = {}
     for machine in machines:
-        for place in ((machine.host, machine.port), machine.address):
+        for place in ((machine.host, machine.port), machine.address, machine.second):
             other = seen.setdefault(place, machine.name) if place else machine.name
+            if place and place == machine.second == machine.address:
+                raise UsageError(
+                    f"{where} gives {machine.name} one address for two networks: {place}."
+                )
             if other != machine.name:
                 at = place if isinstance(place, str) else f"{place[0]}, port {place[1]}"
                 raise UsageError(

@@ -42,7 +42,13 @@ done
 node=$1
 shift
 # 255 is how ssh tells that it broke; what it starts there must not end with the same.
-ssh $options "$node" ". /opt/beowulf/etc/environment; export BEOWULF_JOB=$BEOWULF_JOB; $* || exit 1"
+line=". /opt/beowulf/etc/environment; export BEOWULF_JOB=$BEOWULF_JOB; $* || exit 1"
+# Who was given the nodes by Slurm needs no key: it starts what runs there, and ends it with the job.
+if [ -n "$SLURM_JOB_ID" ]; then
+    exec srun --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none --export=ALL --chdir=/ -QQ \
+        /bin/sh -c "$line" </dev/null
+fi
+ssh $options "$node" "$line"
 code=$?
 if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
     said="mpiexec: the connection to $node broke; the run is ended."

@@ -43,7 +43,8 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
             connections.close(folder, before.machines)
         try:
             connections.configure(folder, machines)
-            found, troubles = targets.find(Target(targets.lasting(source), tuple(machines)), folder)
+            asked = Target(targets.lasting(source), tuple(machines))
+            found, troubles = targets.find(targets.reminded(asked, before), folder)
             if not any(connections.open_to(folder, machine.name) for machine in machines):
                 said = " ".join(str(trouble) for trouble in troubles.values())
                 raise LabError(f"No machine of {source} can be used. {said}")
@@ -75,6 +76,10 @@ def running(folder: Path | None = None) -> SshCluster | None:
     """The machines that `up` has found, or None."""
     folder = folder or places.state()
     known = targets.load(folder)
+    if known and (folder / state.ALLOCATION).exists():
+        from beowulf.cluster import slurm
+
+        return slurm.known(known, folder)
     return SshCluster(known, folder) if known else None
 
 
@@ -82,11 +87,15 @@ class SshCluster(Cluster):
     """Machines that are there whether we look or not; all that one of them is asked goes over one connection."""
 
     kind = "ssh"
+    # How a node's shell finds out, in capture's language, which packets are those of our own connection to it.
+    own_packets = 'set -- $SSH_CONNECTION; own="not (host $1 and tcp port $4)"'
 
     def __init__(self, target: Target, folder: Path) -> None:
         self.target = target
         self.folder = folder
         self._machines = {machine.name: machine for machine in target.machines}
+        # Which changes to come somebody has been shown (beowulf/tuning/shown.py).
+        self.shown: set[str] = set()
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -94,13 +103,17 @@ class SshCluster(Cluster):
         return tuple(self._machines)
 
     def address(self, node: str, network: int = 0) -> str:
-        """The address of a machine on the cluster's network."""
-        if network:
-            raise LabError(
-                "Only the first network of machines that are reached by ssh is known here.",
-                "`ip address` on a node shows the others.",
-            )
-        return self.machine(node).address
+        """The address of a machine on one of the cluster's networks."""
+        machine = self.machine(node)
+        if network == 0:
+            return machine.address
+        if network == 1 and machine.second:
+            return machine.second
+        raise LabError(
+            f"{node} has no address on a second network, as far as the inventory says.",
+            "Write it there (beowulf_second), then `beowulf setup` and `beowulf up` once more.",
+            node,
+        )
 
     def machine(self, node: str) -> Machine:
         """How a node is reached; LabError for one that is not there."""
@@ -108,15 +121,19 @@ class SshCluster(Cluster):
             raise LabError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
         return self._machines[node]
 
-    def interface(self, node: str) -> str:
-        """The card on which a node has its address in the cluster."""
-        if found := self.target.interfaces.get(node):
+    def interface(self, node: str, network: int = 0) -> str:
+        """The card on which a node has its address on a network."""
+        known = self.target.seconds if network else self.target.interfaces
+        if found := known.get(node):
             return found
         raise LabError(
-            f"Nobody knows which card of {node} is in the cluster.",
+            f"Nobody knows which card of {node} is in the cluster{' on its second network' * bool(network)}.",
             "`beowulf up` asks it again, once it is set up.",
             node,
         )
+
+    def still_there(self) -> None:
+        """LabError when the machines are not ours any more; those of an inventory stay ours."""
 
     def dead_nodes(self) -> list[str]:
         """The nodes that do not answer; one with an open connection is not bothered with the question."""
@@ -260,7 +277,7 @@ class SshCluster(Cluster):
             "addresses": {node: self.address(node) for node in self.nodes},
             "dead_nodes": dead,
             "rate": self.target.rate or SPEEDS.get(speed, "off"),
-            "networks": 1,
+            "networks": 2 if all(machine.second for machine in self.target.machines) else 1,
             "mpi": "classic",
             "cores": int(cores) if cores.isdigit() else None,
             "target": self.target.source,

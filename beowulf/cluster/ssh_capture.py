@@ -26,8 +26,7 @@ umask 077
 folder=$(mktemp -d) && cd "$folder" || exit 1
 trap 'rm -rf "$folder"' EXIT
 exec 3<&0
-set -- $SSH_CONNECTION
-own="not (host $1 and tcp port $4)"
+OWN
 WORDS 3<&- &
 dumpcap=$!
 { cat <&3 >/dev/null; kill -TERM $dumpcap; } 2>/dev/null &
@@ -67,7 +66,8 @@ def capture(
     def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
         named = words[words.index("-i") + 1]
         node = named if where == "nodes" else where
-        remote = REMOTE.replace("WORDS", _dumpcap(words, cards[node], named, ring))
+        remote = REMOTE.replace("OWN", cluster.own_packets)
+        remote = remote.replace("WORDS", _dumpcap(words, cards[node], named, ring))
         remote = remote.replace("HOME", SEVERAL if ring else ONE)
         ssh = [
             *connections.words(cluster.folder, cluster.machine(node)),

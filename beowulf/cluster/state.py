@@ -20,6 +20,7 @@ RACK_LOG = "rack.log"
 BROKEN = "broken"
 SERVED = "lab.json"  # which lab is open on the cluster
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
+ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
 # All that a cluster keeps in its folder; whatever else lies there is not ours to remove.
 OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, SERVED, TUNED}

@@ -19,7 +19,7 @@ CARD = f"{PREFIX}/etc/node"
 # What a cluster of machines keeps in its folder, beside the log of its knobs and the open lab.
 OURS = {
     *(state.TARGET, f"{state.TARGET}.new", connections.CONFIG, connections.SOCKETS),
-    *(state.SERVED, state.TUNED),
+    *(state.SERVED, state.TUNED, state.ALLOCATION),
 }
 
 # Asked of every machine at once; each line of the answer is name=value.
@@ -27,9 +27,17 @@ PROBE = f"""\
 cat {CARD} 2>/dev/null
 echo "user=$(id -un)"
 echo "shell=${{SHELL##*/}}"
-ADDRESS
-[ -n "$address" ] || address=$(sed -n 's/^address=//p' {CARD} 2>/dev/null)
-echo "interface=$(ip -o -4 address show to "$address/32" 2>/dev/null | awk '{{ print $2; exit }}')"
+told() {{ sed -n "s/^$1=//p" {CARD} 2>/dev/null; }}
+# The card with an address; where two are bonded into one, the first or the second of them.
+card() {{
+    [ -n "$2" ] || return 0
+    found=$(ip -o -4 address show to "$2/32" 2>/dev/null | awk '{{ print $2; exit }}')
+    bonded=$(cut -d ' ' -f "$3" "/sys/class/net/$found/bonding/slaves" 2>/dev/null)
+    echo "$1=${{bonded:-$found}}"
+}}
+ADDRESSES
+card interface "${{address:-$(told address)}}" 1
+card second_interface "${{second:-$(told second)}}" 2
 """
 
 
@@ -42,6 +50,7 @@ class Target:
     interfaces: Mapping[str, str] = field(
         default_factory=dict
     )  # the card with the cluster's address
+    seconds: Mapping[str, str] = field(default_factory=dict)  # the card on the second network
     shells: Mapping[str, str] = field(default_factory=dict)  # the user's own on each, such as bash
     rate: str = ""  # what the cables carry, where the machines were told
 
@@ -51,10 +60,13 @@ def load(folder: Path) -> Target | None:
     try:
         found = json.loads((folder / state.TARGET).read_text())
         machines = tuple(
-            Machine(**{**each, "options": tuple(each["options"])}) for each in found["machines"]
+            Machine(
+                **{**each, **{name: tuple(each.get(name, ())) for name in ("options", "through")}}
+            )
+            for each in found["machines"]
         )
-        seen = dict(found["interfaces"]), dict(found["shells"]), str(found["rate"])
-        return Target(found["source"], machines, *seen)
+        cards = dict(found["interfaces"]), dict(found.get("seconds", {}))
+        return Target(found["source"], machines, *cards, dict(found["shells"]), str(found["rate"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -77,7 +89,8 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
 
     def ask(name: str) -> dict[str, str]:
         machine = machines[name]
-        script = PROBE.replace("ADDRESS", f"address={shlex.quote(machine.address)}")
+        addresses = f"address={shlex.quote(machine.address)} second={shlex.quote(machine.second)}"
+        script = PROBE.replace("ADDRESSES", addresses)
         try:
             done = connections.run(
                 folder, machine, f"sh -c {shlex.quote(script)}", b"", connections.LONGEST_ANSWER_S
@@ -93,18 +106,37 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
     said, troubles = connections.everywhere(list(machines), ask)
     for name, card in said.items():
         address = machines[name].address or card.get("address", "")
+        second = machines[name].second or card.get("second", "")
         user = machines[name].user or card["user"]
-        machines[name] = replace(machines[name], address=address, user=user)
+        machines[name] = replace(machines[name], address=address, second=second, user=user)
     troubles |= _misfits(target.source, said, {m.name: m.address for m in machines.values()})
     rates = [card["rate"] for card in said.values() if card.get("rate")]
     found = Target(
         target.source,
         tuple(machines.values()),
-        {name: card["interface"] for name, card in said.items() if card.get("interface")},
-        {name: card["shell"] for name, card in said.items() if card.get("shell")},
+        _said(said, "interface", target.interfaces),
+        _said(said, "second_interface", target.seconds),
+        _said(said, "shell", target.shells),
         rates[0] if rates else "",
     )
     return found, {name: troubles[name] for name in machines if name in troubles}
+
+
+def reminded(target: Target, before: Target | None) -> Target:
+    """The target with what its machines said earlier, for those that do not answer now."""
+    if before is None or before.source != target.source:
+        return target
+    return replace(
+        target, interfaces=before.interfaces, seconds=before.seconds, shells=before.shells
+    )
+
+
+def _said(
+    said: Mapping[str, Mapping[str, str]], what: str, earlier: Mapping[str, str]
+) -> dict[str, str]:
+    """What each machine says of itself, or said when it last answered."""
+    known = {name: text for name, text in earlier.items() if name not in said}
+    return known | {name: card[what] for name, card in said.items() if card.get(what)}
 
 
 def _misfits(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 STUDY, VARIANT = "E7", "null"
 NOTHING = "nothing"
+WIDE = 20
 
 
 def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
@@ -93,6 +94,7 @@ def picture(record: Record) -> Figure:
         for state, point in ((BEFORE, found.before), (AFTER, found.after))
         for visit, us in cycle.by_visit(point).items()
     ]
+    times = [us for point in (found.before, found.after) for us in cycle.by_visit(point).values()]
     change, low, high = (
         100 * (share - 1) for share in (found.ratio.median, found.ratio.low, found.ratio.high)
     )
@@ -101,7 +103,9 @@ def picture(record: Record) -> Figure:
         "visit",
         HALF,
         "state",
-        title=f"{found.decision}: {change:+.1f} % ({low:+.1f} to {high:+.1f})",
+        title=f"{found.decision}: {change:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {found.ratio.n} pairs",
+        # A few visits on a busy machine take a thousand times as long, and would press the others flat.
+        y_log=max(times) > WIDE * min(times),
         x_title="visit, in the order in which they were made",
         y_title="half round trip, undisturbed (µs)",
     )

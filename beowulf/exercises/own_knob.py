@@ -1,11 +1,13 @@
 """Lab 07's exercise in Python: a learner's own knob, turned both ways and measured, and kept beside the notebook.
 
 A Record of E7 with the variant `own-knob`. Whether the knob reads, sets and puts back is found out by turning it on the
-two nodes that measure; whether it matters, by a measuring cycle.
+two nodes that measure; whether it matters, by a measuring cycle. What was there, and how to make it again, is written
+into the log of `beowulf tune` first: `beowulf tune revert` puts it back where this was killed.
 """
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,13 +17,15 @@ from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.recorded import RecordedCluster
+from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import own
 from beowulf.exercises.null_knob import kept
 from beowulf.measure.session import Session
 from beowulf.record import Point, Record
-from beowulf.tuning import cycle, machines
+from beowulf.tuning import change, cycle, log, machines, shown
 from beowulf.tuning.cycle import Length
+from beowulf.tuning.knob import Reading
 
 STUDY, VARIANT = "E7", "own-knob"
 NODES = 2  # those that measure
@@ -122,14 +126,14 @@ def measure(
         session.points.extend(turned(cluster, mine, found))
         tried = next(value for value in mine.values if value != found[nodes[0]])
 
-        def change(on: bool) -> None:
+        def put_in(on: bool) -> None:
             if on:
                 _everywhere(cluster, dict.fromkeys(nodes, mine.set(tried)), "set")
             else:
                 _put_back(cluster, mine, found)
 
         at = {"knob": mine.name, "value": tried}
-        cycle.compare(session, change, at=at, anew=mine.anew, length=length or LENGTH)
+        cycle.compare(session, put_in, at=at, anew=mine.anew, length=length or LENGTH)
     record = session.record()
     record.program = own.about(file)
     return kept(record, VARIANT, folder)
@@ -211,14 +215,41 @@ def main(words: Sequence[str], names: Mapping[str, Any]) -> None:
 def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[States]:
     """What `look` prints on each node; at the end it is to print that again, or a LabError says where it does not."""
     mine.rehearse()
-    found = _look(cluster, mine, nodes)
-    for node, state in found.items():
-        if not state:
-            raise LabError(f"{mine.file}: look prints nothing on {node}.", MEND, node)
-    try:
-        yield found
-    finally:
-        _restore(cluster, mine, found)
+    change.clear(cluster)
+    its_log = log.of_cluster(cluster)
+    with its_log.held():
+        found = _look(cluster, mine, nodes)
+        for node, state in found.items():
+            if not state:
+                raise LabError(f"{mine.file}: look prints nothing on {node}.", MEND, node)
+        again = {node: _again(mine, state) for node, state in found.items()}
+        shown.first(cluster, [_listed(mine, found)], shown.tell)
+        before = {node: Reading(state, state) for node, state in found.items()}
+        entry = its_log.change(mine.name, " or ".join(mine.values), before, mine.look(), again)
+        try:
+            yield found
+        finally:
+            _restore(cluster, mine, found)
+            its_log.mark(log.BACK, entry, entry.open)
+
+
+def _listed(mine: Mine, found: States) -> str:
+    """What will be changed where, for whoever owns the machines."""
+    lines = (line for value in mine.values for line in mine.set(value).splitlines())
+    what = f"{mine.name} by turns to {' and '.join(mine.values)}, and back, as {mine.file} says"
+    return "\n".join([f"{', '.join(found)}: {what}", *(f"    {line}" for line in lines)])
+
+
+def _again(mine: Mine, state: str) -> str:
+    """Lines that make a state again without the learner's file: as `back` does, and where that is wrong, as `set`."""
+    set_ = "false"
+    with suppress(LabError):
+        set_ = mine.set(state)
+    back, look, instead = (
+        shlex.join([*SHELL, "-c", lines]) + " </dev/null"
+        for lines in (mine.back(state), mine.look(), set_)
+    )
+    return f'{back} || true\n[ "$({look})" = {shlex.quote(state)} ] || {instead}'
 
 
 def _restore(cluster: Cluster, mine: Mine, found: States) -> None:

@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beowulf import circumstances
+from beowulf import circumstances, variant
 from beowulf.cluster import Cluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
@@ -29,11 +29,12 @@ ASKED = "asked"
 def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     """Ask all nodes while one, drawn by `chance`, is unlike the others, and keep the Record.
 
-    A recorded cluster gives what was kept. LabError where no node can be made unlike.
+    Without `chance`, a learner who has a word of their course always draws the same. A recorded cluster gives what was
+    kept. LabError where no node can be made unlike.
     """
     if isinstance(cluster, RecordedCluster):
         return cluster.record(STUDY, VARIANT)
-    chance = chance or random.Random()
+    chance = chance or variant.chance(f"{STUDY} {VARIANT}")
     here = testbed.parts(cluster)
     if not here:
         raise LabError(
@@ -51,8 +52,10 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
         learner=learner(),
         started=moment(),
     )
-    with changing(cluster, [(ALL[name], here[name])], nodes=[node]) as changes:
-        changes(True)
+    # All that may be drawn is given, so that what is shown beforehand on machines that are really apart tells nothing.
+    turns = [(ALL[each], value) for each, value in sorted(here.items())]
+    with changing(cluster, turns, nodes=[node]) as changes:
+        next(each for each in changes.each if each.knob.name == name)(True)
         made.points = [
             Point(
                 {"question": each.question.name, "when": ASKED},

@@ -33,6 +33,8 @@ UNITS = {
     "_bytes_per_s": "bytes/s",
     "_packets_per_s": "packets/s",
     "_mbit_per_s": "Mbit/s",
+    "_gb_per_s": "GB/s",
+    "_mb_per_s": "MB/s",
     "_percent": "%",
     "_bytes": "bytes",
     "_ms": "ms",
@@ -129,10 +131,11 @@ class Figure:
 
 
 def titled(name: str) -> str:
-    """A column's name as the title of an axis: `half_round_trip_us` is half round trip (µs)."""
+    """A column's name as the title of an axis: `half_round_trip_us` is half round trip (µs), `bytes_per_s` bytes/s."""
     for ending, unit in UNITS.items():
-        if name.endswith(ending):
-            return f"{name.removesuffix(ending).replace('_', ' ')} ({unit})"
+        if f"_{name}".endswith(ending):
+            what = f"_{name}".removesuffix(ending).replace("_", " ").strip()
+            return f"{what} ({unit})" if what else unit
     return name.replace("_", " ")
 
 

@@ -35,3 +35,9 @@ class Complaints(io.TextIOBase):
                 self.said = self.said or line.strip()
             self._to.write(line + "\n")
         return len(text)
+
+    def close(self) -> None:
+        """The program has ended: its last line counts even where it did not end that."""
+        if not self.closed and self._rest:
+            self.write("\n")
+        super().close()

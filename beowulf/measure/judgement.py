@@ -43,6 +43,21 @@ def unjudged(record: Record, claims: Mapping[str, str], trouble: Sequence[str]) 
     ]
 
 
+def unmeasured(record: Record, claim: str, says: str) -> Verdict:
+    """The Verdict on a claim for which the Record has no samples, as after Ctrl-C."""
+    advice = f"`beowulf study {record.study}` measures them; let it run to its end."
+    nothing = "The Record has no samples for it."
+    return verdict(record, claim, says, "inconclusive", nothing, advice=advice)
+
+
+def together(outcomes: Sequence[Outcome]) -> Outcome:
+    """Of parts that have to hold all: one that is contradicted decides, one that cannot be told leaves it open."""
+    for outcome in ("contradicted", "inconclusive"):
+        if outcome in outcomes:
+            return outcome
+    return "holds"
+
+
 def rising(intervals: Sequence[tuple[float, float]]) -> Outcome:
     """Whether each interval lies wholly above the one before; inconclusive while two touch."""
     steps = list(pairwise(intervals))

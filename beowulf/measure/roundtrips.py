@@ -13,8 +13,8 @@ from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.measure.sweep import Curves, adaptive, checked
 from beowulf.measure.table import summarised
+from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 
 if TYPE_CHECKING:
     import pandas as pd

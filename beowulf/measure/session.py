@@ -20,8 +20,8 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.complaints import REFUSED, Complaints
 from beowulf.measure.lines import Lines
+from beowulf.progress import Progress, no_progress
 from beowulf.record import Point, Record, moment
-from beowulf.studies import Progress, no_progress
 
 
 class Session:
@@ -115,7 +115,11 @@ class Session:
         lines, complaints = Lines(self._told), Complaints(sys.stderr)
         try:
             # Lines are read as they come, so that none is lost when the run is stopped.
-            with contextlib.redirect_stdout(lines), contextlib.redirect_stderr(complaints):
+            with (
+                complaints,
+                contextlib.redirect_stdout(lines),
+                contextlib.redirect_stderr(complaints),
+            ):
                 done = mpi.launch(
                     self.cluster,
                     [*prefix, *mpi.prepare(self._ready(program))]

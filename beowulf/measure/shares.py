@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,17 +33,20 @@ class Groups:
     folder: Path
     version: int
 
-    def make(self, name: str, share: float) -> Path:
-        """A group whose processes get that share of a core together."""
+    def make(self, name: str) -> Path:
+        """A group without processes; one that a killed measurement has left is taken again."""
         group = self.folder / name
-        group.mkdir()
+        group.mkdir(exist_ok=True)
+        return group
+
+    def limit(self, group: Path, share: float) -> None:
+        """From now on the group's processes get that share of a core together."""
         quota = round(share * PERIOD_US)
         if self.version == 2:
             (group / "cpu.max").write_text(f"{quota} {PERIOD_US}\n")
         else:
             (group / "cpu.cfs_period_us").write_text(f"{PERIOD_US}\n")
             (group / "cpu.cfs_quota_us").write_text(f"{quota}\n")
-        return group
 
 
 def find(root: Path = ROOT) -> Groups:
@@ -75,18 +78,17 @@ def unlike(cluster: Cluster, shares: Mapping[str, float], root: Path = ROOT) -> 
     if not isinstance(cluster, NamespaceCluster):
         raise LabError(f"Nodes of the kind {cluster.kind} have no shares that could be set.", MEND)
     groups = find(root)
-    made: list[Path] = []
-    try:
-        for node, share in shares.items():
-            made.append(groups.make(f"beowulf-{cluster.rack.process.pid}-{node}", share))
-            for process in processes_of(cluster, node):
-                _move(process, made[-1])
+    with ExitStack() as made:
+        try:
+            for node, share in shares.items():
+                group = groups.make(f"beowulf-{cluster.rack.process.pid}-{node}")
+                made.callback(_dissolve, group, groups.folder)
+                groups.limit(group, share)
+                for process in processes_of(cluster, node):
+                    _move(process, group)
+        except OSError as error:
+            raise LabError(f"A control group cannot be set up: {error.strerror}.", MEND) from error
         yield
-    except OSError as error:
-        raise LabError(f"A control group cannot be set up: {error.strerror}.", MEND) from error
-    finally:
-        for group in made:
-            _dissolve(group, groups.folder)
 
 
 def processes_of(cluster: NamespaceCluster, node: str) -> list[int]:
@@ -116,6 +118,10 @@ def _dissolve(group: Path, into: Path) -> None:
             time.sleep(0.01)  # a process that ends is in its group until it is gone
         else:
             return
+    raise LabError(
+        f"The control group {group.name} is not empty after {LONGEST_S:g} s, so its node stays slow.",
+        "`beowulf down`, then `beowulf up`.",
+    )
 
 
 def _move(process: int, group: Path) -> None:

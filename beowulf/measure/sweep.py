@@ -49,7 +49,7 @@ def checked(sizes: Sequence[object], ranks: int = 2) -> list[int]:
     """`sizes` as whole numbers; UsageError for what is no size of a message or exceeds the memory."""
     if not sizes:
         raise UsageError("There is no size to measure.", "Give one or more sizes in bytes.")
-    free = int(circumstances.now()["memory_available_bytes"])
+    free = circumstances.memory_available_bytes()
     found = []
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int):

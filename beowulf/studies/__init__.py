@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from beowulf.errors import LabError, UsageError
+from beowulf.progress import Progress as Progress  # every file of a study names them
+from beowulf.progress import no_progress as no_progress
 
 if TYPE_CHECKING:
     from beowulf.cluster import Cluster
@@ -49,13 +51,6 @@ STUDIES = {
     "L1": "l1_latency_budget",
     "L2": "l2_applications",
 }
-
-# told: how much is done, of how much, and what is being done
-Progress = Callable[[float, float, str], None]
-
-
-def no_progress(done: float, of: float, what: str) -> None:
-    """Tell nobody."""
 
 
 class Study(Protocol):

@@ -16,7 +16,7 @@ from beowulf import mpi, places
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, rising, unjudged, verdict
+from beowulf.measure.judgement import need_study, rising, together, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.session import Session
 from beowulf.record import Point, Record
@@ -206,14 +206,7 @@ def _climbs(record: Record, claim: str, steps: Sequence[Row], bad: list[str]) ->
 
 def _carried(record: Record, found: dict[str, Row], bad: list[str]) -> Verdict:
     pairs = [(found[name], found[f"RPC/{name}"]) for name in ("UDP", "TCP")]
-    outcomes = [rising([(a.low, a.high), (b.low, b.high)]) for a, b in pairs]
-    outcome: Outcome = (
-        "contradicted"
-        if "contradicted" in outcomes
-        else "inconclusive"
-        if "inconclusive" in outcomes
-        else "holds"
-    )
+    outcome = together([rising([(a.low, a.high), (b.low, b.high)]) for a, b in pairs])
     said = ", ".join(f"{b.name} takes {b.median / a.median:.2f} times {a.name}" for a, b in pairs)
     numbers = {b.name: b.median / a.median for a, b in pairs}
     return verdict(record, "calls-cost-more", CARRIED, outcome, said, numbers=numbers, trouble=bad)

@@ -34,14 +34,16 @@ def measure(
     quick: bool = False,
     progress: Progress = no_progress,
 ) -> Record:
-    """Capture at the switch for a minute (10 s if `quick`) while nothing of ours runs."""
+    """Capture for a minute (10 s if `quick`) while nothing of ours runs: at the switch, where it shows itself."""
     started, before = moment(), circumstances.now()
+    # A switch between real machines shows its packets to nobody.
+    where = "switch" if cluster.kind == "namespaces" else cluster.nodes[0]
     seconds = QUICK_ELAPSED_S if quick else ELAPSED_S
     folder.mkdir(parents=True, exist_ok=True)
     named = Record(study=ID, started=started).file_name
     file = reserve((folder / named).with_suffix(".pcapng"))
     try:
-        with cluster.capture(file) as wire:
+        with cluster.capture(file, where=where) as wire:
             began = time.monotonic()
             while (passed := time.monotonic() - began) < seconds:
                 progress(passed, seconds, "listening to the idle wire")
@@ -53,7 +55,7 @@ def measure(
         study=ID,
         program={"name": "", "arguments": [], "sha256": ""},
         sweep={"seconds": seconds},
-        points=[Point({"where": "switch"}, facts=wire.summary())],
+        points=[Point({"where": where}, facts=wire.summary())],
         cluster=dict(cluster.describe()),
         circumstances={"before": before, "after": circumstances.now()},
         versions=circumstances.versions(),

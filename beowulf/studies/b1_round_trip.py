@@ -47,7 +47,8 @@ def measure(
 
     `adaptive`, sizes come in between where a time leaves the line between its neighbours.
     """
-    plan = Plan([("pingpong", 2)], PROTOCOLS, sizes or PAPER_A_SMALL, OVERLAP_BYTES)
+    sizes = PAPER_A_SMALL if sizes is None else sizes
+    plan = Plan([("pingpong", 2)], PROTOCOLS, sizes, OVERLAP_BYTES)
     return sweep(ID, cluster, folder, plan, quick=quick, refined=adaptive, progress=progress)
 
 

@@ -15,30 +15,24 @@ from typing import TYPE_CHECKING, Any
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.measure.roundtrips import HALF
 from beowulf.measure.session import Session
 from beowulf.measure.socket_buffers import socket_buffers
 from beowulf.measure.statistics import Ratio, ratio, summary
 from beowulf.record import Point, Record
 from beowulf.studies.overlap import EAGER_LIMIT
-from beowulf.studies.wire_costs import (
-    Panel,
-    each,
-    observed,
-    size_text,
-)
+from beowulf.studies.wire_costs import Panel, each, observed, size_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PART = "buffers"
-HALF = "half_round_trip_us"
 KB = 1024
 SIZES = (KB, 8 * KB, 64 * KB, 256 * KB)
 LAUNCHES, CHUNKS = 3, 10
 QUICK_LAUNCHES, QUICK_CHUNKS = 1, 12
-EXCHANGES_A_CHUNK = {
-    KB: 6
-}  # some half a millisecond; of longer messages, one exchange lasts that long
+# Some half a millisecond; of longer messages, one exchange lasts that long.
+EXCHANGES_A_CHUNK = {KB: 6}
 TAG = 100  # of the first size; a size has two tags, the second for what is not timed
 HEADER_BYTES = 32  # of MPICH's, the fields that count against the eager limit
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from beowulf.errors import LabError
 from beowulf.measure import quality
-from beowulf.measure.judgement import verdict
+from beowulf.measure.judgement import unmeasured, verdict
+from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
 from beowulf.studies.buffer_sizes import (
     EARLY,
-    HALF,
     KB,
     LATE,
     OWN,
@@ -21,7 +21,7 @@ from beowulf.studies.buffer_sizes import (
     counted,
     sizes,
 )
-from beowulf.studies.overlap import unmeasured, with_same_limit
+from beowulf.studies.overlap import with_same_limit
 from beowulf.studies.wire_costs import ALIKE, readable, size_text, slower, times, unseen
 from beowulf.verdict import Outcome, Verdict
 

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 from beowulf import places
 from beowulf.errors import LabError
 from beowulf.measure import quality
-from beowulf.measure.judgement import verdict
+from beowulf.measure.judgement import unmeasured, verdict
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio, ratio, summary
 from beowulf.record import Point, Record
-from beowulf.studies.overlap import unmeasured
 from beowulf.studies.wire_costs import (
     ALIKE,
     Observed,

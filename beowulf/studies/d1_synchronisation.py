@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study
+from beowulf.measure.judgement import need_study, unmeasured, verdict
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.table import table
@@ -32,10 +32,8 @@ from beowulf.studies.overlap import (
     Way,
     allowed,
     chosen,
-    judged,
     kb,
     launch,
-    unmeasured,
     with_same_limit,
 )
 from beowulf.verdict import Outcome, Verdict
@@ -166,7 +164,7 @@ def _verdict(
         outcome = "inconclusive"
         advice = "Let the work last longer against the message, and leave the machine alone."
     numbers = {"place": found.median, "low": found.low, "high": found.high, "n": found.n}
-    return judged(record, name, says, outcome, evidence, advice, numbers)
+    return verdict(record, name, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def paper_table(record: Record) -> pd.DataFrame:

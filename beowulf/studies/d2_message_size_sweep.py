@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study
+from beowulf.measure.judgement import need_study, unmeasured, verdict
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.measure.table import summarised
@@ -34,9 +34,7 @@ from beowulf.studies.overlap import (
     Way,
     allowed,
     chosen,
-    judged,
     kb,
-    unmeasured,
     with_same_limit,
 )
 from beowulf.verdict import Outcome, Verdict
@@ -127,7 +125,7 @@ def _step(record: Record, way: Way, cluster: str, expected: tuple[int, int]) -> 
     evidence = f"{_told(seen)}; the eager limit was set to {way.limit_bytes:,} bytes"
     numbers = {"below": seen[0], "above": seen[1]} if seen else {}
     numbers |= {"limit_bytes": way.limit_bytes}
-    return judged(record, claim, says, outcome, evidence, advice, numbers)
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def _no_step(record: Record, way: Way, how: str) -> Verdict:
@@ -152,7 +150,7 @@ def _no_step(record: Record, way: Way, how: str) -> Verdict:
         # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
         numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
         evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that of {ONE_USER.says}"
-    return judged(record, claim, says, outcome, evidence, advice, numbers)
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def _sender_s(record: Record, way: Way) -> float:

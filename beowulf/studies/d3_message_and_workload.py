@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study
+from beowulf.measure.judgement import need_study, unmeasured, verdict
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio, ratio, summary
 from beowulf.record import Record
@@ -32,12 +32,10 @@ from beowulf.studies.overlap import (
     Way,
     allowed,
     chosen,
-    judged,
     kb,
     launch,
     sweep_arguments,
     swept,
-    unmeasured,
     with_same_limit,
 )
 from beowulf.verdict import Outcome, Verdict
@@ -128,7 +126,7 @@ def _verdict(record: Record, size: int) -> Verdict:
         f" n = {found.n}"
     )
     numbers = {"percent": found.percent, "low": found.low, "high": found.high, "n": found.n}
-    return judged(record, claim, says, outcome, evidence, advice, numbers)
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
@@ -162,7 +160,7 @@ def _twin(record: Record, size: int) -> Verdict:
         for part, each in found.items()
     )
     numbers = {part: each.median for part, each in found.items()}
-    return judged(record, claim, says, outcome, evidence, advice, numbers)
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:

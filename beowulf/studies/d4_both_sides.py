@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study
+from beowulf.measure.judgement import need_study, unmeasured, verdict
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress, overlap
 from beowulf.studies.d5_improvement import (
@@ -32,9 +32,7 @@ from beowulf.studies.overlap import (
     Amount,
     Way,
     allowed,
-    judged,
     kb,
-    unmeasured,
     with_same_limit,
 )
 from beowulf.verdict import Outcome, Verdict
@@ -102,7 +100,7 @@ def _gains(record: Record, size: int, rank: int) -> Verdict:
         advice = "Zero lies within the interval: take more samples on a quieter machine."
     evidence = f"{found.says} by equation 1, negative being better; n = {found.n}"
     numbers = {"percent": found.percent, "low": found.low, "high": found.high, "n": found.n}
-    return judged(record, claim, says, outcome, evidence, advice, numbers)
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def _less(record: Record, rank: int) -> Verdict:
@@ -116,7 +114,7 @@ def _less(record: Record, rank: int) -> Verdict:
     advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
     evidence = f"{kb(SMALL)}: {small.says}; {kb(LARGE)}: {large.says}"
     numbers = {"small_percent": small.percent, "large_percent": large.percent}
-    return judged(record, claim, says, outcome, evidence, advice, numbers)
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:

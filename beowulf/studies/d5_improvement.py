@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study
+from beowulf.measure.judgement import need_study, unmeasured, verdict
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress, overlap
@@ -35,9 +35,7 @@ from beowulf.studies.overlap import (
     Way,
     allowed,
     chosen,
-    judged,
     kb,
-    unmeasured,
     with_same_limit,
 )
 from beowulf.verdict import Outcome, Verdict
@@ -228,7 +226,7 @@ def _verdict(
     numbers: Mapping[str, float],
 ) -> Verdict:
     advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
-    return judged(record, claim, says, outcome, evidence, advice, numbers)
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def formulas(record: Record) -> pd.DataFrame:

@@ -32,12 +32,12 @@ from beowulf.measure.sweep import powers_of_two, steps
 from beowulf.measure.wire import payload_mbit_per_s
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
+from beowulf.studies.overlap import EAGER_LIMIT
 from beowulf.verdict import Outcome, Verdict
 
 ID = "E1"
 TITLE = "Latency and rate: T(n) = alpha + n / beta, and the eager limit"
 
-EAGER = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 LIMITS = (16_384, 65_536, 131_072)  # paper D's MPICH2 and MPICH1, and MPICH's default
 LAST_BYTES = 1024 * 1024
 PARTS = 8  # around a limit, the sizes rise by this part of it
@@ -84,7 +84,7 @@ def measure(
                     around(limit),
                     passes=passes,
                     launch=launch,
-                    environment={EAGER: str(limit)},
+                    environment={EAGER_LIMIT: str(limit)},
                     at={"sweep": "even", "limit_bytes": limit},
                 )
     return session.record()

@@ -25,7 +25,7 @@ from beowulf.studies.knob_gains import (
     says,
     table,
 )
-from beowulf.tuning.change import changing
+from beowulf.tuning.change import Changes, changing
 from beowulf.tuning.cycle import Length, compare
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.testbed import (
@@ -55,12 +55,12 @@ def measure(
 ) -> Record:
     """Take away one part of the testbed's state, then all of it, each in turns with the whole of it.
 
-    With `host`, this machine's own knobs that the paper has are turned too, each alone.
+    With `host`, this machine's own knobs that the paper has are turned too, each alone; PCs and VMs have their own.
     """
     need_nodes(cluster, 2)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
     absent, here = absent_knobs(cluster, host=host), parts(cluster)
-    own = machines_parts(absent) if host else {}
+    own = machines_parts(absent)
     planned = launches * (len(here) + len(own) + (2 if len(here) > 1 else 0))
     told = {"testbed": here, "machine": own, "launches": launches}
     with Session(
@@ -84,16 +84,15 @@ def _one_launch(
 ) -> None:
     """Each part alone; all together; and the firewall once more, when nothing else is left."""
     nodes = session.cluster.nodes[:2]
-    with changing(
-        session.cluster, [(ALL[name], value) for name, value in testbed.items()], nodes=nodes
-    ) as changes:
-        made = {each.knob.name: each for each in changes.each}
-        changes(True)
+    turns = [(ALL[name], value) for name, value in (testbed | own).items()]
+    with changing(session.cluster, turns, nodes=nodes) as changes:
+        turned = {each.knob.name: each for each in changes.each}
+        made = {name: turned[name] for name in testbed}
+        Changes(list(made.values()))(True)
         for name, part in made.items():
             compare(session, away(part), at=_at(name, ALONE, launch), length=length)
-        for name, value in own.items():
-            with changing(session.cluster, [(ALL[name], value)]) as turned:
-                compare(session, turned, at=_at(name, ALONE, launch), length=length)
+        for name in own:
+            compare(session, turned[name], at=_at(name, ALONE, launch), length=length)
         if len(made) > 1:
             compare(session, away(*made.values()), at=_at(TOGETHER, ALONE, launch), length=length)
             made[MODERATION](False)
@@ -124,6 +123,6 @@ def picture(record: Record) -> Figure:
             for each in found
         ],
         title=f"Taken away from the testbed ({testbed})",
-        value_title="half round trip, change (%)",
+        value_title="half round trip, change (%): median of the pairs",
     )
     return replace(drawn, table=table(found))

@@ -19,7 +19,7 @@ from beowulf.measure.session import Session
 from beowulf.record import Point, Record
 from beowulf.studies import Progress, no_progress
 from beowulf.studies.e6_knobs import QUICK_LENGTH
-from beowulf.studies.knob_gains import TOGETHER, gain, gains, table
+from beowulf.studies.knob_gains import TOGETHER, gain, gains, medians, table
 from beowulf.tuning import checklist
 from beowulf.tuning.change import Changes, changing
 from beowulf.tuning.checklist import Answers
@@ -183,15 +183,13 @@ def _gains(record: Record) -> Verdict:
         seen = f"nothing was kept: {said}" if said else "nothing was changed"
         return verdict(record, "procedure-gains", GAINS, outcome, seen, trouble=bad)
     decided: dict[str, Outcome] = {"faster": "holds", "inconclusive": "inconclusive"}
-    change = found.percent
     return verdict(
         record,
         "procedure-gains",
         GAINS,
         decided.get(found.decision, "contradicted"),
-        f"{said}: half a round trip from {found.before.median:.1f} to {found.after.median:.1f} us,"
-        f" {change.median:+.1f} % ({change.low:+.1f} to {change.high:+.1f})",
-        numbers={"percent": change.median},
+        f"{said}: half a round trip {medians(found)}",
+        numbers={"percent": found.percent.median},
         trouble=bad,
     )
 
@@ -213,6 +211,6 @@ def picture(record: Record) -> Figure:
             for each in found
         ],
         title="The procedure, step by step",
-        value_title="half round trip, change (%)",
+        value_title="half round trip, change (%): median of the pairs",
     )
     return replace(drawn, table=table(found))

@@ -10,7 +10,17 @@ from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Ratio, Summary, ratio, summary
 from beowulf.record import Point, Record
-from beowulf.tuning.cycle import AFTER, BEFORE, Decision, Described, decide, described, pairs
+from beowulf.tuning.cycle import (
+    AFTER,
+    BEFORE,
+    Decision,
+    Described,
+    decide,
+    described,
+    otherwise,
+    pairs,
+    told,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +41,11 @@ class Gain:
     before: Described
     after: Described
     decision: Decision
+
+    @property
+    def means_say_otherwise(self) -> bool:
+        """Whether the two means, which paper E prints, say otherwise than the pairs, which decide."""
+        return otherwise(self.before.mean, self.after.mean, self.ratio)
 
 
 def gains(record: Record) -> list[Gain]:
@@ -74,6 +89,11 @@ def says(found: Gain) -> str:
     return found.knob if found.way == ALONE else f"{found.knob} {found.way}"
 
 
+def medians(found: Gain) -> str:
+    """The change of the pairs, and the medians of all samples beside it."""
+    return told(found.ratio, found.before.median, found.after.median)
+
+
 def table(found: Sequence[Gain]) -> pd.DataFrame:
     """Paper E's table 3: mean and deviation before and after, and the percentiles beside them."""
     import pandas as pd
@@ -86,7 +106,9 @@ def table(found: Sequence[Gain]) -> pd.DataFrame:
             row |= {f"p{p}_{state}_us": value for p, value in seen.percentiles.items()}
         change = each.percent
         row |= {"change_percent": change.median, "low": change.low, "high": change.high}
-        rows.append({**row, "n": each.before.n + each.after.n, "decision": each.decision})
+        row |= {"pairs": each.ratio.n, "n": each.before.n + each.after.n}
+        means = "say otherwise" if each.means_say_otherwise else "agree"
+        rows.append({**row, "decision": each.decision, "means": means})
     return pd.DataFrame(rows)
 
 

@@ -9,7 +9,7 @@ from beowulf.measure.judgement import unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies.knob_gains import ALONE, LATER, TOGETHER, Gain, absent, gain, says
+from beowulf.studies.knob_gains import ALONE, LATER, TOGETHER, Gain, absent, gain, medians, says
 from beowulf.tuning.testbed import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
 from beowulf.verdict import Outcome, Verdict
 
@@ -159,10 +159,7 @@ def _together(record: Record, bad: Sequence[str]) -> Verdict:
     if not found:
         return _not_here(record, name, FAR_LOWER, MODERATION)
     paper = _published(TOGETHER, "mean latency")
-    seen = (
-        f"{_change(found)}, from {found.before.median:.1f} to {found.after.median:.1f} us (medians);"
-        f" paper E: {paper:+.0f} %"
-    )
+    seen = f"{medians(found)}; paper E: {paper:+.0f} %"
     low, high = paper - ABOUT_PERCENT, paper + ABOUT_PERCENT
     outcome: Outcome = "inconclusive"
     if low <= found.percent.low and found.percent.high <= high:

@@ -22,7 +22,7 @@ from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.studies.states import AFTER, BEFORE, FEWEST_PAIRS, gain, turns
-from beowulf.suites.npb import BENCHMARKS
+from beowulf.suites.npb import BENCHMARKS, result
 from beowulf.tuning import testbed
 from beowulf.verdict import Outcome, Verdict
 
@@ -76,10 +76,8 @@ def measure(
 def _kernel(session: Session, name: str, launch: int, state: str) -> None:
     at = {"kernel": name, "state": state}
     lines = session.launch(BENCHMARKS[name].source, RANKS, [LETTER], launch=launch, at=at)
-    results = [line for line in lines if line["kind"] == "result"]
-    if len(results) != 1 or not results[0].get("verified"):
-        raise LabError(f"{name} class {LETTER} ended without a verified result.", "Run it again.")
-    session.add({**at, "launch": launch}, TIME, [float(results[0]["seconds"])])
+    seconds = float(result(lines, name, LETTER)["seconds"])
+    session.add({**at, "launch": launch}, TIME, [seconds])
 
 
 def found(record: Record) -> dict[str, Ratio]:
@@ -169,7 +167,7 @@ def picture(record: Record) -> Figure:
     drawn = intervals(
         values,
         title="The testbed's state taken away: ping-pong and kernels",
-        value_title="time, change (%)",
+        value_title="time, change (%): median of the pairs",
     )
     rows = [{"what": name, **vars(each)} for name, each in known.items()]
     return replace(drawn, table=pd.DataFrame(rows))

@@ -20,7 +20,7 @@ from beowulf.measure.session import Session
 from beowulf.measure.table import table
 from beowulf.record import Record
 from beowulf.studies import Progress
-from beowulf.verdict import Outcome, Verdict
+from beowulf.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from beowulf.cluster import Cluster
 
 KB = 1024  # in paper D: 10,000 ints are 39.06 KB
-PAPER_KB = 40_000 / KB
 
 EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 PROGRESS_THREAD = "MPIR_CVAR_ASYNC_PROGRESS"
@@ -160,21 +159,6 @@ def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
     return table(replace(record, points=record.select(**at)), quantity)
 
 
-def judged(
-    record: Record,
-    claim: str,
-    says: str,
-    outcome: Outcome,
-    evidence: str,
-    advice: str = "",
-    numbers: Mapping[str, Any] | None = None,
-) -> Verdict:
-    """A Verdict on this Record, before anybody has asked whether the circumstances allow one."""
-    return Verdict(
-        record.study, claim, says, outcome, evidence, advice, dict(numbers or {}), [record.digest]
-    )
-
-
 def allowed(
     record: Record, quantity: str, verdicts: Sequence[Verdict], alike: float = 0.0
 ) -> list[Verdict]:
@@ -191,20 +175,6 @@ def allowed(
         else verdict(record, v.claim, v.says, v.outcome, v.evidence, numbers=v.numbers, trouble=bad)
         for v in verdicts
     ]
-
-
-def unmeasured(record: Record, claim: str, says: str) -> Verdict:
-    """The Verdict on a claim for which the Record has no samples, as after Ctrl-C."""
-    return Verdict(
-        record.study,
-        claim,
-        says,
-        "inconclusive",
-        "The Record has no samples for it.",
-        f"`beowulf study {record.study}` measures them; let it run to its end.",
-        {},
-        [record.digest],
-    )
 
 
 def other_library(record: Record) -> str:

@@ -8,11 +8,10 @@ from typing import Any
 
 from beowulf.errors import LabError
 from beowulf.measure import quality
-from beowulf.measure.judgement import rising, verdict
+from beowulf.measure.judgement import rising, unmeasured, verdict
 from beowulf.measure.speedup import karp_flatt
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Record
-from beowulf.studies.overlap import unmeasured
 from beowulf.studies.parallel_tables import (
     DURATION,
     PAPERS,

@@ -11,7 +11,7 @@ from beowulf.capture.costs import COLUMNS, costs
 from beowulf.measure.judgement import verdict
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio
-from beowulf.record import Record, reserve
+from beowulf.record import Record, reserve, stamp
 from beowulf.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def observed(session: Session) -> Iterator[Observed]:
     import pandas as pd
 
     seen = Observed(pd.DataFrame(), {})
-    stamp = "".join(letter for letter in session.started if letter.isalnum() or letter == ".")
-    file = reserve(session.folder / f"{session.study}-{stamp}-now.pcapng")
+    file = reserve(session.folder / f"{session.study}-{stamp(session.started)}-now.pcapng")
     try:
         with session.cluster.capture(file, snap_bytes=WHOLE_FRAME_BYTES) as wire:
             yield seen

@@ -27,8 +27,9 @@ from beowulf.capture.packets import Packets
 from beowulf.capture.protocols import members
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure.roundtrips import HALF
 from beowulf.measure.session import Session
-from beowulf.record import Record, reserve
+from beowulf.record import Record, reserve, stamp
 from beowulf.studies import Progress
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from beowulf.capture.wire import Capture
 
-HALF = "half_round_trip_us"
 RANKS = 4
 TAG = 600  # of what is timed; the next one is that of warm-up and lead-in
 CHUNKS = 30
@@ -129,8 +129,7 @@ def converse(
 
 def _observe(session: Session, talk: Talk, number: int) -> None:
     """One launch under a capture: its samples and what was on the wire become a Point."""
-    stamp = "".join(letter for letter in session.started if letter.isalnum() or letter == ".")
-    name = f"{session.study}-{stamp}-{talk.file_part}.pcapng"
+    name = f"{session.study}-{stamp(session.started)}-{talk.file_part}.pcapng"
     file = reserve(session.folder / name)
     wire = session.cluster.capture(file)
     kept = number == 0 and talk.overlap_bytes == 0

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError
 from beowulf.measure import quality
-from beowulf.measure.judgement import verdict
+from beowulf.measure.judgement import together, verdict
+from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Ratio, Summary, ratio, summary
 from beowulf.record import Record
-from beowulf.studies.wire_shares import HALF, rows
+from beowulf.studies.wire_shares import rows
 from beowulf.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -113,14 +114,6 @@ def _beyond(low: float, high: float, threshold: float) -> Outcome:
     if low > threshold:
         return "holds"
     return "contradicted" if high <= threshold else "inconclusive"
-
-
-def together(outcomes: Sequence[Outcome]) -> Outcome:
-    """Of parts that have to hold all: one that is contradicted decides, one that cannot be told leaves it open."""
-    for outcome in ("contradicted", "inconclusive"):
-        if outcome in outcomes:
-            return outcome
-    return "holds"
 
 
 def in_points(found: Summary) -> str:

@@ -116,9 +116,12 @@ def run(
     refuse_too_large(problem, has.memory_bytes)
     words = launcher(hosts, crowded=len(hosts) > has.cores, brief=brief)
     folder = _prepare(cluster, problem)
-    complaints = Complaints(sys.stderr)
     try:
-        with contextlib.redirect_stdout(Sections(told)), contextlib.redirect_stderr(complaints):
+        with (
+            Complaints(sys.stderr) as complaints,
+            contextlib.redirect_stdout(Sections(told)),
+            contextlib.redirect_stderr(complaints),
+        ):
             done = mpi.launch(
                 cluster,
                 [HPCC],

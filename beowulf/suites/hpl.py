@@ -18,7 +18,6 @@ from beowulf.suites.hpcc_results import Results
 from beowulf.suites.problem import Problem, of_memory, of_size
 
 DEFAULT_SIZE, QUICK_SIZE = 2400, 960
-DEFAULT_RUNS = 3
 PLAIN_BLAS = ("/blas/libblas", "/libblas.so.3.")
 
 

@@ -261,15 +261,13 @@ def run(
         prefix=profile.prefix(layer) if profiled else (),
         timeout_s=timeout_s,
     )
-    results = [line for line in lines if line["kind"] == "result"]
-    if len(results) != 1 or not results[0].get("verified"):
-        raise LabError(f"{name} class {letter} ended without a verified result.", "Run it again.")
+    found = result(lines, name, letter)
     return Run(
         name,
         letter,
         ranks,
-        float(results[0]["seconds"]),
-        float(results[0]["mops"]),
+        float(found["seconds"]),
+        float(found["mops"]),
         True,
         tuple(
             {key: line[key] for key in line if key != "kind"}
@@ -278,3 +276,11 @@ def run(
         ),
         profile.profile(lines) if profiled else None,
     )
+
+
+def result(lines: Sequence[Mapping[str, Any]], name: str, letter: str) -> Mapping[str, Any]:
+    """The line with the verified result among the lines of a run; LabError when there is none."""
+    results = [line for line in lines if line["kind"] == "result"]
+    if len(results) != 1 or not results[0].get("verified"):
+        raise LabError(f"{name} class {letter} ended without a verified result.", "Run it again.")
+    return results[0]

@@ -49,11 +49,6 @@ class Problem:
         return int(MATRIX_COPIES * self.matrix_bytes) + self.ranks * RANK_BYTES
 
     @property
-    def operations(self) -> float:
-        """The floating point operations that HPL counts for one solution: 2/3 n^3 + 3/2 n^2."""
-        return 2 / 3 * self.n**3 + 3 / 2 * self.n**2
-
-    @property
     def text(self) -> str:
         """The file hpccinf.txt."""
         sizes = " ".join([str(self.n)] * self.runs)

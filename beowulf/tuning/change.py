@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from beowulf.cluster import Cluster
+from beowulf.cluster import Cluster, connections
 from beowulf.errors import LabError
-from beowulf.tuning import log, machines
-from beowulf.tuning.knob import HOST, Knob
-from beowulf.tuning.knobs import ALL
+from beowulf.tuning import log, machines, shown
+from beowulf.tuning.knob import HOST, SWITCH, Knob
 from beowulf.tuning.log import Entry, Log
 
 
@@ -24,7 +23,7 @@ class Change:
         self, cluster: Cluster | None, knob: Knob, value: str, nodes: Sequence[str] = ()
     ) -> None:
         self.cluster, self.knob, self.value = cluster, knob, knob.accepted(value)
-        if knob.on_host and os.geteuid() != 0:
+        if machines.belongs_here(cluster, knob) and os.geteuid() != 0:
             raise LabError(
                 f"Only root may turn {knob.name}, which belongs to this machine; nothing was changed.",
                 "Put `sudo` before the command.",
@@ -37,7 +36,8 @@ class Change:
             )
         if why := knob.misfit(cluster, self.value):
             raise LabError(why)
-        others = set(cluster.nodes) - set(nodes) if cluster and nodes else set()
+        some = nodes if not knob.together else ()
+        others = set(cluster.nodes) - set(some) if cluster and some else set()
         self.before = machines.read(cluster, [knob])[knob.name]
         if absent := next((each.absent for each in self.before.values() if each.absent), ""):
             raise LabError(f"{knob.title}: {absent}")
@@ -52,6 +52,11 @@ class Change:
     def changes_nothing(self) -> bool:
         """Whether every place has this value already."""
         return all(each.value == self.value for each in self.before.values())
+
+    @property
+    def listed(self) -> str:
+        """What it will change at which places, for a person; empty where nothing is to be done."""
+        return shown.coming(self.cluster, self.knob, self.value, self.before)
 
     def __call__(self, on: bool) -> None:
         """Put it in or take it out, everywhere; LabError where it did not take."""
@@ -107,12 +112,17 @@ class Changes:
 
 @contextmanager
 def changing(
-    cluster: Cluster | None, turns: Sequence[tuple[Knob, str]], *, nodes: Sequence[str] = ()
+    cluster: Cluster | None,
+    turns: Sequence[tuple[Knob, str]],
+    *,
+    nodes: Sequence[str] = (),
+    agree: Callable[[str], None] = shown.tell,
 ) -> Iterator[Changes]:
     """Within this context these knobs can be turned; afterwards all is as it was before, unless it was kept.
 
-    With `nodes`, only these are changed until then: those that measure it. LabError where a knob is absent, or
-    somebody else is turning knobs at the same time.
+    With `nodes`, only these are changed until then: those that measure it. On machines that are really apart, `agree`
+    is told first what will be changed, each change once. LabError where a knob is absent, or somebody else is turning
+    knobs at the same time.
     """
     logs = {each.file: each for each in (log_for(cluster, knob) for knob, _ in turns)}
     with ExitStack() as ends:
@@ -120,6 +130,7 @@ def changing(
             ends.enter_context(each.held())
             _clear(cluster, each)
         changes = Changes([Change(cluster, knob, value, nodes) for knob, value in turns])
+        shown.first(cluster, [change.listed for change in changes.each], agree)
         for change in changes.each:  # the last one ends first
             ends.callback(change.end)
         yield changes
@@ -127,7 +138,7 @@ def changing(
 
 def log_for(cluster: Cluster | None, knob: Knob) -> Log:
     """The log that a change of this knob belongs into."""
-    if knob.on_host:
+    if machines.belongs_here(cluster, knob):
         return log.of_host()
     if cluster is None:
         raise LabError("No cluster runs.", "`beowulf up` boots one.")
@@ -137,22 +148,48 @@ def log_for(cluster: Cluster | None, knob: Knob) -> Log:
 def put_back(cluster: Cluster | None, its_log: Log, entry: Entry) -> list[str]:
     """Put back what one change found, wherever that is still open; the places that are down and have to wait.
 
-    What was changed on this machine before its last boot has gone with it, and is only marked.
+    What was changed on this machine before its last boot has gone with it, and is only marked. LabError for a place
+    that answers and could not be put back; the others are, and it is remembered.
     """
-    waiting = [place for place in entry.open if place in (cluster.dead_nodes() if cluster else ())]
+    waiting = _away(cluster, entry.open)
     ready = [place for place in entry.open if place not in waiting]
     rebooted = ready == [HOST] and entry.boot != log.boot()
-    if ready and not rebooted:
-        knob = ALL[entry.knob]
-        now = machines.read(cluster, [knob], ready)[knob.name]
-        was = {place: entry.before[place].state for place in ready}
-        # What is as it was is not touched: a change that failed need not be one that can be made.
-        _back(cluster, knob, entry, [p for p in ready if not knob.restored(now[p].state, was[p])])
-    if ready:
-        its_log.mark(log.BACK, entry, ready)
-    if waiting and not entry.asked:
+    failed = {} if rebooted else _restored(cluster, entry, ready)
+    if done := [place for place in ready if place not in failed]:
+        its_log.mark(log.BACK, entry, done)
+    if (waiting or failed) and not entry.asked:
         its_log.mark(log.ASKED, entry)
+    # That a machine has just been switched off is noticed when it is spoken to.
+    waiting += _away(cluster, failed)
+    for place, trouble in failed.items():
+        if place not in waiting:
+            raise trouble
     return waiting
+
+
+def _away(cluster: Cluster | None, places: Iterable[str]) -> list[str]:
+    """The nodes among these places that cannot be reached, or are not of this cluster any more."""
+    nodes = [place for place in places if place not in (HOST, SWITCH)]
+    if cluster is None or not nodes:
+        return []
+    dead = cluster.dead_nodes()
+    return [node for node in nodes if node in dead or node not in cluster.nodes]
+
+
+def _restored(cluster: Cluster | None, entry: Entry, places: Sequence[str]) -> dict[str, LabError]:
+    """Put these places back, the switch first; for each where that failed, why."""
+    knob = entry.turned
+
+    def restore(place: str) -> None:
+        now = machines.read(cluster, [knob], [place])[knob.name][place]
+        # What is as it was is not touched: a change that failed need not be one that can be made.
+        if not knob.restored(now.state, entry.before[place].state):
+            _back(cluster, knob, entry, [place])
+
+    failed: dict[str, LabError] = {}
+    for part in ([p for p in places if p == SWITCH], [p for p in places if p != SWITCH]):
+        failed |= connections.everywhere(part, restore)[1]
+    return failed
 
 
 def clear(cluster: Cluster) -> None:
@@ -184,11 +221,8 @@ def put_all_back(
     return waiting
 
 
-def _back(
-    cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str] | None = None
-) -> None:
-    chosen = entry.open if where is None else where
-    lines = {place: knob.back(entry.before[place].state, place) for place in chosen}
+def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str]) -> None:
+    lines = {place: knob.back(entry.before[place].state, place) for place in where}
     for place, now in machines.turn(cluster, knob, lines).items():
         if not knob.restored(now.state, entry.before[place].state):
             raise LabError(

@@ -45,6 +45,8 @@ TURNS = (BEFORE, AFTER, AFTER, BEFORE)  # a block of visits
 MARGIN = 0.05
 # A cycle that goes on looks at its data many times, and an interval of 95 % soon lies to one side of 1 by chance.
 SURE = 0.99
+# Of two figures of all samples, which a busy machine disturbs, beside the pairs of undisturbed visits.
+OTHERWISE = "these say otherwise: what disturbs is in them; the pairs decide"
 UNDISTURBED = 10  # the percentile of a visit's samples that stands for it
 PERCENTILES = (5, 25, 50, 75, 95)
 
@@ -88,12 +90,8 @@ class Comparison:
     decision: Decision
 
     def __str__(self) -> str:
-        found = self.ratio
-        return (
-            f"{self.decision}: {described(self.before).median:.2f} us before,"
-            f" {described(self.after).median:.2f} us after, {100 * (found.median - 1):+.1f} %"
-            f" ({100 * (found.low - 1):+.1f} to {100 * (found.high - 1):+.1f})"
-        )
+        before, after = described(self.before).median, described(self.after).median
+        return f"{self.decision}: {told(self.ratio, before, after)}"
 
 
 def compare(
@@ -153,6 +151,22 @@ def decided(found: Ratio, sure: Ratio, margin: float = MARGIN) -> Decision:
     if sure.high < 1 and found.median < 1 / (1 + margin):
         return "faster"
     return "inconclusive"
+
+
+def told(found: Ratio, before: float, after: float) -> str:
+    """The change in per cent with its 95 % interval; beside it both medians, and a note where these say otherwise."""
+    median, low, high = (100 * (share - 1) for share in (found.median, found.low, found.high))
+    said = f"{median:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {found.n} pairs;"
+    said += f" medians of all samples {before:.2f} us before, {after:.2f} us after"
+    return f"{said} ({OTHERWISE})" if otherwise(before, after, found) else said
+
+
+def otherwise(before: float, after: float, found: Ratio, margin: float = MARGIN) -> bool:
+    """Whether two times, side by side, say otherwise than the pairs: they go another way, or show an effect of none."""
+    share = after / before
+    if 1 / (1 + margin) <= found.median <= 1 + margin:
+        return not 1 / (1 + margin) <= share <= 1 + margin
+    return (share - 1) * (found.median - 1) <= 0
 
 
 def pairs(before: Point, after: Point) -> list[tuple[float, float]]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from beowulf.cluster import Cluster
 
 NODES, SWITCH, HOST = "nodes", "switch", "this machine"
+# In lines of shell, eth0 is a node's card in the cluster, whatever it is called there, and this its second one.
+SECOND = "second-card"
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,17 @@ class Knob(ABC):
     shows: str  # a value whose effect can be seen on the local cluster
     where: tuple[str, ...] = (NODES,)  # who has it: the nodes, the switch as well, or this machine
     anew: bool = False  # whether only new connections, or programs started anew, notice it
+    together: bool = False  # whether nodes of which some have it cannot talk to the others
 
     @property
     def on_host(self) -> bool:
-        """Whether it belongs to this machine: then `--host` is needed to turn it."""
+        """Whether it belongs to a machine: that of a local cluster, which needs `--host`, or each PC."""
         return HOST in self.where
+
+    @property
+    def only_local(self) -> bool:
+        """Whether only nodes of this machine have it."""
+        return all(kind.startswith("local") for kind in self.kinds)
 
     @abstractmethod
     def look(self, place: str) -> str:
@@ -66,6 +74,10 @@ class Knob(ABC):
     @abstractmethod
     def set(self, value: str, place: str) -> str:
         """Lines of shell that set it to a value that `accepted` gave."""
+
+    def told(self, value: str, place: str) -> str:
+        """The lines of `set` for a reader, where they are very many and alike: the first, how many, and the last."""
+        return self.set(value, place)
 
     @abstractmethod
     def back(self, state: str, place: str) -> str:

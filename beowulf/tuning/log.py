@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.ssh import SshCluster
 from beowulf.errors import LabError
 from beowulf.record import moment
-from beowulf.tuning.knob import Reading
+from beowulf.tuning.knob import Knob, Reading
+from beowulf.tuning.knobs import ALL
+from beowulf.tuning.knobs.written import Written
 
 TRIED, KEPT, ASKED, BACK = "tried", "kept", "asked back", "back"
 BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -40,6 +42,14 @@ class Entry:
     kept: bool = False
     asked: bool = False  # to be put back, as soon as the place answers
     back: tuple[str, ...] = ()  # where it has been put back
+    # Of a learner's own knob, which nobody else knows: the lines that read it, and by place those that put it back.
+    look: str = ""
+    again: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def turned(self) -> Knob:
+        """The knob that it is a change of."""
+        return Written(self.knob, self.look, self.again) if self.look else ALL[self.knob]
 
     @property
     def open(self) -> list[str]:
@@ -80,8 +90,15 @@ class Log:
         finally:
             os.close(lock)
 
-    def change(self, knob: str, value: str, before: Mapping[str, Reading]) -> Entry:
-        """Write down a change that is about to be made."""
+    def change(
+        self,
+        knob: str,
+        value: str,
+        before: Mapping[str, Reading],
+        look: str = "",
+        again: Mapping[str, str] | None = None,
+    ) -> Entry:
+        """Write down a change that is about to be made; of a learner's own knob also how to read it and put it back."""
         entry = Entry(
             max((entry.number for entry in self.entries()), default=0) + 1,
             moment(),
@@ -89,8 +106,11 @@ class Log:
             value,
             dict(before),
             boot(),
+            look=look,
+            again=dict(again or {}),
         )
         were = {place: {"value": was.value, "state": was.state} for place, was in before.items()}
+        own = {"look": look, "again": entry.again} if look else {}
         self._append(
             {
                 "what": "change",
@@ -100,6 +120,7 @@ class Log:
                 "value": value,
                 "before": were,
                 "boot": entry.boot,
+                **own,
             }
         )
         return entry
@@ -159,8 +180,9 @@ def _take(found: dict[int, Entry], event: dict[str, Any]) -> None:
     number = event["number"]
     if event["what"] == "change":
         before = {place: Reading(**was) for place, was in event["before"].items()}
+        own = {name: event[name] for name in ("look", "again") if name in event}
         found[number] = Entry(
-            number, event["at"], event["knob"], event["value"], before, event["boot"]
+            number, event["at"], event["knob"], event["value"], before, event["boot"], **own
         )
         return
     entry = found[number]

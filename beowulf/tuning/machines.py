@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from beowulf.cluster import Cluster, Completed
+from beowulf.cluster import Cluster, Completed, connections
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
 from beowulf.cluster.ssh import SshCluster
 from beowulf.errors import LabError
-from beowulf.tuning.knob import HOST, NODES, SWITCH, Knob, Reading
+from beowulf.tuning.knob import HOST, NODES, SECOND, SWITCH, Knob, Reading
 
 LONGEST_S = 30.0
-CARD = re.compile(r"\beth0\b")
+CARD = re.compile(rf"\beth0\b|\b{SECOND}\b")
 # Stands between the answers to several questions that are put to a place in one go.
 MARK = "@@ beowulf"
 T = TypeVar("T")
@@ -32,11 +31,17 @@ def turnable(cluster: Cluster) -> NamespaceCluster:
     )
 
 
+def belongs_here(cluster: Cluster | None, knob: Knob) -> bool:
+    """Whether it belongs to this machine, whose nodes share it; a PC or a VM is a machine, and has it of its own."""
+    return knob.on_host and not isinstance(cluster, SshCluster)
+
+
 def places(cluster: Cluster | None, knob: Knob) -> list[str]:
     """Where this knob is, the dead nodes too: the switch first, because frames must fit through it."""
+    if isinstance(cluster, SshCluster):  # a switch between PCs is nobody's to ask
+        return list(cluster.nodes) if knob.on_host or NODES in knob.where else []
     found = [HOST] if HOST in knob.where else []
-    # A switch between PCs is nobody's to ask.
-    found += [SWITCH] if SWITCH in knob.where and not isinstance(cluster, SshCluster) else []
+    found += [SWITCH] if SWITCH in knob.where else []
     return found + (list(cluster.nodes) if cluster and NODES in knob.where else [])
 
 
@@ -54,17 +59,31 @@ def work(cluster: Cluster | None, place: str, script: str) -> Completed:
         raise LabError("No cluster runs.", "`beowulf up` boots one.")
     if place == SWITCH:
         return completed([*turnable(cluster).enter_switch(), *SHELL], script, LONGEST_S, place)
-    # Knobs are told for the card of a local node; a PC's has a name of its own.
-    lines = CARD.sub(cluster.interface(place), script)
-    return cluster.administer(place, lines, timeout_s=LONGEST_S)
+    return cluster.administer(place, its_own(cluster, place, script), timeout_s=LONGEST_S)
+
+
+def its_own(cluster: Cluster | None, place: str, script: str) -> str:
+    """Lines of shell with the names that a node's cards have there: knobs are told for those of a local node."""
+    if cluster is None or place in (HOST, SWITCH):
+        return script
+
+    def own(card: re.Match[str]) -> str:
+        if card[0] != SECOND:
+            return cluster.interface(place)
+        try:
+            return cluster.interface(place, 1)
+        except LabError:
+            return SECOND  # no card has this name, and the lines say what that means
+
+    return CARD.sub(own, script)
 
 
 def everywhere(names: Iterable[str], do: Callable[[str], T]) -> dict[str, T]:
     """What `do` gives for each place, all at the same time; the first complaint when all are done."""
-    listed = list(names)
-    with ThreadPoolExecutor(max(len(listed), 1)) as beside:
-        jobs = {name: beside.submit(do, name) for name in listed}
-    return {name: job.result() for name, job in jobs.items()}
+    found, failed = connections.everywhere(list(names), do)
+    if failed:
+        raise next(iter(failed.values()))
+    return found
 
 
 def read(
@@ -79,7 +98,10 @@ def read(
     for knob in knobs:
         found[knob.name] = {}
         for place in only or alive(cluster, knob):
-            asked.setdefault(place, []).append(knob)
+            if place != HOST and isinstance(cluster, SshCluster) and knob.only_local:
+                found[knob.name][place] = knob.missing("only nodes of this machine have it")
+            else:
+                asked.setdefault(place, []).append(knob)
 
     def ask(place: str) -> dict[str, Reading]:
         return _readings(cluster, place, asked[place])

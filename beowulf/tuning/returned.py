@@ -12,6 +12,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.tuning import log, machines
 from beowulf.tuning.change import put_all_back
+from beowulf.tuning.knob import HOST, SWITCH
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.log import Entry, Log
 
@@ -35,11 +36,28 @@ def settle(cluster: Cluster) -> list[str]:
         ]
 
 
+def waiting(cluster: Cluster) -> dict[str, list[str]]:
+    """The nodes on which something is still to be put back, as it was asked while they were down; the knobs of each."""
+    found: dict[str, list[str]] = {}
+    for entry in log.of_cluster(cluster).open():
+        for place in entry.open if entry.asked else ():
+            if entry.knob not in found.setdefault(place, []):
+                found[place].append(entry.knob)
+    return found
+
+
 def _asked_back(cluster: Cluster, its_log: Log) -> list[str]:
-    asked = [entry for entry in its_log.open() if entry.asked]
-    waiting = put_all_back(cluster, its_log, asked)
-    names = dict.fromkeys(entry.knob for entry in asked if not waiting[entry.number])
-    return [f"Put back, as `beowulf tune revert` was to: {', '.join(names)}."] if names else []
+    # Nobody turns knobs now: what is neither kept nor asked back is left of a trial that was killed.
+    back = [entry for entry in its_log.open() if entry.asked or not entry.kept]
+    left = put_all_back(cluster, its_log, back)
+    said = []
+    for why, asked in (("as `beowulf tune revert` was to", True), ("left by a trial", False)):
+        done = [each for each in back if each.asked == asked and not left[each.number]]
+        if names := dict.fromkeys(entry.knob for entry in done):
+            said.append(f"Put back, {why}: {', '.join(names)}.")
+    if silent := sorted({place for places in left.values() for place in places}):
+        said.append(f"Still to be put back, when it answers: {', '.join(silent)}.")
+    return said
 
 
 def _kept(cluster: Cluster, its_log: Log) -> list[str]:
@@ -65,7 +83,8 @@ def _values(cluster: Cluster, entries: Sequence[Entry]) -> Kept:
     found: Kept = {}
     for entry in entries:
         for place in entry.open:
-            if place not in dead:
+            # A node may have been taken out of the inventory since.
+            if place not in dead and place in (HOST, SWITCH, *cluster.nodes):
                 mine = found.setdefault(place, {})
                 mine.pop(entry.knob, None)  # the newest comes last, as it did then
                 mine[entry.knob] = entry.value

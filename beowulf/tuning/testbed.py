@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.tuning import machines
+from beowulf.tuning import log, machines
 from beowulf.tuning.change import Change, changing
 from beowulf.tuning.knobs import ALL
 
@@ -35,38 +35,47 @@ def absent_knobs(cluster: Cluster, *, host: bool = False) -> dict[str, str]:
     found = {}
     for name in ASKED:
         knob = ALL[name]
-        if knob.on_host and host:
-            if why := _idle(name):
-                found[name] = why
-            continue
-        if knob.on_host:
+        if machines.belongs_here(cluster, knob) and not host:
             found[name] = (
                 f"{knob.here} `beowulf tune apply {name} {MACHINES[name]} --host` turns it here, and measures."
             )
-            continue
-        readings = machines.read(cluster, [knob])[name]
-        if why := next((each.absent for each in readings.values() if each.absent), ""):
-            found[name] = why
-        elif loose := [place for place, each in readings.items() if each.value != knob.tuned]:
-            raise LabError(
-                f"On {loose[0]}, {name} is {readings[loose[0]].value} and not {knob.tuned}: this study makes"
-                " the state before by itself.",
-                "`beowulf tune revert` puts back what was there.",
-                loose[0],
-            )
+        elif knob.on_host:
+            if why := _idle(cluster, name):
+                found[name] = why
+        else:
+            readings = machines.read(cluster, [knob])[name]
+            if why := next((each.absent for each in readings.values() if each.absent), ""):
+                found[name] = why
+            elif loose := [place for place, each in readings.items() if each.value != knob.tuned]:
+                raise _not_tuned(cluster, name, loose[0], readings[loose[0]].value)
     return found
 
 
-def _idle(name: str) -> str:
-    """Why turning one of this machine's knobs would show nothing; empty when it could."""
-    (reading,) = machines.read(None, [ALL[name]])[name].values()
-    if reading.absent or reading.value != MACHINES[name]:
-        return reading.absent
-    return f"{name} is {reading.value} on this machine already, and not touched."
+def _not_tuned(cluster: Cluster, name: str, place: str, value: str) -> LabError:
+    tuned = ALL[name].tuned
+    mend = "`beowulf tune revert` puts back what was there."
+    if not any(entry.knob == name for entry in log.of_cluster(cluster).open()):
+        mend = f"`beowulf tune apply {name} {tuned} --unmeasured` first; afterwards `beowulf tune revert`."
+    return LabError(
+        f"On {place}, {name} is {value} and not {tuned}: this study makes the state before by itself.",
+        mend,
+        place,
+    )
+
+
+def _idle(cluster: Cluster, name: str) -> str:
+    """Why turning a knob of this machine, or of machines that are nodes, would show nothing; empty when it could."""
+    readings = machines.read(cluster, [ALL[name]])[name].values()
+    if absent := next((each.absent for each in readings if each.absent), ""):
+        return absent
+    if any(each.value != MACHINES[name] for each in readings):
+        return ""
+    where = "on this machine" if machines.belongs_here(cluster, ALL[name]) else "on every node"
+    return f"{name} is {MACHINES[name]} {where} already, and not touched."
 
 
 def machines_parts(absent: Container[str]) -> dict[str, str]:
-    """What of this machine's own knobs can be turned as the paper did: knob and value."""
+    """What of the knobs of whole machines can be turned as the paper did: knob and value."""
     return {name: value for name, value in MACHINES.items() if name not in absent}
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.learner import learner
 from beowulf.measure.session import Session
 from beowulf.studies import Progress, no_progress
@@ -20,12 +21,18 @@ STUDY = "E7"  # paper E's procedure; the variant tells one trial from the whole 
 
 def untuned(cluster: Cluster, *, host: bool = False) -> list[tuple[Knob, str]]:
     """The knobs that are here and not as short messages like them, each with the value that they like."""
-    knobs = [knob for knob in ALL.values() if knob.values and (host or not knob.on_host)]
+    knobs = [
+        knob
+        for knob in ALL.values()
+        if knob.values and (host or not machines.belongs_here(cluster, knob))
+    ]
     found = []
     for name, readings in machines.read(cluster, knobs).items():
         present = [each for each in readings.values() if not each.absent]
-        if any(each.value != ALL[name].tuned for each in present):
-            found.append((ALL[name], ALL[name].tuned))
+        # Some values only the log can put back.
+        with suppress(UsageError):
+            if any(each.value != ALL[name].tuned for each in present):
+                found.append((ALL[name], ALL[name].accepted(ALL[name].tuned)))
     return found
 
 

@@ -7,6 +7,7 @@ Ansible's own copy takes two runs of Python on the node for each file.
 from __future__ import annotations
 
 import os
+import pwd
 import tempfile
 
 from ansible.module_utils.basic import AnsibleModule
@@ -19,39 +20,60 @@ options:
     description: What each file shall hold, by its path.
     type: dict
     required: true
+  mode:
+    description: Who may do what with each of them.
+    type: str
+    default: "0644"
+  owner:
+    description: Whose they are; left as it is when nobody is named.
+    type: str
 """
 
 
-def holds(path: str, text: str) -> bool:
+def holds(path: str, text: str, mode: int, owner: str) -> bool:
     """Whether the file is as it shall be."""
     try:
+        state = os.stat(path)
+        theirs = not owner or pwd.getpwuid(state.st_uid).pw_name == owner
         with open(path, encoding="utf-8") as file:
-            return file.read() == text and os.stat(path).st_mode & 0o777 == 0o644
-    except (OSError, UnicodeDecodeError):
+            return theirs and state.st_mode & 0o777 == mode and file.read() == text
+    except (OSError, KeyError, UnicodeDecodeError):
         return False
 
 
-def write(module: AnsibleModule, path: str, text: str) -> None:
+def write(module: AnsibleModule, path: str, text: str, mode: int, owner: str) -> None:
     """Write a file aside, then put it in place; where something is mounted over it, into its place."""
     os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
     handle, aside = tempfile.mkstemp(dir=module.tmpdir)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
+    if owner:
+        os.chown(aside, pwd.getpwnam(owner).pw_uid, -1)
+    os.chmod(aside, mode)
     module.atomic_move(aside, path, unsafe_writes=True)
-    os.chmod(path, 0o644)
+    # An old file's own mode and owner have come back with the move.
+    os.chmod(path, mode)
+    if owner:
+        os.chown(path, pwd.getpwnam(owner).pw_uid, -1)
 
 
 def main() -> None:
     """Write what is not there, and say what that was."""
     module = AnsibleModule(
-        argument_spec={"files": {"type": "dict", "required": True}}, supports_check_mode=True
+        argument_spec={
+            "files": {"type": "dict", "required": True},
+            "mode": {"type": "str", "default": "0644"},
+            "owner": {"type": "str", "default": ""},
+        },
+        supports_check_mode=True,
     )
-    files = module.params["files"]
-    written = [path for path, text in files.items() if not holds(path, text)]
+    files, owner = module.params["files"], module.params["owner"]
+    mode = int(module.params["mode"], 8)
+    written = [path for path, text in files.items() if not holds(path, text, mode, owner)]
     if not module.check_mode:
         try:
             for path in written:
-                write(module, path, files[path])
+                write(module, path, files[path], mode, owner)
         except OSError as error:
             module.fail_json(msg=f"{error.filename or 'a file'}: {error.strerror}")
     module.exit_json(changed=bool(written), written=written)

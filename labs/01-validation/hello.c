@@ -4,6 +4,7 @@
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* Every MPI call answers with a code. Here, and only here, it is looked at: a run that goes wrong
  * says so and ends. */
@@ -14,6 +15,7 @@ static void check(int code) {
     int length;
     MPI_Error_string(code, reason, &length);
     fprintf(stderr, "MPI failed: %s\n", reason);
+    sleep(1); /* mpiexec needs a moment to pass it on, before it ends all ranks */
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

@@ -14,6 +14,12 @@
 
 enum { LONGEST_SHEET = 64 * 1024, TOKEN = 1 };
 
+/* End all ranks; mpiexec needs a moment before, to pass on what was said. */
+static void give_up(void) {
+    sleep(1);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 /* Every MPI call answers with a code. Here, and only here, it is looked at: a run that goes wrong
  * says so and ends. */
 static void check(int code) {
@@ -23,7 +29,7 @@ static void check(int code) {
     int length;
     MPI_Error_string(code, reason, &length);
     fprintf(stderr, "MPI failed: %s\n", reason);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    give_up();
 }
 
 static int lines(const char *sheet) {
@@ -54,8 +60,7 @@ static void sign(char *sheet, int me, int previous) {
                  host, previous, lines(sheet) + 1); /* a line a hop */
     if (written < 0 || (size_t)written >= left) {
         fprintf(stderr, "The token is full after %d hops; start fewer ranks.\n", lines(sheet));
-        sleep(1); /* mpiexec needs a moment to pass it on, before it ends all ranks */
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        give_up();
     }
 }
 

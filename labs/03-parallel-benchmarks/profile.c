@@ -28,6 +28,7 @@
  * A rank that makes MPI calls in several threads at once would miscount. */
 #include "profile_rows.h"
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The beginning and the end. */
 
@@ -53,8 +54,11 @@ int MPI_Finalize(void) {
     int numbers = (int)(sizeof mine / sizeof(double)), rank = place_in(MPI_COMM_WORLD);
     int ranks = others_in(MPI_COMM_WORLD) + 1;
     struct profile *all = malloc((size_t)ranks * sizeof mine);
-    if (!all)
+    if (!all) {
+        fprintf(stderr, "There is no memory for the profiles of %d ranks.\n", ranks);
+        sleep(1); /* mpiexec needs a moment to pass it on, before it ends all ranks */
         PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
     fflush(stdout); /* what other ranks printed is not to come between the lines */
     PMPI_Gather(&mine, numbers, MPI_DOUBLE, all, numbers, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     for (int i = 0; i < ranks && rank == 0; i++)

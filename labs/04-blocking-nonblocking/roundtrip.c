@@ -41,7 +41,8 @@ static const char *const KNOWN[] = {"--protocol",   "--pattern",  "--sizes", "--
                                     "--compute-us", "--test",     "--mode",  "--passes",
                                     "--chunks",     "--chunk-us", "--seed",  NULL};
 
-enum { TAG = 7, SLICES = 20, MOST_PLACES = 4096, MOST_SIZES = 512, WARM_UP = 10 };
+enum { TAG = 7, SLICES = 20, WARM_UP = 10 };
+enum { MOST_PLACES = 4096, MOST_SIZES = 512, MOST_PROTOCOLS = 8 };
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
 
@@ -382,30 +383,17 @@ static struct role role_in(enum pattern pattern, int rank, int ranks) {
     return r;
 }
 
-/* The protocols after --protocol, with commas between them. */
-static int protocol_list(int argc, char **argv, enum protocol *protocols, int most) {
-    const char *text = text_argument(argc, argv, "--protocol", "blocking");
-    int count = 0;
-    for (; count < most; text++) {
-        size_t length = strcspn(text, ",");
-        protocols[count++] = (enum protocol)find_word("--protocol", text, length, PROTOCOLS);
-        text += length;
-        if (!*text)
-            break;
-    }
-    return count;
-}
-
 static void run(int argc, char **argv) {
     static long sizes[MOST_SIZES], overlaps[MOST_SIZES];
     static struct place places[MOST_PLACES];
-    enum protocol protocols[8];
+    int protocols[MOST_PROTOCOLS];
 
     refuse_unknown(argc, argv, KNOWN);
     enum pattern pattern =
         (enum pattern)word_argument(argc, argv, "--pattern", "pingpong", PATTERNS);
     enum mode mode = (enum mode)word_argument(argc, argv, "--mode", "ours", MODES);
-    int n_protocols = protocol_list(argc, argv, protocols, 8);
+    int n_protocols =
+        words_argument(argc, argv, "--protocol", "blocking", PROTOCOLS, protocols, MOST_PROTOCOLS);
     int n_sizes = list_argument(argc, argv, "--sizes", "0,1,1024,65536", 0, LARGEST_MESSAGE, sizes,
                                 MOST_SIZES);
     int n_overlaps =
@@ -464,8 +452,9 @@ static void run(int argc, char **argv) {
     for (int i = 0; i < n_sizes; i++)
         for (int j = 0; j < n_overlaps; j++)
             for (int k = 0; k < n_protocols; k++)
-                places[n++] = (struct place){
-                    .protocol = protocols[k], .size = (int)sizes[i], .overlap_bytes = overlaps[j]};
+                places[n++] = (struct place){.protocol = (enum protocol)protocols[k],
+                                             .size = (int)sizes[i],
+                                             .overlap_bytes = overlaps[j]};
     for (int i = 0; i < n; i++) {
         if (mode == OURS)
             prepare(&places[i], (double)chunk_us * 1e-6);

@@ -22,9 +22,8 @@ TAKES_PART = RANK in (0, RANKS - 1)
 WARM_UP = 10
 FEWEST_TICKS = 100
 HEARD_S = 1.0  # until what was said is passed on: then mpiexec may end all ranks
-BYTES_A_BYTE = (
-    30  # of memory, for each byte of a message: its data are made and verified as whole numbers
-)
+# Of memory, for each byte of a message: its data are made and verified as whole numbers.
+BYTES_A_BYTE = 30
 
 
 def blocking(outgoing, incoming, count):

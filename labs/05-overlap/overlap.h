@@ -2,10 +2,7 @@
 #ifndef OVERLAP_H
 #define OVERLAP_H
 
-#define _POSIX_C_SOURCE 200809L /* nanosleep; so this file comes before any other */
-
 #include "measure.h"
-#include <time.h>
 
 enum { TAG = 7, WARM_UPS = 10, MOST_SIZES = 64 };
 

@@ -22,9 +22,8 @@ RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 PARTS = ("message", "work", "both")
 WARM_UPS = 10
 HEARD_S = 1.0  # until what was said is passed on: then mpiexec may end all ranks
-BYTES_A_BYTE = (
-    30  # of memory, for each byte of a message: its data are made and verified as whole numbers
-)
+# Of memory, for each byte of a message: its data are made and verified as whole numbers.
+BYTES_A_BYTE = 30
 
 
 def compute(rounds):
@@ -120,7 +119,9 @@ def arguments():
     for name, otherwise in (("tests", 0), ("passes", 1000), ("seed", 1)):
         reader.add_argument(f"--{name}", type=int, default=otherwise)
     try:
-        asked = reader.parse_args()
+        asked, unknown = reader.parse_known_args()
+        if unknown:
+            refuse(f"There is no argument {unknown[0]}.")
         asked.sizes = [int(size) for size in asked.sizes.split(",")]
     except (argparse.ArgumentError, ValueError) as problem:
         refuse(f"{problem}.")

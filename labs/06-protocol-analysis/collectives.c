@@ -249,31 +249,18 @@ static void sweep(const struct place *places, int count, long passes, long repet
     }
 }
 
-/* The operations after --operations, with commas between them. */
-static int operation_list(int argc, char **argv, enum operation *operations) {
-    const char *text = text_argument(argc, argv, "--operations", ALL_OPERATIONS);
-    for (int count = 0;;) {
-        if (count == MOST_OPERATIONS)
-            refuse("--operations takes each operation once.");
-        size_t length = strcspn(text, ",");
-        operations[count++] = (enum operation)find_word("--operations", text, length, OPERATIONS);
-        text += length;
-        if (!*text++)
-            return count;
-    }
-}
-
 static void run(int argc, char **argv) {
     static long sizes[MOST_SIZES];
     static struct place places[MOST_OPERATIONS * MOST_SIZES];
-    enum operation operations[MOST_OPERATIONS];
+    int operations[MOST_OPERATIONS];
 
     refuse_unknown(argc, argv, KNOWN);
     me = my_rank();
     ranks = all_ranks();
     if (ranks < 2 || ranks > MOST_RANKS)
         refuse("This program runs on 2 to %d ranks: mpiexec -n 4.", MOST_RANKS);
-    int n_operations = operation_list(argc, argv, operations);
+    int n_operations = words_argument(argc, argv, "--operations", ALL_OPERATIONS, OPERATIONS,
+                                      operations, MOST_OPERATIONS);
     int n_sizes = list_argument(argc, argv, "--sizes", "1024,65536", 0, LARGEST_MESSAGE / ranks,
                                 sizes, MOST_SIZES);
     long passes = number_argument(argc, argv, "--passes", 10, 1, 1000000);
@@ -299,8 +286,9 @@ static void run(int argc, char **argv) {
     }
     flush_lines();
     for (int i = 0; i < count; i++) {
-        places[i] = (struct place){
-            .operation = operations[i / n_sizes], .size = (int)sizes[i % n_sizes], .tag = i};
+        places[i] = (struct place){.operation = (enum operation)operations[i / n_sizes],
+                                   .size = (int)sizes[i % n_sizes],
+                                   .tag = i};
         check(MPI_Comm_dup(MPI_COMM_WORLD, &places[i].comm));
         /* The loop first: what the library said before, it said to set up the communicator. */
         timed(&places[i], LOOP, WARM_UP);

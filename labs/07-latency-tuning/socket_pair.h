@@ -21,12 +21,18 @@ struct order {
     long polling, size, trips;
 };
 
+/* End this process; mpiexec then ends all ranks, once it has passed on what was said. */
+static inline _Noreturn void leave(void) {
+    wait_until_heard();
+    exit(1);
+}
+
 /* Every call to the kernel answers with a number, and a negative one means that it failed. */
 static inline int must(int answer, const char *call) {
     if (answer >= 0)
         return answer;
     fprintf(stderr, "%s failed: %s.\n", call, strerror(errno));
-    exit(1);
+    leave();
 }
 
 static inline void send_all(int line, const void *from, long size) {
@@ -103,7 +109,7 @@ static inline void my_address(char *text, size_t length) {
     must(gethostname(name, sizeof name - 1), "gethostname");
     if (getaddrinfo(name, NULL, &like, &found) != 0) {
         fprintf(stderr, "%s does not know its own address.\n", name);
-        exit(1);
+        leave();
     }
     struct sockaddr_in address;
     memcpy(&address, found->ai_addr, sizeof address);

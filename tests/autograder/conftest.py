@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from small_class import guests
 
 from autograder import release, sandbox
 from autograder.course import Course
@@ -20,6 +22,13 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     made = make_course(tmp_path_factory.mktemp("class") / "course")
     made.release("01")
     return made
+
+
+@pytest.fixture
+def class_of_guests(course: Course, sandboxed: None) -> Iterator[Course]:
+    """The course for learners of one test, who are gone afterwards."""
+    with guests(course) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -338,3 +339,57 @@ def test_a_collection_that_was_stopped_between_two_steps_loses_nothing(tmp_path:
     (found,) = collect(tmp_path / "in", tmp_path / "to").values()
     assert found.outcome == "unchanged"
     assert nothing_half_written(tmp_path / "to")
+
+
+def handed_in(tmp_path: Path, source: str, when: int) -> None:
+    path = tmp_path / "in" / "ab12" / NAME
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(notebook(source=source))
+    os.utime(path, (when, when))
+
+
+def test_an_older_hand_in_takes_the_place_of_a_newer_one_only_when_asked_to(tmp_path: Path) -> None:
+    to, when = tmp_path / "to", 1_700_000_000
+    handed_in(tmp_path, "newer", when)
+    collect(tmp_path / "in", to)
+    handed_in(tmp_path, "older", when - 3600)
+    (found,) = collect(tmp_path / "in", to).values()
+    assert found.outcome == "unchanged"
+    assert "is of 2023-11-14 21:13 UTC; the one that is here, of 2023-11-14 22:13" in found.notes[0]
+    assert "--older" in found.notes[0]
+    assert taken(to, "ab12") == {NAME: notebook(source="newer")}
+    everybody = Directory(CLASS, complete=True)
+    (asked,) = room.collect(tmp_path / "in", WANTED, to, everybody, older=True)
+    assert asked.outcome == "updated"
+    assert taken(to, "ab12") == {NAME: notebook(source="older")}
+    # Newer than what was graded before, so that it is graded again.
+    stamp = room.timestamp(to / "ab12" / SLUG / room.TIMESTAMP)
+    assert stamp
+    assert stamp.timestamp() == when + 1
+
+
+def test_a_hand_in_of_the_same_time_is_taken_for_a_newer_one(tmp_path: Path) -> None:
+    for source in ("first", "second"):
+        handed_in(tmp_path, source, 1_700_000_000)
+        (found,) = collect(tmp_path / "in", tmp_path / "to").values()
+    assert found.outcome == "updated"
+    assert taken(tmp_path / "to", "ab12") == {NAME: notebook(source="second")}
+
+
+def test_a_file_in_a_zip_is_as_old_as_the_same_file_in_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        handed_in(tmp_path, "mine", 1_700_000_000)
+        with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+            archive.write(tmp_path / "in" / "ab12" / NAME, f"ab12/{NAME}")
+        stamps = []
+        for place in ("in", "all.zip"):
+            collect(tmp_path / place, tmp_path / f"to-{place}")
+            stamps.append(room.timestamp(tmp_path / f"to-{place}" / "ab12" / SLUG / room.TIMESTAMP))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert stamps[0] == stamps[1]

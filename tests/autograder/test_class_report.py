@@ -119,6 +119,13 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     images = re.findall(r'<img src="data:image/png;base64,[^"]+" alt="([^"]*)"', text)
     assert len(images) >= 6
     assert all(len(alt) > 20 for alt in images)
+    # The two who wait can have 16 points by now, and not 20.
+    assert "without what waits for you: 4 of 20 points, of 2 learners" in text
+    copied = table(spring, "copies")
+    assert [(row["learners"], row["the same"]) for row in copied] == [
+        ("ab12, cd34, ef56", "whole Record")
+    ]
+    assert [file.split(": ")[1][:2] for file in copied[0]["files"].split("; ")] == ["A5"] * 3
     for name in (
         "questions",
         "points",
@@ -134,6 +141,12 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert "2 answers to grade by hand" in text
     for picture in (page.parent / "pictures").glob("*.png"):
         assert picture.with_suffix(".txt").read_text()
+    readable = re.sub(r'src="[^"]+"', "", text)
+    assert "`" not in readable
+    assert "<code>jupyter lab</code>" in readable
+    for said in (readable, *(each.read_text() for each in page.parent.rglob("*.csv"))):
+        assert not re.search(r"\bnan\b", said, re.IGNORECASE)
+        assert not re.search(r"\d\.\d*(?:0000000|9999999)\d", said)
     # Nothing that learners wrote can run in it.
     assert "default-src 'none'" in text
     assert "<script" not in text
@@ -189,12 +202,14 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
 ) -> None:
     told = run("feedback", "01")
     assert "3 pages" in told.stdout
+    assert "1 page in" in run("feedback", "01", "--student", "cd34").stdout
     page = spring.folder / "feedback" / "cd34" / SLUG / "validation.html"
     text = page.read_text(encoding="utf-8")
     summary = text[text.index("Your points, question by question") :]
     summary = summary[: summary.index("</table>")]
     lines = [re.sub(r"<[^>]+>", "|", line) for line in summary.split("</tr>")]
     by_name = {line.strip("|").split("|")[0]: line for line in lines[1:] if line.strip("|")}
+    assert "`" not in summary
     assert "0 of 1" in by_name["ordered-pairs"]
     assert "ordered_pairs = 11" in by_name["ordered-pairs"]
     assert "12, because the Record has 4 nodes" in by_name["ordered-pairs"]
@@ -227,20 +242,22 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     spring: Course, run: Any
 ) -> None:
     told = run("export", "01")
+    assert "the points of 4 learners in the format nbgrader" in told.stdout
     assert "wait to be graded by hand: 2 of 01-validation" in told.stdout
     ours = rows((spring.folder / "grades.csv").read_text())
     earned = {row["student_id"]: float(row["score"]) for row in ours}
     assert earned["ab12"] == earned["cd34"] - 2 == earned["ef56"] + 1
     assert next(row for row in ours if row["student_id"] == "ab12")["last_name"] == "Tree, Old"
 
-    run("export", "01", "--format", "canvas", "--to", "c.csv")
+    told = run("export", "01", "--format", "canvas", "--to", "c.csv")
+    assert "the points of 3 learners in the format canvas" in told.stdout
     canvas = rows((spring.folder / "c.csv").read_text())
     assert list(canvas[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", SLUG]
     assert (canvas[0]["Student"].strip(), canvas[0][SLUG]) == ("Points Possible", "20")
     learners = {row["SIS Login ID"]: row for row in canvas[1:]}
+    # An empty cell would clear what stands in Canvas, so who has nothing is not in it.
     assert {name: row[SLUG] for name, row in learners.items()} == {
-        **{name: f"{earned[name]:g}" for name in ("ab12", "cd34", "ef56")},
-        "gh78": "",
+        name: f"{earned[name]:g}" for name in ("ab12", "cd34", "ef56")
     }
     assert learners["ab12"]["ID"] == "71"
 
@@ -285,6 +302,8 @@ def test_a_changed_rubric_is_told_before_it_is_applied(
         (1, 0, "the new rule")
     }
     assert "3 changes for 3 learners" in run("regrade", "01", "--dry-run").stdout
+    alone = run("regrade", "01", "--dry-run", "--student", "ab12").stdout
+    assert "1 change for 1 learner. `beowulf class regrade 01-validation` makes it." in alone
     assert (spring.folder / "gradebook.db").read_bytes() == before
 
 

@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from autograder.course import Graded
+from autograder.wording import counted
 from beowulf import places
 from beowulf.cli import classroom
 from beowulf.cli.classroom import app
@@ -70,7 +71,7 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert waiting == ["Building", "Making", "Taking", "Grading"]
     assert all(line.endswith("…") for done in told[:2] for line in done.stderr.splitlines())
     feedback = tmp_path / "spring" / "feedback" / "ab12" / "01-validation" / "validation.html"
-    assert "0 of 1 points" in feedback.read_text()
+    assert "0 of 1 point<" in feedback.read_text()
     assert "ordered_pairs = 11" in feedback.read_text()
     assert "ab12" in (tmp_path / "spring" / "grades.csv").read_text()
     report = (tmp_path / "spring" / "reports" / "01-validation" / "index.html").read_text()
@@ -150,11 +151,11 @@ def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
     try:
         told = run("words")
         rows = (course.folder / "words.csv").read_text().splitlines()
-        assert f"{len(rows) - 1} learners" in told.stdout
+        assert f"{counted(len(rows) - 1, 'learner')}." in told.stdout
         assert any(row.startswith("ab12,") for row in rows)
         fabricated.validation().save_in(tmp_path / "measured")
         told = run("give", "01", str(tmp_path / "measured"))
-        assert told.stdout.startswith("1 files in ")
+        assert told.stdout.startswith("1 file in ")
         (record,) = (course.folder / "given" / "01-validation").glob("*.json")
         assert "did not measure it" in record.read_text()
     finally:

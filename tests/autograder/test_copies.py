@@ -70,11 +70,52 @@ def test_the_same_capture_in_two_hand_ins_is_found(hand_ins: dict[str, Path]) ->
     assert (found.kind, found.files) == ("capture", ("ada: ada.pcapng", "linus: linus.pcapng"))
 
 
-def test_a_whole_copied_hand_in_names_each_record_once(hand_ins: dict[str, Path]) -> None:
+def test_a_whole_copied_hand_in_is_one_suspicion_that_names_each_file_once(
+    hand_ins: dict[str, Path],
+) -> None:
+    for name in ("ada", "linus"):
+        (hand_ins[name] / "records" / "A5.pcapng").write_bytes(name.encode() * 1000)
     shutil.rmtree(hand_ins["grace"])
     shutil.copytree(hand_ins["ada"], hand_ins["grace"])
-    found = copies.suspected(hand_ins)
-    assert [each.kind for each in found] == ["record"] * len(lab_04.records())
+    (found,) = copies.suspected(hand_ins)
+    number = len(lab_04.records())
+    assert (found.students, found.kind) == (("ada", "grace"), "whole")
+    assert [each.kind for each in found.shared] == ["whole", "capture"]
+    assert f"{number} Records of ada and grace are the same from end to end" in found.what
+    assert "1 capture of ada and grace is the same" in found.what
+    assert len(found.files) == len(set(found.files)) == 2 * (number + 1)
+
+
+def test_a_whole_record_is_compared_though_it_has_hardly_a_timed_value(
+    hand_ins: dict[str, Path],
+) -> None:
+    """Of an idle wire there are some counts; that two began in the same millisecond says enough."""
+    record = as_measured(lab_01.idle(), "ada")
+    for name in ("ada", "linus"):
+        replace(record, learner=name).save_in(hand_ins[name] / "records")
+    as_measured(lab_01.idle(first_to_last_s=47.0), "grace").save_in(hand_ins["grace"] / "records")
+    (found,) = copies.suspected(hand_ins)
+    assert (found.students, found.kind) == (("ada", "linus"), "whole")
+    later = replace(record, learner="linus", started="2024-01-05T10:05:00.001Z")
+    later.save(records(hand_ins["linus"], "A5")[0])
+    assert copies.suspected(hand_ins) == []
+
+
+def test_what_two_of_three_share_stands_with_the_three(hand_ins: dict[str, Path]) -> None:
+    e1 = Record.load(records(hand_ins["ada"], "E1")[0])
+    a7 = Record.load(records(hand_ins["ada"], "A7")[0])
+    for name in ("grace", "linus"):
+        replace(e1, learner=name).save(records(hand_ins[name], "E1")[0])
+    path = records(hand_ins["linus"], "A7")[0]
+    own = Record.load(path)
+    half = len(own.points) // 2
+    replace(own, points=[*a7.points[:half], *own.points[half:]]).save(path)
+    (found,) = copies.suspected(hand_ins)
+    assert found.students == ("ada", "grace", "linus")
+    assert [(each.kind, each.students) for each in found.shared] == [
+        ("whole", ("ada", "grace", "linus")),
+        ("samples", ("ada", "linus")),
+    ]
 
 
 def test_records_that_the_course_gave_are_no_copies(

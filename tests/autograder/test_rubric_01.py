@@ -5,63 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import fabricated
 import pytest
 from fabricated import NODES, PUZZLES, RIGHT
+from marked import Marked, points
 from nbformat.v4 import new_notebook
 
-from autograder.score import Score
+from autograder.gold import lab_01
 from autograder.submission import Submission, Unreadable
 from beowulf.record import Point, Record
 
-rubric = import_module("autograder.rubrics.01_validation")
+LAB = Marked(lab_01)
+instead, scores = LAB.instead, LAB.scores
 
 
-def submission(records: list[Record], answers: dict[str, Any] | None = None) -> Submission:
-    return Submission(records, [], RIGHT if answers is None else answers, {}, new_notebook())
-
-
-def scores(records: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
-    kept = fabricated.records() if records is None else records
-    found: dict[str, Score] = rubric.score(submission(kept, RIGHT | answers))
-    return found
-
-
-def points(found: dict[str, Score]) -> dict[str, float]:
-    return {name: score.points for name, score in found.items()}
-
-
-def instead(record: Record) -> list[Record]:
-    """All Records of a whole hand-in, with `record` in place of its like."""
-    same = (record.study, record.variant)
-    kept = [each for each in fabricated.records() if (each.study, each.variant) != same]
-    return [*kept, record]
-
-
-WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
-
-
-def test_the_notebook_asks_for_every_name_that_the_rubric_reads(released: Any) -> None:
-    answers = [c for c in released.cells if c.metadata.get("nbgrader", {}).get("solution")]
-    text = "\n".join(cell.source for cell in answers if cell.cell_type == "code")
-    assert all(f"{name} = " in text for name in RIGHT)
-
-
-def test_a_whole_hand_in_gets_every_point() -> None:
-    assert points(scores()) == WORTH
-
-
-def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
-    found = rubric.score(submission([], {}))
-    assert set(points(found).values()) == {0}
+def test_an_empty_hand_in_is_told_that_every_record_is_missing() -> None:
+    found = LAB.rubric.score(LAB.submission([], {}))
     assert all("There is no Record" in score.found for score in found.values())
 
 
 def test_records_without_answers_earn_only_the_records() -> None:
-    found = rubric.score(submission(fabricated.records(), {}))
+    found = LAB.unanswered()
     earned = {name: score.points for name, score in found.items() if score.points}
     assert earned == {"a2-record": 3, "a5-record": 2}
     assert "no answer" in found["idle-mbit"].found
@@ -81,7 +47,7 @@ def test_a_broken_cluster_offered_as_a_whole_one_gets_one_point(puzzle: tuple[st
 
 def test_a_whole_cluster_counts_even_when_a_broken_one_was_measured_later() -> None:
     late = fabricated.validation("node-down", "node01", started="2026-02-01T00:00:00.000Z")
-    assert points(scores([*fabricated.records(), late])) == WORTH
+    assert points(scores([*fabricated.records(), late])) == LAB.worth
 
 
 def without(check: str, **at: str) -> Record:
@@ -190,7 +156,7 @@ def test_who_runs_all_cells_again_keeps_the_points_for_the_record_that_was_writt
     busier = fabricated.idle(bytes=9_000_000, elapsed_s=60.0, mbit_per_s=1.2)
     again = replace(busier, started=AGAIN, ended=AGAIN)
     found = scores([*fabricated.records(), again])
-    assert points(found) == WORTH
+    assert points(found) == LAB.worth
     assert fabricated.idle().file_name in found["idle-mbit"].found
     found = scores([*fabricated.records(), again], idle_mbit_per_s=1.2)
     assert again.file_name in found["idle-mbit"].found
@@ -206,7 +172,7 @@ def test_a_value_from_a_cut_short_or_a_named_record_of_the_wire_does_not_count()
     named = replace(other, started=AGAIN, ended=AGAIN, variant="busy")
     for record in (cut, named):
         kept = [*fabricated.records(), record]
-        assert points(scores(kept)) == WORTH
+        assert points(scores(kept)) == LAB.worth
         assert scores(kept, idle_mbit_per_s=1.2)["idle-mbit"].points == 0
     alone = scores([cut], idle_mbit_per_s=1.2)
     assert (alone["a5-record"].points, alone["idle-mbit"].points) == (0, 0)
@@ -270,7 +236,7 @@ def test_a_record_that_shows_no_one_fault_earns_nothing_and_says_what_to_do(
 
 def test_a_record_of_another_schema_is_named_in_the_reason() -> None:
     bad = Unreadable("A5-1.json", "A5-1.json: a newer version of this project wrote it.")
-    found = rubric.score(Submission([], [bad], {}, {}, new_notebook()))
+    found = LAB.rubric.score(Submission([], [bad], {}, {}, new_notebook()))
     assert "newer version" in found["a5-record"].found
 
 

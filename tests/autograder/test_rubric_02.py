@@ -3,83 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import pytest
-from nbformat.v4 import new_notebook
+from marked import Marked, earned, points
 
-from autograder import release
+from autograder.gold import lab_02
 from autograder.gold.lab_02 import (
     GOOD,
     RIGHT,
-    SLUG,
     TWO,
     nodes,
     odd,
     own,
     records,
 )
-from autograder.rubrics import ask
-from autograder.score import Score
-from autograder.submission import Submission
 from beowulf.exercises import odd_node, own_rows
 from beowulf.record import Point, Record
 from beowulf.studies.node_rows import RESULT
 
-rubric = import_module("autograder.rubrics.02_node_benchmarks")
-
-WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
+LAB = Marked(lab_02)
+one, instead, scores = LAB.one, LAB.instead, LAB.scores
 OF_THE_PAPER = {"paper-tables"}
 
 
-def submission(kept: list[Record], answers: dict[str, Any]) -> Submission:
-    return Submission(kept, [], answers, {}, new_notebook())
-
-
-def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
-    found: dict[str, Score] = rubric.score(
-        submission(records() if kept is None else kept, RIGHT | answers)
-    )
-    return found
-
-
-def one(question: str, kept: list[Record] | None = None, **answers: Any) -> Score:
-    """The Score of one question, because each reads the Records anew."""
-    asked = {question: rubric.QUESTIONS[question]}
-    return ask(asked, submission(records() if kept is None else kept, RIGHT | answers))[question]
-
-
-def points(found: Mapping[str, Score]) -> dict[str, float]:
-    return {name: score.points for name, score in found.items()}
-
-
-def earned(found: Mapping[str, Score]) -> set[str]:
-    return {name for name, score in found.items() if score.points}
-
-
-def instead(other: Record) -> list[Record]:
-    return [*[each for each in records() if each.variant != other.variant], other]
-
-
-def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
-    notebook = release.student_version(release.sources()[SLUG])
-    cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    assert all(f"{name} = None" in text for name in RIGHT)
-
-
-def test_a_whole_hand_in_gets_every_point() -> None:
-    assert points(scores()) == WORTH
-
-
-def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
-    found = rubric.score(submission([], {}))
-    assert set(points(found).values()) == {0}
-    assert all(score.found for score in found.values())
-    assert "There is no Record A3, variant odd," in found["odd-node"].found
+def test_an_empty_hand_in_is_told_which_record_is_missing() -> None:
+    found = LAB.scores([])["odd-node"].found
+    assert "There is no Record A3, variant odd," in found
 
 
 def test_a_wrong_hand_in_gets_none_but_for_its_record_and_its_rows() -> None:
@@ -94,7 +45,7 @@ def test_a_wrong_hand_in_gets_none_but_for_its_record_and_its_rows() -> None:
 
 
 def test_records_without_answers_earn_only_what_was_measured() -> None:
-    found = rubric.score(submission(records(), {}))
+    found = LAB.unanswered()
     assert earned(found) == {"a3-record", "own-rows"}
 
 
@@ -147,7 +98,7 @@ def test_another_node_has_other_answers() -> None:
 
 def test_only_the_first_node_is_asked_for() -> None:
     mine = instead(nodes(*TWO, times={("node01", "TCP"): 9.0, ("node01", "null call"): 9.0}))
-    assert points(scores(mine)) == WORTH
+    assert points(scores(mine)) == LAB.worth
 
 
 def test_rows_that_are_nearly_the_extreme_count_as_well() -> None:
@@ -220,7 +171,7 @@ def test_a_record_that_was_cut_short_or_lacks_a_row_is_no_whole_one() -> None:
 
 
 def test_a_machine_that_shows_no_second_cache_loses_nothing() -> None:
-    assert points(scores(instead(nodes(*TWO, without="L2 cache")))) == WORTH
+    assert points(scores(instead(nodes(*TWO, without="L2 cache")))) == LAB.worth
 
 
 def test_own_rows_and_odd_nodes_are_not_taken_for_the_study() -> None:

@@ -2,76 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import pytest
-from nbformat.v4 import new_notebook
+from marked import Marked, earned, points
 
-from autograder import release
+from autograder.gold import lab_03
 from autograder.gold.lab_03 import (
     RIGHT,
-    SLUG,
     TIMES,
     asked,
     counted,
     eight,
     record,
-    records,
     suite,
 )
-from autograder.score import Score
-from autograder.submission import Submission
 from beowulf.record import Point, Record
 from beowulf.suites import npb
 
-rubric = import_module("autograder.rubrics.03_parallel_benchmarks")
-
-WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
+LAB = Marked(lab_03)
+instead, scores = LAB.instead, LAB.scores
 OF_THE_PAPERS = {
     *("wrong-seed", "operations", "kernel-word", "cable-bound", "hpl-size", "hpl-ratio"),
 }
 
 
-def submission(kept: list[Record], answers: dict[str, Any]) -> Submission:
-    return Submission(kept, [], answers, {}, new_notebook())
-
-
-def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
-    found: dict[str, Score] = rubric.score(
-        submission(records() if kept is None else kept, RIGHT | answers)
-    )
-    return found
-
-
-def points(found: Mapping[str, Score]) -> dict[str, float]:
-    return {name: score.points for name, score in found.items()}
-
-
-def earned(found: Mapping[str, Score]) -> set[str]:
-    return {name for name, score in found.items() if score.points}
-
-
-def instead(other: Record) -> list[Record]:
-    same = (other.study, other.variant)
-    return [*[each for each in records() if (each.study, each.variant) != same], other]
-
-
-def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
-    notebook = release.student_version(release.sources()[SLUG])
-    cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    assert all(f"{name} = None" in text for name in RIGHT)
-
-
-def test_a_whole_hand_in_gets_every_point() -> None:
-    assert points(scores()) == WORTH
-
-
 def test_records_without_answers_earn_only_what_was_measured_and_written() -> None:
-    found = rubric.score(submission(records(), {}))
+    found = LAB.unanswered()
     assert earned(found) == {"a4-record", "e4-record", "laws", "sizes"}
 
 
@@ -92,7 +50,7 @@ def test_another_machine_has_other_answers() -> None:
         "largest_share_has": " lu",
         "largest_share_percent": 99,
     }
-    assert points(scores(mine, **other)) == WORTH
+    assert points(scores(mine, **other)) == LAB.worth
 
 
 def test_class_w_has_its_own_sizes() -> None:
@@ -100,7 +58,7 @@ def test_class_w_has_its_own_sizes() -> None:
     assert scores(mine)["ft-bytes"].points == 0
     other = {"ep_operations": 2**26, "ft_bytes": 1_572_864, "ep_mops": 2**26 / 0.2e6}
     found = scores(mine, **other, ft_predicted_s=0.02 + 7 * 1_572_864 / 12.5e6)
-    assert points(found) == WORTH
+    assert points(found) == LAB.worth
 
 
 @pytest.mark.parametrize(
@@ -127,7 +85,7 @@ def test_class_w_has_its_own_sizes() -> None:
 def test_what_is_half_right_earns_half(
     question: str, answers: dict[str, Any], worth: float
 ) -> None:
-    assert points(scores(**answers)) == WORTH | {question: worth}
+    assert points(scores(**answers)) == LAB.worth | {question: worth}
 
 
 @pytest.mark.parametrize("blind", [0, 1, float("nan"), float("inf")])
@@ -191,7 +149,7 @@ def test_each_right_count_is_a_point() -> None:
 )
 def test_a_record_of_anything_else_stops_no_question(study: str, junk: Point) -> None:
     kept = [record(study, [junk], variant=name) for name in ("", "laws", "sizes")]
-    found = rubric.score(submission(kept, RIGHT))
+    found = scores(kept)
     assert earned(found) == OF_THE_PAPERS
 
 

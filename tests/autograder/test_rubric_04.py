@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import pytest
-from fabricated import answered
-from nbformat.v4 import new_notebook
+from marked import Marked, points
 
 from autograder import release
+from autograder.gold import lab_04
 from autograder.gold.lab_04 import (
     CLUSTER,
     RIGHT,
@@ -21,56 +20,25 @@ from autograder.gold.lab_04 import (
     patience,
     records,
 )
-from autograder.score import Score
-from autograder.submission import Submission
-from beowulf import places
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 
-rubric = import_module("autograder.rubrics.04_blocking_nonblocking")
-WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
-
-
-def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
-    handed_in = records() if kept is None else kept
-    found: dict[str, Score] = rubric.score(
-        Submission(handed_in, [], RIGHT | answers, {}, new_notebook())
-    )
-    return found
-
-
-def points_of(found: dict[str, Score]) -> dict[str, float]:
-    return {name: score.points for name, score in found.items()}
-
-
-def instead(one: Record) -> list[Record]:
-    same = (one.study, one.variant)
-    return [*(each for each in records() if (each.study, each.variant) != same), one]
-
-
-def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
-    notebook = answered(release.student_version(release.sources()[SLUG]), RIGHT)
-    found = Submission.read(places.root() / "nothing-here", notebook).answers
-    assert {name: found.get(name) for name in RIGHT} == RIGHT
+LAB = Marked(lab_04)
+instead, scores = LAB.instead, LAB.scores
 
 
 def test_the_notebook_asks_for_the_size_that_the_rubric_reckons_with() -> None:
     notebook = release.student_version(release.sources()[SLUG])
-    assert any(f"{rubric.ASKED_BYTES:,} bytes" in cell.source for cell in notebook.cells)
+    assert any(f"{LAB.rubric.ASKED_BYTES:,} bytes" in cell.source for cell in notebook.cells)
 
 
-def test_a_whole_hand_in_gets_every_point() -> None:
-    assert points_of(scores()) == WORTH
-
-
-def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
-    found = rubric.score(Submission([], [], {}, {}, new_notebook()))
-    assert set(points_of(found).values()) == {0}
+def test_an_empty_hand_in_is_told_that_every_record_is_missing() -> None:
+    found = LAB.rubric.score(LAB.submission([], {}))
     assert all("There is no Record" in score.found for score in found.values())
 
 
 def test_records_without_answers_earn_only_the_records() -> None:
-    found = rubric.score(Submission(records(), [], {}, {}, new_notebook()))
+    found = LAB.unanswered()
     earned = {name: score.points for name, score in found.items() if score.points}
     assert earned == {"a7-record": 2, "e1-record": 2, "patience-record": 2}
     assert "no answer" in found["saturation-bytes"].found
@@ -118,7 +86,7 @@ def test_an_answer_may_be_that_of_an_earlier_record() -> None:
     later = e1()
     later.started = "2026-02-01T00:00:00.000Z"
     later.points = [replace(p, samples=[2 * s for s in p.samples]) for p in later.points]
-    assert points_of(scores([*records(), later])) == WORTH
+    assert points(scores([*records(), later])) == LAB.worth
 
 
 def test_another_library_has_another_limit_and_the_reason_says_so() -> None:

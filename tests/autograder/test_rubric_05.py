@@ -4,72 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from importlib import import_module
-from typing import Any
 
 import pytest
-from nbformat.v4 import new_notebook
+from marked import Marked, points
 
-from autograder import release
+from autograder.gold import lab_05
 from autograder.gold.lab_05 import (
     PASSES,
-    RIGHT,
-    SLUG,
     one_message,
     own,
     records,
     sweep,
 )
-from autograder.score import Score
-from autograder.submission import Submission
 from beowulf.record import Point, Record
 from beowulf.studies.overlap import ONE_USER
 
-rubric = import_module("autograder.rubrics.05_overlap")
-
-WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
-
-
-def submission(kept: list[Record], answers: dict[str, Any]) -> Submission:
-    return Submission(kept, [], answers, {}, new_notebook())
+LAB = Marked(lab_05)
+instead, scores = LAB.instead, LAB.scores
 
 
-def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
-    found: dict[str, Score] = rubric.score(
-        submission(records() if kept is None else kept, RIGHT | answers)
-    )
-    return found
-
-
-def points(found: dict[str, Score]) -> dict[str, float]:
-    return {name: score.points for name, score in found.items()}
-
-
-def instead(other: Record) -> list[Record]:
-    same = (other.study, other.variant)
-    return [*[each for each in records() if (each.study, each.variant) != same], other]
-
-
-def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
-    notebook = release.student_version(release.sources()[SLUG])
-    cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    assert all(f"{name} = None" in text for name in RIGHT)
-
-
-def test_a_whole_hand_in_gets_every_point() -> None:
-    assert points(scores()) == WORTH
-
-
-def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
-    found = rubric.score(submission([], {}))
-    assert set(points(found).values()) == {0}
-    assert all(score.found for score in found.values())
-    assert "There is no Record D1" in found["d1-record"].found
+def test_an_empty_hand_in_is_told_which_record_is_missing() -> None:
+    found = LAB.scores([])["d1-record"].found
+    assert "There is no Record D1" in found
 
 
 def test_records_without_answers_earn_only_what_was_measured() -> None:
-    found = points(rubric.score(submission(records(), {})))
+    found = points(LAB.unanswered())
     assert {name for name, earned in found.items() if earned} == {
         *("d1-record", "d2-record", "d4-record", "d5-record", "exchange-record", "exchange-gain")
     }
@@ -192,7 +152,7 @@ def test_records_of_junk_never_raise_and_never_earn(junk: Point) -> None:
 
 def test_a_record_with_far_too_many_samples_is_refused_and_not_worked_on() -> None:
     huge = sweep()
-    huge.points[0] = replace(huge.points[0], samples=[0.1] * (rubric.MOST_SAMPLES + 1))
+    huge.points[0] = replace(huge.points[0], samples=[0.1] * (LAB.rubric.MOST_SAMPLES + 1))
     found = scores(instead(huge))["d2-record"]
     assert found.points == 0
     assert "more than" in found.found

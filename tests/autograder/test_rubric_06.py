@@ -3,84 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import pytest
-from nbformat.v4 import new_notebook
+from marked import Marked, earned
 
-from autograder import release
+from autograder.gold import lab_06
 from autograder.gold.lab_06 import (
     RIGHT,
-    SLUG,
     cards,
     counted,
     operations,
     records,
     talks,
 )
-from autograder.score import Score
-from autograder.submission import Submission
-from beowulf.record import Point, Record
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point
 from beowulf.studies import a10_short_messages as a10
 from beowulf.studies import a11_long_messages as a11
 from beowulf.studies import a12_side_by_side as a12
 from beowulf.studies import collectives
-from beowulf.studies.wire_shares import HALF
 
-rubric = import_module("autograder.rubrics.06_protocol_analysis")
-
-WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
+LAB = Marked(lab_06)
+instead, scores = LAB.instead, LAB.scores
 OF_THE_PAPER = {"smpp", "swapped", "turned-round", "unit"}
 RECORDS = {"a10-record", "a11-record", "a12-record", "a13-record"}
 
 
-def submission(kept: list[Record], answers: dict[str, Any]) -> Submission:
-    return Submission(kept, [], answers, {}, new_notebook())
-
-
-def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
-    found: dict[str, Score] = rubric.score(
-        submission(records() if kept is None else kept, RIGHT | answers)
-    )
-    return found
-
-
-def points(found: Mapping[str, Score]) -> dict[str, float]:
-    return {name: score.points for name, score in found.items()}
-
-
-def earned(found: Mapping[str, Score]) -> set[str]:
-    return {name for name, score in found.items() if score.points}
-
-
-def instead(other: Record) -> list[Record]:
-    same = (other.study, other.variant)
-    return [*[each for each in records() if (each.study, each.variant) != same], other]
-
-
-def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
-    notebook = release.student_version(release.sources()[SLUG])
-    cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    assert all(f"{name} = None" in text for name in RIGHT)
-
-
-def test_a_whole_hand_in_gets_every_point() -> None:
-    assert points(scores()) == WORTH
-
-
-def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
-    found = rubric.score(submission([], {}))
-    assert set(points(found).values()) == {0}
-    assert all(score.found for score in found.values())
-    assert "There is no Record A10, variant postcard," in found["postcard"].found
+def test_an_empty_hand_in_is_told_which_record_is_missing() -> None:
+    found = LAB.scores([])["postcard"].found
+    assert "There is no Record A10, variant postcard," in found
 
 
 def test_records_without_answers_earn_only_what_was_measured() -> None:
-    assert earned(rubric.score(submission(records(), {}))) == RECORDS | {"tally"}
+    assert earned(LAB.unanswered()) == RECORDS | {"tally"}
 
 
 def test_answers_without_records_earn_only_what_the_paper_tells() -> None:

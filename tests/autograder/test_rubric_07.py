@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import pytest
-from nbformat.v4 import new_notebook
+from marked import Marked, earned, points
 
-from autograder import release
+from autograder.gold import lab_07
 from autograder.gold.lab_07 import (
-    RIGHT,
-    SLUG,
     applications,
     asked,
     knobs,
@@ -25,15 +21,12 @@ from autograder.gold.lab_07 import (
     records,
     steps,
 )
-from autograder.score import Score
-from autograder.submission import Submission
 from beowulf.record import Point, Record
 from beowulf.studies import e7_procedure as e7
 from beowulf.tuning.testbed import FIREWALL, MODERATION
 
-rubric = import_module("autograder.rubrics.07_latency_tuning")
-
-WORTH = {name: question.of for name, question in rubric.QUESTIONS.items()}
+LAB = Marked(lab_07)
+instead, scores = LAB.instead, LAB.scores
 BY_HAND = {
     *("wire-time", "not-observable", "forty-ms"),
     *("waiting-share", "sixty-percent", "nanoseconds"),
@@ -44,50 +37,13 @@ MEASURED = {
 }
 
 
-def submission(kept: list[Record], answers: dict[str, Any]) -> Submission:
-    return Submission(kept, [], answers, {}, new_notebook())
-
-
-def scores(kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
-    found: dict[str, Score] = rubric.score(
-        submission(records() if kept is None else kept, RIGHT | answers)
-    )
-    return found
-
-
-def points(found: Mapping[str, Score]) -> dict[str, float]:
-    return {name: score.points for name, score in found.items()}
-
-
-def earned(found: Mapping[str, Score]) -> set[str]:
-    return {name for name, score in found.items() if score.points}
-
-
-def instead(*others: Record) -> list[Record]:
-    same = {(other.study, other.variant) for other in others}
-    return [*[each for each in records() if (each.study, each.variant) not in same], *others]
-
-
-def test_the_notebook_asks_for_every_name_that_the_rubric_reads() -> None:
-    notebook = release.student_version(release.sources()[SLUG])
-    cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    assert all(f"{name} = None" in text for name in RIGHT)
-
-
-def test_a_whole_hand_in_gets_every_point() -> None:
-    assert points(scores()) == WORTH
-
-
-def test_an_empty_hand_in_gets_none_and_each_question_says_why() -> None:
-    found = rubric.score(submission([], {}))
-    assert set(points(found).values()) == {0}
-    assert all(score.found for score in found.values())
-    assert "There is no Record L1" in found["l1-record"].found
+def test_an_empty_hand_in_is_told_which_record_is_missing() -> None:
+    found = LAB.scores([])["l1-record"].found
+    assert "There is no Record L1" in found
 
 
 def test_records_without_answers_earn_only_what_was_measured() -> None:
-    assert earned(rubric.score(submission(records(), {}))) == MEASURED
+    assert earned(LAB.unanswered()) == MEASURED
 
 
 def test_answers_without_records_earn_only_what_the_papers_and_the_pencil_tell() -> None:
@@ -155,7 +111,7 @@ def test_where_the_moderation_cannot_be_turned_that_is_the_answer() -> None:
     said = dict.fromkeys((*names, "firewall_later_percent", "moderation_fate"), "Not observable")
     found = scores(kept, firewall_fate="kept", **said)
     assert {name: found[name].points for name in asked_for} == {
-        name: WORTH[name] for name in asked_for
+        name: LAB.worth[name] for name in asked_for
     }
     numbers = scores(kept)
     assert numbers["e6-table"].points == numbers["not-additive"].points == 0
@@ -204,7 +160,7 @@ def test_a_knob_of_which_nothing_was_read_earns_nothing() -> None:
 
 def test_the_best_of_several_records_counts() -> None:
     kept = [*records(), own(takes=False), posted(44.0)]
-    assert points(scores(kept)) == WORTH
+    assert points(scores(kept)) == LAB.worth
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from autograder import release, rubrics
+from autograder.gold.hand_in import answered
+from autograder.gold.labs import LABS, Gold
 from autograder.score import Score
 from autograder.submission import Submission
 from beowulf import places
@@ -39,6 +41,21 @@ def test_a_rubric_scores_each_question_but_those_that_an_instructor_reads(slug: 
     }
     assert worth == {name: points for name, points in lab.items() if name not in by_hand}
     assert by_hand <= set(lab)
+
+
+@pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)
+def test_a_notebook_asks_for_every_name_that_the_rubric_reads(gold: Gold) -> None:
+    notebook = answered(release.student_version(release.sources()[gold.slug]), dict(gold.right))
+    found = Submission.read(places.root() / "nothing-here", notebook).answers
+    assert {name: found.get(name) for name in gold.right} == gold.right
+
+
+@pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)
+def test_a_whole_hand_in_gets_every_point(gold: Gold) -> None:
+    rubric = rubrics.find(gold.slug)
+    assert rubric is not None
+    found = rubric(Submission(gold.records(), [], dict(gold.right), {}, new_notebook()))
+    assert {name: score.points for name, score in found.items()} == gold.worth
 
 
 @pytest.mark.parametrize("slug", SLUGS)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ordinary import ada, give
+from running import PATIENCE_S, wait_until
 
 from autograder import execution, sandbox, warm
 from autograder.sandbox import Box, Limits
@@ -260,6 +264,47 @@ def test_memory_has_an_end_for_one_process_and_for_many(folder: Path) -> None:
     )
     ran = run(folder, many, memory_bytes=600 << 20)
     assert "more than 600 MiB of memory" in ran.said
+
+
+LIFT = """
+import resource
+for name in ('CPU', 'AS', 'NPROC', 'FSIZE', 'NOFILE', 'CORE'):
+    which = getattr(resource, 'RLIMIT_' + name)
+    try:
+        resource.setrlimit(which, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        print('lifted')
+    except (ValueError, OSError):
+        print('held' if resource.getrlimit(which)[1] != resource.RLIM_INFINITY else 'none')
+"""
+
+
+def test_no_limit_can_be_lifted_from_inside(folder: Path) -> None:
+    assert said(folder, LIFT).split() == ["held"] * 6
+
+
+def test_a_process_that_computes_without_end_is_ended_by_the_kernel() -> None:
+    code = (
+        "from autograder import entrance\n"
+        "entrance.drop_privileges(0, entrance.Allowance(1, 1 << 30, 1 << 20, 1000))\n"
+        "while True: pass"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENCE_S)
+    assert -done.returncode in (signal.SIGXCPU, signal.SIGKILL), done.stderr
+
+
+def test_what_it_leaves_running_ends_with_its_box(folder: Path) -> None:
+    seconds = f"98765.{os.getpid()}"
+    leave = f"import subprocess\nsubprocess.Popen(['sleep', '{seconds}'], start_new_session=True)\nprint('left')"
+    assert said(folder, leave) == "left\n"
+
+    def runs() -> bool:
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                found.append(path.read_bytes())
+        return any(seconds.encode() in words for words in found)
+
+    wait_until(lambda: not runs(), "what the notebook left running has ended")
 
 
 def test_its_disk_has_an_end(folder: Path) -> None:

@@ -230,6 +230,30 @@ def test_a_foreign_record_is_named_to_the_instructor(course: Path) -> None:
     assert variants.foreign(record, "grace", None) == ""
 
 
+def test_whose_a_mark_is_costs_no_more_in_a_large_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every Record of the class is looked at; the words are worked out once."""
+    everybody = [f"student-{number}" for number in range(200)]
+    (tmp_path / variants.KEY).write_text(KEY)
+    variants.issue(tmp_path, everybody)
+    record = marked(lab_04.e1(), "ada")
+    worked_out: list[str] = []
+    word_of = variant.of
+
+    def of(key: str, student: str) -> str:
+        worked_out.append(student)
+        return word_of(key, student)
+
+    monkeypatch.setattr(variant, "of", of)
+    for student in everybody:
+        assert variants.foreign(record, student, tmp_path) == ""
+    assert len(worked_out) == len(everybody)
+    # Who comes later gets a word, too.
+    variants.issue(tmp_path, ["ada"])
+    assert "under the word of ada" in variants.foreign(record, everybody[0], tmp_path)
+
+
 # ---------------------------------------------------------------- Records that the course gives
 
 

@@ -50,6 +50,11 @@ def test_a_forwarded_port_of_this_machine_is_no_address_in_the_cluster() -> None
     assert inventory.parse(text)[0].address == ""
 
 
+def test_a_machine_may_have_a_second_network() -> None:
+    text = TWO.replace("192.168.1.10}", "192.168.1.10, beowulf_second: 192.168.2.10}")
+    assert [machine.second for machine in inventory.parse(text)] == ["192.168.2.10", ""]
+
+
 def test_the_example_is_an_inventory_of_four_machines() -> None:
     machines = inventory.read(places.root() / "cluster_setup" / "inventory.example.yml")
     assert [machine.name for machine in machines] == ["node00", "node01", "node02", "node03"]
@@ -68,6 +73,9 @@ def test_the_example_is_an_inventory_of_four_machines() -> None:
         (TWO.replace("192.168.1.10", "-oProxyCommand=x"), "no host"),
         (TWO.replace("ansible_port: 2222", "ansible_password: secret"), "passwords are not used"),
         (TWO.replace("ansible_port: 2222", "beowulf_address: 10.0.0.300"), "no IPv4 address"),
+        (TWO.replace("ansible_port: 2222", "beowulf_second: 10.0.0"), "no IPv4 address"),
+        (TWO.replace("ansible_port: 2222", "beowulf_second: 192.168.1.11"), "for two networks"),
+        (TWO.replace("ansible_port: 2222", "beowulf_second: 192.168.1.10"), "the same address"),
         (TWO.replace("ansible_port: 2222", 'ansible_ssh_common_args: "-o \'x"'), "an open quote"),
         (TWO.replace("hosts", "machines"), "which no inventory knows"),
         (TWO.replace("    node01", "    #"), "has 1 machine;"),

@@ -298,6 +298,19 @@ def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
     assert all("1500" in pcs.at(node, shown) for node in pcs.names)
 
 
+@pytest.mark.slow
+@needs_root
+def test_papers_state_is_made_on_the_machines_shown_once_and_taken_away(
+    first: str, learner: Beowulf, pcs: Hall
+) -> None:
+    rules = {name: pcs.at(name, "nft list ruleset") for name in pcs.names}
+    said = learner("study", "E6", "--quick", "--records", learner.here / "records")
+    assert said.count("On the nodes, root changes what follows") == 1
+    assert "firewall from none to 100" in said
+    assert {name: pcs.at(name, "nft list ruleset") for name in pcs.names} == rules
+    assert json.loads(learner("tune", "--json"))["open"] == []
+
+
 @needs_root
 def test_two_machines_whose_addresses_are_changed_round_are_noticed(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path

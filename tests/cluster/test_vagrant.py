@@ -19,6 +19,7 @@ from beowulf.cluster import vagrant
 from beowulf.errors import LabError
 
 FILE = places.root() / "Vagrantfile"
+BOX = places.root() / "cluster_setup" / "box"
 # The settings that the providers document, of those that a file like ours could want: `vagrant validate` passes a
 # misspelt one.
 KNOWN = {
@@ -30,7 +31,7 @@ KNOWN = {
         "memory cpus cpu_mode cpu_model driver nic_model_type nested machine_type machine_arch"
         " uri socket host default_prefix title description graphics_type video_type kernel initrd"
         " cmd_line management_network_name management_network_address storage_pool_name"
-        " random_hostname boot emulator_path features loader".split()
+        " random_hostname boot emulator_path features loader disk_driver".split()
     ),
     "parallels": set(
         "memory cpus name linked_clone linked_clone_snapshot update_guest_tools"
@@ -62,11 +63,11 @@ Host node01
 """
 
 
-def _settings() -> dict[str, set[str]]:
-    """The settings of each provider in our file."""
+def _settings(file: Path = FILE) -> dict[str, set[str]]:
+    """The settings of each provider in a file of ours."""
     found = {}
     blocks = re.findall(
-        r'config\.vm\.provider "(\w+)" do \|v.*?\|\n(.*?)\n  end', FILE.read_text(), re.DOTALL
+        r'config\.vm\.provider "(\w+)" do \|v.*?\|\n(.*?)\n  end', file.read_text(), re.DOTALL
     )
     for provider, block in blocks:
         found[provider] = set(re.findall(r"\bv\.(\w+)", block))
@@ -79,6 +80,25 @@ def test_each_provider_in_the_vagrantfile_knows_each_setting_that_it_is_given() 
     for provider, settings in found.items():
         assert {"memory", "cpus"} <= settings
         assert settings <= KNOWN[provider], provider
+
+
+def test_libvirt_knows_each_setting_that_lies_in_our_box() -> None:
+    found = _settings(BOX / "Vagrantfile")
+    assert set(found) == {"libvirt"}
+    assert "kernel" in found["libvirt"]
+    assert found["libvirt"] <= KNOWN["libvirt"]
+
+
+def test_our_box_holds_every_package_that_the_setting_up_of_node00_names() -> None:
+    asked = re.search(r"--no-install-recommends \\\\\n(.*)\n", FILE.read_text())
+    assert asked
+    table = (places.root() / "cluster_setup" / "packages.tsv").read_text().splitlines()
+    rows = [line.split("\t") for line in table if not line.startswith("#")]
+    held = {row[1] for row in rows if row[2] == "lab"}
+    held |= {
+        line.partition("#")[0].strip() for line in (BOX / "packages.txt").read_text().splitlines()
+    }
+    assert set(asked[1].split()) <= held
 
 
 def test_the_card_is_one_whose_interrupts_can_be_moderated() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import Beowulf
+from running import PATIENCE_S, Beowulf
 
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -15,7 +17,9 @@ from beowulf.cluster.recorded import RecordedCluster
 from beowulf.cluster.shells import completed
 from beowulf.errors import LabError
 from beowulf.exercises import null_knob, own, own_knob
+from beowulf.tuning.change import changing
 from beowulf.tuning.cycle import Length
+from beowulf.tuning.knobs import ALL
 
 HANDED_OUT = places.root() / "labs" / "07-latency-tuning" / "knob.py"
 SHORT = Length(blocks=1, most_blocks=1, samples=3)
@@ -70,6 +74,60 @@ def test_a_right_knob_is_turned_measured_put_back_and_played_back(
     assert record.program["name"] == "knob.py"
     again = own_knob.measure(RecordedCluster(desk / "records"))
     assert null_knob.comparison(again) == null_knob.comparison(record)
+
+
+# Turns the knob of a file, and is killed when the new value is in on one node.
+KILLED = """
+import os, signal, sys
+from beowulf.cluster import running
+from beowulf.exercises import own_knob
+
+def killed(cluster, scripts, method):
+    if method == "set":
+        one = dict(list(scripts.items())[:1])
+        everywhere(cluster, one, method)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return everywhere(cluster, scripts, method)
+
+everywhere, own_knob._everywhere = own_knob._everywhere, killed
+own_knob.measure(running(), sys.argv[1])
+"""
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("back", [RIGHT["back"], f'"echo 0 >{FILE}"'], ids=["right", "wrong"])
+def test_what_a_killed_exercise_left_is_put_back_without_its_file(
+    at_cluster: Beowulf, cluster: NamespaceCluster, back: str
+) -> None:
+    """Also where `back` is wrong: then `set` makes what was there."""
+    source = written(at_cluster.here, **RIGHT | {"back": back})
+    before = settings(cluster)
+    python = str(places.python_bin() / "python")
+    done = subprocess.run(
+        [python, "-c", KILLED, str(source)],
+        cwd=at_cluster.here,
+        env=at_cluster.environment,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == -signal.SIGKILL
+    source.unlink()
+    after = settings(cluster)
+    assert [node for node in cluster.nodes if after[node] != before[node]] == [cluster.nodes[0]]
+    assert "Changed: my-knob." in at_cluster("tune")
+    assert at_cluster("tune", "revert") == "Put back: my-knob 0 or 1.\n"
+    assert settings(cluster) == before
+    assert "my-knob" in at_cluster("tune", "log")
+    assert at_cluster("tune", "revert") == "Nothing was to be put back.\n"
+
+
+@pytest.mark.cluster
+def test_nobody_else_turns_a_knob_meanwhile(desk: Path, cluster: NamespaceCluster) -> None:
+    source = written(desk, **RIGHT)
+    with (
+        changing(cluster, [(ALL["firewall"], "10")]),
+        pytest.raises(LabError, match="turning knobs"),
+    ):
+        own_knob.measure(cluster, source, length=SHORT)
 
 
 @pytest.mark.cluster

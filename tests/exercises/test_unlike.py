@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from beowulf import variant
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
@@ -60,3 +61,19 @@ def test_answers_of_which_no_single_one_is_unlike_are_no_puzzle(answers: tuple[s
     point = Point({"question": "firewall", "when": unlike.ASKED}, facts=facts)
     with pytest.raises(LabError, match="does not show one unlike answer"):
         unlike.odd(Record("E7", points=[point]))
+
+
+@pytest.mark.cluster
+def test_a_learner_with_a_word_always_draws_the_same(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variant.VARIABLE, variant.of("a course's key", "ada"))
+    cluster.records = tmp_path
+    try:
+        first, second = (unlike.odd(unlike.measure(cluster)) for _ in range(2))
+    finally:
+        cluster.records = None
+    assert first == second
+    chance = variant.chance("E7 unlike")
+    question = chance.choice(sorted(testbed.parts(cluster)))
+    assert first == (chance.choice(cluster.nodes), question)

@@ -171,6 +171,8 @@ def test_what_cannot_be_drawn_or_saved_is_a_sentence(rates: figures.Figure, tmp_
         ("rate_bytes_per_s", "rate (bytes/s)"),
         ("size_bytes", "size (bytes)"),
         ("data_percent", "data (%)"),
+        ("bytes_per_s", "bytes/s"),
+        ("mbit_per_s", "Mbit/s"),
         ("ranks", "ranks"),
     ],
 )

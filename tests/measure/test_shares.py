@@ -22,7 +22,8 @@ def test_groups_of_version_1_get_a_quota_of_a_period(tmp_path: Path) -> None:
     (tmp_path / "cpu").mkdir()
     (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("-1\n")
     groups = shares.find(tmp_path)
-    made = groups.make("slow", 0.25)
+    made = groups.make("slow")
+    groups.limit(made, 0.25)
     assert groups.version == 1
     assert (made / "cpu.cfs_quota_us").read_text() == "2500\n"
     assert (made / "cpu.cfs_period_us").read_text() == "10000\n"
@@ -34,7 +35,14 @@ def test_groups_of_version_2_get_their_maximum(tmp_path: Path) -> None:
     groups = shares.find(tmp_path)
     assert groups.version == 2
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu"
-    assert (groups.make("slow", 0.5) / "cpu.max").read_text() == "5000 10000\n"
+    made = groups.make("slow")
+    groups.limit(made, 0.5)
+    assert (made / "cpu.max").read_text() == "5000 10000\n"
+
+
+def test_a_group_that_a_killed_measurement_has_left_is_taken_again(tmp_path: Path) -> None:
+    groups = shares.Groups(tmp_path, 2)
+    assert groups.make("slow") == groups.make("slow")
 
 
 @pytest.mark.cluster
@@ -66,26 +74,46 @@ def test_other_kinds_of_clusters_are_refused(
 
 
 @pytest.mark.cluster
+def test_what_goes_wrong_meanwhile_is_told_as_it_is_and_all_groups_are_gone(
+    cluster: NamespaceCluster,
+) -> None:
+    groups = _groups()
+
+    def measure() -> None:
+        with shares.unlike(cluster, {"node00": 0.9, "node01": 0.9}):
+            assert len(_of(cluster, groups)) == 2
+            raise FileNotFoundError("a file")
+
+    with pytest.raises(FileNotFoundError, match="a file"):
+        measure()
+    assert _of(cluster, groups) == []
+
+
+@pytest.mark.cluster
 def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    try:
-        groups = shares.find()
-    except LabError as refused:
-        pytest.skip(str(refused))
-
-    def ours() -> list[str]:
-        """The groups of this cluster; other tests have clusters, too."""
-        pid = cluster.rack.process.pid
-        return [each.name for each in groups.folder.iterdir() if f"beowulf-{pid}-" in each.name]
-
+    groups = _groups()
     program = shutil.copy(shutil.which("bash") or "bash", tmp_path / "computes")
     line = f"timeout 3 {program} -c 'while :; do :; done' || true"
     with shares.unlike(cluster, {"node01": 0.2}), watched(cluster, ["node01"], "computes") as use:
-        assert ours()
+        assert _of(cluster, groups)
         cluster.run("node01", line)
     found = sorted(use.percent["node01"])
     # A tenth of a second has ten periods, and may see one of them more.
     assert found[len(found) // 2] < 30
-    assert ours() == []
+    assert _of(cluster, groups) == []
     assert shares.processes_of(cluster, "node01")
+
+
+def _groups() -> shares.Groups:
+    try:
+        return shares.find()
+    except LabError as refused:
+        pytest.skip(str(refused))
+
+
+def _of(cluster: NamespaceCluster, groups: shares.Groups) -> list[str]:
+    """The groups of this cluster; other tests have clusters, too."""
+    pid = cluster.rack.process.pid
+    return [each.name for each in groups.folder.iterdir() if f"beowulf-{pid}-" in each.name]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,16 +60,16 @@ def test_what_is_no_size_is_refused_with_a_sentence(sizes: list[object], said: s
 
 
 def test_messages_larger_than_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("beowulf.circumstances.now", lambda: {"memory_available_bytes": 1_000_000})
+    monkeypatch.setattr("beowulf.circumstances.memory_available_bytes", lambda: 1_000_000)
     assert checked([200_000]) == [200_000]
     with pytest.raises(UsageError, match=r"300,000 bytes need .* on 2 ranks"):
         checked([300_000])
 
 
 @pytest.mark.parametrize("sweep", [lambda: powers_of_two(8, 4), lambda: steps(8, 4, 1)])
-def test_an_empty_sweep_is_refused(sweep: object) -> None:
+def test_an_empty_sweep_is_refused(sweep: Callable[[], object]) -> None:
     with pytest.raises(UsageError, match="from 8 to 4 bytes is empty"):
-        sweep()  # type: ignore[operator]
+        sweep()
 
 
 def test_an_increment_of_nothing_is_refused() -> None:

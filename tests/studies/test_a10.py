@@ -11,6 +11,7 @@ from made import outcomes
 from wire_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
 from beowulf.studies import a10_short_messages as a10
 from beowulf.studies import wire_shares
@@ -125,7 +126,7 @@ def test_every_message_of_a_real_conversation_is_found_on_the_wire(
     verdicts = {verdict.claim: verdict for verdict in a10.claims(again)}
     assert verdicts["every-message-seen"].outcome == "holds", verdicts["every-message-seen"]
     # 90 timed exchanges; 1 and 10 before them, and 1 before each of 30 chunks.
-    for point in [each for each in again.points if each.quantity == wire_shares.HALF]:
+    for point in [each for each in again.points if each.quantity == HALF]:
         counts = {(each["rank"], each["tag"]): each["messages"] for each in point.facts["captured"]}
         assert counts == {(r, t): n for r in range(4) for t, n in ((600, 90), (601, 41))}
         assert point.facts["talking"]["elapsed_s"] < point.facts["elapsed_s"]

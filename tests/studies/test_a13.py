@@ -15,11 +15,12 @@ from overlap_records import around, busy, record
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.measure.roundtrips import HALF
 from beowulf.measure.session import Session
 from beowulf.record import Point, Record
 from beowulf.studies import a13_buffers_and_collectives as a13
 from beowulf.studies import buffer_sizes, collectives, draw, judge
-from beowulf.studies.buffer_sizes import EARLY, HALF, KB, LATE, OWN, SETTINGS, SMALL, Setting
+from beowulf.studies.buffer_sizes import EARLY, KB, LATE, OWN, SETTINGS, SMALL, Setting
 from beowulf.studies.collectives import OPERATION, OPERATIONS
 
 PROGRAM = places.root() / "labs" / "06-protocol-analysis" / "collectives.c"
@@ -230,7 +231,7 @@ def test_the_program_notices_wrong_data(
     ("words", "why"),
     [
         (["--operations", "broadcast,bcast"], "broadcast, scatter, gather, reduce, alltoall, not"),
-        (["--operations", ",".join([*OPERATIONS, "gather"])], "takes each operation once"),
+        (["--operations", ",".join([*OPERATIONS, "gather"])], "takes at most 5 words"),
         (["--sizes", "-1"], "--sizes takes numbers from 0"),
         (["--bytes", "1"], "There is no argument --bytes"),
     ],

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 from node_records import LEVELS, made, printed
 
 from beowulf import mpi
-from beowulf.cluster import Completed
+from beowulf.cluster import Cluster, Completed
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
@@ -167,14 +168,14 @@ class Machines:
     ],
 )
 def test_nodes_of_one_machine_take_turns(machines: dict[str, str], turns: list[list[str]]) -> None:
-    assert a3.turns(Machines(**machines), list(machines)) == turns  # type: ignore[arg-type]
+    assert a3.turns(cast("Cluster", Machines(**machines)), list(machines)) == turns
 
 
 def test_a_dead_node_is_told_before_anything_is_measured(tmp_path: Path) -> None:
-    cluster = Machines(node00="x", node01="x")
-    cluster.dead = ["node01"]
+    machines = Machines(node00="x", node01="x")
+    machines.dead = ["node01"]
     with pytest.raises(LabError, match=r"node01 is down\. `beowulf up` starts it again"):
-        a3.measure(cluster, tmp_path)  # type: ignore[arg-type]
+        a3.measure(cast("Cluster", machines), tmp_path)
 
 
 def test_missing_headers_of_rpc_are_told_before_anything_is_measured(
@@ -182,7 +183,7 @@ def test_missing_headers_of_rpc_are_told_before_anything_is_measured(
 ) -> None:
     monkeypatch.setattr(mpi, "RPC", tmp_path / "tirpc")
     with pytest.raises(LabError, match=r"RPC/UDP and RPC/TCP need libtirpc.*libtirpc-dev"):
-        a3.measure(Machines(node00="x"), tmp_path)  # type: ignore[arg-type]
+        a3.measure(cast("Cluster", Machines(node00="x")), tmp_path)
 
 
 @pytest.mark.cluster

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from made import QUIET, outcomes
 
+from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Point, Record
@@ -250,9 +252,9 @@ def test_a_measurement_has_every_place_of_the_sweep(
     assert Record.load(record.save(tmp_path_factory.mktemp("kept") / "a4.json")) == record
 
 
-def test_too_few_nodes_are_refused_before_anything_is_measured() -> None:
+def test_too_few_nodes_are_refused_before_anything_is_measured(tmp_path: Path) -> None:
     class Small:
         nodes = ("node00", "node01")
 
     with pytest.raises(UsageError, match="needs 4 nodes, and the cluster has 2"):
-        a4.measure(Small(), None, quick=True)  # type: ignore[arg-type]
+        a4.measure(cast("Cluster", Small()), tmp_path, quick=True)

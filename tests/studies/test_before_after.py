@@ -16,6 +16,7 @@ from beowulf.cli import tune_paper, tune_tables
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.roundtrips import HALF
+from beowulf.measure.statistics import Ratio
 from beowulf.record import Point, Record, newest
 from beowulf.studies import before_after as both
 from beowulf.studies import e3_hpl, e4_hpcc, e5_application, l2_applications
@@ -116,6 +117,16 @@ def test_the_printed_table_and_the_picture_have_every_row() -> None:
     figure = both.picture(every)
     assert len(figure.table) == len(every)
     assert all(row.what in figure.alt for row in every)
+
+
+def test_figures_that_say_otherwise_than_the_pairs_are_named() -> None:
+    assert not any(row.figures_say_otherwise for row in both.rows(suite()))
+    times = Ratio(0.8, 0.7, 0.9, LAUNCHES)
+    slower = both.Row("a program", 1.0, 1.1, "s", times)
+    rate = both.Row("PTRANS", 1.0, 1.1, "GB/s", times, rate=True)
+    printed = tune_tables.compared({both.HPCC: [slower, rate]})
+    assert [line for line in printed if line.startswith("a program: the two figures")]
+    assert not [line for line in printed if line.startswith("PTRANS: the two figures")]
 
 
 def test_a_busy_machine_is_told() -> None:

@@ -11,6 +11,7 @@ from knob_records import BLOCKS, compared
 from made import outcomes
 from overlap_records import busy, record
 
+from beowulf.cli import tune_tables
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
@@ -123,6 +124,20 @@ def test_the_picture_has_every_knob_and_the_table_mean_and_deviation() -> None:
         assert name in figure.alt
     assert len(figure.table) == 6
     assert {"mean_before_us", "deviation_after_us", "p95_after_us", "decision"} <= set(figure.table)
+
+
+def test_means_that_say_otherwise_than_the_pairs_are_named_in_table_and_terminal() -> None:
+    disturbed = compared(FIREWALL, 0.85)
+    for point in disturbed:
+        if point.at["state"] == AFTER:
+            point.samples[:] = [us * (3 if n % 4 == 3 else 1) for n, us in enumerate(point.samples)]
+    made = usual(**{FIREWALL: disturbed})
+    means = draw(made).table.set_index("knob")["means"]
+    assert means[FIREWALL] == "say otherwise"
+    assert set(means.drop(FIREWALL)) == {"agree"}
+    printed = tune_tables.gained(gains(made), {}, (MODERATION, FIREWALL))
+    noted = [line for line in printed if "its two means say otherwise" in line]
+    assert [line.partition(":")[0] for line in noted] == [FIREWALL]
 
 
 # Measured

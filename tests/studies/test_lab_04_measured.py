@@ -32,6 +32,7 @@ from beowulf.studies import (
     find,
     judge,
 )
+from beowulf.studies.overlap import EAGER_LIMIT
 
 pytestmark = pytest.mark.cluster
 
@@ -115,7 +116,7 @@ def test_e1_measures_a_wide_sweep_and_one_around_each_limit(
     record = e1_latency_model.measure(cluster, tmp_path, quick=True, sizes=[0, 64, 4096, 1 << 20])
     assert record.complete, record.warnings
     about = {p.at["sweep"]: p.facts["environment"] for p in record.select(about=True)}
-    assert about == {"wide": {}, "even": {e1_latency_model.EAGER: "16384"}}
+    assert about == {"wide": {}, "even": {EAGER_LIMIT: "16384"}}
     even = e1_latency_model.times(record, sweep="even", limit_bytes=16_384)
     assert len(even) >= 8
     assert min(even) < 16_384 < max(even)

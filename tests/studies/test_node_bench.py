@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from node_records import made, printed
@@ -62,8 +63,8 @@ def test_a_node_brings_all_rows_and_keeps_the_record_of_the_study(at_cluster: Be
 # ---- What is printed ----------------------------------------------------------------------------
 
 
-def shown(capsys: pytest.CaptureFixture[str], *nodes: str, **how: object) -> str:
-    node_bench.show(made(*nodes, **how))  # type: ignore[arg-type]
+def shown(capsys: pytest.CaptureFixture[str], *nodes: str, **how: Any) -> str:
+    node_bench.show(made(*nodes, **how))
     return capsys.readouterr().out
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from node_records import printed
 
-from beowulf.cluster import Completed
+from beowulf.cluster import Cluster, Completed
 from beowulf.errors import LabError
 from beowulf.studies.node_neighbours import (
     ABSENT,
@@ -124,6 +124,10 @@ class ThisMachine:
         return Completed(done.returncode, done.stdout, done.stderr, 0.0)
 
 
+def machine(*folders: Path) -> Cluster:
+    return cast("Cluster", ThisMachine(*folders))
+
+
 def tool(folder: Path, name: str, *says: str) -> Path:
     """A folder with a program that says these lines on stderr, as LMBench's do."""
     folder.mkdir(exist_ok=True)
@@ -146,11 +150,11 @@ def test_an_installed_lmbench_is_found_and_its_figure_stands_beside_our_median(
     tmp_path: Path,
 ) -> None:
     folder = tool(tmp_path / "lm bench", "lat_syscall", "Simple syscall: 2.0 microseconds")
-    node = ThisMachine(folder)
-    tools = found(node, "node01")  # type: ignore[arg-type]
+    node = machine(folder)
+    tools = found(node, "node01")
     assert tools[LMBENCH] == str(folder)
     only = {LMBENCH: tools[LMBENCH], PERF: ABSENT}
-    points, wrong = beside(node, lines("null call"), AT, only, quick=True)  # type: ignore[arg-type]
+    points, wrong = beside(node, lines("null call"), AT, only, quick=True)
     assert wrong == []
     [point] = points
     assert point.at == {TOOL: LMBENCH, BESIDE: "null call", "node": "node01", "launch": 2}
@@ -158,22 +162,22 @@ def test_an_installed_lmbench_is_found_and_its_figure_stands_beside_our_median(
 
 
 def test_beside_perf_stands_our_mean(tmp_path: Path) -> None:
-    node = ThisMachine(tool(tmp_path / "bin", "perf", "  0.25 usecs/op"))
-    points, _ = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)  # type: ignore[arg-type]
+    node = machine(tool(tmp_path / "bin", "perf", "  0.25 usecs/op"))
+    points, _ = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)
     assert [point.facts for point in points] == [{"theirs": 0.25, "ours": 2.0}]
 
 
 def test_a_tool_that_is_nowhere_is_told_with_how_to_get_it(tmp_path: Path) -> None:
     tool(tmp_path / "bin", "perf", "WARNING: perf not found for kernel 9.9")
-    tools = found(ThisMachine(tmp_path / "bin"), "node01")  # type: ignore[arg-type]
+    tools = found(machine(tmp_path / "bin"), "node01")
     assert tools[PERF].startswith(ABSENT)
     assert "linux-perf" in tools[PERF]
-    points, wrong = beside(ThisMachine(), lines("null call"), AT, {PERF: tools[PERF]}, quick=True)  # type: ignore[arg-type]
+    points, wrong = beside(machine(), lines("null call"), AT, {PERF: tools[PERF]}, quick=True)
     assert (points, wrong) == ([], [])
 
 
 def test_a_tool_that_fails_is_told_and_ends_nothing(tmp_path: Path) -> None:
-    node = ThisMachine(tool(tmp_path / "bin", "perf", "Invalid argument"))
-    points, wrong = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)  # type: ignore[arg-type]
+    node = machine(tool(tmp_path / "bin", "perf", "Invalid argument"))
+    points, wrong = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)
     assert points == []
     assert wrong == ["node01, null call: perf bench printed no figure but: Invalid argument"]

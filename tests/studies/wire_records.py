@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from made import CLUSTER, QUIET
 
+from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.studies.wire_shares import HALF, Talk
+from beowulf.studies.wire_shares import Talk
 
 # Of a launch, as shares of 1 and as rates: what a study may change for some of its talks.
 USUAL = {

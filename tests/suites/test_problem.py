@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -70,9 +71,9 @@ def test_the_input_has_its_values_in_the_lines_where_hpl_reads_them() -> None:
         (lambda: problem.grid(0), "at least 1 rank, not 0"),
     ],
 )
-def test_what_is_no_problem_is_refused(call: object, sentence: str) -> None:
+def test_what_is_no_problem_is_refused(call: Callable[[], object], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        call()  # type: ignore[operator]
+        call()
 
 
 def test_a_problem_that_does_not_fit_is_refused_with_one_that_does() -> None:

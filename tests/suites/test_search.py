@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 import subprocess
 from pathlib import Path
 from types import ModuleType
@@ -89,11 +90,11 @@ HITS = st.lists(
 
 @given(HITS, st.integers(1, 5), st.integers(1, 6), st.randoms(use_true_random=False))
 def test_merging_the_best_of_parts_gives_the_best_of_all(
-    search: ModuleType, hits: list[tuple[str, ...]], parts: int, keep: int, chance: object
+    search: ModuleType, hits: list[tuple[str, ...]], parts: int, keep: int, chance: random.Random
 ) -> None:
     dealt: list[list[tuple[str, ...]]] = [[] for _ in range(parts)]
     for hit in hits:
-        dealt[chance.randrange(parts)].append(hit)  # type: ignore[attr-defined]
+        dealt[chance.randrange(parts)].append(hit)
     merged = search.merge([search.best(part, keep) for part in dealt], keep)
     assert merged == search.best(hits, keep)
     counts = [sum(hit[0] == query for hit in merged) for query in ("q1", "q2", "q3")]

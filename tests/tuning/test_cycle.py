@@ -57,6 +57,36 @@ def test_the_decision_is_what_the_samples_show(effect: float, decision: str) -> 
     assert str(found).startswith(decision)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "median", "said"),
+    [
+        (10.0, 9.0, 0.9, False),
+        (10.0, 9.9, 0.9, False),
+        (10.0, 10.5, 0.9, True),
+        (10.0, 10.0, 1.2, True),
+        (10.0, 10.4, 0.98, False),
+        (10.0, 10.6, 1.01, True),
+    ],
+    ids=["alike", "less", "another way", "none", "hardly", "an effect of none"],
+)
+def test_two_figures_that_say_otherwise_than_the_pairs_are_noticed(
+    before: float, after: float, median: float, said: bool
+) -> None:
+    found = Ratio(median, 0.99 * median, 1.01 * median, 16)
+    assert cycle.otherwise(before, after, found) == said
+    assert (cycle.OTHERWISE in cycle.told(found, before, after)) == said
+
+
+def test_what_disturbs_one_state_is_in_its_median_and_not_in_the_decision() -> None:
+    before, after = visits(blocks(8, 0.8))
+    after.samples[:] = [us * (1.5 if n % 3 else 1) for n, us in enumerate(after.samples)]
+    found = compared(before, after)
+    assert found.decision == "faster"
+    assert described(after).median > described(before).median
+    assert str(found).startswith("faster: -")
+    assert cycle.OTHERWISE in str(found)
+
+
 def test_a_machine_that_gets_slower_all_the_time_is_no_effect() -> None:
     assert compared(*visits(blocks(8, 1.0, drift=0.01))).decision == "no effect"
 

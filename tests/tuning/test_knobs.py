@@ -32,7 +32,7 @@ tail -v -n 9 gro_flush_timeout napi_defer_hard_irqs threaded mtu queues/rx-0/rps
 taskset -cp 1; taskset -cp $(</run/sshd.pid) | sed 's/pid [0-9]*//'
 ls /run/beowulf | grep -v ssh- || true
 """
-NEVER_HERE = {"rings", "nagle"}
+NEVER_HERE = {"rings", "nagle", "bonding"}
 ROOTS = {"moderation", "irq-affinity"}
 MACHINES_OWN = "sees the /sys of this machine"  # where a container lets no node mount one
 CORES = sorted(os.sched_getaffinity(0))
@@ -112,7 +112,8 @@ def test_a_knob_that_is_not_here_says_so_and_where_it_is(
         assert reading.absent.startswith("not observable here: ")
         assert knob.elsewhere in reading.absent
         assert not reading.value
-    with pytest.raises(LabError, match="not observable here"), changing(cluster, [(knob, "512")]):
+    turn = (knob, knob.shows or "512")
+    with pytest.raises(LabError, match="not observable here"), changing(cluster, [turn]):
         pass
 
 
@@ -124,6 +125,15 @@ def test_every_knob_tells_what_a_learner_wants_to_know() -> None:
         assert knob.kinds, name
         if knob.values:
             assert {knob.tuned, knob.shows} <= set(knob.values), name
+
+
+def test_a_thousand_rules_are_told_by_the_first_and_the_last(learner: Beowulf) -> None:
+    said = learner("tune", "show", "firewall")
+    assert "1,000 rules" in said
+    assert said.count(" drop\n") == 2
+    assert len(said.splitlines()) < 40
+    knob = find("firewall")
+    assert knob.told("conntrack", "node00") == knob.set("conntrack", "node00")
 
 
 def test_all_knobs_together_are_put_back_by_one_command(
@@ -221,6 +231,7 @@ def test_a_pinned_nodes_new_programs_stay_on_its_core(cluster: NamespaceCluster)
         ("pinning", "two"),
         ("busy-polling", "1001"),
         ("rings", "9" * 30),
+        ("bonding", "off"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_in_a_sentence(name: str, value: str) -> None:
@@ -239,7 +250,7 @@ CARD = """#!/bin/sh
 cd "$(dirname "$0")"
 case $1 in
 -c) printf 'Adaptive RX: %s  TX: n/a\\nrx-usecs: %s\\nrx-frames: n/a\\n' "$(cat adaptive)" "$(cat usecs)" ;;
--C) echo "$4" >adaptive; echo "$6" >usecs ;;
+-C) case $3 in adaptive-rx) echo "$4" >adaptive ;; rx-usecs) echo "$4" >usecs ;; esac ;;
 -g) printf 'Maximums:\\nRX: 4096\\nTX: 4096\\nCurrent hardware settings:\\nRX: %s\\nTX: %s\\n' $(cat rings) ;;
 -G) echo "$4 $6" >rings ;;
 esac

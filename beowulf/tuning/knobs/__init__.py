@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from beowulf.errors import UsageError
 from beowulf.tuning.knob import Knob
+from beowulf.tuning.knobs.bonding import Bonding
 from beowulf.tuning.knobs.busy_polling import BusyPolling
 from beowulf.tuning.knobs.delayed_ack import DelayedAck
 from beowulf.tuning.knobs.firewall import Firewall
@@ -27,7 +28,7 @@ from beowulf.tuning.knobs.threaded_napi import ThreadedNapi
 # nothing, to try a measurement on.
 EACH: tuple[Knob, ...] = (
     *(Moderation(), Irqbalance(), Firewall(), TcpLowLatency()),
-    *(IrqAffinity(), ThreadedNapi(), BusyPolling(), Offloads(), Rings(), Mtu()),
+    *(IrqAffinity(), ThreadedNapi(), BusyPolling(), Offloads(), Rings(), Mtu(), Bonding()),
     *(SocketBuffers(), Nagle(), DelayedAck()),
     *(Governor(), IdleStates(), Pinning(), PatientPolling()),
     Nothing(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from beowulf.tuning.knob import Knob
 
 OURS = "table inet beowulf_tuning {"
@@ -10,6 +12,7 @@ RULE = "ip saddr 203.0.113.{} drop"
 OTHERS = "rules of somebody else"
 # The kernel takes about a thousand rules in one message from an ordinary user, whose socket's buffer may not grow.
 AT_ONCE = 250
+MOST_TOLD = 10  # rules that a reader wants to see one by one
 
 
 class Firewall(Knob):
@@ -47,17 +50,16 @@ class Firewall(Knob):
         return "conntrack" if "ct state" in state else str(state.count(" drop\n"))
 
     def set(self, value: str, place: str) -> str:
-        if value == "none":
-            return _load("flush ruleset")
-        rules = ["ct state established,related accept", "ct state new accept"]
-        if value != "conntrack":
-            rules = [RULE.format(1 + number % 254) for number in range(int(value))]
-        hook = "type filter hook input priority filter; policy accept;"
-        lines = [_load(f"flush ruleset\n{OURS}\nchain input {{ {hook} }}\n}}")]
-        for first in range(0, len(rules), AT_ONCE):
-            some = "\n".join(rules[first : first + AT_ONCE])
-            lines.append(_load(f"{OURS}\nchain input {{\n{some}\n}}\n}}"))
-        return "\n".join(lines)
+        return _lines(_rules(value))
+
+    def told(self, value: str, place: str) -> str:
+        rules = _rules(value)
+        if len(rules) <= MOST_TOLD:
+            return self.set(value, place)
+        between = (
+            f"# ... and so on: {len(rules):,} rules, of which these are the first and the last"
+        )
+        return _lines([rules[0], between, rules[-1]])
 
     def back(self, state: str, place: str) -> str:
         value = self.value(state)
@@ -65,6 +67,25 @@ class Firewall(Knob):
             return self.set(value, place)
         # In one transaction: at no moment is there half of somebody's firewall.
         return _load(f"flush ruleset\n{state}")
+
+
+def _rules(value: str) -> list[str]:
+    if value == "none":
+        return []
+    if value == "conntrack":
+        return ["ct state established,related accept", "ct state new accept"]
+    return [RULE.format(1 + number % 254) for number in range(int(value))]
+
+
+def _lines(rules: Sequence[str]) -> str:
+    if not rules:
+        return _load("flush ruleset")
+    hook = "type filter hook input priority filter; policy accept;"
+    lines = [_load(f"flush ruleset\n{OURS}\nchain input {{ {hook} }}\n}}")]
+    for first in range(0, len(rules), AT_ONCE):
+        some = "\n".join(rules[first : first + AT_ONCE])
+        lines.append(_load(f"{OURS}\nchain input {{\n{some}\n}}\n}}"))
+    return "\n".join(lines)
 
 
 def _load(rules: str) -> str:

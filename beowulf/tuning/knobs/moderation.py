@@ -27,7 +27,7 @@ class Moderation(Knob):
         " at the sender, which this knob sees to; 0 is the cluster's own state, without both."
     )
     kinds = ("local, as root", "VM", "PC")
-    kernel = "the stand-in since Linux 5.9"
+    kernel = "the stand-in since Linux 5.13, which gives cables between namespaces a NAPI"
     elsewhere = (
         "On PCs and VMs: `ethtool -c eth0`, `ethtool -C eth0 rx-usecs 0`, or the module's option"
         " InterruptThrottleRate=0 (e1000, e1000e). A card of an emulated VM shows it from about 500 us on."
@@ -63,7 +63,9 @@ echo napi_defer_hard_irqs=$(</sys/class/net/eth0/napi_defer_hard_irqs)"""
     def set(self, value: str, place: str) -> str:
         stand_in = ("off", "off", "0", "0") if value == "0" else ("on", "off", f"{value}000", "1")
         return f"""if {CARD}; then
-ethtool -C eth0 adaptive-rx off rx-usecs {value}
+# Not every card can adapt by itself, and one that cannot refuses the whole line.
+ethtool -C eth0 adaptive-rx off 2>/dev/null || true
+ethtool -C eth0 rx-usecs {value}
 else
 {self._stand_in(*stand_in)}
 fi"""
@@ -71,8 +73,9 @@ fi"""
     def back(self, state: str, place: str) -> str:
         found = facts(state)
         if "rx-usecs" in found:
-            adaptive = found.get("adaptive-rx", "off")
-            return f"ethtool -C eth0 adaptive-rx {adaptive} rx-usecs {found['rx-usecs']}"
+            own = f"ethtool -C eth0 rx-usecs {found['rx-usecs']}"
+            adaptive = found.get("adaptive-rx")
+            return f"{own}\nethtool -C eth0 adaptive-rx {adaptive}" if adaptive else own
         kept = (found[name] for name in ("gro", "tso", "gro_flush_timeout", "napi_defer_hard_irqs"))
         return self._stand_in(*kept)
 

@@ -19,7 +19,7 @@ class Pinning(Knob):
         " round. `mpiexec -bind-to core` would put every node's first rank on the very same core, because each node"
         " believes to have the machine to itself."
     )
-    kinds = ("local", "VM with two processors", "PC")
+    kinds = ("local",)  # elsewhere a node has processes that are nobody's to move
     elsewhere = "On PCs and VMs: `mpiexec -bind-to core`, or `taskset -c 0 PROGRAM`."
     values = ("all", "one")
     tuned = "all"

@@ -20,7 +20,7 @@ class SocketBuffers(Files):
     here = "The same as on a PC: each node has its own. The kernel's own sizes grow with the connection."
     kinds = ("local", "VM", "PC")
     elsewhere = "On PCs and VMs: `sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem`; a program: SO_SNDBUF, SO_RCVBUF."
-    paper = "Paper A gives its nodes larger ones (study A13)."
+    paper = "Paper A leaves other sizes of the buffers as the next thing to try (study A13)."
     values = (KERNEL, "8192", "65536", "1048576")
     tuned = KERNEL
     shows = "8192"

@@ -98,25 +98,25 @@ static double dot(const struct grid *grid, const double *a, const double *b) {
     return sum;
 }
 
-/* One piece of the matrix times its part of a vector. There are four sums, because an addition has
- * to wait for the one before it to the same sum, and a processor can do several in that time. What
- * stands AHEAD is asked for before it is wanted, into the second cache: the matrix is read once
- * from one end to the other, and the first cache is the vector's. */
-static inline double multiply_piece(const struct matrix *matrix, long piece, const double *part) {
+/* Add one bundle of the matrix times its part of a vector to what its four rows have. What stands
+ * AHEAD is asked for before it is wanted, into the second cache: the matrix is read once from one
+ * end to the other, and the first cache is the vector's. */
+static inline void multiply_bundle(const struct matrix *matrix, long bundle, const double *part,
+                                   double *result) {
     enum { SECOND_CACHE = 2 };
     const double *restrict value = matrix->value;
     const uint16_t *restrict column = matrix->column;
-    double sums[4] = {0.0};
-    long k = matrix->start[piece], end = matrix->start[piece + 1];
-    for (; k + 4 <= end; k += 4) {
+    const uint16_t *row = matrix->row + bundle * LANES;
+    double sums[LANES] = {0.0};
+    long end = matrix->start[bundle + 1];
+    for (long k = matrix->start[bundle]; k < end; k += LANES) {
         __builtin_prefetch(&value[k + AHEAD], 0, SECOND_CACHE);
         __builtin_prefetch(&column[k + AHEAD], 0, SECOND_CACHE);
-        for (int i = 0; i < 4; i++)
-            sums[i] += value[k + i] * part[column[k + i]];
+        for (int lane = 0; lane < LANES; lane++)
+            sums[lane] += value[k + lane] * part[column[k + lane]];
     }
-    for (; k < end; k++)
-        sums[0] += value[k] * part[column[k]];
-    return sums[0] + sums[1] + (sums[2] + sums[3]);
+    for (int lane = 0; lane < LANES; lane++)
+        result[row[lane]] += sums[lane];
 }
 
 /* result = A vector, tile by tile */
@@ -127,8 +127,8 @@ static void multiply(struct solver *solver, const double *vector, double *result
     for (int t = 0; t < matrix->tiles; t++) {
         const double *part = vector + t % matrix->bands * matrix->width;
         double *sums = solver->product + t / matrix->bands * TILE_ROWS;
-        for (long piece = matrix->tile[t]; piece < matrix->tile[t + 1]; piece++)
-            sums[matrix->row[piece]] += multiply_piece(matrix, piece, part);
+        for (long bundle = matrix->tile[t]; bundle < matrix->tile[t + 1]; bundle++)
+            multiply_bundle(matrix, bundle, part, sums);
     }
     sum_over_row(grid, solver->product, grid->row_count);
     if (grid->mirror == my_rank()) {

@@ -10,30 +10,40 @@
 #include "npb.h"
 #include "random.h"
 
-enum { MOST_NONZER = 16, TILE_ROWS = 512, TILE_COLUMNS = 3584, MOST_BANDS = 8, AHEAD = 1024 };
+enum { MOST_NONZER = 16, TILE_ROWS = 1024, TILE_COLUMNS = 2336, MOST_BANDS = 8 };
+enum { LANES = 4, AHEAD = 1024 };
 #define CONDITION 0.1
 
 /* A sparse matrix, kept in tiles. A whole row jumps about in a vector that is larger than a
- * processor's first cache. A tile needs only its part of the vector, 28 KB, which stays in there
+ * processor's first cache. A tile needs only its part of the vector, 18 KB, which stays in there
  * while the tile is multiplied; of very wide matrices the tiles are wider.
  *
  *        band 0  band 1           tile t is in band t % bands
  *      +-------+-------+
- *      |   0   |   1   |  512 rows
+ *      |   0   |   1   |  1024 rows
  *      +-------+-------+
  *      |   2   |   3   |
  *      +-------+-------+
  *
- * What a row has in a tile is a piece: its elements are from start[piece] to start[piece + 1]. The
- * pieces of a tile stand in the order of their lengths, because a processor guesses how often a
- * loop goes round from how often it did the last time, and loses time when that is wrong. */
+ * What a row has in a tile is a piece. Four pieces lie side by side in a bundle, as lanes of a
+ * road: the first element of each, then the second of each, and so on, with zeros where one is
+ * shorter. So four sums grow at once, none of which waits for another, and the processor is told
+ * but once for four rows that a loop ends. The pieces of a tile stand in the order of their
+ * lengths, so that those of a bundle are about equally long.
+ *
+ *        lane      0   1   2   3
+ *                 a0  b0  c0  d0     from start[bundle]
+ *                 a1  b1  c1  d1
+ *                  0  b2  c2  d2     to start[bundle + 1]
+ */
 struct matrix {
-    int width, bands;       /* columns of a tile, and tiles side by side */
-    int tiles;              /* in all */
-    long *tile;             /* tile t has the pieces from tile[t] to tile[t + 1] */
-    long *start;            /* of each piece */
-    uint16_t *row, *column; /* of each piece and of each element, counted within the tile */
-    double *value;          /* of each element */
+    int width, bands; /* columns of a tile, and tiles side by side */
+    int tiles;        /* in all */
+    long *tile;       /* tile t has the bundles from tile[t] to tile[t + 1] */
+    long *start;      /* of each bundle */
+    uint16_t *row;    /* of each bundle's lanes, counted within the tile */
+    uint16_t *column; /* of each element, counted within the tile */
+    double *value;    /* of each element */
 };
 
 struct sparse_vector {
@@ -108,6 +118,15 @@ static long most_elements(const struct vectors *vectors, int first_row, int rows
     return count;
 }
 
+static long most_in_a_row(const struct vectors *vectors, int first_row, int rows) {
+    long longest = 0;
+    for (int row = first_row; row < first_row + rows; row++) {
+        long count = most_elements(vectors, row, 1);
+        longest = count > longest ? count : longest;
+    }
+    return longest;
+}
+
 /* One row as the sum of what all vectors bring to it. `sum` has a zero for each column, before and
  * after. */
 static long add_row(const struct vectors *vectors, int row, int first_column, int columns,
@@ -142,22 +161,24 @@ struct slice {
     long *next;  /* where the next element of each piece is put */
 };
 
-/* Give the pieces of one tile their places, the short ones first. */
+/* Give the pieces of one tile their lanes, the short ones first. */
 static void place_pieces(struct matrix *matrix, const struct slice *slice, int band) {
     const int *length = slice->length + band * TILE_ROWS;
-    long *next = slice->next + band * TILE_ROWS, piece = matrix->tile[matrix->tiles];
-    int longest = 0;
+    long *next = slice->next + band * TILE_ROWS, bundle = matrix->tile[matrix->tiles];
+    int longest = 0, lane = 0;
     for (int row = 0; row < slice->rows; row++)
         longest = length[row] > longest ? length[row] : longest;
     for (int wanted = 1; wanted <= longest; wanted++)
         for (int row = 0; row < slice->rows; row++) {
             if (length[row] != wanted)
                 continue;
-            next[row] = matrix->start[piece];
-            matrix->row[piece++] = (uint16_t)row;
-            matrix->start[piece] = next[row] + wanted;
+            next[row] = matrix->start[bundle] + lane;
+            matrix->row[bundle * LANES + lane] = (uint16_t)row;
+            matrix->start[bundle + 1] = matrix->start[bundle] + (long)wanted * LANES;
+            lane = (lane + 1) % LANES;
+            bundle += lane == 0;
         }
-    matrix->tile[++matrix->tiles] = piece;
+    matrix->tile[++matrix->tiles] = bundle + (lane > 0);
 }
 
 /* Append the slice to the matrix, as a tile for each band. */
@@ -171,22 +192,28 @@ static void cut_into_tiles(struct matrix *matrix, const struct slice *slice) {
     for (int row = 0; row < slice->rows; row++)
         for (int k = slice->start[row]; k < slice->start[row + 1]; k++) {
             int band = slice->column[k] / matrix->width;
-            long at = slice->next[band * TILE_ROWS + row]++;
+            long at = slice->next[band * TILE_ROWS + row];
+            slice->next[band * TILE_ROWS + row] += LANES;
             matrix->column[at] = (uint16_t)(slice->column[k] - band * matrix->width);
             matrix->value[at] = slice->value[k];
         }
 }
 
-static struct matrix empty_matrix(int rows, int columns, long most) {
+/* Room for `most` elements in all, and for `most_in_row` in a row. The zeros in a tile are fewer
+ * than two bundles of its longest piece have elements: one for what the lengths grow by from bundle
+ * to bundle, and one for the last, which may have a single piece. */
+static struct matrix empty_matrix(int rows, int columns, long most, long most_in_row) {
     struct matrix matrix = {.width = columns / MOST_BANDS + 1};
     if (matrix.width < TILE_COLUMNS)
         matrix.width = TILE_COLUMNS;
     matrix.bands = (columns - 1) / matrix.width + 1;
     size_t tiles = ((size_t)(rows - 1) / TILE_ROWS + 1) * (size_t)matrix.bands;
     matrix.tile = memory_for(tiles + 1, sizeof(long));
-    matrix.start = memory_for(tiles * TILE_ROWS + 1, sizeof(long));
+    matrix.start = memory_for(tiles * (TILE_ROWS / LANES) + 1, sizeof(long));
     matrix.row = memory_for(tiles * TILE_ROWS, sizeof(uint16_t));
-    size_t elements = (size_t)most + AHEAD; /* what is fetched ahead has no end to look for */
+    size_t zeros = tiles * 2 * LANES * (size_t)most_in_row;
+    size_t elements =
+        (size_t)most + zeros + AHEAD; /* what is fetched ahead has no end to look for */
     matrix.column = memory_for(elements, sizeof(uint16_t));
     matrix.value = memory_for(elements, sizeof(double));
     return matrix;
@@ -212,7 +239,8 @@ static struct slice empty_slice(const struct vectors *vectors, int first_row, in
 static struct matrix make_matrix(uint64_t seed, int n, int nonzer, double shift, int first_row,
                                  int rows, int first_column, int columns) {
     struct vectors vectors = draw_vectors(seed, n, nonzer);
-    struct matrix matrix = empty_matrix(rows, columns, most_elements(&vectors, first_row, rows));
+    struct matrix matrix = empty_matrix(rows, columns, most_elements(&vectors, first_row, rows),
+                                        most_in_a_row(&vectors, first_row, rows));
     struct slice slice = empty_slice(&vectors, first_row, rows, matrix.bands);
     double *weight = memory_for((size_t)n, sizeof(double));
     double *sum = memory_for((size_t)columns, sizeof(double));

@@ -97,6 +97,21 @@ static inline int word_argument(int argc, char **argv, const char *name, const c
     return find_word(name, word, strlen(word), words);
 }
 
+/* The places in `words` of the words after `--name`, with commas between them; gives how many. */
+static inline int words_argument(int argc, char **argv, const char *name, const char *otherwise,
+                                 const char *const *words, int *places, int most) {
+    const char *text = text_argument(argc, argv, name, otherwise);
+    for (int count = 0;;) {
+        if (count == most)
+            refuse("%s takes at most %d words.", name, most);
+        size_t length = strcspn(text, ",");
+        places[count++] = find_word(name, text, length, words);
+        text += length;
+        if (!*text++)
+            return count;
+    }
+}
+
 /* Refuse a misspelt `--name`, which would otherwise silently change nothing. */
 static inline void refuse_unknown(int argc, char **argv, const char *const *known) {
     for (int i = 1; i < argc; i++) {

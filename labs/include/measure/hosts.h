@@ -13,8 +13,10 @@ static inline void put_hosts(void) {
     int length, ranks = all_ranks();
     check(MPI_Get_processor_name(mine, &length));
     char *all = calloc((size_t)ranks, sizeof mine);
-    if (!all)
+    if (!all) {
+        fprintf(stderr, "There is no memory for the names of %d hosts.\n", ranks);
         give_up(1);
+    }
     check(MPI_Gather(mine, sizeof mine, MPI_CHAR, all, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD));
     if (my_rank() == 0) {
         printf(", \"hosts\": [");

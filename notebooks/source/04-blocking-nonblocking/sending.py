@@ -302,7 +302,8 @@ claims(b4)
 #
 # 1. Your `headon.c` hangs with large messages, and its `--nonblocking` never does. What does
 #    `MPI_Send` promise when it returns, what does the library do with a small and with a large
-#    message, and why does paper A's "the send waits until the receiver accepts" not describe both?
+#    message, and why does paper A's description, that a send waits until the receiver accepts the
+#    message, not fit both?
 # 2. Paper A concludes that either call may be used, because the rates are nearly alike. What does
 #    your Record say, and what did the paper's measurement *not* let the program do between
 #    sending and waiting?

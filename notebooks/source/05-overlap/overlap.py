@@ -13,9 +13,9 @@
 # %% [markdown]
 # # Lab 05: Can a node compute while it talks?
 #
-# Paper D asked two clusters whether they compute while their messages travel, and got two answers.
-# Here you get both from one cluster, find the number that decides, and write an exchange that no
-# longer depends on it. The handout (`labs/05-overlap/README.md`) explains each word and shows the
+# Paper D asked three clusters whether they compute while a message of 39 KB travels: two do not, one
+# does. Here you get both answers from one cluster, find the number that decides, and write an exchange
+# that no longer depends on it. The handout (`labs/05-overlap/README.md`) explains each word and shows the
 # programs in a terminal; read its sections 1 to 3 first.
 #
 # - **Time** about 120 minutes together with the handout · **Points** 25
@@ -48,7 +48,7 @@ predicted_exchange_ms = None  # 17 ms of messages and 20 ms of work on both rank
 #
 # Study D1 is that experiment (paper D, figure 1): rank 0 posts, works (50 ms with `quick=True`,
 # else 100 ms) and waits; rank 1 works half as long, or a quarter, and receives. It is done with the
-# two eager limits that stand for the paper's two clusters (`one-user`: 16,384 bytes, `solaris`:
+# two eager limits that stand for two of the paper's clusters (`one-user`: 16,384 bytes, `solaris`:
 # 65,536), with our library as it comes (`default`: 131,072), and with two remedies: `MPI_Test` in
 # the work, and a progress thread.
 #

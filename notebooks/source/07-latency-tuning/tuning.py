@@ -135,7 +135,7 @@ unlike.table(asked)
 unlike_node = None
 unlike_question = None
 ### BEGIN SOLUTION
-unlike_node = "node02"  # an example: it is drawn anew each time
+unlike_node = "node02"  # an example: it is drawn by chance
 unlike_question = "firewall"
 ### END SOLUTION
 
@@ -157,7 +157,8 @@ null_knob.picture(nothing)
 # %% [markdown]
 # *What to look at:* do the two lines part, or do they wander together? The machine may get slower or
 # faster while it measures; because before and after take turns, that falls on both. The title has the
-# ratio of neighbours: `no effect` when its whole interval lies within 5 %.
+# median of all pairs of neighbours: `no effect` when its whole interval lies within 5 %. A point is the
+# lowest tenth of a visit. The table has *all* samples, disturbed ones too, so its figures may differ more.
 
 # %%
 null_knob.table(nothing)
@@ -218,9 +219,7 @@ assert e6.complete, "The measurement was cut short; run the cell above again."
 
 # %%
 table_3 = knob_gains.table(knob_gains.gains(e6)).set_index("knob")
-table_3[
-    ["mean_before_us", "deviation_before_us", "mean_after_us", "deviation_after_us", "decision"]
-]
+table_3[["mean_before_us", "deviation_before_us", "mean_after_us", "deviation_after_us"]]
 
 # %% [markdown]
 # **Question `e6-table`** (2 points). All together: by how many per cent does the *mean* change, and how
@@ -241,10 +240,12 @@ form(deviation_times, "text" if isinstance(deviation_times, str) else "number")
 
 # %% [markdown]
 # What disturbs adds to the mean and even more to the deviation. So the decision goes by neighbours that
-# were measured undisturbed; `change_percent` is its median:
+# were measured undisturbed; `change_percent` is the median of all these pairs. In the last column stands
+# whether the two means agree with it. Where they `say otherwise`, one state was disturbed more than the
+# other, and the pairs decide:
 
 # %%
-table_3[["change_percent", "low", "high", "n"]]
+table_3[["change_percent", "low", "high", "pairs", "decision", "means"]]
 
 # %% [markdown]
 # **Question `not-additive`** (2 points). Add up `change_percent` of the moderation alone and of the
@@ -358,7 +359,8 @@ form(firewall_fate, "choice:kept,reverted,not observable")
 #
 # Write the class in `knob.py`, which lies beside this notebook (section 9 of the handout says how, and which
 # knobs are worth a try). Try it in a terminal, `python knob.py`, until every turn is right. This cell turns
-# it both ways, looks whether the exact state comes back, and measures a cycle:
+# it both ways, looks whether the exact state comes back, and measures a cycle. What was there is written
+# down before: if the cell is killed, `beowulf tune revert` in a terminal puts it back.
 
 # %%
 mine = own_knob.measure(cluster, "knob.py")
@@ -535,9 +537,9 @@ form(shortest_frame_ns, "number")
 # **The limit (2 points).** Only the time of short messages becomes shorter; computing and the bytes of long messages
 # stay. So a program's gain is the ping-pong's times the share of waiting, and less than it: so it is with the own
 # kernels. 56 % above 54 % contradicts that, unless something else was changed too (a firewall and a service that no
-# longer take time from the ranks that compute), or the figures scatter: the paper gives one run of each. To be
-# believed it takes several runs in turns, before and after, with an interval, and the ping-pong beside it in the same
-# state. One point for the share, one for how to measure it.
+# longer take time from the ranks that compute), or the figures scatter: the paper does not say how often it ran HPL.
+# To be believed it takes several runs in turns, before and after, with an interval, and the ping-pong beside it in
+# the same state. One point for the share, one for how to measure it.
 # ### END SOLUTION
 
 # %% [markdown]

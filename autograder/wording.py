@@ -1,0 +1,26 @@
+"""How counts and texts are put before people: one and many, and text that stays text in a page."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+_COMMAND = re.compile(r"`([^`\n]+)`")
+
+
+def counted(number: int, what: str, many: str = "") -> str:
+    """A number of things: 1 learner, 2 learners, 0 learners; `many` where an s is not enough."""
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
+def as_html(text: str) -> str:
+    """A text for a page: learners may have written it, so that nothing in it is markup but `code`."""
+    lines = (_COMMAND.sub(r"<code>\1</code>", escape(line)) for line in text.split("\n") if line)
+    # A dollar would begin a formula in nbgrader's pages.
+    return "<br>".join(lines).replace("$", "&#36;")
+
+
+def as_written(value: object, longest: int = 200) -> str:
+    """A learner's value as text: not 0.30000000000000004, and no longer than one wants to read."""
+    text = f"{value:.9g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"

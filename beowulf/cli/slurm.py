@@ -1,0 +1,123 @@
+"""`up`, `status` and `down` where Slurm gives the nodes to one learner at a time, and `beowulf array`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from beowulf.errors import UsageError
+
+if TYPE_CHECKING:
+    from beowulf.cluster.slurm import SlurmCluster
+
+MINUTE_S = 60
+
+
+def up(nodes: int | None, minutes: int | None) -> None:
+    """Wait in Slurm's queue until nodes are this learner's alone, and say until when."""
+    from beowulf.cluster import slurm
+
+    cluster, troubles = slurm.up(nodes, minutes, say)
+    for trouble in troubles.values():
+        print(f"beowulf: {trouble}", file=sys.stderr)
+    held = cluster.allocation
+    print(f"{len(cluster.nodes)} nodes are yours alone: {', '.join(cluster.nodes)}.")
+    print(
+        f"The time limit of {slurm.time_of(held)} ends that at {slurm.clock(held.ends)} (job {held.job})."
+    )
+    print(
+        f"Next: `beowulf ssh {cluster.nodes[0]}` is a shell on the master, `beowulf down` gives the nodes back."
+    )
+    if troubles:
+        raise typer.Exit(1)
+
+
+def say(sentence: str) -> None:
+    """Print how it stands at once, whoever reads it."""
+    print(f"{sentence} Ctrl-C gives the place up.", flush=True)
+
+
+def status(cluster: SlurmCluster, as_json: bool) -> None:
+    """Say which nodes are held, by which job, and how long yet."""
+    job = cluster.job()
+    held, waits = cluster.allocation, bool(job and job.waits)
+    dead = cluster.dead_nodes() if not waits else []
+    rows = [
+        {
+            "node": node,
+            "address": cluster.address(node),
+            "state": "down" if node in dead else "up",
+        }
+        for node in cluster.nodes
+    ]
+    left_s = max(held.ends - time.time(), 0.0)
+    facts = {
+        "running": not waits,
+        "kind": cluster.kind,
+        "job": held.job,
+        "queue": held.queue,
+        "ends": held.ends,
+        "left_s": left_s,
+        "folder": str(cluster.folder),
+    }
+    if as_json:
+        print(json.dumps({**facts, "nodes": rows}, indent=1))
+    elif job and waits:
+        from beowulf.cluster import slurm
+
+        print(slurm.waiting(job) or f"Job {held.job} is about to get its nodes.")
+    else:
+        for row in rows:
+            print(f"{row['node']}  {row['address']:<15}  {row['state']}")
+        print(
+            f"job {held.job} in the queue {held.queue} of Slurm, {left_s / MINUTE_S:.0f} of {held.minutes} minutes"
+            f" left; files in {cluster.folder}"
+        )
+    raise typer.Exit(1 if dead or waits else 0)
+
+
+def down() -> None:
+    """Give the nodes, or the place in the queue, back."""
+    from beowulf.cluster import slurm
+
+    given = slurm.down()
+    print(
+        "The nodes are given back to Slurm." if given else "Slurm had ended the allocation before."
+    )
+
+
+def array(
+    name: Annotated[str, typer.Argument(metavar="STUDY", help="The study's ID, such as B1.")],
+    times: Annotated[int, typer.Option(help="How many times, 1 to 100.")] = 5,
+    nodes: Annotated[int, typer.Option(help="On how many nodes each time.")] = 4,
+    minutes: Annotated[int, typer.Option(help="For how long at most each time.")] = 30,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
+    records: Annotated[
+        Path, typer.Option("--records", help="The folder that keeps your Records.")
+    ] = Path("records"),
+) -> None:
+    """Measure a study several times as a job array of Slurm, each time on nodes that nobody else has meanwhile.
+
+    As many run at once as there are free nodes for. Every measurement shuffles its order anew; its Record has the
+    variant run-1, run-2 and so on. Exit code 1: not all have been measured.
+
+    Example: beowulf array B1 --times 5 --minutes 20
+    """
+    from beowulf.cluster import slurm_array
+    from beowulf.studies import find
+
+    if not 1 <= times <= slurm_array.MOST:
+        raise UsageError(f"An array has 1 to {slurm_array.MOST} tasks, not {times}.")
+    found = slurm_array.measure(
+        find(name).ID,
+        slurm_array.Wish(times, nodes, minutes, quick, records),
+        lambda sentence: print(sentence, flush=True),
+    )
+    print(f"{found} of {times} Records are in {records}.")
+    if found < times:
+        raise typer.Exit(1)

@@ -1,0 +1,63 @@
+"""This checkout, packed for a master that is to serve notebooks: `python -m beowulf.cluster.checkout FOLDER`.
+
+Prints the archive's path and a digest of what is in it, as JSON. Only what the project's own folders hold is packed: a
+course or a learner's work may lie in a checkout too, and is nobody else's business.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from beowulf import places
+
+PARTS = (
+    *("autograder", "beowulf", "cluster_setup", "labs", "notebooks", "requirements"),
+    *("Makefile", "pyproject.toml", "LICENSE", "LICENSE-TEXT"),
+)
+MADE_HERE = {"build", "__pycache__", ".ipynb_checkpoints", "records", "work"}
+
+
+def pack(folder: Path) -> tuple[Path, str]:
+    """Pack the checkout into a file of `folder`, unless it is there; its path, and the digest that is in its name."""
+    told = hashlib.sha256()
+    for name, path in _files():
+        told.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+    digest = told.hexdigest()
+    archive = folder / f"labs-{digest[:16]}.tar.gz"
+    if not archive.exists():
+        for old in folder.glob("labs-*.tar.gz"):
+            old.unlink(missing_ok=True)
+        aside = archive.with_suffix(".new")
+        try:
+            with (
+                gzip.open(aside, "wb", compresslevel=1) as packed,
+                tarfile.open(fileobj=packed, mode="w") as files,
+            ):
+                for name, path in _files():
+                    files.add(path, name, recursive=False)
+            aside.replace(archive)
+        finally:
+            aside.unlink(missing_ok=True)
+    return archive, digest
+
+
+def _files() -> Iterator[tuple[str, Path]]:
+    root = places.root()
+    for part in PARTS:
+        for path in sorted([root / part, *(root / part).rglob("*")]):
+            name = path.relative_to(root)
+            # A file of a lab without a dot is a program that somebody has compiled.
+            ours = not MADE_HERE & set(name.parts) and (part != "labs" or path.suffix)
+            if ours and path.is_file() and not path.is_symlink():
+                yield str(name), path
+
+
+if __name__ == "__main__":
+    found, what = pack(Path(sys.argv[1]))
+    print(json.dumps({"archive": str(found), "digest": what}))

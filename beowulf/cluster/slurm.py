@@ -1,0 +1,329 @@
+"""A cluster that a class shares: Slurm gives nodes to one learner at a time, so that nobody measures another's noise.
+
+The nodes are machines that `beowulf setup` has set up. A job that only sleeps holds them; every command on a node is
+a step of that job (`srun`), so a learner needs no key, and all ends with the job, however that ends.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from beowulf import places
+from beowulf.cluster import Completed, connections, node_files, state
+from beowulf.cluster import slurm_queue as queue
+from beowulf.cluster import target as targets
+from beowulf.cluster.inventory import Machine
+from beowulf.cluster.slurm_queue import Job
+from beowulf.cluster.ssh import ENVIRONMENT, SshCluster
+from beowulf.cluster.target import Target
+from beowulf.errors import LabError, UsageError
+
+TARGET = "slurm"
+NODES, MINUTES = 4, 60
+MOST_NODES, MOST_MINUTES = 64, 7 * 24 * 60
+ASK_EVERY_S = 1.0
+LOOK_EVERY_S = 2.0
+# Why a job waits, where that is not the usual, in Slurm's word and in ours.
+REASONS = {
+    "PartitionDown": "the queue is closed at the moment",
+    "PartitionInactive": "the queue is closed at the moment",
+    "ReqNodeNotAvail": "nodes of it are down or kept for others",
+    "Nodes": "nodes of it are down or kept for others",
+    "JobHeldUser": "it is held",
+    "JobHeldAdmin": "it is held by whoever runs the cluster",
+    "PartitionTimeLimit": "the queue allows no job so long",
+    "PartitionNodeLimit": "the queue gives nobody so many nodes",
+}
+
+LOST = ("does not answer", "is down")
+
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What was asked of Slurm, and as which job; it is kept beside the cluster's other files."""
+
+    job: str
+    nodes: int
+    minutes: int
+    queue: str
+    ends: float = 0  # seconds since 1970; 0 while it waits
+
+
+def load(folder: Path) -> Allocation | None:
+    """What was asked of Slurm last; None when nothing was, or it cannot be read."""
+    try:
+        return Allocation(**json.loads((folder / state.ALLOCATION).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def save(folder: Path, allocation: Allocation, machines: Target) -> None:
+    """Remember what was asked of Slurm, then the machines that it gave."""
+    state.write(folder, {state.ALLOCATION: (json.dumps(asdict(allocation), indent=1), 0o600)})
+    targets.save(folder, machines)
+
+
+def known(machines: Target, folder: Path) -> SlurmCluster | None:
+    """The machines of an allocation, whether they are still ours or not."""
+    allocation = load(folder)
+    return SlurmCluster(machines, folder, allocation) if allocation else None
+
+
+def up(
+    nodes: int | None, minutes: int | None, told: Told, folder: Path | None = None
+) -> tuple[SlurmCluster, dict[str, LabError]]:
+    """Nodes for this user alone, those that are held already or new ones; also what is wrong with which of them.
+
+    Until they are free, `told` hears how it stands; whatever interrupts that takes the request back.
+    """
+    folder = folder or places.state()
+    allocation = _asked(nodes, minutes, folder)
+    try:
+        job = _wait(allocation, told)
+    except LabError:
+        raise  # such as a controller that is away for a moment: the request goes on waiting
+    except BaseException:
+        down(folder)
+        raise
+    return attach(replace(allocation, queue=job.queue, ends=job.ends), job, folder)
+
+
+def _asked(nodes: int | None, minutes: int | None, folder: Path) -> Allocation:
+    """The request that is under way, or a new one; it is remembered before anybody waits for it."""
+    for asked, most in ((nodes, MOST_NODES), (minutes, MOST_MINUTES)):
+        if asked is not None and not 1 <= asked <= most:
+            raise UsageError(f"Ask for 1 to {MOST_NODES} nodes, and 1 to {MOST_MINUTES} minutes.")
+    with state.locked(folder):
+        last = load(folder)
+        try:
+            if kept := _kept(last, nodes, minutes, folder):
+                return kept
+            nodes = nodes or (last.nodes if last else NODES)
+            return _new(nodes, minutes or (last.minutes if last else MINUTES), folder)
+        except LabError:
+            if load(folder) is None and targets.load(folder) is None:
+                targets.clear(folder)
+            raise
+
+
+def _kept(
+    held: Allocation | None, nodes: int | None, minutes: int | None, folder: Path
+) -> Allocation | None:
+    """What was asked for last, where it waits or runs; LabError when that is something else than now."""
+    targets.refuse_others(folder)
+    before = targets.load(folder)
+    if held is None and before is not None:
+        raise LabError(
+            f"The cluster is that of the machines of {before.source}.",
+            "`beowulf down` lets go of them first.",
+        )
+    if held is None:
+        return None
+    job = queue.job(held.job)
+    if job is None or not (job.waits or job.runs):
+        return None
+    if (nodes or held.nodes, minutes or held.minutes) != (held.nodes, held.minutes):
+        raise UsageError(
+            f"You have asked for {held.nodes} nodes and {held.minutes} minutes already (job {held.job}).",
+            "`beowulf down` gives them back, then ask anew.",
+        )
+    return held
+
+
+def _new(nodes: int, minutes: int, folder: Path) -> Allocation:
+    """A new request, remembered."""
+    into = queue.queue()
+    queue.refuse_closed(into, nodes, minutes)
+    found = Allocation(queue.submit(nodes, minutes), nodes, minutes, into.name)
+    try:
+        save(folder, found, Target(TARGET, ()))
+    except BaseException:
+        queue.cancel(found.job)
+        raise
+    return found
+
+
+def _wait(allocation: Allocation, told: Told) -> Job:
+    """The job, once it has its nodes."""
+    looks, last = 0, ""
+    while True:
+        job = queue.job(allocation.job)
+        if job and job.runs:
+            return job
+        if job is None or not job.waits:
+            raise ended(allocation, job)
+        # Most often it has its nodes a moment later.
+        looks += 1
+        if looks > 1 and (said := waiting(job)) and said != last:
+            told(said)
+            last = said
+        time.sleep(ASK_EVERY_S)
+
+
+def waiting(job: Job) -> str:
+    """How a waiting job stands in the queue; empty when it is about to start."""
+    number, of = queue.place(job)
+    if not number:
+        return ""
+    word = job.reason.partition(",")[0].partition(" ")[0]
+    why = f"; {REASONS[word]}" if word in REASONS else ""
+    start = f"; Slurm expects its turn at {clock(job.starts)}" if job.starts else ""
+    return f"Job {job.number} is number {number} of {of} in the queue {job.queue}{why or start}."
+
+
+def clock(moment: float) -> str:
+    """A moment as a clock shows it, with the day unless it is today's."""
+    then, now = time.localtime(moment), time.localtime()
+    return time.strftime("%H:%M" if then[:3] == now[:3] else "%H:%M on %d %B", then)
+
+
+def attach(
+    allocation: Allocation, job: Job, folder: Path
+) -> tuple[SlurmCluster, dict[str, LabError]]:
+    """The nodes of a job that runs as the cluster of a folder; also what is wrong with which of them."""
+    user = getpass.getuser()
+    machines = tuple(
+        Machine(name, name, user=user, through=queue.through(allocation.job, name))
+        for name in queue.names(job.nodes)
+    )
+    with state.locked(folder):
+        found, troubles = targets.find(Target(TARGET, machines), folder)
+        save(folder, allocation, found)
+    cluster = SlurmCluster(found, folder, allocation)
+    if not troubles:
+        _, troubles = connections.everywhere(cluster.nodes, cluster.tell_nodes)
+    return cluster, troubles
+
+
+def down(folder: Path | None = None) -> bool:
+    """Give the nodes back, or the place in the queue, and forget them. False when they were given back already."""
+    folder = folder or places.state()
+    with state.locked(folder):
+        held = load(folder)
+        job = queue.job(held.job) if held else None
+        if held and job and (job.waits or job.runs):
+            queue.cancel(held.job)
+        targets.clear(folder)
+    return bool(job and (job.waits or job.runs))
+
+
+def time_of(allocation: Allocation) -> str:
+    """How long an allocation lasts, in words."""
+    return f"{allocation.minutes} minute{'s' * (allocation.minutes != 1)}"
+
+
+def ended(allocation: Allocation, job: Job | None) -> LabError:
+    """The sentence for an allocation that is no more, or not yet."""
+    which = f"(job {allocation.job})"
+    mend = "`beowulf up --target slurm` asks for nodes again."
+    if job and job.waits:
+        return LabError(
+            f"Your request for {allocation.nodes} nodes {which} still waits.",
+            "`beowulf up` waits with it, `beowulf down` takes it back.",
+        )
+    late = job is None and 0 < allocation.ends <= time.time()
+    if late or (job and (job.state == "TIMEOUT" or job.reason == "TimeLimit")):
+        return LabError(
+            f"The time limit of {time_of(allocation)} has ended your allocation {which}.", mend
+        )
+    if job and job.state == "NODE_FAIL":
+        return LabError(f"A node failed, and that has ended your allocation {which}.", mend)
+    if job and (job.state == "CANCELLED" or job.state == "COMPLETING"):
+        return LabError(f"Your allocation {which} was cancelled.", mend)
+    return LabError(f"Your allocation {which} has ended.", mend)
+
+
+class SlurmCluster(SshCluster):
+    """The nodes of one job of Slurm; what runs on them is a step of that job."""
+
+    kind = "slurm"
+    # Slurm's own conversations with a node: those with its daemons, and those of srun (cluster_setup/roles/slurm).
+    own_packets = 'own="not tcp portrange 6817-6818 and not tcp portrange 60001-63000"'
+
+    def __init__(self, target: Target, folder: Path, allocation: Allocation) -> None:
+        super().__init__(target, folder)
+        self.allocation = allocation
+        self._looked = 0.0
+        self._dead: list[str] = []
+
+    @property
+    def hosts(self) -> str:
+        """The file on each node that names the nodes of the job."""
+        return f"{node_files.root(self._user)}/hosts-{self.allocation.job}"
+
+    def job(self) -> Job | None:
+        """How the job stands; None when Slurm has forgotten it."""
+        return queue.job(self.allocation.job)
+
+    def is_ours(self) -> bool:
+        """Whether the nodes are ours at this moment."""
+        job = self.job()
+        return bool(job and job.runs)
+
+    def still_there(self) -> None:
+        """LabError when the nodes are not ours any more, or not yet."""
+        job = self.job()
+        if job is None or not job.runs or not self.nodes:
+            raise ended(self.allocation, job)
+
+    def dead_nodes(self) -> list[str]:
+        """The nodes that Slurm has lost; it is not asked more often than every other second."""
+        if time.monotonic() - self._looked > LOOK_EVERY_S:
+            self.still_there()
+            seen = queue.states([f"--nodes={','.join(self.nodes)}"])
+            # One that is only to get no further jobs goes on with this one.
+            self._dead = [node for node in self.nodes if seen.get(node, "").startswith(LOST)]
+            self._looked = time.monotonic()
+        return list(self._dead)
+
+    def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
+        """The words that run `command` (a login shell if empty) on a node with the cluster's tools in its PATH."""
+        line = (
+            # Where this machine has Slurm's settings is no affair of the node.
+            "unset SLURM_CONF; export HOME=~ SHELL=/bin/bash; cd;"
+            f" [ ! -r {ENVIRONMENT} ] || . {ENVIRONMENT};"
+            f" export HYDRA_HOST_FILE={shlex.quote(self.hosts)}; {command or 'exec bash -l'}"
+        )
+        before = connections.words(self.folder, self.machine(node), terminal=terminal)
+        return [*before, f"exec bash --norc -c {shlex.quote(line)}"]
+
+    def _run(self, node: str, line: str, stdin: bytes, timeout_s: float) -> Completed:
+        done = super()._run(node, line, stdin, timeout_s)
+        if done.returncode:
+            self.still_there()
+        return done
+
+    def tell_nodes(self, node: str) -> None:
+        """Write the names of the job's nodes on one of them, for mpiexec."""
+        root = shlex.quote(node_files.root(self._user))
+        script = (
+            f"umask 077; mkdir -p {root} && [ -O {root} ] && [ ! -h {root} ] && rm -f {root}/hosts-*"
+            f" && printf '%s\\n' {shlex.join(self.nodes)} >{shlex.quote(self.hosts)}"
+        )
+        done = self._run(node, script, b"", connections.LONGEST_ANSWER_S)
+        if done.returncode:
+            raise node_files.trouble(node, done.stderr)
+
+    def describe(self) -> dict[str, Any]:
+        """What this cluster is, as plain data for a Record."""
+        held = self.allocation
+        return {**super().describe(), "job": held.job, "queue": held.queue, "exclusive": True}
+
+    def heal(self) -> None:
+        """Look for every node anew; LabError with all that is wrong."""
+        job = self.job()
+        if job is None or not job.runs:
+            raise ended(self.allocation, job)
+        found, troubles = attach(self.allocation, job, self.folder)
+        self.target, self._machines = found.target, found._machines
+        if troubles:
+            raise LabError(" ".join(str(each) for each in troubles.values()))

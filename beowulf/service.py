@@ -1,0 +1,97 @@
+"""What a service starts for somebody on a master: copies to work on, a cluster, and a Jupyter server on top of it.
+
+`python -m beowulf.service [--target FILE] [--wait] KIND SERVER WORD...` runs the server until it ends or is told to
+end. A cluster that this user has booted goes with it; machines of a target go on running. With --wait no cluster is
+booted: on a shared one, who asks for it without measuring keeps others waiting. Of the roles in cluster_setup/,
+`jupyterlab` starts the kind `lab`, and `hub` the kinds `learner` and `instructor`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from beowulf import desk, places
+from beowulf.errors import LabError
+
+NEWS = "@jupyterlab/apputils-extension:announcements"
+# A learner in a class fetches the labs from nbgrader's exchange and hands them in there.
+FETCHES = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:course-list")
+OFF: Mapping[str, tuple[str, ...]] = {
+    "lab": desk.NOT_FOR_LEARNERS,
+    "learner": tuple(name for name in desk.NOT_FOR_LEARNERS if name not in FETCHES),
+    "instructor": (NEWS,),
+}
+LONGEST_END_S = 10.0
+
+
+def serve(kind: str, target: str, wait: bool, server: Sequence[str]) -> int:
+    """Lay out what `kind` works on, find or boot the cluster, run the server; its exit code."""
+    os.environ.setdefault("BEOWULF_WORK", str(Path.home() / "beowulf"))
+    os.environ["PATH"] = f"{places.python_bin()}:{os.environ.get('PATH', os.defpath)}"
+    folder = desk.lay_out_headers()
+    if kind == "lab":
+        for slug in places.labs():
+            desk.lay_out(slug)
+    # A cluster that is not whole is for the learner to look at: the server starts all the same.
+    if not wait:
+        _beowulf("up", *(["--target", target] if target else []))
+    try:
+        with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as own:
+            settings = desk.settings(Path(own), OFF[kind])
+            given = os.environ.get("JUPYTER_CONFIG_PATH", "")
+            path = f"{given}{os.pathsep if given else ''}{settings}"
+            return _run(server, folder, {**os.environ, "JUPYTER_CONFIG_PATH": path})
+    finally:
+        if not target:
+            _beowulf("down")
+
+
+def _beowulf(*words: str) -> None:
+    subprocess.run([str(places.python_bin() / "beowulf"), *words], stdin=subprocess.DEVNULL)
+
+
+def _run(server: Sequence[str], folder: Path, surroundings: Mapping[str, str]) -> int:
+    """Run the server in `folder`; what ends us ends it first."""
+    process = subprocess.Popen(server, cwd=folder, env=surroundings, stdin=subprocess.DEVNULL)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # Jupyter asks back after SIGINT.
+        signal.signal(number, lambda *_: process.terminate())
+    try:
+        return process.wait()
+    finally:
+        try:
+            process.terminate()
+            process.wait(LONGEST_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def main() -> int:
+    """Read the words, and say in a sentence what cannot be done."""
+    parser = argparse.ArgumentParser(prog="python -m beowulf.service")
+    parser.add_argument("--target", default="")
+    parser.add_argument("--wait", action="store_true")
+    # From here on all words are the server's own.
+    parser.add_argument("kind", choices=sorted(OFF))
+    parser.add_argument("server", nargs=argparse.REMAINDER)
+    given = parser.parse_args()
+    try:
+        return serve(given.kind, given.target, given.wait, given.server)
+    except LabError as error:
+        print(f"beowulf: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"beowulf: {error.filename}: {error.strerror}.", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

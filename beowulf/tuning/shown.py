@@ -1,0 +1,97 @@
+"""What will be changed on machines that are really apart: shown before it is done, each change once.
+
+The nodes of a local cluster end with it; a PC stays as it was left, and may be somebody's own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from beowulf.cluster import Cluster
+from beowulf.cluster.ssh import SshCluster
+from beowulf.tuning import machines
+from beowulf.tuning.knob import Knob, Reading
+from beowulf.tuning.log import Entry
+
+HEAD = "On the nodes, root changes what follows; `beowulf tune revert` puts back what is there now."
+BACK = "On the nodes, root puts back:"
+# A firewall of a thousand rules is told by its first ones.
+MOST_LINES = 8
+
+
+def apart(cluster: Cluster | None) -> bool:
+    """Whether the nodes are machines of their own, on which every change is shown first."""
+    return isinstance(cluster, SshCluster)
+
+
+def tell(text: str) -> None:
+    """Show it where it is in nobody's way: what is printed may be plain data for a script."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def first(cluster: Cluster | None, listed: Iterable[str], agree: Callable[[str], None]) -> None:
+    """Tell `agree`, which may raise, those of the listed changes that were not shown yet on this cluster."""
+    if not isinstance(cluster, SshCluster):
+        return
+    if unseen := [each for each in dict.fromkeys(listed) if each and each not in cluster.shown]:
+        agree("\n".join([HEAD, *unseen]))
+        cluster.shown.update(unseen)
+
+
+def coming(cluster: Cluster | None, knob: Knob, value: str, before: Mapping[str, Reading]) -> str:
+    """What setting a knob does, and where it is to be done; empty where it is set so already."""
+    if not isinstance(cluster, SshCluster):
+        return ""
+    return _block(
+        cluster,
+        {
+            place: (f"{knob.name} from {was.value} to {value}", knob.told(value, place))
+            for place, was in before.items()
+            if was.value != value
+        },
+    )
+
+
+def going(cluster: Cluster | None, entries: Sequence[Entry]) -> str:
+    """What putting these changes back does, where that can be reached; empty on a cluster of this machine."""
+    if not isinstance(cluster, SshCluster):
+        return ""
+    dead = cluster.dead_nodes()
+    alive = [node for node in cluster.nodes if node not in dead]
+    blocks = [
+        _block(
+            cluster,
+            {
+                place: (
+                    f"{entry.knob} {entry.before[place].value}",
+                    entry.turned.back(entry.before[place].state, place),
+                )
+                for place in entry.open
+                if place in alive
+            },
+        )
+        for entry in reversed(entries)
+    ]
+    return "\n".join([BACK, *(each for each in blocks if each)]) if any(blocks) else ""
+
+
+def _block(cluster: Cluster, done: Mapping[str, tuple[str, str]]) -> str:
+    """By place, what is done in words and in lines of shell: places where it is the same are told together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for place, (what, lines) in done.items():
+        own = machines.its_own(cluster, place, lines).strip()
+        alike.setdefault((what, own), []).append(place)
+    return "\n".join(
+        line
+        for (what, lines), places in alike.items()
+        for line in (f"{', '.join(places)}: {what}", *_indented(lines))
+    )
+
+
+def _indented(lines: str) -> list[str]:
+    listed = lines.splitlines()
+    if len(listed) > MOST_LINES + 1:
+        left = len(listed) - MOST_LINES
+        listed = [*listed[: MOST_LINES - 1], f"... ({left} more lines)", listed[-1]]
+    return [f"    {line}" for line in listed]

@@ -1,0 +1,56 @@
+"""A handful of learners of the tests' course, who hand in and are graded, and of whom nothing is left."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from autograder import driver
+from autograder.course import Course, Graded
+from autograder.gold.case import Case
+
+SLUG = "01-validation"
+HANDED_IN = "2026-02-03 10:00:00.000000 UTC"
+
+
+def hand_in(course: Course, cases: Mapping[str, Case]) -> None:
+    """Put what these learners hand in where it is graded."""
+    for student, case in cases.items():
+        folder = course.folder / "submitted" / student / SLUG
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        case.write(folder)
+        (folder / "timestamp.txt").write_text(HANDED_IN)
+
+
+def grade(course: Course, *students: str, **how: Any) -> dict[str, Graded]:
+    found = driver.grade(course, "01", list(students) or None, **{"jobs": 2, **how})
+    return {each.student: each for each in found}
+
+
+def expected(case: Case) -> dict[str, float]:
+    """The questions that give something, with their points."""
+    return {name: points for name, points in case.points.items() if points}
+
+
+def reached(graded: Graded) -> dict[str, float]:
+    return {name: points for name, points in graded.questions.items() if points}
+
+
+@contextmanager
+def guests(course: Course) -> Iterator[Course]:
+    """The course, from which whoever came in between is gone afterwards."""
+    places = [course.folder / name for name in ("submitted", "autograded", "feedback")]
+    before = {path for place in places for path in place.glob("*")}
+    try:
+        yield course
+    finally:
+        new = {path for place in places for path in place.glob("*")} - before
+        for path in new:
+            shutil.rmtree(path)
+        shutil.rmtree(course.folder / "reports", ignore_errors=True)
+        with course.gradebook() as book:
+            for student in {path.name for path in new} & {each.id for each in book.students}:
+                book.remove_student(student)

@@ -1,0 +1,195 @@
+"""Does nbgrader's formgrader, in a real JupyterLab, show a course of ours, and do points that are given there stay?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import fabricated
+import pytest
+from typer.testing import CliRunner
+
+from autograder import driver
+from autograder.course import Course
+from beowulf.cli.classroom import app
+
+CHROMIUM = Path("/usr/bin/chromium")
+SLUG = "01-validation"
+PATIENCE_S = 240.0
+# A question about news would lie over the menu.
+NEWS = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+
+
+@pytest.fixture(scope="module")
+def graded(
+    course: Course, released: Any, sandboxed: None, tmp_path_factory: pytest.TempPathFactory
+) -> Course:
+    """Two learners handed in lab 01 and were graded; what they explain waits for a person."""
+    folder = tmp_path_factory.mktemp("formgraded") / "spring"
+    shutil.copytree(course.folder, folder)
+    for left in ("submitted", "autograded", "reports"):
+        shutil.rmtree(folder / left, ignore_errors=True)
+    made = Course(folder)
+    with made.gradebook() as book:
+        for student in list(book.students):
+            book.remove_student(student.id)
+    notebook = fabricated.answered(released, fabricated.RIGHT)
+    notebook.cells = [cell for cell in notebook.cells if "picture(" not in cell.source]
+    for student in ("ada", "grace"):
+        fabricated.hand_in(
+            folder.parent / "in" / student, notebook, fabricated.records(), student=student
+        )
+    made.collect("01", folder.parent / "in")
+    found = {each.student: each for each in driver.grade(made, SLUG, jobs=2)}
+    assert {name: each.awaiting for name, each in found.items()} == {
+        name: ["explain"] for name in ("ada", "grace")
+    }
+    return made
+
+
+@pytest.fixture
+def lab(graded: Course, tmp_path: Path) -> Iterator[str]:
+    """The address of a JupyterLab that was started in the course's folder."""
+    runtime, settings = tmp_path / "runtime", tmp_path / "settings"
+    (settings / "labconfig").mkdir(parents=True)
+    (settings / "labconfig" / "page_config.json").write_text(json.dumps(NEWS))
+    words = ["-m", "jupyterlab", "--no-browser", "--ServerApp.port=0", "--allow-root"]
+    environment = os.environ | {
+        "HOME": str(tmp_path),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_CONFIG_PATH": str(settings),
+    }
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, *words],
+            cwd=graded.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+
+    def started() -> Any:
+        assert server.poll() is None, (tmp_path / "log").read_text()
+        for file in runtime.glob("jpserver-*.json"):
+            try:
+                return json.loads(file.read_text())
+            except ValueError:
+                continue  # it is being written
+        return None
+
+    try:
+        found = until(started)
+        yield f"{found['url']}lab?token={found['token']}"
+    finally:
+        server.terminate()
+        server.wait(PATIENCE_S)
+
+
+def until(there: Callable[[], Any]) -> Any:
+    """What is there in the end."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := there()):
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.1)
+    return found
+
+
+def explained(course: Course, student: str) -> tuple[float | None, bool, str | None]:
+    """What nbgrader's database has of the answer that a person grades: points, whether it waits, comment."""
+    with course.gradebook() as book:
+        grade = book.find_grade("explain", "validation", SLUG, student)
+        comment = book.find_comment("explain", "validation", SLUG, student)
+        return grade.manual_score, grade.needs_manual_grade, comment.manual_comment
+
+
+@pytest.mark.browser
+def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_again(
+    graded: Course, lab: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not CHROMIUM.exists():
+        pytest.skip(f"There is no {CHROMIUM} to open a page with.")
+    from playwright.sync_api import expect, sync_playwright
+
+    monkeypatch.chdir(graded.folder)
+    expect.set_options(timeout=PATIENCE_S * 1000)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM),
+            args=["--no-sandbox"],
+            headless=True,
+            timeout=PATIENCE_S * 1000,
+        )
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.goto(lab)
+        page.get_by_role("menuitem", name="Nbgrader").click()
+        page.get_by_role("menuitem", name="Formgrader").click()
+        shown = page.frame_locator("#jp-main-dock-panel iframe")
+
+        # Every lab of the course, and how many handed it in.
+        for slug in graded.labs:
+            expect(shown.locator("td.name", has_text=slug)).to_be_visible()
+        line = shown.locator("tr", has=shown.locator("td.name", has_text=SLUG))
+        expect(line.locator("td.num-submissions")).to_have_text("2")
+        line.locator("td.num-submissions a").click()
+        expect(shown.locator("td.student-id", has_text="grace")).to_be_visible()
+
+        # Its own button grades by our rubric, in our sandbox.
+        line = shown.locator("tr", has=shown.locator("td.student-id", has_text="grace"))
+        expect(line.locator("td.score")).to_have_text(re.compile(r"16\s*/\s*20"))
+        line.locator("td.autograde a").click()
+        said = shown.locator(".modal-title")
+        expect(said).to_have_text("Success")
+        shown.locator(".modal-footer button").click()
+        expect(line.locator("td.score")).to_have_text(re.compile(r"16\s*/\s*20"))
+
+        # A person reads an answer, and gives points and a comment.
+        shown.get_by_role("link", name="Manual Grading").click()
+        shown.get_by_role("link", name=SLUG).click()
+        shown.get_by_role("link", name="validation", exact=True).click()
+        with graded.gradebook() as book:
+            submission = book.find_submission_notebook("validation", SLUG, "ada").id
+        shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
+        score = shown.locator("input.score#explain")
+        expect(shown.get_by_text(fabricated.EXPLANATION)).to_be_visible()
+        expect(shown.get_by_text("all checks of 4 nodes are well")).to_be_visible()
+        score.fill("2.5")
+        score.press("Tab")
+        until(lambda: explained(graded, "ada")[0] == 2.5)
+        comment = shown.locator("textarea#explain-comment")
+        comment.fill("Say why, too.")
+        comment.press("Tab")
+        until(lambda: explained(graded, "ada") == (2.5, False, "Say why, too."))
+
+        # The class is graded while the page is open.
+        for command in (["grade", SLUG], ["regrade", SLUG, "--student", "ada"]):
+            told = CliRunner().invoke(app, command, catch_exceptions=False)
+            assert told.exit_code == 0, told.output
+        assert explained(graded, "ada") == (2.5, True, "Say why, too.")
+        assert graded.graded("ada", SLUG).points == 16 + 2.5
+        page.reload()
+        page.get_by_role("menuitem", name="Nbgrader").click()
+        page.get_by_role("menuitem", name="Formgrader").click()
+        shown.get_by_role("link", name="Manual Grading").click()
+        shown.get_by_role("link", name=SLUG).click()
+        shown.get_by_role("link", name="validation", exact=True).click()
+        shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
+        expect(score).to_have_value("2.5")
+        expect(comment).to_have_value("Say why, too.")
+        # It is to be looked at once more: a click says that it was.
+        heading = shown.locator(".panel-heading", has=score)
+        heading.get_by_role("button", name="Resolve").click()
+        until(lambda: explained(graded, "ada")[1] is False)
+        assert explained(graded, "ada") == (2.5, False, "Say why, too.")
+        browser.close()

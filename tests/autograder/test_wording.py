@@ -1,0 +1,38 @@
+"""Are counts said as people say them, and stays what a learner wrote text?"""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.wording import as_html, as_written, counted
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        (counted(1, "learner"), "1 learner"),
+        (counted(2, "learner"), "2 learners"),
+        (counted(0, "learner"), "0 learners"),
+        (counted(1234, "answer"), "1,234 answers"),
+        (counted(1, "study", "studies"), "1 study"),
+        (counted(3, "study", "studies"), "3 studies"),
+    ],
+)
+def test_one_is_told_from_many(said: str, wanted: str) -> None:
+    assert said == wanted
+
+
+def test_a_command_is_shown_as_one_and_nothing_else_is_markup() -> None:
+    assert as_html("`beowulf up` heals it") == "<code>beowulf up</code> heals it"
+    assert as_html("a < b & `<i>`") == "a &lt; b &amp; <code>&lt;i&gt;</code>"
+    assert as_html("costs $3 or $4") == "costs &#36;3 or &#36;4"
+    assert as_html("two\nlines, `one\nopen`") == "two<br>lines, `one<br>open`"
+
+
+def test_a_value_is_quoted_without_the_dust_of_reckoning() -> None:
+    assert as_written(0.1 + 0.2) == "0.3"
+    assert as_written(8 * 1380 / 60.2 / 1e6) == "0.000183388704"
+    assert as_written(12) == "12"
+    assert as_written("node01") == "'node01'"
+    assert as_written(True) == "True"
+    assert len(as_written("x" * 1000)) == 200

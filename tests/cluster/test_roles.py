@@ -1,0 +1,269 @@
+"""Does the playbook's master serve JupyterLab to whoever has the token, and to nobody else; does a home get shared?
+
+On two PCs of namespaces (benchmarks/pcs.py), which run no systemd: what it would start is started by hand.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from running import PATIENCE_S, Beowulf, wait_until
+
+from benchmarks.pcs import Hall, hall
+from beowulf import places
+from beowulf.cluster import checkout
+
+SETUP = places.root() / "cluster_setup"
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+
+
+def _filters() -> ModuleType:
+    found = importlib.util.spec_from_file_location("shared", SETUP / "filter_plugins" / "shared.py")
+    assert found
+    assert found.loader
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+FILTERS = _filters()
+ABLE = {"role": "client", "kernel": True, "user_number": 1000}
+
+
+def test_the_playbook_and_its_roles_are_as_ansible_lint_wants_them(tmp_path: Path) -> None:
+    words = [places.python_bin() / "ansible-lint", "--offline", "--nocolor", "-q"]
+    done = subprocess.run(
+        [
+            *map(str, words),
+            "playbook.yml",
+            "undo.yml",
+            *map(str, sorted((SETUP / "roles").iterdir())),
+        ],
+        cwd=SETUP,
+        env={
+            **os.environ,
+            "PATH": f"{places.python_bin()}:{os.environ['PATH']}",
+            "ANSIBLE_HOME": str(tmp_path),
+            "XDG_CACHE_HOME": str(tmp_path),
+            "LC_ALL": "C.UTF-8",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("here", "said"),
+    [
+        (ABLE, ""),
+        (
+            {**ABLE, "kernel": False},
+            "its kernel has no NFS client, so no home can be shared with it",
+        ),
+        (
+            {**ABLE, "kernel": False, "role": "server"},
+            "no NFS server, so no home can be shared from it",
+        ),
+        (
+            {**ABLE, "user_number": 1001},
+            "its user ada has the number 1001, and the master's has 1000",
+        ),
+    ],
+)
+def test_a_machine_that_cannot_share_a_home_is_told_why(here: dict[str, object], said: str) -> None:
+    found = FILTERS.beowulf_unshared(here, "ada", ABLE)
+    assert (said in found) if said else not found
+
+
+def test_the_masters_folder_may_be_mounted_by_the_other_nodes_alone() -> None:
+    addresses = {"node00": "10.0.0.1", "node01": "10.0.0.2", "node02": "10.0.0.3"}
+    line = FILTERS.beowulf_exports(addresses, "node00").splitlines()[-1]
+    assert line.split()[0] == "/srv/beowulf/home"
+    assert [word.partition("(")[0] for word in line.split()[1:]] == ["10.0.0.2", "10.0.0.3"]
+
+
+def test_the_packed_checkout_holds_the_labs_and_nothing_of_anybodys_work(tmp_path: Path) -> None:
+    import tarfile
+
+    archive, digest = checkout.pack(tmp_path)
+    assert checkout.pack(tmp_path) == (archive, digest)
+    with tarfile.open(archive) as packed:
+        names = packed.getnames()
+    assert {"cluster_setup/bootstrap.sh", "requirements/lab.lock", "beowulf/service.py"} <= set(
+        names
+    )
+    tracked = subprocess.run(["git", "ls-files"], cwd=places.root(), capture_output=True, text=True)
+    if not tracked.returncode:
+        strangers = set(names) - set(tracked.stdout.splitlines())
+        assert not [name for name in strangers if name.startswith((".", "work", "build", "spring"))]
+    assert [path.name for path in tmp_path.iterdir()] == [archive.name]
+
+
+# --------------------------------------------------------------- on PCs
+
+
+@pytest.fixture(scope="module")
+def pcs(namespaces_work: None) -> Iterator[Hall]:
+    with hall(2) as found:
+        # A PC has no files of ours, but its master is to have this checkout, as a VM has one.
+        root, here = found.folder / "node00" / "root", places.root()
+        words = ["nsenter", f"--target={found._pid('node00')}", "--mount"]
+        subprocess.run([*words, "mount", "--bind", str(here), f"{root}{here}"], check=True)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
+    here = tmp_path_factory.mktemp("l")
+    found = Beowulf(here / "s", here, pcs.enter)
+    yield found
+    found("down", code=None)
+    found.end()
+
+
+@pytest.fixture(scope="module")
+def inventory(pcs: Hall, learner: Beowulf) -> Path:
+    wish = f"beowulf_jupyterlab: true\n    beowulf_checkout: {places.root()}"
+    return pcs.inventory(learner.here / "pcs.yml", more=wish)
+
+
+@pytest.fixture(scope="module")
+def first(learner: Beowulf, inventory: Path) -> str:
+    """What the first run says; afterwards all that was asked for stands."""
+    return learner("setup", inventory)
+
+
+class Served:
+    """JupyterLab on node00, started by hand, and how it is asked from there."""
+
+    def __init__(self, pcs: Hall) -> None:
+        self.pcs = pcs
+        said = pcs.at("node00", "/opt/beowulf/bin/jupyterlab --address").strip()
+        self.url, _, self.token = said.partition("/lab?token=")
+        script = (
+            "cd; setsid /opt/beowulf/bin/jupyterlab </dev/null >/tmp/jupyterlab.log 2>&1 & echo $!"
+        )
+        self.process = pcs.at("node00", script).strip()
+
+        def answers() -> bool:
+            assert self.runs(), self.log()
+            return self.code("") == "200"
+
+        wait_until(answers, "JupyterLab answers")
+
+    def runs(self) -> bool:
+        return bool(self.pcs.at("node00", f"ls -d /proc/{self.process} 2>/dev/null", code=None))
+
+    def log(self) -> str:
+        return self.pcs.at("node00", "cat /tmp/jupyterlab.log")
+
+    def code(self, token: str, host: str = "127.0.0.1", path: str = "api") -> str:
+        ask = f"curl -s -o /dev/null -w '%{{http_code}}' -H 'Authorization: token {token}'"
+        return self.pcs.at("node00", f"{ask} http://{host}:8888/{path}", code=None)
+
+    def type(self, line: str, until: str) -> str:
+        enter = ["nsenter", f"--target={self.pcs._pid('node00')}", "--net"]
+        script = Path(__file__).parent.parent / "jupyter.py"
+        done = subprocess.run(
+            [*enter, sys.executable, str(script), self.url, self.token, line, until],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE_S,
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{self.log()}"
+        return done.stdout
+
+    def end(self) -> None:
+        self.pcs.at("node00", f"kill {self.process}")
+        wait_until(lambda: not self.runs(), "JupyterLab ends")
+
+
+@pytest.fixture(scope="module")
+def served(first: str, pcs: Hall) -> Iterator[Served]:
+    found = Served(pcs)
+    yield found
+    found.end()
+
+
+@pytest.mark.cluster
+@needs_root
+def test_check_says_that_jupyterlab_would_come_and_changes_nothing(
+    learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    said = learner("setup", inventory, "--check").splitlines()
+    assert any(
+        "/opt/beowulf/bin/jupyterlab" in line for line in said if line.startswith("node00: would")
+    )
+    assert not any("JupyterLab" in line for line in said if line.startswith("node01"))
+    assert not pcs.at("node00", "ls /opt/beowulf /root/.config/beowulf 2>/dev/null", code=None)
+
+
+@pytest.mark.cluster
+@needs_root
+def test_jupyterlab_comes_to_the_master_alone_and_a_second_run_changes_nothing(
+    first: str, learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    line = next(line for line in first.splitlines() if line.startswith("node00: "))
+    assert "make a token for JupyterLab" in line
+    assert pcs.at("node00", "stat -c %a ~/.config/beowulf/jupyter-token").strip() == "600"
+    assert pcs.at("node01", "ls /opt/beowulf/bin 2>/dev/null", code=None) == ""
+    assert learner("setup", inventory).splitlines()[:2] == [
+        "node00: nothing to do",
+        "node01: nothing to do",
+    ]
+
+
+@pytest.mark.cluster
+@needs_root
+def test_jupyterlab_lets_in_who_has_the_token_and_is_not_heard_outside(served: Served) -> None:
+    assert len(served.token) >= 32
+    assert served.code(served.token, path="api/contents") == "200"
+    for token in ("", "x", served.token[:-1]):
+        assert served.code(token, path="api/contents") == "403"
+    assert served.code(served.token, host=served.pcs.address("node00")) == "000"
+
+
+@pytest.mark.cluster
+@needs_root
+def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(served: Served) -> None:
+    said = served.type("ls; beowulf run -n 2 01-validation/ring.c; echo ended: $?", r"ended: \d")
+    assert "01-validation" in said
+    assert "the token came home after 2 hops" in said, said
+    assert "on node01" in said
+
+
+@pytest.mark.cluster
+@needs_root
+def test_a_kernel_that_cannot_share_a_home_is_named_and_all_else_stands(
+    first: str, learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    if "nfsd" in Path("/proc/filesystems").read_text().split():
+        pytest.skip("This machine's kernel can share files, which is not tried here.")
+    wish = f"{inventory.read_text()}".replace("  hosts:", "    beowulf_nfs_home: true\n  hosts:")
+    shared = learner.here / "shared.yml"
+    shared.write_text(wish)
+    said = learner("setup", shared, code=1)
+    assert "node00: its kernel has no NFS server, so no home can be shared from it" in said
+    assert "node01: its kernel has no NFS client, so no home can be shared with it" in said
+    assert pcs.at("node01", "cat /etc/fstab; ls /srv", code=None).count("beowulf") == 0
+    assert "2 nodes of" in learner("up", "--target", inventory)
+
+
+@pytest.mark.cluster
+@needs_root
+def test_undo_takes_jupyterlab_and_its_token_away(
+    first: str, learner: Beowulf, pcs: Hall, inventory: Path
+) -> None:
+    """The last test of this file: it takes the cluster away."""
+    assert "serve JupyterLab no more" in learner("setup", inventory, "--undo")
+    assert pcs.at("node00", "ls -d /opt/beowulf ~/.config/beowulf 2>/dev/null; true") == ""

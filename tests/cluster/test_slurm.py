@@ -1,0 +1,542 @@
+"""Does Slurm give nodes to one learner at a time, say who waits where, and take them back, whatever happens?
+
+Slurm's daemons run on four PCs made of namespaces (benchmarks/pcs.py), where the playbook has set them up. The learners
+sit at a login machine of the cluster: one is root, the other is Ada, an ordinary user whom no node lets in with a key.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from ordinary import UID, ada
+from running import Beowulf, wait_until
+
+from autograder import gold
+from autograder.foundation import make_course
+from benchmarks.pcs import Hall, hall
+from beowulf import places
+from beowulf.cluster import slurm, slurm_queue
+from beowulf.cluster.shells import surroundings
+from beowulf.cluster.slurm import Allocation
+from beowulf.cluster.slurm_queue import Job
+from beowulf.errors import LabError, UsageError
+
+pytestmark = pytest.mark.cluster
+LABS = places.root() / "labs"
+HELLO, RING = (LABS / "01-validation" / name for name in ("hello.c", "ring.c"))
+TOOLS = ("slurmctld", "slurmd", "sbatch", "munged")
+
+
+def _there(tool: str) -> bool:
+    return shutil.which(tool, path=surroundings()["PATH"]) is not None
+
+
+# --------------------------------------------------------------- what is said
+
+JOB = Job("7", "N/A", "RUNNING", "None", "labs", "node[00-03]", 0, 0)
+HELD = Allocation("7", 4, 30, "labs", 1)
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "said"),
+    [
+        ("idle", "none", ""),
+        ("allocated", "none", ""),
+        ("mixed", "", ""),
+        ("idle*", "none", "does not answer"),
+        ("down", "Not responding", "is down (Not responding)"),
+        ("unknown*", "none", "does not answer"),
+        ("drained", "bad cable", "is drained (bad cable)"),
+        ("draining", "none", "is draining"),
+    ],
+)
+def test_a_node_that_gets_no_job_is_told_why(state: str, reason: str, said: str) -> None:
+    assert slurm_queue.unusable(state, reason) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (
+            "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
+            "The controller of Slurm does not answer.",
+        ),
+        (
+            "sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)",
+            "The queue of Slurm is closed: it takes no new jobs.",
+        ),
+        (
+            "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or ...)",
+            "The queue of Slurm allows no job so long.",
+        ),
+        (
+            "sbatch: error: Munge encode failed: ...\nsbatch: error: Protocol authentication error",
+            "Slurm does not believe this machine who you are",
+        ),
+        ("sbatch: error: something new", "`sbatch` failed: something new"),
+        ("", "it did not say why"),
+    ],
+)
+def test_what_slurm_says_becomes_a_sentence(said: str, sentence: str) -> None:
+    assert sentence in slurm_queue.trouble("sbatch", said).what
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        (replace(JOB, state="TIMEOUT"), "The time limit of 30 minutes has ended"),
+        (replace(JOB, state="COMPLETING", reason="TimeLimit"), "The time limit of 30 minutes"),
+        (None, "The time limit of 30 minutes has ended"),  # its end is long ago
+        (replace(JOB, state="CANCELLED"), "was cancelled"),
+        (replace(JOB, state="NODE_FAIL"), "A node failed"),
+        (replace(JOB, state="COMPLETED"), "has ended"),
+        (replace(JOB, state="PENDING"), "still waits"),
+    ],
+)
+def test_how_an_allocation_ended_is_said_in_a_sentence(job: Job | None, said: str) -> None:
+    found = slurm.ended(HELD, job)
+    assert said in found.what
+    assert "job 7" in found.what
+    assert "`beowulf up" in found.mend
+
+
+@pytest.mark.parametrize(
+    ("longest", "minutes"),
+    [
+        ("30:00", 30),
+        ("2:00:00", 120),
+        ("1-00:00:00", 1440),
+        ("2-12:30:00", 3630),
+        ("infinite", float("inf")),
+    ],
+)
+def test_the_longest_time_of_a_queue_is_read_in_minutes(longest: str, minutes: float) -> None:
+    assert slurm_queue.Queue("labs", "up", longest).minutes == minutes
+
+
+def test_without_slurm_a_sentence_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slurm_queue, "surroundings", lambda: {"PATH": str(tmp_path)})
+    monkeypatch.setattr(os, "environ", {**os.environ, "PATH": str(tmp_path)})
+    with pytest.raises(LabError, match="Slurm is not installed here: there is no sinfo"):
+        slurm.up(None, None, print, tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize(("nodes", "minutes"), [(0, None), (65, None), (None, 0), (None, 10**6)])
+def test_no_nodes_and_no_time_are_refused_before_anybody_is_asked(
+    nodes: int | None, minutes: int | None, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="1 to 64 nodes"):
+        slurm.up(nodes, minutes, print, tmp_path / "s")
+
+
+def _filters() -> ModuleType:
+    path = places.root() / "cluster_setup" / "filter_plugins" / "slurm.py"
+    found = importlib.util.spec_from_file_location("slurm_filters", path)
+    assert found
+    assert found.loader
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+FILTERS = _filters()
+ADDRESSES = {"node00": "10.0.0.1", "node01": "10.0.0.2", "node02": "10.0.0.3"}
+
+
+def test_a_node_that_is_off_stays_in_slurms_settings_as_it_was() -> None:
+    kept = "NodeName=node01 NodeAddr=10.0.0.2 CPUs=8\nNodeName=gone NodeAddr=10.0.0.9 CPUs=1\n"
+    machines = [
+        {"inventory_hostname": "node00", "slurm_here": {"cores": 4, "settings": kept}},
+        {"inventory_hostname": "node02"},
+    ]
+    assert FILTERS.beowulf_slurm_nodes(machines, list(ADDRESSES), ADDRESSES).splitlines() == [
+        "NodeName=node00 NodeAddr=10.0.0.1 CPUs=4",
+        "NodeName=node01 NodeAddr=10.0.0.2 CPUs=8",
+    ]
+
+
+def test_a_machine_of_another_slurm_and_one_without_its_master_are_told_so() -> None:
+    ours, other = f"{FILTERS.MARK}: whole nodes\n", "ClusterName=big\n"
+    assert not FILTERS.beowulf_no_slurm({"settings": ours}, "node00", ["node00", "node01"])
+    assert not FILTERS.beowulf_no_slurm({"settings": ""}, "node00", ["node00"])
+    assert "another Slurm" in FILTERS.beowulf_no_slurm({"settings": other}, "node00", ["node00"])
+    assert "node00, which holds" in FILTERS.beowulf_no_slurm({"settings": ""}, "node00", ["node01"])
+
+
+def test_a_class_has_the_same_numbers_everywhere() -> None:
+    master = {"class": {"ab12": 1001, "cd34": 1002}}
+    assert FILTERS.beowulf_accounts({"accounts": {"cd34": 1002}}, master) == {"ab12": 1001}
+
+
+# --------------------------------------------------------------- with its daemons
+
+
+@dataclass
+class School:
+    """Four PCs with a queue, and a login machine with those who wait in it."""
+
+    pcs: Hall
+    root: Beowulf
+    ada: Beowulf
+    inventory: Path
+    first: str  # what the first `beowulf setup` said
+    image_key: str  # munge's key before it
+
+    def manage(self, *words: str) -> str:
+        """What a command of Slurm prints to whoever runs the cluster."""
+        return self.pcs.at("node00", " ".join(words))
+
+    def jobs(self) -> list[str]:
+        """The states of all jobs that have not ended."""
+        return self.manage("squeue --noheader --array --format=%T").split()
+
+    def rested(self) -> bool:
+        """Whether nobody has anything, and every node is free."""
+        states = self.manage("sinfo --noheader --Node --format=%T").split()
+        return not self.jobs() and set(states) == {"idle"}
+
+
+KEY = "sha256sum </etc/munge/munge.key 2>/dev/null"
+
+
+@pytest.fixture(scope="module")
+def school(namespaces_work: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
+    if os.geteuid() != 0:
+        pytest.skip("a PC with a root of its own needs root")
+    if not all(map(_there, TOOLS)):
+        pytest.skip("Slurm is not installed here")
+    open_to_all = Path(tempfile.mkdtemp(prefix="beowulf-login-"))
+    open_to_all.chmod(0o755)
+    try:
+        with hall() as pcs, ada() as second:
+            first = Beowulf(
+                tmp_path_factory.mktemp("l") / "s", tmp_path_factory.mktemp("h"), pcs.enter
+            )
+            inventory = pcs.inventory(first.here / "pcs.yml", more="beowulf_slurm: true")
+            image_key = pcs.at("node00", KEY, code=None)
+            said = first("setup", inventory)
+            for name in pcs.names:
+                pcs.at(name, f"usermod --uid {UID} ada && groupmod --gid {UID} ada")
+                pcs.at(name, "chown -R ada:ada /home/ada")
+            second.prefix = (*pcs.enter, *second.prefix)
+            with LoginMachine(pcs, open_to_all) as settings:
+                for learner in (first, second):
+                    learner.environment["SLURM_CONF"] = str(settings)
+                found = School(pcs, first, second, inventory, said, image_key)
+                try:
+                    yield found
+                finally:
+                    for learner in (first, second):
+                        learner("down", code=None)
+                        learner.end()
+    finally:
+        shutil.rmtree(open_to_all)
+
+
+class LoginMachine:
+    """This machine gets the cluster's key and settings, as a login machine has them; nobody else sees that."""
+
+    def __init__(self, pcs: Hall, folder: Path) -> None:
+        self.pcs, self.folder = pcs, folder
+
+    def __enter__(self) -> Path:
+        key, socket = self.folder / "key", self.folder / "socket"
+        key.write_bytes(base64.b64decode(self.pcs.at("node00", "base64 /etc/munge/munge.key")))
+        key.chmod(0o600)
+        settings = self.folder / "slurm.conf"
+        told = self.pcs.at("node00", "cat /etc/slurm/slurm.conf")
+        settings.write_text(f"{told}AuthInfo=socket={socket}\n")
+        words = ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={socket}"]
+        words += [f"--{name}-file={self.folder / name}" for name in ("pid", "log", "seed")]
+        self.process = subprocess.Popen(
+            words, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        wait_until(socket.exists, "munged answers")
+        return settings
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+@pytest.fixture
+def queue(school: School) -> Iterator[School]:
+    """The school with nobody in the queue, before and after."""
+    wait_until(school.rested, "all nodes are free")
+    yield school
+    for learner in (school.root, school.ada):
+        learner("down", code=None)
+    school.manage("scontrol update PartitionName=labs State=UP")
+    school.manage("scancel --quiet --user=root; scancel --quiet --user=ada")
+
+
+def _line(process: subprocess.Popen[str], word: str) -> str:
+    """The next line that a process prints with a word in it."""
+    assert process.stdout
+    said = ""
+    for line in process.stdout:
+        said += line
+        if word in line:
+            return line
+    raise AssertionError(f"no {word!r} in:\n{said}")
+
+
+def _ended(process: subprocess.Popen[str]) -> str:
+    said = process.communicate(timeout=240)[0]
+    assert "Traceback" not in said, said
+    return said
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_queue_is_set_up_once(queue: School, again: bool) -> None:
+    if again:
+        said = queue.root("setup", queue.inventory)
+        assert [f"{name}: nothing to do" for name in queue.pcs.names] == said.splitlines()[:4]
+        return
+    assert queue.first.count("start Slurm") >= len(queue.pcs.names)
+    keys = {queue.pcs.at(name, KEY) for name in queue.pcs.names}
+    assert len(keys) == 1
+    assert keys != {queue.image_key}  # what came with an image is no secret
+    assert queue.pcs.at("node01", "stat -c %a:%U /etc/munge/munge.key").strip() == "600:munge"
+    assert queue.pcs.at("node01", "pgrep -x slurmctld", code=1) == ""
+
+
+def test_an_ordinary_user_without_a_key_has_the_nodes_alone_and_mpi_on_them(queue: School) -> None:
+    said = queue.ada("up", "--target", "slurm", "--minutes", "20")
+    assert "4 nodes are yours alone: node00, node01, node02, node03." in said
+    assert "The time limit of 20 minutes ends that at" in said
+    facts = json.loads(queue.ada("status", "--json"))
+    assert [row["state"] for row in facts["nodes"]] == ["up"] * 4
+    assert 0 < facts["left_s"] <= 20 * 60
+    assert "of 20 minutes left" in queue.ada("status")
+    said = queue.ada("ssh", "node02", "hostname; id -un; pwd; echo trouble >&2; exit 3", code=3)
+    assert said.split() == ["node02", "ada", "/home/ada", "trouble"]
+    shutil.copy(HELLO, queue.ada.here)
+    shutil.copy(RING, queue.ada.here)
+    shutil.copytree(LABS / "include", queue.ada.here.parent / "include", dirs_exist_ok=True)
+    said = queue.ada("run", "-n", "4", queue.ada.here / "hello.c")
+    assert sorted(said.splitlines()) == [f"rank {n} of 4 on node0{n}" for n in range(4)]
+    assert "the token came home after 4 hops" in queue.ada(
+        "run", "-n", "4", queue.ada.here / "ring.c"
+    )
+    # Asked again, it is the same allocation, and no other while it lasts.
+    job = facts["job"]
+    queue.ada("up")
+    assert json.loads(queue.ada("status", "--json"))["job"] == job
+    assert "already" in queue.ada("up", "--nodes", "2", code=2)
+    assert "given back" in queue.ada("down")
+    assert not queue.ada.state.exists()
+    wait_until(queue.rested, "the nodes are free again")
+
+
+def test_one_waits_for_the_other_and_hears_at_which_place(queue: School, tmp_path: Path) -> None:
+    queue.root("up", "--target", "slurm")
+    third = Beowulf(tmp_path / "s", tmp_path, queue.pcs.enter)
+    third.environment["SLURM_CONF"] = queue.root.environment["SLURM_CONF"]
+    waiting = queue.ada.start("up", "--target", "slurm", "--nodes", "3")
+    try:
+        assert "number 1 of 1 in the queue labs" in _line(waiting, "number")
+        behind = third.start("up", "--target", "slurm")
+        try:
+            assert "number 2 of 2" in _line(behind, "number")
+            # A command meanwhile says so too, and how to get out of it.
+            assert "number 1 of 2" in queue.ada("status", code=1)
+            assert "still waits" in queue.ada("run", "-n", "2", HELLO, code=1)
+            behind.send_signal(signal.SIGINT)
+            assert "stopped" in _ended(behind)
+            assert queue.jobs().count("PENDING") == 1
+            assert not third.state.exists()
+        finally:
+            behind.kill()
+        assert "given back" in queue.root("down")
+        said = _ended(waiting)
+        assert "3 nodes are yours alone" in said
+        assert waiting.returncode == 0
+    finally:
+        waiting.kill()
+        third("down", code=None)
+        third.end()
+
+
+def test_a_request_whose_terminal_died_is_taken_back_by_down(queue: School) -> None:
+    queue.root("up", "--target", "slurm")
+    waiting = queue.ada.start("up", "--target", "slurm")
+    try:
+        _line(waiting, "number")
+    finally:
+        waiting.kill()
+        waiting.communicate()
+    assert queue.jobs().count("PENDING") == 1
+    assert "given back" in queue.ada("down")
+    assert queue.jobs() == ["RUNNING"]
+
+
+def test_a_closed_queue_and_a_node_that_is_kept_back_are_named(queue: School) -> None:
+    queue.manage("scontrol update PartitionName=labs State=DOWN")
+    said = queue.root("up", "--target", "slurm", code=1)
+    assert "The queue labs of Slurm is closed (down)." in said
+    queue.manage("scontrol update PartitionName=labs State=UP")
+    queue.manage("scontrol update NodeName=node03 State=DRAIN Reason=cable")
+    try:
+        said = queue.root("up", "--target", "slurm", code=1)
+        assert (
+            "has 3 nodes that can be used, and 4 are asked for: node03 is drained (cable)" in said
+        )
+        assert not queue.root.state.exists()
+        assert "3 nodes are yours alone" in queue.root("up", "--target", "slurm", "--nodes", "3")
+    finally:
+        queue.manage("scontrol update NodeName=node03 State=RESUME")
+    assert not queue.manage("squeue --noheader --states=PENDING")
+
+
+def test_more_time_than_the_queue_gives_is_refused(queue: School) -> None:
+    said = queue.root("up", "--target", "slurm", "--minutes", "500", code=1)
+    assert "The queue labs of Slurm gives nobody more than 120 minutes." in said
+    assert not queue.root.state.exists()
+
+
+def test_the_next_command_says_that_the_allocation_has_ended(queue: School) -> None:
+    queue.root("up", "--target", "slurm", "--nodes", "2")
+    queue.manage("scancel --user=root")
+    wait_until(queue.rested, "the job is gone")
+    for words in (("ssh", "node00", "true"), ("run", "-n", "2", str(HELLO)), ("status",)):
+        said = queue.root(*words, code=1)
+        assert "was cancelled" in said
+        assert "`beowulf up --target slurm` asks for nodes again" in said
+    assert "2 nodes are yours" in queue.root("up", "--target", "slurm", "--nodes", "2")
+    queue.manage("scancel --user=root")
+    wait_until(queue.rested, "the job is gone")
+    assert "had ended the allocation before" in queue.root("down")
+
+
+def test_what_runs_on_the_nodes_ends_with_the_allocation(queue: School) -> None:
+    queue.root("up", "--target", "slurm", "--nodes", "2")
+    sleeping = queue.root.start("ssh", "node01", "exec sleep 3456")
+    try:
+        look = "pgrep -x -f 'sleep 3456'"
+        wait_until(lambda: queue.pcs.at("node01", look, code=None), "the command runs")
+        assert "given back" in queue.root("down")
+        wait_until(lambda: not queue.pcs.at("node01", look, code=None), "it was ended")
+        sleeping.communicate(timeout=240)
+    finally:
+        sleeping.kill()
+
+
+@pytest.mark.slow
+def test_packets_are_captured_without_slurms_own(queue: School) -> None:
+    queue.root("up", "--target", "slurm")
+    words = ("capture", "-o", "ring.pcapng", "--where", "nodes", "-n", "4", "--", RING)
+    assert "(0 dropped" in queue.root(*words)
+    rows = json.loads(
+        queue.root("packets", "ring.pcapng", "--messages", "--json", "--at", "node01")
+    )
+    assert rows
+    ask = [
+        "tshark",
+        "-r",
+        str(queue.root.here / "ring.pcapng"),
+        "-Y",
+        "tcp.port in {6817, 6818, 60001..63000}",
+    ]
+    assert not subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+
+
+def test_an_array_measures_a_study_several_times_and_brings_all_records(queue: School) -> None:
+    words = ("array", "A2", "--times", "3", "--nodes", "2", "--minutes", "10", "--records", "sweep")
+    said = queue.root(*words)
+    assert "3 of 3 Records are in sweep." in said
+    found = [
+        json.loads(path.read_text()) for path in sorted((queue.root.here / "sweep").glob("*.json"))
+    ]
+    assert sorted(record["variant"] for record in found) == ["run-1", "run-2", "run-3"]
+    assert {record["cluster"]["kind"] for record in found} == {"slurm"}
+    assert len({record["cluster"]["job"] for record in found}) == 3
+    # There is room for two of them at a time, and neither has a node of the other's.
+    nodes = {record["variant"]: set(record["cluster"]["nodes"]) for record in found}
+    assert {len(each) for each in nodes.values()} == {2}
+    assert not nodes["run-1"] & nodes["run-2"]
+    wait_until(queue.rested, "all nodes are given back")
+
+
+@pytest.mark.slow  # Slurm looks for jobs over their time every half minute, and no limit is below a minute
+def test_the_time_limit_ends_the_allocation_and_is_named(queue: School) -> None:
+    queue.root("up", "--target", "slurm", "--nodes", "2", "--minutes", "1")
+    waiting = queue.ada.start("up", "--target", "slurm")
+    try:
+        assert "expects its turn at" in _line(waiting, "turn")
+        assert "4 nodes are yours alone" in _ended(waiting)
+    finally:
+        waiting.kill()
+    assert "The time limit of 1 minute has ended your allocation" in queue.root("status", code=1)
+
+
+@pytest.mark.slow
+def test_a_study_of_lab_04_measures_between_nodes_of_an_allocation(queue: School) -> None:
+    queue.root("up", "--target", "slurm", "--nodes", "2")
+    queue.root("study", "B1", "--quick", "--records", "one", code=None)
+    found = [json.loads(path.read_text()) for path in (queue.root.here / "one").glob("B1*.json")]
+    assert found
+    assert found[0]["cluster"]["exclusive"] is True
+    assert any(point.get("samples") for point in found[0]["points"])
+
+
+def test_undo_leaves_no_slurm(school: School) -> None:
+    """The last test of this file: it takes the queue away."""
+    school.root("setup", school.inventory, "--undo")
+    for name in school.pcs.names:
+        left = school.pcs.at(
+            name, "ls -A /etc/slurm /var/lib/slurm; pgrep -l 'slurm|munge'", code=None
+        )
+        assert "slurm" not in left.replace("/etc/slurm:", "").replace("/var/lib/slurm:", "")
+        assert school.pcs.at(name, KEY, code=None) in (school.image_key, "")
+
+
+@pytest.fixture
+def with_checkout(queue: School) -> School:
+    """The checkout in its place on each node, as grading wants it, from now on."""
+    here = places.root()
+    for name in queue.pcs.names:
+        enter = ["nsenter", f"--target={queue.pcs._pid(name)}", "--mount"]
+        there = f"{queue.pcs.folder}/{name}/root{here}"
+        subprocess.run([*enter, "mount", "--rbind", str(here), there], check=True)
+    return queue
+
+
+@pytest.mark.slow  # four engines and a sandbox on each node
+def test_a_class_is_graded_on_the_nodes_of_a_job(with_checkout: School, tmp_path: Path) -> None:
+    root, slug = with_checkout.root, "01-validation"
+    cases = gold.hand_ins(slug)
+    guests = {"gold-perfect": cases["perfect"], "gold-average": cases["average"]}
+    course = make_course(tmp_path / "course")
+    course.release("01")
+    for student, case in guests.items():
+        folder = course.folder / "submitted" / student / slug
+        folder.parent.mkdir(parents=True)
+        case.write(folder)
+        (folder / "timestamp.txt").write_text("2026-02-03 10:00:00.000000 UTC")
+    instructor = Beowulf(root.state, course.folder, root.prefix)
+    instructor.environment["SLURM_CONF"] = root.environment["SLURM_CONF"]
+    instructor("up", "--target", "slurm", "--nodes", "2", "--minutes", "20")
+    said = instructor("class", "grade", "01", "--cluster", "slurm", "--json")
+    found = json.loads(said[said.index("{") : said.rindex("}") + 1])[slug]
+    for each in found:
+        points = {name: points for name, points in each["questions"].items() if points}
+        wanted = guests[each["student"]].points
+        assert points == {name: points for name, points in wanted.items() if points}
+    assert {each["student"] for each in found} == set(guests)
+    instructor("down")

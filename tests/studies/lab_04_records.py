@@ -1,0 +1,156 @@
+"""Records of lab 04's studies, made with the times that a test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import made
+
+from beowulf.measure.roundtrips import EXCHANGE, HALF
+from beowulf.measure.sweep import PAPER_A_SMALL, powers_of_two, steps
+from beowulf.record import Point, Record
+from beowulf.studies import (
+    a6_measuring_program,
+    a7_rate_by_nodes,
+    b1_round_trip,
+    b2_time_difference,
+    b3_bandwidth_difference,
+    b4_cpu_use,
+    b5_unlike_nodes,
+    e1_latency_model,
+)
+
+At = dict[str, Any]
+US_PER_BYTE = 8 / 94.1  # of a cable of 100 Mbit/s after headers
+SIZES = powers_of_two(1, 4 * 1024 * 1024)
+
+
+def message_us(size: int) -> float:
+    return 20 + size * US_PER_BYTE
+
+
+def a7(
+    time_us: Callable[[At], float] = lambda at: message_us(at["size_bytes"]), **how: Any
+) -> Record:
+    points = []
+    for pattern, ranks in a7_rate_by_nodes.RUNS:
+        quantity = HALF if pattern == "pairs" else EXCHANGE
+        places = [
+            {"pattern": pattern, "ranks": ranks, "protocol": protocol, "size_bytes": size}
+            for size in SIZES
+            for protocol in ("blocking", "nonblocking")
+        ]
+        record = made.record("A7", quantity, places, time_us, **how)
+        points += record.points
+    record.points = points
+    return record
+
+
+def b1(time_us: Callable[[At], float], **how: Any) -> Record:
+    places = [
+        {
+            "pattern": "pingpong",
+            "ranks": 2,
+            "protocol": p,
+            "size_bytes": size,
+            "overlap_bytes": work,
+        }
+        for p in b1_round_trip.PROTOCOLS
+        for size in PAPER_A_SMALL
+        for work in b1_round_trip.OVERLAP_BYTES
+    ]
+    return made.record("B1", HALF, places, time_us, **how)
+
+
+def rings(study: str, longer: Callable[[At], float], **how: Any) -> Record:
+    """Non-blocking takes `longer` times the blocking time."""
+    module = b2_time_difference if study == "B2" else b3_bandwidth_difference
+    places = [
+        {"pattern": "ring", "ranks": ranks, "protocol": protocol, "size_bytes": size}
+        for ranks in (2, 3, 4)
+        for protocol in ("blocking", "nonblocking")
+        for size in module.QUICK_SIZES
+    ]
+    return made.record(
+        study,
+        EXCHANGE,
+        places,
+        lambda at: (
+            message_us(at["size_bytes"]) * (longer(at) if at["protocol"] == "nonblocking" else 1)
+        ),
+        **how,
+    )
+
+
+def b4(percent: Callable[[At], float], **how: Any) -> Record:
+    places = [
+        {"size_bytes": size, "protocol": protocol, "polling": polling, "node": node}
+        for size in b4_cpu_use.SIZES
+        for protocol in b4_cpu_use.PROTOCOLS
+        for polling in b4_cpu_use.POLLING
+        for node in ("node00", "node01")
+    ]
+    how.setdefault("noise", 0.02)
+    return made.record("B4", b4_cpu_use.CPU, places, percent, **how)
+
+
+def b5(times: float = 2.0, **how: Any) -> Record:
+    places = [{"nodes": nodes, "ranks": 4} for nodes in b5_unlike_nodes.SHARES]
+    swept = {nodes: list(each) for nodes, each in b5_unlike_nodes.SHARES.items()}
+    return made.record(
+        "B5",
+        EXCHANGE,
+        places,
+        lambda at: 2e4 * (times if at["nodes"] == "unlike" else 1),
+        sweep=swept,
+        **how,
+    )
+
+
+def e1(
+    wide_us: Callable[[At], float] = lambda at: message_us(at["size_bytes"]),
+    step_us: float = 200.0,
+    moved: int = 0,
+    **how: Any,
+) -> Record:
+    """A line for the wide sweep; at each limit, `moved` bytes off, a step."""
+    wide = [{"sweep": "wide", "size_bytes": size} for size in powers_of_two(0, 2**20)]
+    even = [
+        {"sweep": "even", "limit_bytes": limit, "size_bytes": size}
+        for limit in e1_latency_model.LIMITS
+        for size in e1_latency_model.around(limit)
+    ]
+
+    def time_us(at: At) -> float:
+        if at["sweep"] == "wide":
+            return wide_us(at)
+        late = at["size_bytes"] > at["limit_bytes"] + moved
+        return message_us(at["size_bytes"]) + (step_us if late else 0.0)
+
+    how.setdefault("noise", 0.0005)
+    return made.record("E1", HALF, wide + even, time_us, **how)
+
+
+def e2(time_us: Callable[[At], float], **how: Any) -> Record:
+    return made.record("E2", HALF, [{"size_bytes": size} for size in PAPER_A_SMALL], time_us, **how)
+
+
+def a6(
+    imb: float = 1.0,
+    tick_s: float = 2e-8,
+    protocols: tuple[str, ...] = a6_measuring_program.PROTOCOLS,
+) -> Record:
+    sizes = steps(0, 1024, 128)
+    places = [{"mode": "ours", "protocol": p, "size_bytes": s} for p in protocols for s in sizes]
+    places += [{"mode": "imb", "protocol": "blocking", "size_bytes": s} for s in sizes]
+    record = made.record(
+        "A6",
+        HALF,
+        places,
+        lambda at: 20 * (imb if at["mode"] == "imb" else 1),
+        sweep={"sizes": sizes},
+    )
+    record.points.append(Point({"about": True}, facts={"clock_resolution_s": tick_s}))
+    record.points.append(Point({"mode": "ours", "rank": 0}, "first_message_s", [0.01]))
+    return record

@@ -1,0 +1,35 @@
+"""A6: is a program that agrees with others told from one that does not?"""
+
+from __future__ import annotations
+
+import made
+from lab_04_records import a6
+
+from beowulf.measure.roundtrips import HALF
+from beowulf.studies import a6_measuring_program
+
+
+def test_a6_holds_for_a_program_that_agrees() -> None:
+    found = a6_measuring_program.claims(a6())
+    assert made.outcomes(found) == {"clock": "holds", "three-protocols": "holds", "agrees": "holds"}
+
+
+def test_a6_a_coarse_clock_a_missing_protocol_and_another_time_contradict() -> None:
+    found = a6_measuring_program.claims(a6(imb=1.3, tick_s=1e-3, protocols=("blocking", "overlap")))
+    assert set(made.outcomes(found).values()) == {"contradicted"}
+
+
+def test_a6_without_the_other_ways_it_cannot_be_compared() -> None:
+    record = a6()
+    record.points = [p for p in record.points if p.at.get("mode") != "imb"]
+    assert made.outcomes(a6_measuring_program.claims(record))["agrees"] == "inconclusive"
+
+
+def test_a6_a_chunk_that_meets_an_idle_cable_is_no_disagreement() -> None:
+    # The first packets after a pause pass a shaped cable at once; a thousand in a row do not.
+    record = a6()
+    for point in record.points:
+        if point.at.get("mode") == "ours" and point.quantity == HALF:
+            point.samples[0] /= 2
+    found = a6_measuring_program.claims(record)
+    assert made.outcomes(found)["agrees"] == "holds"
