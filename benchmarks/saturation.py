@@ -10,7 +10,7 @@ from benchmarks.pingpong import Launcher
 from benchmarks.ratio import Side, Told, compare, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.workshop import STATE, workshop
+from benchmarks.workshop import STATE, awake, workshop
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.plan import RATE_BITS_PER_S, Plan
 from beowulf.measure import wire
@@ -31,12 +31,14 @@ CHUNK_US = 8000
 LARGEST = SIZES[-1]
 AT_SATURATION, IDEAL = f"{LARGEST} B", "what headers leave of the cable"
 SHAPED = "what headers leave as tbf counts"
+AWAKE = "Idle cores wait awake meanwhile, as knob idle-states of lab 07 lets them."
+ASLEEP = "Idle cores may sleep: this machine does not let the benchmark keep them awake."
 MOST, LEAST = "most of 5 medians", "least of 5 medians"
 
 
 def measure(rounds: int, seed: int, told: Told) -> Findings:
     """A round is five launches on two nodes; of each launch and size the median is taken."""
-    with workshop() as folder:
+    with workshop() as folder, awake() as asked:
         told(0, 1, "booting the cluster")
         cluster = namespaces.up(Plan(nodes=2, rate=RATE), folder=folder / STATE)
         stamps = time_stamps(cluster)
@@ -47,8 +49,8 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         taken.samples,
         taken.busy_percent,
         taken.order,
-        facts={"rate": RATE, "tcp_timestamps": stamps},
-        notes=notes(stamps),
+        facts={"rate": RATE, "tcp_timestamps": stamps, "idle_cores_wait_awake": asked},
+        notes=notes(stamps, asked),
     )
 
 
@@ -124,7 +126,7 @@ def questions(samples: Mapping[str, list[float]], seed: int) -> list[Question]:
     ]
 
 
-def notes(stamps: bool) -> list[str]:
+def notes(stamps: bool, asked: bool) -> list[str]:
     """What the figures rest on, the sum among it."""
     options = f" - {wire.TIME_STAMP_BYTES} (its time stamps, which the nodes use)" if stamps else ""
     cable, shaped = (
@@ -140,5 +142,6 @@ def notes(stamps: bool) -> list[str]:
         f"{MTU} + 14 (Ethernet) + 4 (check sum) + 8 (preamble) + 12 (gap) = {MTU + wire.ETHERNET_BYTES} byte times. "
         f"That leaves {cable:.2f} of 100 Mbit/s, and {LARGEST} B take {LARGEST * 8e-3 / cable:.3f} ms.",
         f"tbf, which shapes the links, counts {MTU} + 14 for the frame: there {shaped:.2f} Mbit/s are left.",
+        AWAKE if asked else ASLEEP,
         "Half a round trip also has the latency and what the rendezvous takes; at this size that is little.",
     ]

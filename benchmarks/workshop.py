@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from beowulf.cluster import namespaces
@@ -28,3 +28,20 @@ def workshop() -> Iterator[Path]:
                 namespaces.down(folder=folder / STATE)
             finally:
                 signal.signal(signal.SIGINT, heeded)
+
+
+# While a process holds this file with a zero in it, no idle core sleeps: the kernel's own word for it, gone with the
+# process. See Documentation/power/pm_qos_interface.rst of Linux.
+SLEEP = Path("/dev/cpu_dma_latency")
+
+
+@contextmanager
+def awake() -> Iterator[bool]:
+    """Idle cores wait awake meanwhile, as knob idle-states has it; False where this machine does not let us ask."""
+    with ExitStack() as held:
+        asked = False
+        with suppress(OSError):
+            file = held.enter_context(SLEEP.open("wb", buffering=0))
+            file.write(bytes(4))
+            asked = True
+        yield asked

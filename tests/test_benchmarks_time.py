@@ -264,9 +264,9 @@ def test_the_sum_of_the_headers_is_that_of_the_studies() -> None:
     for stamps in (True, False):
         found = saturation.bits_per_s(stamps, wire.ETHERNET_BYTES) / 100e6
         assert found == pytest.approx(wire.payload_share(time_stamps=stamps))
-    assert "1500 - 20 (IP) - 20 (TCP) - 12 (its time stamps" in saturation.notes(True)[1]
-    assert "94.15 of 100 Mbit/s" in saturation.notes(True)[1]
-    assert "94.93 of 100 Mbit/s" in saturation.notes(False)[1]
+    assert "1500 - 20 (IP) - 20 (TCP) - 12 (its time stamps" in saturation.notes(True, True)[1]
+    assert "94.15 of 100 Mbit/s" in saturation.notes(True, True)[1]
+    assert "94.93 of 100 Mbit/s" in saturation.notes(False, True)[1]
 
 
 def test_five_launches_are_held_against_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

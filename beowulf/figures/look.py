@@ -151,6 +151,19 @@ def number_tick(value: float, _: object) -> str:
     return number_text(value)
 
 
+def long_scale(axes: Axes) -> None:
+    """Make the horizontal axis of what is drawn a logarithmic one, with numbers that do not run into each other."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(
+        LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0, 3.0))
+    )
+    axes.xaxis.set_major_formatter(number_tick)
+    axes.minorticks_off()
+
+
 def paper(width: float = 7.2, height: float = 4.3) -> tuple[Drawing, Axes]:
     """An empty drawing with one pair of axes, in inches; no higher than 14."""
     # Not through pyplot: no figure stays open, and a notebook does not show it twice.

@@ -10,6 +10,7 @@ from beowulf.figures.look import (
     HATCHES,
     MARKERS,
     Figure,
+    long_scale,
     number_text,
     number_tick,
     paper,
@@ -66,8 +67,6 @@ def dots(
     series: Mapping[str, Mapping[str, float]], *, title: str, value_title: str, alt: str = ""
 ) -> Figure:
     """A mark for each series on each name's line, by a long scale: where bars of them all would be too many."""
-    from matplotlib.ticker import LogLocator
-
     names = _names(series)
     with style():
         drawing, axes = paper(height=1.8 + 0.3 * len(names))
@@ -84,10 +83,7 @@ def dots(
             )
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        axes.xaxis.set_major_formatter(number_tick)
-        axes.minorticks_off()
+        long_scale(axes)
         titles(axes, title, value_title, "")
         drawing.legend(loc="outside lower center", ncols=4)
     alt = alt or f"Marks of {value_title}. {title}. {_all_said(series)}."

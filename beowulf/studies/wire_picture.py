@@ -83,9 +83,9 @@ def picture(record: Record, rate: str, title: str, *wheres: str) -> Figure:
         left, right = drawing.subplots(1, 2, sharey=True, width_ratios=(1.2, 1))
         _shares(left, found)
         _rate(right, found, rate)
+        left.xaxis.set_major_formatter(look.number_tick)
         for axes in (left, right):
             axes.grid(axis="y", visible=False)
-            axes.xaxis.set_major_formatter(look.number_tick)
         drawing.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=2)
         drawing.legend(*right.get_legend_handles_labels(), loc="outside lower right")
         left.set_yticks(range(len(names)), names)
@@ -165,7 +165,7 @@ def _rate(axes: Axes, found: pd.DataFrame, rate: str) -> None:
             markersize=8,
             label="paper A",
         )
-    axes.set_xscale("log")
+    look.long_scale(axes)
 
 
 def _said(found: pd.DataFrame, names: list[str], rate: str, title: str) -> str:
