@@ -6,7 +6,7 @@ BEOWULF := .venv/bin/beowulf
 LOCKS := installer lab setup hub test modern
 
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
-C_FILES := $(shell find labs beowulf/native benchmarks -name '*.[ch]' 2>/dev/null)
+C_FILES := $(shell find labs beowulf/native benchmarks tests -name '*.[ch]' 2>/dev/null)
 TYPED := $(wildcard beowulf autograder benchmarks)
 
 .DEFAULT_GOAL := help

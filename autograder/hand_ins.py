@@ -13,12 +13,14 @@ from pathlib import Path, PurePosixPath
 from autograder import inspection, parcels
 from autograder.parcels import Parcel, Piece
 from autograder.roster import Directory
-from autograder.settings import LARGEST_FILE_KB, LARGEST_SUBMISSION_KB
 from autograder.submission import RECORDS
 from beowulf.errors import LabError
 
 TIMESTAMP = "timestamp.txt"
 MOST_FILES = 2_000
+# Kilobytes, as nbgrader counts: Records and captures of a lab are far below.
+LARGEST_FILE_KB = 50_000
+LARGEST_SUBMISSION_KB = 100_000
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 
 

@@ -10,10 +10,6 @@ from beowulf import places
 CODE_STUB = "# YOUR ANSWER HERE"
 TEXT_STUB = "YOUR ANSWER HERE"
 
-# Kilobytes, as nbgrader counts: Records and captures of a lab are far below.
-LARGEST_FILE_KB = 50_000
-LARGEST_SUBMISSION_KB = 100_000
-
 SANITIZE = [
     "autograder.cells.RestoreCells",
     "nbgrader.preprocessors.ClearOutput",
@@ -39,6 +35,7 @@ def apply(c: Any) -> None:
     from nbgrader.preprocessors import GetGrades
 
     from autograder.feedback import AddSummary
+    from autograder.hand_ins import LARGEST_FILE_KB, LARGEST_SUBMISSION_KB
 
     c.ClearSolutions.code_stub = {"python": CODE_STUB}
     c.ClearSolutions.text_stub = TEXT_STUB

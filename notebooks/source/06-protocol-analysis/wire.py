@@ -264,6 +264,21 @@ print("paper A's data share", f"{whole['overhead']['paper_a_data_share']:.2%} of
 drawn.shares(whole)
 
 # %% [markdown]
+# The same packets in time: first how much crossed the wire in each slice of 50 ms, then how much
+# payload each direction has sent so far. A cross marks what TCP sent again.
+
+# %%
+drawn.rates_over_time(cards_file, slice_s=0.05)
+
+# %%
+drawn.bytes_over_time(cards_file, names=names)
+
+# %% [markdown]
+# *What to look at:* most of the time the wire is silent, though a program runs. Which of the steps in
+# the second picture is your longest card, and which belong to ssh? A cross costs its bytes twice, and
+# is part of the overhead.
+
+# %% [markdown]
 # And this is the wire when nothing runs, which paper A holds its captures against. Soon after another
 # run you may see some packets of ssh: its connections stay open for half a minute, and ask every two
 # seconds whether the other end is still there.
