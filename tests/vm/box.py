@@ -12,7 +12,7 @@ from beowulf import places
 
 BUILD = places.root() / "cluster_setup" / "box" / "build.sh"
 NAME = "beowulf-labs"
-LONGEST_PROBE_S = 30.0
+LONGEST_PROBE_S = 10.0
 PANIC = "Kernel panic"
 
 

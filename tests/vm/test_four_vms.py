@@ -141,11 +141,11 @@ SEND = """
 import socket, sys
 for _ in range(3):
     with socket.create_connection((sys.argv[1], 5001)) as to:
-        to.sendall(bytes(1_000_000))
+        to.sendall(bytes(2_000_000))
 """
 SHAPE = """
 for card in CARD $(ip -o -4 address show to 192.168.57.0/24 | awk '{ print $2 }'); do
-    tc qdisc replace dev $card root tbf rate 4mbit burst 1600 latency 50ms
+    tc qdisc replace dev $card root tbf rate 4mbit burst 1600 limit 4mb
 done
 """
 
