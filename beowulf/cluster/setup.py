@@ -25,6 +25,7 @@ from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError, UsageError
 
 FOLDER = places.root() / "cluster_setup"
+INSTALL = FOLDER / "roles" / "programs" / "files" / "install.sh"
 PROGRAMS = "/opt/beowulf/programs"
 # The packages of this virtual environment that Python programs on nodes import.
 IMPORTED = ("mpi4py", "numpy")
@@ -197,20 +198,20 @@ def _sentence(machine: Machine, said: str) -> str:
 
 
 def pack(folder: Path) -> tuple[Path, str]:
-    """The programs of a node, packed into a file of `folder` unless they are; its path, and a digest of what is in it.
+    """The programs of a node, packed into a script of `folder` unless they are; its path, a digest of what it holds.
 
     They are the MPICH of this virtual environment, the packages that Python programs import, and our own small ones.
     """
     contents = dict(_contents())
-    told = hashlib.sha256()
+    told = hashlib.sha256(INSTALL.read_bytes())
     for name in sorted(contents):
         told.update(f"{name}\0{hashlib.sha256(contents[name][0]).hexdigest()}\0".encode())
     digest = told.hexdigest()
     contents["digest"] = (f"{digest}\n".encode(), 0o644, 0)
-    archive = folder / f"programs-{digest[:16]}.tar.gz"
+    archive = folder / f"programs-{digest[:16]}.sh"
     if not archive.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("programs-*.tar.gz"):
+        for old in folder.glob("programs-*.sh"):
             old.unlink(missing_ok=True)
         aside = archive.with_name(f"{archive.name}.{secrets.token_hex(4)}")
         try:
@@ -221,15 +222,17 @@ def pack(folder: Path) -> tuple[Path, str]:
     return archive, digest
 
 
-def _write(archive: Path, contents: dict[str, tuple[bytes, int, int]]) -> None:
-    with (
-        gzip.open(archive, "wb", compresslevel=1) as packed,
-        tarfile.open(fileobj=packed, mode="w") as files,
-    ):
-        for name, (data, mode, moment) in sorted(contents.items()):
-            member = tarfile.TarInfo(name)
-            member.size, member.mode, member.mtime = len(data), mode, moment
-            files.addfile(member, io.BytesIO(data))
+def _write(script: Path, contents: dict[str, tuple[bytes, int, int]]) -> None:
+    with script.open("wb") as file:
+        file.write(INSTALL.read_bytes())
+        with (
+            gzip.open(file, "wb", compresslevel=1) as packed,
+            tarfile.open(fileobj=packed, mode="w") as files,
+        ):
+            for name, (data, mode, moment) in sorted(contents.items()):
+                member = tarfile.TarInfo(name)
+                member.size, member.mode, member.mtime = len(data), mode, moment
+                files.addfile(member, io.BytesIO(data))
 
 
 def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:

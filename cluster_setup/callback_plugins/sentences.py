@@ -41,8 +41,8 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_skipped(self, result: Any) -> None:
         """A step was not needed, or `--check` kept a command from being run."""
         found = result._result
-        raw = result._task.action.endswith("raw") and "skip_reason" not in found
-        self._step(result, raw or "would have run" in str(found.get("msg")))
+        shell = result._task.action.endswith(("raw", "script")) and "skip_reason" not in found
+        self._step(result, shell or "would have run" in str(found.get("msg")))
 
     def _step(self, result: Any, changed: bool) -> None:
         name, what = result._host.name, result._task.get_name().rpartition(" : ")[2]

@@ -116,7 +116,7 @@ def test_what_ansible_says_of_a_machine_becomes_a_sentence(said: str, sentence: 
 
 
 def test_the_programs_are_packed_once_as_long_as_nothing_in_them_changes(tmp_path: Path) -> None:
-    (tmp_path / "programs-0123456789abcdef.tar.gz").touch()
+    (tmp_path / "programs-0123456789abcdef.sh").touch()
     archive, digest = setup.pack(tmp_path)
     written = archive.stat().st_mtime_ns
     assert setup.pack(tmp_path) == (archive, digest)
