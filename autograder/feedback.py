@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -20,6 +20,7 @@ from autograder.score import MIME_TYPE
 from autograder.wording import as_html
 from autograder.workers import Workers
 from beowulf import places
+from beowulf.errors import UsageError
 from beowulf.studies import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Page:
 def generate(
     course: Course,
     slug: str,
-    students: Iterable[str] | None = None,
+    students: Collection[str] | None = None,
     progress: Progress = no_progress,
     *,
     jobs: int = 1,
@@ -63,7 +64,11 @@ def generate(
 
     Each learner's folder is written by one process, and nobody writes into the gradebook.
     """
-    chosen = list(students or course.graded_students(slug))
+    graded = course.graded_students(slug)
+    for student in students or ():
+        if student not in graded:
+            raise UsageError(f"{student} was not graded in {slug} yet.")
+    chosen = list(students or graded)
     if not chosen:
         return
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autograder import class_points, grading, rubrics
 from autograder.grading import Assignment, HandInError
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.studies import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ def changes(
         )
     found = class_points.gather(course, slug)
     assignment = Assignment.of(course, slug)
+    for student in students or ():
+        if student not in found.graded:
+            raise UsageError(f"{student} was not graded in {slug} yet.")
     chosen = [student for student in found.graded if not students or student in students]
     for done, student in enumerate(chosen):
         progress(done, len(chosen), student)

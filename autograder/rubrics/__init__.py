@@ -71,10 +71,15 @@ def _weighed(name: str, question: Question, submission: Submission) -> Score:
         likely,
         points=points,
         found=f"{submission.doubted()} {likely.found}",
-        expected=" ".join(filter(None, [likely.expected, "Measure it again."])),
+        expected=_sentences(likely.expected, "Measure it again."),
         read=question.read,
         outcome=INCONCLUSIVE,
     )
+
+
+def _sentences(*said: str) -> str:
+    """What was said, each with a full stop at its end."""
+    return " ".join(each if each.endswith((".", "!", "?")) else f"{each}." for each in said if each)
 
 
 def _by_rule_for_given(name: str, question: Question, submission: Submission) -> Score:

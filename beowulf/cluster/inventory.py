@@ -12,6 +12,7 @@ that (patterns, templates, passwords) is refused with a sentence, so that Ansibl
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections.abc import Hashable, Iterator, Mapping
@@ -21,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from beowulf.cluster.plan import RATES
 from beowulf.errors import UsageError
 
 FEWEST, MOST = 2, 64
@@ -28,6 +30,15 @@ NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 IPV4 = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})")
 SECRETS = ("ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass")
 OWN, SECOND = "beowulf_address", "beowulf_second"  # addresses in the cluster
+# What else may be asked for; docs/clusters.md explains each. Ansible itself would not mind a misspelt one.
+WISHES = (
+    *(OWN, SECOND, "beowulf_rate", "beowulf_checkout", "beowulf_nfs_home"),
+    *("beowulf_jupyterlab", "beowulf_jupyterlab_address", "beowulf_jupyterlab_port"),
+    *("beowulf_hub", "beowulf_hub_instructor", "beowulf_hub_course", "beowulf_hub_roster"),
+    *("beowulf_hub_cluster", "beowulf_hub_address", "beowulf_hub_port"),
+    *("beowulf_hub_certificate", "beowulf_hub_key"),
+    *("beowulf_slurm", "beowulf_slurm_minutes"),
+)
 EXAMPLE = "cluster_setup/inventory.example.yml shows how one looks."
 
 
@@ -124,6 +135,17 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
             raise UsageError(
                 f"{where}, {name}: {setting} is a template.", "Write what it stands for."
             )
+        if setting.startswith("beowulf_") and setting not in WISHES:
+            near = difflib.get_close_matches(setting, WISHES, 1)
+            raise UsageError(
+                f"{where}, {name}: {setting} is nothing that can be asked for.",
+                f"Perhaps you mean {near[0]}." if near else "docs/clusters.md has what can be.",
+            )
+    rate = settings.get("beowulf_rate", False)
+    if rate and rate not in RATES:  # YAML takes a bare `off` for no
+        raise UsageError(
+            f"{where}, {name}: beowulf_rate is {rate!r}; it is one of {', '.join(RATES)}."
+        )
     host = str(settings.get("ansible_host", name))
     if not host or host.startswith("-") or any(mark.isspace() for mark in host):
         raise UsageError(f"{where}, {name}: ansible_host is {host!r}, which is no host.")

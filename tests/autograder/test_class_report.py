@@ -24,7 +24,7 @@ from autograder.course import Course
 from autograder.foundation import make_course
 from autograder.score import Score
 from beowulf.cli.classroom import app
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
 
 SLUG = "01-validation"
@@ -305,6 +305,9 @@ def test_a_changed_rubric_is_told_before_it_is_applied(
     alone = run("regrade", "01", "--dry-run", "--student", "ab12").stdout
     assert "1 change for 1 learner. `beowulf class regrade 01-validation` makes it." in alone
     assert (spring.folder / "gradebook.db").read_bytes() == before
+    for command in (["regrade", "01", "--dry-run"], ["feedback", "01"]):
+        with pytest.raises(UsageError, match="nobody was not graded in 01-validation yet"):
+            run(*command, "--student", "nobody")
 
 
 def test_a_report_of_nothing_is_refused(course: Course) -> None:

@@ -77,6 +77,12 @@ def test_the_example_is_an_inventory_of_four_machines() -> None:
         (TWO.replace("ansible_port: 2222", "beowulf_second: 192.168.1.11"), "for two networks"),
         (TWO.replace("ansible_port: 2222", "beowulf_second: 192.168.1.10"), "the same address"),
         (TWO.replace("ansible_port: 2222", 'ansible_ssh_common_args: "-o \'x"'), "an open quote"),
+        (
+            TWO.replace("ansible_port: 2222", "beowulf_jupyterlabb: true"),
+            "mean beowulf_jupyterlab.",
+        ),
+        (TWO.replace("ansible_port: 2222", "beowulf_xyzzy: 1"), "nothing that can be asked for"),
+        (TWO.replace("ansible_port: 2222", "beowulf_rate: fast"), "one of 10mbit, 100mbit, 1gbit"),
         (TWO.replace("hosts", "machines"), "which no inventory knows"),
         (TWO.replace("    node01", "    #"), "has 1 machine;"),
         ("all: [node00, node01]", "where hosts, vars and children are expected"),
