@@ -90,6 +90,7 @@ def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = No
     title = "Payload sent so far, and what was sent again"
     said: list[str] = []
     pieces: list[pd.DataFrame] = []
+    crossed = False
     with look.style():
         drawing, axes = look.paper(height=4.3 + 0.2 * len(busiest))
         for number, label in enumerate(busiest):
@@ -115,8 +116,9 @@ def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = No
                     markersize=9,
                     markeredgewidth=2,
                     linestyle="none",
-                    label="sent again" if not any("again" in text for text in said) else None,
+                    label=None if crossed else "sent again",
                 )
+                crossed = True
             times = f", {len(again)} segments sent again" if len(again) else ", nothing sent again"
             total = look.number_text(float(each["sent_bytes"].iloc[-1]))
             said.append(f"{label}: {total} bytes{times}.")

@@ -100,6 +100,18 @@ def test_what_was_sent_again_is_marked(tmp_path: Path) -> None:
     assert "1 retransmitted packets" in rates_over_time(path).alt
 
 
+def test_the_legend_names_the_crosses_of_any_direction(tmp_path: Path) -> None:
+    talk = opened()
+    for number in range(20):
+        talk.send(A, B, 1001 + number * 100, b"x" * 100)
+    talk.send(B, A, 5001, b"y" * 50)
+    talk.send(B, A, 5001, b"y" * 50, after_ms=200)
+    figure = bytes_over_time(talk.write(tmp_path))
+    assert figure.table["again"].sum() == 1
+    (legend,) = figure.drawing.legends
+    assert [text.get_text() for text in legend.get_texts()].count("sent again") == 1
+
+
 def test_an_empty_capture_gives_empty_pictures(tmp_path: Path) -> None:
     path = Talk().write(tmp_path)
     is_drawn(bytes_over_time(path), tmp_path)
