@@ -264,19 +264,20 @@ print("paper A's data share", f"{whole['overhead']['paper_a_data_share']:.2%} of
 drawn.shares(whole)
 
 # %% [markdown]
-# The same packets in time: first how much crossed the wire in each slice of 50 ms, then how much
-# payload each direction has sent so far. A cross marks what TCP sent again.
+# The same packets in time: first how much crossed the wire in each slice of 5 ms, then how much
+# payload each direction has sent so far. A cross marks what TCP sent again, if there was any.
 
 # %%
-drawn.rates_over_time(cards_file, slice_s=0.05)
+drawn.rates_over_time(cards_file, slice_s=0.005)
 
 # %%
 drawn.bytes_over_time(cards_file, names=names)
 
 # %% [markdown]
-# *What to look at:* most of the time the wire is silent, though a program runs. Which of the steps in
-# the second picture is your longest card, and which belong to ssh? A cross costs its bytes twice, and
-# is part of the overhead.
+# *What to look at:* most of the time next to nothing is on the wire, though a program starts, runs and
+# ends. While your longest card travels, the cable is nearly full. Where is this card in the second
+# picture? Port 22 is ssh: why do its lines lie on the ground? A cross costs its bytes twice, and is part
+# of the overhead.
 
 # %% [markdown]
 # And this is the wire when nothing runs, which paper A holds its captures against. Soon after another
