@@ -74,10 +74,12 @@ def profile(rank: int, seconds: float, share: float) -> dict[str, Any]:
 
 
 def suite(hpl: float = 1.0, dgemm: float = 2.0) -> Record:
-    """An E4 of two figures."""
+    """An E4 of two figures, with the whole seconds that its sections took: none for a short one."""
     at = {"state": "as found", "ranks": 4, "launch": 0}
     figures = {"hpl_gflops": hpl, "dgemm_gflops": dgemm}
     points = [Point({"result": name, **at}, name, [value]) for name, value in figures.items()]
+    sections = {"HPL": 12.0, "SingleDGEMM": 0.0}
+    points += [Point({"section": name, **at}, "section_s", [s]) for name, s in sections.items()]
     return record("E4", points)
 
 

@@ -14,7 +14,7 @@ from nbformat.v4 import new_notebook
 
 from autograder import evidence, rubrics
 from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE
-from autograder.gold import lab_01, lab_04, lab_05, lab_06
+from autograder.gold import lab_01, lab_03, lab_04, lab_05, lab_06
 from autograder.gold.labs import LABS
 from autograder.gold.measured import as_measured
 from autograder.rubrics import Question
@@ -78,6 +78,15 @@ def test_a_coarse_clock_gives_few_digits_and_is_believed() -> None:
     record = replace(record, program={"name": "their.py", "arguments": []})
     assert kinds(replace(record, points=[point])) == {INCONCLUSIVE}
     assert kinds(replace(record, points=[point, coarse])) == set()
+
+
+def test_a_section_of_less_than_a_second_is_believed_and_one_of_less_than_none_is_not() -> None:
+    measured = as_measured(lab_03.suite())
+    sections = [point for point in measured.points if point.quantity == "section_s"]
+    assert 0 in [point.samples[0] for point in sections]
+    assert says(measured) == ""
+    sections[0].samples[0] = -1.0
+    assert "A sample of section_s is no time that passed." in says(measured)
 
 
 @pytest.mark.parametrize(
