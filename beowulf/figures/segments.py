@@ -68,9 +68,10 @@ def timeline(
             told = ", ".join(f"{part.name} {look.number_text(part.length)}" for part in parts)
             said.append(f"{name}: {told}, ends at {look.number_text(start)}")
             high = parts[-1].high or 0.0
+            furthest = max([start, *(part.high for part in parts if part.high)])
             axes.annotate(
                 _at_the_end(start, high, limit),
-                (min(max(start, high), limit), place),
+                (min(furthest, limit), place),  # beyond the interval of a part before the last, too
                 xytext=(6, 0),
                 textcoords="offset points",
                 va="center",

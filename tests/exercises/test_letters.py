@@ -61,7 +61,7 @@ def test_what_is_handed_out_runs_and_its_record_is_played_back(
     assert list(letters.table(record)["n"]) == [3] * 4
     again = letters.measure(RecordedCluster(desk / "records"))
     assert letters.times(again) == letters.times(record)
-    assert "times the time of the given ones" in letters.picture(again).title
+    assert "times as long" in letters.picture(again).title
 
 
 @pytest.mark.cluster
