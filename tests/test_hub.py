@@ -136,6 +136,7 @@ class Machine:
             "beowulf_hub_course": "spring",
             "beowulf_hub_roster": str(self.folder / "roster.csv"),
             "beowulf_hub_port": self.port,
+            "here": {"systemd": False},  # what the role `look` finds
             "part": part,
         }
         done = subprocess.run(
