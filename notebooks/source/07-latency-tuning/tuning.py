@@ -73,12 +73,16 @@ assert l1.variant == "", "This is the Record of your letters; run the cell above
 assert l1.complete, "The measurement was cut short; run the cell above again."
 
 # %%
+claims(l1)
+
+# %%
 steps = l1_latency_budget.table(l1)
 steps[steps["size_bytes"] == 1].drop(columns="reckoned_us")
 
 # %% [markdown]
 # `us` is the median, `low_us` to `high_us` its 95 % interval. A step `cannot be told from nothing` when
-# that interval contains 0.
+# that interval contains 0. If a step's interval is wider than the step is long, or a step is far below
+# 0, the machine had other work: end that, and measure again before you answer.
 #
 # **Question `largest-step`** (2 points). One byte, *a receiver that waits*: which step takes the most
 # time, by the names in the table, and how many microseconds? (The wire aside: our links let a single
@@ -95,9 +99,6 @@ largest_step_us = 3.1
 # %% nbgrader={"grade_id": "largest-step", "grade": true, "points": 2, "locked": true}
 form(largest_step, "choice:system calls,TCP/IP,cable and cards,wake-up")
 form(largest_step_us, "number")
-
-# %%
-claims(l1)
 
 # %% [markdown]
 # **Question `wire-time`** (1 point). With a pencil: 16,384 bytes travel in 12 frames. Each frame has 52
