@@ -36,6 +36,18 @@ HEADER = "header.ipynb"
 _ON_TOP = """**{course_id}** · Hand in the whole folder of this lab: this notebook under the name that it
 has, and the folder `records/` beside it with what you measured. The points come from both."""
 
+_NOT_FOR_GIT = """# The secret, names, points, and what learners hand in. source/ and the configuration may go into git.
+/course.key
+*.csv
+*.log
+/gradebook.db
+/exchange/
+/submitted/
+/autograded/
+/feedback/
+/reports/
+"""
+
 
 def make_course(
     folder: Path,
@@ -61,6 +73,7 @@ def make_course(
         _add_labs(course)
         _add_header(course)
         _add_key(course)
+        _keep_out_of_git(course)
         with course.gradebook() as book:  # opening it makes it
             roster.enrol(book, students)
         if learners:
@@ -119,6 +132,11 @@ def _add_key(course: Course) -> None:
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32) + "\n")
     os.replace(fresh, course.folder / KEY)
+
+
+def _keep_out_of_git(course: Course) -> None:
+    if not (course.folder / ".gitignore").exists():
+        _write(course.folder / ".gitignore", _NOT_FOR_GIT)
 
 
 def _make_exchange(root: Path) -> None:

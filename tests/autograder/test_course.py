@@ -410,6 +410,27 @@ def test_a_folder_that_is_no_course_is_refused(tmp_path: Path) -> None:
         make_course(tmp_path / "new", course_id="my course")
 
 
+def test_of_a_course_git_takes_what_its_instructor_wrote(course: Course, tmp_path: Path) -> None:
+    git = ["git", f"--git-dir={tmp_path / 'git'}", f"--work-tree={course.folder}"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    (course.folder / "words.csv").write_text("student,word\n")
+    seen = subprocess.run(
+        [*git, "ls-files", "--others", "--exclude-standard"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=course.folder,
+    ).stdout.split()
+    assert {path.split("/")[0] for path in seen} <= {
+        ".gitignore",
+        "given",
+        "nbgrader_config.py",
+        "release",
+        "source",
+    }
+    assert {"nbgrader_config.py", f"source/{SLUG}/validation.ipynb"} <= set(seen)
+
+
 def test_a_full_disk_is_said_and_init_goes_on_where_it_stopped(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
