@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, verdict
+from beowulf.measure.judgement import need_study, together, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import (
     HALF,
@@ -25,6 +25,7 @@ from beowulf.measure.roundtrips import (
     run,
 )
 from beowulf.measure.session import Session
+from beowulf.measure.statistics import interval
 from beowulf.measure.sweep import steps
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
@@ -153,26 +154,53 @@ def _agrees(record: Record, bad: list[str]) -> Verdict:
     pause pass at once, so a chunk of a few repetitions is faster than a thousand in a row.
     """
     means = _means(record)
-    share = {
-        mode: (means["ours"] / means[mode] - 1).groupby("size_bytes").median().dropna()
+    found = [
+        _Share(mode, int(str(size)), float(each.median()), *interval(each.to_numpy()))
         for mode in MODES[1:]
         if mode in means
-    }
-    apart = {mode: int((each.abs() > AGREE).sum()) for mode, each in share.items()}
-    worst = {mode: max(each.tolist(), key=abs) for mode, each in share.items() if len(each)}
-    outcome: Outcome = "contradicted" if any(apart.values()) else "holds"
-    said = ", ".join(f"{value:+.1%} ({mode}'s way)" for mode, value in worst.items())
+        for size, each in (means["ours"] / means[mode] - 1).dropna().groupby("size_bytes")
+    ]
+    if not found:
+        nothing = "the other ways are missing"
+        return verdict(record, "agrees", OTHERS, "inconclusive", nothing, trouble=bad)
+    decided = together([each.outcome for each in found])
+    # Of each way the place that decides, or else the one that may be furthest off.
+    places = sorted(found, key=lambda each: (each.outcome == decided, each.furthest))
+    worst = {each.mode: each for each in places}
+    said = ", ".join(f"{worst[mode]} ({mode}'s way)" for mode in MODES if mode in worst)
     return verdict(
         record,
         "agrees",
         OTHERS,
-        outcome if worst else "inconclusive",
-        f"where they differ most, our mean is off by {said}"
-        if said
-        else "the other ways are missing",
-        numbers={mode: float(value) for mode, value in worst.items()},
+        decided,
+        f"where they differ most, our mean is off by {said}",
+        numbers={mode: each.median for mode, each in worst.items()},
         trouble=bad,
     )
+
+
+class _Share(NamedTuple):
+    """By which share our mean is off at a size, the median over the launches and its interval."""
+
+    mode: str
+    size_bytes: int
+    median: float
+    low: float
+    high: float
+
+    @property
+    def furthest(self) -> float:
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.furthest <= AGREE:
+            return "holds"
+        return "contradicted" if self.low > AGREE or self.high < -AGREE else "inconclusive"
+
+    def __str__(self) -> str:
+        between = f"{self.low:+.1%} to {self.high:+.1%} over the launches"
+        return f"{self.median:+.1%} at {self.size_bytes:,} bytes, {between}"
 
 
 def _means(record: Record) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import made
 from lab_04_records import a6
 
@@ -33,3 +35,18 @@ def test_a6_a_chunk_that_meets_an_idle_cable_is_no_disagreement() -> None:
             point.samples[0] /= 2
     found = a6_measuring_program.claims(record)
     assert made.outcomes(found)["agrees"] == "holds"
+
+
+def test_a6_one_slow_launch_of_three_decides_nothing() -> None:
+    record = a6()
+    for point in list(record.points):
+        if point.quantity == HALF:
+            point.at["launch"] = 0
+            for launch in (1, 2):
+                at = {**point.at, "launch": launch}
+                slow = launch == 2 and at["mode"] == "ours" and at["size_bytes"] == 128
+                samples = [1.7 * each if slow else each for each in point.samples]
+                record.points.append(replace(point, at=at, samples=samples))
+    (found,) = [each for each in a6_measuring_program.claims(record) if each.claim == "agrees"]
+    assert found.outcome == "inconclusive"
+    assert "at 128 bytes" in found.evidence
