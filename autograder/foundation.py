@@ -41,6 +41,7 @@ _NOT_FOR_GIT = """# The secret, names, points, and what learners hand in. source
 *.csv
 *.log
 /gradebook.db
+/.grading
 /exchange/
 /submitted/
 /autograded/

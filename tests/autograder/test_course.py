@@ -413,7 +413,8 @@ def test_a_folder_that_is_no_course_is_refused(tmp_path: Path) -> None:
 def test_of_a_course_git_takes_what_its_instructor_wrote(course: Course, tmp_path: Path) -> None:
     git = ["git", f"--git-dir={tmp_path / 'git'}", f"--work-tree={course.folder}"]
     subprocess.run([*git, "init", "-q"], check=True)
-    (course.folder / "words.csv").write_text("student,word\n")
+    assert (course.folder / "course.key").exists()
+    assert (course.folder / "gradebook.db").exists()
     seen = subprocess.run(
         [*git, "ls-files", "--others", "--exclude-standard"],
         check=True,
