@@ -35,7 +35,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Question:
-    """One row to be: `ours` and `other` name samples in `unit`; `missing` says why there are none."""
+    """One row to be: `ours` and `other` name samples in `unit`; `missing` says why there are none.
+
+    Trials that were made, but of something else than `what` says, count as none.
+    """
 
     what: str
     ours: str
@@ -95,7 +98,9 @@ def answer(
 def _counted(question: Question, bar: Bar, ours: Sequence[float], noise: str) -> Row:
     found = sum(ours)
     verdict, why = (MET, "") if found >= bar.least else (NOT_MET, "")
-    if len(ours) < bar.limit:
+    if question.missing:
+        verdict, why = NOT_MEASURED, question.missing
+    elif len(ours) < bar.limit:
         verdict, why = INCONCLUSIVE, f"{len(ours)} of the {bar.limit:g} trials that it takes"
     elif verdict == NOT_MET and noise:
         verdict, why = INCONCLUSIVE, "the machine was noisy"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import commands, node_bench
+from benchmarks import commands, node_bench, npb
 from benchmarks.failures import Failures
 from benchmarks.node_bench import MIB, Compared
 from benchmarks.rows import NOT_MEASURED, answer
@@ -107,3 +107,10 @@ def test_every_row_of_a_tool_is_one_that_it_has() -> None:
 def test_what_is_nowhere_is_not_here(tmp_path: Path) -> None:
     assert node_bench.here(f"command -v {tmp_path}/nothing || true") == ""
     assert node_bench.here("echo found") == "found"
+
+
+def test_the_cable_of_the_busiest_node_says_how_long_the_bytes_take_at_least() -> None:
+    # Sent and received of four nodes; 12.5 MB are a second at 100 Mbit/s, each way by itself.
+    before = [0, 10, 0, 0, 500, 0, 0, 0]
+    after = [1000, 25_000_010, 0, 12_500_000, 500, 0, 7, 0]
+    assert npb.cable_s(before, after) == "2 s at least"

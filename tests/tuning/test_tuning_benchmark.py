@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import tuning
 from benchmarks.rows import INCONCLUSIVE, MET, NOT_MET, answer
-from benchmarks.tuning import EFFECT, NULL, RIGHT, ROUNDS, Trial, findings, kept, shorter
+from benchmarks.tuning import EFFECT, NULL, RIGHT, ROUNDS, Rules, Trial, findings, kept, shorter
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 
@@ -65,12 +65,24 @@ def test_trials_are_kept_until_there_are_a_hundred_of_each(
     assert not file.exists()
 
 
-def test_the_rules_of_an_effect_lie_on_the_line_through_two_measurements() -> None:
+def test_the_rules_of_an_effect_follow_what_is_measured() -> None:
     # A chain costs 4 % and a rule 0.05 %: 120 rules make 10 %.
-    assert tuning.rules_for(0.10, {200: 0.14, 50: 0.065}) == 120
-    assert tuning.rules_for(0.10, {50: 0.20, 200: 0.50}) == 1
+    rules = Rules((50, 0.065), (200, 0.14))
+    assert rules.number == 120
+    # Really a rule adds 0.07 % here: 120 make 12.4 %, and 86 are enough.
+    for _ in range(30):
+        rules.learn(rules.number, 0.04 + 0.0007 * rules.number)
+    assert abs(rules.number - 86) <= 2
+    assert Rules((50, 0.20), (200, 0.50)).number == 1
     with pytest.raises(LabError, match="do not make messages slower"):
-        tuning.rules_for(0.10, {50: 0.05, 200: 0.04})
+        Rules((50, 0.05), (200, 0.04))
+
+
+def test_a_larger_effect_than_was_meant_is_no_ten_percent_effect() -> None:
+    for real, verdict in ((1.125, "not measured"), (1.10, "met"), (1.07, "met")):
+        found = findings([*trials(NULL, ROUNDS), *trials(EFFECT, ROUNDS, ratio=real)], [], [], [])
+        row = answer(found.questions[1], found.samples, "", 1)
+        assert (row.verdict, "really" in row.why) == (verdict, verdict == "not measured")
 
 
 @pytest.mark.cluster
