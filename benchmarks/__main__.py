@@ -42,6 +42,8 @@ BENCHMARKS = (
     "npb",
     "allreduce",
 )
+# These take hours, so they run by their names alone.
+LONG = ("full_studies",)
 # What the last one did still shows in the load and in the pressure, which look ten seconds back and more.
 REST_S = 20.0
 EPILOG = "A result is written when a benchmark is through; Ctrl-C leaves the old one, and the machine as it was."
@@ -57,38 +59,38 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"benchmarks: {trouble}", file=sys.stderr)
         return trouble.exit_code
     except KeyboardInterrupt:
-        print("benchmarks: stopped; what was measured so far is not kept.", file=sys.stderr)
+        print("benchmarks: stopped; no result is written.", file=sys.stderr)
         return 1
 
 
 def _read(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__, epilog=EPILOG)
-    parser.add_argument("name", nargs="?", default="", help="one benchmark; all if left out")
+    parser.add_argument(
+        "name", nargs="?", default="", help="one benchmark; if left out, all but the long ones"
+    )
     parser.add_argument("--list", action="store_true", help="say which there are")
     parser.add_argument("--rounds", type=int, help="how many; each benchmark has its own number")
     parser.add_argument("--seed", type=int, help="draws the order and the intervals; kept")
-    parser.add_argument("--full", action="store_true", help="studies: also without --quick (hours)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder for the results")
     return parser.parse_args(arguments)
 
 
 def _run(asked: argparse.Namespace) -> int:
     if asked.list:
-        for name in BENCHMARKS:
+        for name in (*BENCHMARKS, *LONG):
             module = find(name)
-            print(f"{name:<10} {module.TITLE} ({module.ROUNDS} rounds)")
+            hours = "; hours, by its name alone" if name in LONG else ""
+            print(f"{name:<12} {module.TITLE} ({module.ROUNDS} rounds{hours})")
         return 0
     if asked.rounds is not None and asked.rounds < 1:
         raise UsageError(f"It takes at least 1 round, not {asked.rounds}.")
     names = [chosen(asked.name)] if asked.name else list(BENCHMARKS)
-    if asked.full and names != ["studies"]:
-        raise UsageError("--full is for studies alone.", "`python -m benchmarks studies --full`.")
     worst = 0
     for number, name in enumerate(names):
         if number:
             time.sleep(REST_S)
         try:
-            result = measure(name, asked.rounds, asked.seed, full=asked.full)
+            result = measure(name, asked.rounds, asked.seed)
             files = result.save(asked.results)
         except LabError as trouble:
             print(f"benchmarks: {name}: {trouble}", file=sys.stderr)
@@ -101,9 +103,10 @@ def _run(asked: argparse.Namespace) -> int:
 
 def chosen(name: str) -> str:
     """The benchmark that is meant; its beginning is enough where only one begins so."""
-    meant = [known for known in BENCHMARKS if known.startswith(name)]
+    known = (*BENCHMARKS, *LONG)
+    meant = [each for each in known if each.startswith(name)]
     if len(meant) != 1:
-        raise UsageError(f"There is no benchmark {name!r}.", f"There are: {', '.join(BENCHMARKS)}.")
+        raise UsageError(f"There is no benchmark {name!r}.", f"There are: {', '.join(known)}.")
     return meant[0]
 
 
@@ -112,17 +115,14 @@ def find(name: str) -> ModuleType:
     return importlib.import_module(f"benchmarks.{name}")
 
 
-def measure(
-    name: str, rounds: int | None = None, seed: int | None = None, *, full: bool = False
-) -> Result:
-    """Run one benchmark (`full`: with what takes hours) and judge its rows by what the machine did meanwhile."""
+def measure(name: str, rounds: int | None = None, seed: int | None = None) -> Result:
+    """Run one benchmark and judge its rows by what the machine did meanwhile."""
     module = find(name)
     rounds = rounds or module.ROUNDS
     seed = secrets.randbits(32) if seed is None else seed
     started, before = moment(), circumstances.now()
     with bar(module.TITLE) as told:
-        more = {"full": True} if full else {}
-        found = module.measure(rounds, seed, told, **more)
+        found = module.measure(rounds, seed, told)
     after, ended = circumstances.now(), moment()
     noisy = noise(before, after, found.busy_percent, fills_the_cores=module.FILLS_THE_CORES)
     return Result(

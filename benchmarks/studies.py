@@ -1,4 +1,4 @@
-"""How long does each study take? `beowulf study ID --quick`, and the full ones where they are asked for."""
+"""How long does each study take with `--quick`?"""
 
 from __future__ import annotations
 
@@ -23,72 +23,70 @@ TITLE = "`beowulf study ID --quick` for every study"
 ROUNDS = 3
 FILLS_THE_CORES = True
 
-QUICK, FULL = "--quick", "full"
-BARS = {QUICK: Bar(60.0), FULL: Bar(600.0)}
+BAR = Bar(60.0)
 # Beyond this a study is ended, so that the benchmark ends by itself.
-LONGEST_S = {QUICK: 300.0, FULL: 1800.0}
+LONGEST_S = 300.0
+
+NOTES = [
+    "The whole command with Python's start, the launches, the Record and its Verdicts, on a cluster of four nodes at "
+    "100 Mbit/s that runs already. What the claims came to in the last run stands below.",
+    "Each study begins with an empty folder for its Records.",
+]
 
 
-def measure(rounds: int, seed: int, told: Told, *, full: bool = False) -> Findings:
+def measure(rounds: int, seed: int, told: Told) -> Findings:
     """Every study by turns on one cluster of four nodes; one that fails is told and does not end the others."""
-    kinds = [QUICK, FULL] if full else [QUICK]
     failed = Failures()
     said: dict[str, str] = {}
     with workshop() as folder:
         told(0, 1, "booting the cluster")
         namespaces.up(Plan(), folder=folder / STATE)
         sides = {
-            sample(study, kind): failed.spare(
-                sample(study, kind), a_study(study, kind, folder, said)
-            )
-            for kind in kinds
+            sample(study): failed.spare(sample(study), a_study(study, folder, said))
             for study in STUDIES
         }
         taken = interleave(sides, rounds, seed, told, warm_up=0)
-    asked = [
-        Question(name, name, bar=BARS[kind], missing=failed.get(name, ""))
-        for kind in kinds
-        for name in (sample(study, kind) for study in STUDIES)
-    ]
     # A study that failed once has no time, even if it went well in another round.
-    samples = {name: times for name, times in taken.samples.items() if name not in failed}
     return Findings(
-        asked,
-        samples,
+        [
+            Question(name, name, bar=BAR, missing=failed.get(name, ""))
+            for name in map(sample, STUDIES)
+        ],
+        {name: times for name, times in taken.samples.items() if name not in failed},
         taken.busy_percent,
         taken.order,
         facts=said,
-        notes=[
-            "The whole command with Python's start, the launches, the Record and its Verdicts, on a cluster of four "
-            "nodes at 100 Mbit/s that runs already. What the claims came to in the last round stands below.",
-            "Each study begins with an empty folder for its Records.",
-        ],
+        notes=NOTES,
     )
 
 
-def sample(study: str, kind: str) -> str:
+def sample(study: str) -> str:
     """The name of a study's samples."""
-    return f"{study} {kind}"
+    return f"{study} --quick"
 
 
-def a_study(study: str, kind: str, folder: Path, said: dict[str, str]) -> Side:
-    """One run of a study's command; what its claims came to goes into `said`."""
-    name = sample(study, kind)
-    options = [QUICK] if kind == QUICK else []
+def a_study(study: str, folder: Path, said: dict[str, str]) -> Side:
+    """One quick run of a study's command; what its claims came to goes into `said`."""
+    name = sample(study)
 
     def run() -> Mapping[str, float]:
-        records = folder / "records"
-        env = commands.environment(BEOWULF_STATE=str(folder / STATE))
-        beowulf = str(places.python_bin() / "beowulf")
-        words = [beowulf, "study", study, *options, "--json", "--records", str(records)]
-        try:
-            took_s, printed = commands.timed(words, env, folder=folder, timeout_s=LONGEST_S[kind])
-            said[f"{name}: claims"] = outcomes(printed)
-        finally:
-            shutil.rmtree(records, ignore_errors=True)
+        took_s, said[f"{name}: claims"] = timed(study, folder, "--quick", longest_s=LONGEST_S)
         return {name: took_s}
 
     return run
+
+
+def timed(study: str, folder: Path, *options: str, longest_s: float) -> tuple[float, str]:
+    """The seconds that a study's command takes, and what its claims came to; its Records do not stay."""
+    records = folder / "records"
+    env = commands.environment(BEOWULF_STATE=str(folder / STATE))
+    beowulf = str(places.python_bin() / "beowulf")
+    words = [beowulf, "study", study, *options, "--json", "--records", str(records)]
+    try:
+        took_s, printed = commands.timed(words, env, folder=folder, timeout_s=longest_s)
+    finally:
+        shutil.rmtree(records, ignore_errors=True)
+    return took_s, outcomes(printed)
 
 
 def outcomes(printed: str) -> str:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.parts import Parts
 from benchmarks.ratio import Told, busy_percent
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
-from beowulf import places
 from beowulf.cluster import namespaces
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.plan import Plan
@@ -40,9 +39,6 @@ SHARE, AT_MOST = 0.10, 0.105  # what is meant, and what still counts as that
 CALIBRATION_RULES, CALIBRATIONS, CORRECTIONS = (50, 200), 2, 4
 LISTEN_EVERY = 10  # trials: how busy the machine is with other things
 SHORTER = (4, 8, 12, 16)  # blocks
-
-# Trials are kept as they are made, so that a hundred can be made in several parts.
-KEPT = places.root() / "build" / "tuning-trials.jsonl"
 
 # A chain with a hook is passed by every packet that arrives; one without is only remembered.
 TABLE = """nft -f - <<'RULES'
@@ -85,11 +81,12 @@ class Trial:
 
 def measure(rounds: int, seed: int, told: Told) -> Findings:
     """At most `rounds` more trials of each kind, until there are a hundred of each in all."""
-    found = kept()
+    parts = Parts("tuning", _of())
+    found = kept(parts)
     busy: list[float] = []
     procedures: list[float] = []
     wanted = _order(found, rounds, seed)
-    with workshop() as folder, KEPT.open("a") as file:
+    with workshop() as folder:
         told(0, 1, "booting the cluster")
         cluster = namespaces.up(Plan(rate="off"), folder=folder / STATE)
         rules = calibrated(cluster, folder)
@@ -100,8 +97,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             found.append(trial(cluster, folder, kind, rules.number))
             if kind == EFFECT:
                 rules.learn(found[-1].rules, added(found[-1].both))
-            file.write(json.dumps({**vars(found[-1]), "of": _of()}) + "\n")
-            file.flush()
+            parts.add(asdict(found[-1]))
         for number in range(PROCEDURES):
             told(len(wanted) + number, len(wanted) + PROCEDURES, PROCEDURE)
             began = time.monotonic()
@@ -118,14 +114,11 @@ def _order(found: Sequence[Trial], rounds: int, seed: int) -> list[str]:
     return random.Random(seed).sample(left, len(left))
 
 
-def kept() -> list[Trial]:
-    """The trials of earlier parts, made by the same cycle."""
-    KEPT.parent.mkdir(exist_ok=True)
-    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
-    plain = [json.loads(line) for line in lines]
-    found = [Trial(**each) for each in plain if each.pop("of") == _of()]
+def kept(parts: Parts) -> list[Trial]:
+    """The trials of earlier parts; none, when they were a whole benchmark."""
+    found = [Trial(**each) for each in parts.read()]
     if all(sum(each.kind == kind for each in found) >= ROUNDS for kind in RIGHT):
-        KEPT.unlink(missing_ok=True)  # those are a whole benchmark: begin the next one
+        parts.forget()
         return []
     return found
 

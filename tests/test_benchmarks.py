@@ -249,7 +249,7 @@ def test_an_unknown_name_is_told_which_there_are() -> None:
     assert done.returncode == 2
     assert done.stderr == (
         "benchmarks: There is no benchmark 'nonesuch'. There are: "
-        f"{', '.join(program.BENCHMARKS)}.\n"
+        f"{', '.join((*program.BENCHMARKS, *program.LONG))}.\n"
     )
 
 
@@ -262,7 +262,9 @@ def test_no_rounds_are_refused() -> None:
 def test_the_list_names_every_benchmark() -> None:
     done = benchmarks("--list")
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == list(program.BENCHMARKS)
+    named = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert list(named) == [*program.BENCHMARKS, *program.LONG]
+    assert [name for name, line in named.items() if "by its name alone" in line] == [*program.LONG]
 
 
 def test_the_beginning_of_a_name_is_enough() -> None:

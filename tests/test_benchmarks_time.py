@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import __main__ as program
 from benchmarks import (
     capture,
     captures,
     commands,
+    full_studies,
     neighbours,
     npb,
+    parts,
     pingpong,
     ratio,
     roundtrip,
@@ -31,7 +32,7 @@ from benchmarks.neighbours import LEAST_OF_5, LEAST_OF_7, MEAN, Neighbour
 from benchmarks.pingpong import Launcher
 from benchmarks.rows import Bar, Question, answer, cells
 from beowulf.capture.packets import Packets
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.measure import wire
 
 HOST = roundtrip.HOST
@@ -101,11 +102,6 @@ def test_a_side_that_failed_is_not_run_again_and_the_reason_is_kept() -> None:
     assert [dict(side()) for _ in range(4)] == [{"it": 1.0}, {}, {}, {}]
     assert failed == {"it": "The link is down. Plug it in."}
     assert len(runs) == 2
-
-
-def test_full_is_for_studies() -> None:
-    with pytest.raises(UsageError, match="--full is for studies"):
-        program._run(program._read(["help", "--full"]))
 
 
 # ---------------------------------------------------------------- what others print
@@ -336,6 +332,66 @@ def test_a_study_that_fails_is_told_and_the_others_are_measured(
         ("met", ""),
     ]
     assert found.facts == {"A5 --quick: claims": "1 holds"}
+
+
+def full_run(study: str, took_s: float = 100.0) -> full_studies.Run:
+    return full_studies.Run(study, took_s, "2 holds")
+
+
+def test_the_studies_with_the_fewest_full_runs_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(full_studies, "STUDIES", {"A5": "", "A6": "", "A7": ""})
+    runs = [full_run("A5"), full_run("A5"), full_run("A6")]
+    assert full_studies.order(runs, 1, seed=1)[0] == "A7"
+    assert sorted(full_studies.order(runs, 1, seed=1)) == ["A5", "A6", "A7"]
+    turns = full_studies.order(runs, full_studies.ROUNDS, seed=1)
+    assert (turns[0], sorted(turns[1:3]), sorted(turns[3:])) == (
+        "A7",
+        ["A6", "A7"],
+        ["A5", "A6", "A7"],
+    )
+    assert full_studies.order([full_run(each) for each in ("A5", "A6", "A7") * 3], 3, 1) == []
+
+
+def test_full_studies_take_more_than_one_run_to_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(full_studies, "STUDIES", {"A5": "", "A6": "", "A7": "", "A8": ""})
+    runs = [full_run("A5"), *[full_run("A6")] * 3, *[full_run("A7", 700.0)] * 3]
+    found = full_studies.findings(runs, {"A8": "The switch is on fire."}, [], [])
+    judged = [answer(question, found.samples, "", 1) for question in found.questions]
+    assert [(row.verdict, row.why) for row in judged] == [
+        ("inconclusive", "1 of the 3 rounds that it takes"),
+        ("met", ""),
+        ("not met", ""),
+        ("not measured", "The switch is on fire."),
+    ]
+
+
+@pytest.mark.cluster
+def test_full_studies_go_on_where_the_last_part_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, namespaces_work: None
+) -> None:
+    monkeypatch.setattr(parts, "FOLDER", tmp_path)
+    monkeypatch.setattr(full_studies, "STUDIES", {"A5": "a5_no_load", "A6": "a6"})
+    monkeypatch.setattr(full_studies, "busy_percent", lambda: 0.0)
+    ran: list[str] = []
+
+    def timed(words: list[str], *_: object, **__: object) -> tuple[float, str]:
+        assert "--quick" not in words
+        ran.append(words[2])
+        if len(ran) == 2:
+            raise KeyboardInterrupt
+        return 7.0, '[\n {"outcome": "holds"}\n]'
+
+    monkeypatch.setattr(commands, "timed", timed)
+    with pytest.raises(KeyboardInterrupt):
+        full_studies.measure(1, 1, silent)
+    found = full_studies.measure(1, 1, silent)
+    first, stopped, *rest = ran
+    assert {first, stopped} == {"A5", "A6"}
+    assert rest == [stopped, first]
+    assert found.samples == {first: [7.0, 7.0], stopped: [7.0]}
+    # What other code measured does not count.
+    monkeypatch.setattr(full_studies, "of", lambda: "another")
+    assert full_studies.measure(1, 1, silent).samples == {"A5": [7.0], "A6": [7.0]}
 
 
 # ---------------------------------------------------------------- captures

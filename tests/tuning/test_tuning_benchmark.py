@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from benchmarks import tuning
+from benchmarks import parts, tuning
+from benchmarks.parts import Parts
 from benchmarks.rows import INCONCLUSIVE, MET, NOT_MET, answer
 from benchmarks.tuning import EFFECT, NULL, RIGHT, ROUNDS, Rules, Trial, findings, kept, shorter
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -51,18 +52,19 @@ def test_the_table_says_how_many_and_what_shorter_cycles_would_have_said() -> No
 def test_trials_are_kept_until_there_are_a_hundred_of_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "build" / "trials.jsonl"
-    monkeypatch.setattr(tuning, "KEPT", file)
-    assert kept() == []
+    monkeypatch.setattr(parts, "FOLDER", tmp_path / "build")
+    mine, another = Parts("trials", "this cycle"), Parts("trials", "another cycle")
+    assert kept(mine) == []
     made = trials(NULL, ROUNDS)
-    lines = [json.dumps({**vars(each), "of": tuning._of()}) for each in made]
-    file.write_text("\n".join([*lines, json.dumps({**vars(made[0]), "of": "another cycle"})]))
-    assert kept() == made
+    for each in made:
+        mine.add(asdict(each))
+    another.add(asdict(made[0]))
+    assert kept(mine) == made
     assert tuning._order(made, 30, seed=1) == [EFFECT] * 30
-    more = [json.dumps({**vars(e), "of": tuning._of()}) for e in trials(EFFECT, ROUNDS)]
-    file.write_text("\n".join([*lines, *more]))
-    assert kept() == []
-    assert not file.exists()
+    for each in trials(EFFECT, ROUNDS):
+        mine.add(asdict(each))
+    assert kept(mine) == []
+    assert not mine.file.exists()
 
 
 def test_the_rules_of_an_effect_follow_what_is_measured() -> None:

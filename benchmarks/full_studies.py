@@ -1,0 +1,126 @@
+"""How long does each study take with all of its launches, sizes and passes? `beowulf study ID`."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks import studies
+from benchmarks.failures import Failures
+from benchmarks.parts import Parts
+from benchmarks.ratio import Side, Told, busy_percent
+from benchmarks.result import Findings
+from benchmarks.rows import Bar, Question
+from benchmarks.workshop import STATE, workshop
+from beowulf import places
+from beowulf.cluster import namespaces
+from beowulf.cluster.plan import Plan
+from beowulf.studies import STUDIES
+
+TITLE = "`beowulf study ID` in full, for every study"
+ROUNDS = 3  # runs of each
+FILLS_THE_CORES = True
+
+BAR = Bar(600.0)
+LONGEST_S = 1800.0
+
+NOTES = [
+    *studies.NOTES,
+    "All of them together take hours, so they may be made in several parts: the studies with the fewest runs come "
+    "first, in an order that is drawn. The circumstances below are those of the last part.",
+]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a study: how long it took, and what its claims came to."""
+
+    study: str
+    took_s: float
+    claims: str
+
+
+def measure(rounds: int, seed: int, told: Told) -> Findings:
+    """At most `rounds` more runs of each study, until each has three."""
+    parts = Parts("full-studies", of())
+    runs = kept(parts)
+    wanted = order(runs, rounds, seed)
+    busy: list[float] = []
+    failed = Failures()
+    with workshop() as folder:
+        told(0, len(wanted), "booting the cluster")
+        namespaces.up(Plan(), folder=folder / STATE)
+
+        def a_run(study: str) -> Side:
+            def run() -> Mapping[str, float]:
+                runs.append(Run(study, *studies.timed(study, folder, longest_s=LONGEST_S)))
+                parts.add(asdict(runs[-1]))
+                return {study: runs[-1].took_s}
+
+            return failed.spare(study, run)
+
+        for number, study in enumerate(wanted):
+            told(number, len(wanted), study)
+            busy.append(busy_percent())
+            a_run(study)()
+    return findings(runs, failed, busy, wanted)
+
+
+def kept(parts: Parts) -> list[Run]:
+    """The runs of earlier parts; none, when they were a whole benchmark."""
+    runs = [Run(**each) for each in parts.read()]
+    if order(runs, ROUNDS, 0):
+        return runs
+    parts.forget()
+    return []
+
+
+def order(runs: Sequence[Run], rounds: int, seed: int) -> list[str]:
+    """The studies that still want a run, each as often as it does: round by round, within one as drawn."""
+    draw = random.Random(seed)
+    done = [run.study for run in runs]
+    turns = []
+    for turn in range(ROUNDS):
+        left = [
+            study for study in STUDIES if done.count(study) <= turn < done.count(study) + rounds
+        ]
+        turns += draw.sample(left, len(left))
+    return turns
+
+
+def of() -> str:
+    """The digest of all code that a study runs, in Python and in C."""
+    made = hashlib.sha256()
+    for path in sorted(_sources()):
+        made.update(path.read_bytes())
+    return made.hexdigest()
+
+
+def _sources() -> Iterator[Path]:
+    for folder, suffixes in (("beowulf", ("py", "c", "h")), ("labs", ("c", "h"))):
+        for suffix in suffixes:
+            yield from (places.root() / folder).rglob(f"*.{suffix}")
+
+
+def findings(
+    runs: Sequence[Run], failed: Mapping[str, str], busy: list[float], wanted: list[str]
+) -> Findings:
+    """What all runs came to, those of earlier parts as well."""
+    samples: dict[str, list[float]] = {}
+    for run in runs:
+        samples.setdefault(run.study, []).append(run.took_s)
+    # A study that failed has no time, even if it went well in another run.
+    return Findings(
+        [
+            Question(f"{study} in full", study, bar=BAR, missing=failed.get(study, ""))
+            for study in STUDIES
+        ],
+        {study: times for study, times in samples.items() if study not in failed},
+        busy,
+        wanted,
+        facts={f"{run.study}: claims": run.claims for run in runs},
+        notes=NOTES,
+    )
