@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 import statistics
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +14,6 @@ from benchmarks.failures import Failures
 from benchmarks.neighbours import (
     AS_IMB,
     LARGEST,
-    LAUNCHES_ITS_WAY,
     LEAST_OF_5,
     LEAST_OF_7,
     MEAN,
@@ -22,7 +23,7 @@ from benchmarks.neighbours import (
     all_of_them,
 )
 from benchmarks.pingpong import Launcher
-from benchmarks.ratio import Side, Told, compare, interleave
+from benchmarks.ratio import SETTLE_S, Side, Told, compare, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Question, seconds
 from benchmarks.workshop import STATE, workshop
@@ -38,22 +39,23 @@ HOST, NODES = "one host", "two nodes"
 SIZES = [0, *(1 << power for power in range(LARGEST.bit_length()))]
 # IMB's own sizes
 IMB_SIZES = [0, *(1 << power for power in range(23))]
-PASSES = 20
-# Chunks a pass, and how long each: a thousand round trips, as the neighbours take them.
-CHUNKS = {HOST: 3, NODES: 1}
+# Equals take many pairs of launches to tell apart. On one host a launch takes a tenth of a second.
+PAIRS_A_ROUND = {HOST: 8, NODES: 2}
 CHUNK_US = {HOST: 500, NODES: 20_000}
+CHUNKS = {MEAN: 20, LEAST_OF_7: 7, LEAST_OF_5: 5}
 
 NOTES = [
     "One host: both ranks on this machine, through memory. Two nodes: a rank on each of two nodes of a local cluster "
     "whose links have no rate, over TCP. All programs run on the same MPICH, that of this environment, by the same "
     "mpiexec.",
-    f"Our program gives {PASSES * CHUNKS[HOST]} chunks of 0.5 ms a launch and a size on one host, {PASSES} of 20 ms "
-    "on two nodes: about a thousand round trips, as many as the neighbours' figures are means of. A longer chunk meets "
-    "more of what disturbs, so its least is larger.",
-    "Beside a neighbour's figure stands the same of as many: the mean for mpi4py.bench, which prints the mean of "
-    f"10,000 round trips; the least of seven chunks for NetPIPE, which takes the least of {NETPIPE_TRIALS} trials of "
-    f"{NETPIPE_REPETITIONS} (-n); the least of five for mpptest and IMB, which are launched five times. In IMB's own "
-    f"way, with one mean a launch, both are launched {LAUNCHES_ITS_WAY} times.",
+    "A pair is a launch of ours and one of a neighbour, one directly after the other, in an order that is drawn: from "
+    "minute to minute the same program differs more than the two do.",
+    "Our program gives chunks of 0.5 ms on one host and of 20 ms on two nodes: about a thousand round trips, as many "
+    "as the neighbours' figures are means of. A longer chunk meets more of what disturbs, so its least is larger.",
+    f"Beside a neighbour's figure stands the same of as many: the mean of {CHUNKS[MEAN]} chunks for mpi4py.bench, "
+    "which prints the mean of 10,000 round trips; the least of seven for NetPIPE, which takes the least of "
+    f"{NETPIPE_TRIALS} trials of {NETPIPE_REPETITIONS} (-n); the least of five for mpptest and IMB, which are launched "
+    "five times. In IMB's own way, one mean a launch stands beside one mean a launch.",
     "mpi4py.bench looks at the clock at every round trip and is written in Python; ours looks once a chunk.",
     "NetPIPE is Debian's program. A link named as the library that it asks for leads it to ours, which has the same "
     "binary interface.",
@@ -62,7 +64,7 @@ NOTES = [
 
 
 def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Launches by turns, all sizes in each, on one host and on two nodes."""
+    """Pairs of launches by turns, all sizes in each, on one host and on two nodes."""
     with workshop() as folder:
         told(0, 1, "booting the cluster")
         cluster = namespaces.up(Plan(nodes=2, rate="off"), folder=folder / STATE)
@@ -72,16 +74,17 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         }
         program = pingpong.build(folder)
         known = all_of_them(folder)
-        here = [each for each in known if not each.missing]
         sides: dict[str, Side] = {}
         failed = Failures()
+        draw = random.Random(seed)
         for place, launch in launchers.items():
-            sides[f"ours, {place}"] = our_side(launch, program, place)
-            if any(each.ours == AS_IMB for each in here):
-                sides[f"ours as IMB, {place}"] = our_imb_side(launch, program, place)
-            for each in here:
+            for each in known:
+                if each.missing:
+                    continue
                 name = f"{each.name}, {place}"
-                sides[name] = failed.spare(name, their_side(launch, each, place))
+                side = failed.spare(name, a_pair(launch, program, each, place, draw))
+                for number in range(PAIRS_A_ROUND[place]):
+                    sides[f"{name}, pair {number + 1}"] = side
         taken = interleave(sides, rounds, seed, told)
     tried = [
         (replace(each, missing=each.missing or failed.get(f"{each.name}, {place}", "")), place)
@@ -100,58 +103,50 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     )
 
 
-def our_side(launch: Launcher, program: str, place: str) -> Side:
-    """One launch of ours: of each size what stands beside the neighbours' figures."""
-    chunks_a_pass = CHUNKS[place]
-    options = ["--passes", PASSES, "--chunks", chunks_a_pass, "--chunk-us", CHUNK_US[place]]
-    words = [program, *pingpong.arguments(SIZES, *options)]
+def a_pair(
+    launch: Launcher, program: str, neighbour: Neighbour, place: str, draw: random.Random
+) -> Side:
+    """Ours and a neighbour, one directly after the other; which is first is drawn."""
+    measurers = {
+        True: lambda: ours(launch, program, neighbour, place),
+        False: lambda: theirs(launch, neighbour),
+    }
 
     def run() -> Mapping[str, float]:
         found: dict[str, float] = {}
-        for size, chunks in pingpong.half_round_trips(launch(words, {})).items():
-            found[sample(MEAN, size, place)] = statistics.fmean(chunks)
-            # One chunk of each pass: neighbours in time are alike.
-            found[sample(LEAST_OF_7, size, place)] = min(chunks[::chunks_a_pass][:7])
-            found[sample(LEAST_OF_5, size, place)] = min(chunks[::chunks_a_pass][:5])
+        for is_ours in draw.sample([True, False], 2):
+            time.sleep(SETTLE_S)
+            for size, half in measurers[is_ours]().items():
+                found[sample(neighbour, size, place, ours=is_ours)] = half
         return found
 
     return run
 
 
-def our_imb_side(launch: Launcher, program: str, place: str) -> Side:
-    """The least of some launches of ours in IMB's way, at IMB's sizes."""
-    words = [program, *pingpong.arguments(IMB_SIZES, "--mode", "imb")]
-
-    def run() -> Mapping[str, float]:
-        launches = [pingpong.half_round_trips(launch(words, {})) for _ in range(LAUNCHES_ITS_WAY)]
-        return {
-            sample(AS_IMB, size, place): min(each[size][0] for each in launches)
-            for size in launches[0]
-        }
-
-    return run
+def ours(launch: Launcher, program: str, neighbour: Neighbour, place: str) -> dict[int, float]:
+    """One launch of our program: of each size, in seconds, what stands beside this neighbour's figure."""
+    if neighbour.ours == AS_IMB:
+        words = [program, *pingpong.arguments(IMB_SIZES, "--mode", "imb")]
+    else:
+        options = ["--passes", CHUNKS[neighbour.ours], "--chunks", 1, "--chunk-us", CHUNK_US[place]]
+        words = [program, *pingpong.arguments(SIZES, *options)]
+    taken = statistics.fmean if neighbour.ours == MEAN else min
+    found = pingpong.half_round_trips(launch(words, {}))
+    return {size: taken(chunks) for size, chunks in found.items()}
 
 
-def their_side(launch: Launcher, neighbour: Neighbour, place: str) -> Side:
+def theirs(launch: Launcher, neighbour: Neighbour) -> dict[int, float]:
     """The least of a neighbour's launches, by size."""
-
-    def run() -> Mapping[str, float]:
-        launches = [
-            neighbour.taken(launch(neighbour.words, neighbour.settings))
-            for _ in range(neighbour.launches)
-        ]
-        return {
-            sample(neighbour.name, size, place): min(each[size] for each in launches)
-            for size in launches[0]
-        }
-
-    return run
+    launches = [
+        neighbour.taken(launch(neighbour.words, neighbour.settings))
+        for _ in range(neighbour.launches)
+    ]
+    return {size: min(each[size] for each in launches) for size in launches[0]}
 
 
-def sample(who: str, size: int, place: str) -> str:
-    """The name of samples: a neighbour's, or what was taken of ours."""
-    ours = who in (MEAN, LEAST_OF_7, LEAST_OF_5, AS_IMB)
-    return f"{'ours, ' if ours else ''}{who}, {size} B, {place}"
+def sample(neighbour: Neighbour, size: int, place: str, *, ours: bool = False) -> str:
+    """The name of samples: a neighbour's, or those of ours beside it."""
+    return f"{'ours beside ' if ours else ''}{neighbour.name}, {size} B, {place}"
 
 
 def shared_sizes(
@@ -161,8 +156,8 @@ def shared_sizes(
     return [
         size
         for size in IMB_SIZES
-        if sample(neighbour.name, size, place) in samples
-        and sample(neighbour.ours, size, place) in samples
+        if sample(neighbour, size, place) in samples
+        and sample(neighbour, size, place, ours=True) in samples
     ]
 
 
@@ -178,16 +173,16 @@ def question(
         raise LabError(f"{neighbour.name} has measured none of our sizes.")
 
     def badness(size: int) -> float:
-        ours = samples[sample(neighbour.ours, size, place)]
-        other = samples[sample(neighbour.name, size, place)]
+        ours = samples[sample(neighbour, size, place, ours=True)]
+        other = samples[sample(neighbour, size, place)]
         found = math.log(compare(ours, other, seed).median)
         return abs(found) if neighbour.bar.least else found
 
     worst = max(sizes, key=badness)
     return Question(
         f"{what}, worst of {len(sizes)} sizes: {worst} B",
-        sample(neighbour.ours, worst, place),
-        sample(neighbour.name, worst, place),
+        sample(neighbour, worst, place, ours=True),
+        sample(neighbour, worst, place),
         neighbour.bar,
     )
 
@@ -206,8 +201,8 @@ def table(neighbour: Neighbour, place: str, samples: Mapping[str, Sequence[float
         ["---"] * 6,
     ]
     for size in shared_sizes(neighbour, place, samples):
-        ours = samples[sample(neighbour.ours, size, place)]
-        other = samples[sample(neighbour.name, size, place)]
+        ours = samples[sample(neighbour, size, place, ours=True)]
+        other = samples[sample(neighbour, size, place)]
         lines.append(
             [
                 str(size),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,12 +29,12 @@ from benchmarks import (
     twins,
 )
 from benchmarks.failures import Failures
-from benchmarks.neighbours import LEAST_OF_5, LEAST_OF_7, MEAN, Neighbour
+from benchmarks.neighbours import AS_IMB, LEAST_OF_5, LEAST_OF_7, MEAN, Neighbour
 from benchmarks.pingpong import Launcher
 from benchmarks.rows import Bar, Question, answer, cells
 from beowulf.capture.packets import Packets
 from beowulf.errors import LabError
-from beowulf.measure import wire
+from beowulf.measure import profile, wire
 
 HOST = roundtrip.HOST
 
@@ -161,28 +162,58 @@ def test_our_lines_become_half_round_trips() -> None:
         pingpong.half_round_trips(line(kind="about"))
 
 
+def a_neighbour(ours: str = LEAST_OF_5, launches: int = 1) -> Neighbour:
+    """It prints one number, its time at 8 bytes."""
+
+    def read(text: str) -> dict[int, float]:
+        return {8: float(text), 4096: 1.0}
+
+    return Neighbour("N", ours, neighbours.NOT_SLOWER, ["n"], read, launches=launches)
+
+
 def test_beside_a_neighbour_stands_the_same_of_as_many_chunks() -> None:
-    # In threes, as they are taken: the last pass is the fastest, and nobody but the mean sees it.
-    chunks = [float(20 - i // 3) for i in range(60)]
-    side = roundtrip.our_side(lambda words, settings: our_lines({8: chunks}), "it", HOST)
-    found = side()
-    assert found[roundtrip.sample(MEAN, 8, HOST)] == pytest.approx(10.5)
-    assert found[roundtrip.sample(LEAST_OF_7, 8, HOST)] == pytest.approx(14.0)
-    assert found[roundtrip.sample(LEAST_OF_5, 8, HOST)] == pytest.approx(16.0)
+    def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
+        asked = int(words[words.index("--passes") + 1]) if "--passes" in words else 1
+        return our_lines({8: [float(20 - i) for i in range(asked)]})
+
+    def taken(way: str) -> float:
+        return roundtrip.ours(launch, "it", a_neighbour(way), HOST)[8]
+
+    assert taken(MEAN) == pytest.approx(10.5)
+    assert taken(LEAST_OF_7) == pytest.approx(14.0)
+    assert taken(LEAST_OF_5) == pytest.approx(16.0)
+    assert taken(AS_IMB) == pytest.approx(20.0)
 
 
 def test_the_least_of_a_neighbours_launches_is_taken() -> None:
     times = iter([3.0, 1.0, 2.0])
-    each = Neighbour("N", LEAST_OF_5, neighbours.NOT_SLOWER, ["n"], json.loads, launches=3)
-    each = replace(each, read=lambda text: {8: float(text), 4096: 1.0})
-    side = roundtrip.their_side(lambda words, settings: str(next(times)), each, HOST)
-    assert dict(side()) == {roundtrip.sample("N", 8, HOST): 1.0}
+    each = a_neighbour(launches=3)
+    assert roundtrip.theirs(lambda words, settings: str(next(times)), each) == {8: 1.0}
+
+
+def test_a_pair_is_one_launch_after_the_other_in_an_order_that_is_drawn() -> None:
+    launched: list[str] = []
+
+    def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
+        launched.append(words[0])
+        return "2.0" if words[0] == "n" else our_lines({8: [1.0]})
+
+    each = a_neighbour()
+    pair = roundtrip.a_pair(launch, "it", each, HOST, random.Random(1))
+    for number in range(8):
+        name, beside = roundtrip.sample(each, 8, HOST), roundtrip.sample(each, 8, HOST, ours=True)
+        assert pair() == {name: 2.0, beside: pytest.approx(1.0)}
+        assert sorted(launched[2 * number :]) == ["it", "n"]
+    assert set(launched[::2]) == {"it", "n"}
 
 
 def sized(neighbour: Neighbour, factors: Mapping[int, float]) -> dict[str, list[float]]:
     """Samples in which ours takes so many times as long as the neighbour."""
-    ours = {roundtrip.sample(neighbour.ours, s, HOST): [f * 1e-6] * 9 for s, f in factors.items()}
-    other = {roundtrip.sample(neighbour.name, s, HOST): [1e-6] * 9 for s in factors}
+    ours = {
+        roundtrip.sample(neighbour, size, HOST, ours=True): [factor * 1e-6] * 9
+        for size, factor in factors.items()
+    }
+    other = {roundtrip.sample(neighbour, size, HOST): [1e-6] * 9 for size in factors}
     return ours | other
 
 
@@ -208,6 +239,16 @@ def test_our_ping_pong_and_mpi4pys_run_on_one_host(tmp_path: Path) -> None:
     taken = bench.taken(launch([*bench.words, "-l", "20"], {}))
     assert set(taken) == set(roundtrip.SIZES) - {0}
     assert all(seconds > 0 for seconds in taken.values())
+
+
+@pytest.mark.parametrize(("mode", "messages"), [("imb", 1 + 2 * 1000), ("osu", 100 + 10_000)])
+def test_in_the_ways_of_others_as_many_messages_go_before_that_do_not_count(
+    mode: str, messages: int, tmp_path: Path
+) -> None:
+    layer = profile.prefix(profile.build(tmp_path))
+    words = [*layer, pingpong.build(tmp_path), *pingpong.arguments([8], "--mode", mode)]
+    counted = profile.printed(pingpong.on_one_host(tmp_path)(words, {})).calls
+    assert counted["MPI_Send"].count == pingpong.RANKS * messages
 
 
 # ---------------------------------------------------------------- twins

@@ -293,7 +293,6 @@ static void prepare_as(enum mode mode, struct place *p) {
     p->shortest_s = FEWEST_TICKS * resolution_s;
     /* Intel's IMB-MPI1: 1000 repetitions, fewer when that would be more than 40 MB. */
     if (mode == IMB) {
-        p->lead_in = 1;
         p->repetitions = (long)p->size * 1000 > 40L << 20 ? (40L << 20) / p->size : 1000;
         if (p->repetitions < 1)
             p->repetitions = 1;
@@ -303,6 +302,14 @@ static void prepare_as(enum mode mode, struct place *p) {
         p->lead_in = p->size > 8192 ? 10 : 100;
         p->repetitions = p->size > 8192 ? 1000 : 10000;
     }
+}
+
+/* Before it counts, IMB runs one repetition, and then as many as it will count or as fit a second,
+ * to see how long they take. What is counted then finds the caches warm. */
+static void lead_in_as_imb(struct place *p) {
+    p->lead_in = 0;
+    double one_s = run_chunk(p, 1);
+    p->lead_in = one_s * (double)p->repetitions < 1.0 ? p->repetitions : 1 + (long)(1.0 / one_s);
 }
 
 static void write_sample(const struct place *p, long pass, double seconds, int with_overlap) {
@@ -337,6 +344,8 @@ static void sweep(struct place *places, int count, long passes, long chunks, lon
         for (int i = 0; i < count; i++) {
             struct place *p = &places[mode == OURS ? order[i] : i];
             for (long c = 0; c < chunks; c++) {
+                if (mode == IMB)
+                    lead_in_as_imb(p);
                 double seconds = measured(p);
                 if (my_rank() == 0)
                     write_sample(p, pass, seconds, with_overlap);
