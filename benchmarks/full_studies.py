@@ -30,7 +30,8 @@ LONGEST_S = 1800.0
 NOTES = [
     *studies.NOTES,
     "All of them together take hours, so they may be made in several parts: the studies with the fewest runs come "
-    "first, in an order that is drawn. The circumstances below are those of the last part.",
+    "first, in an order that is drawn. Ctrl-C ends a part; what was measured until then stands in the table. The "
+    "circumstances below are those of the last part.",
 ]
 
 
@@ -62,10 +63,13 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
 
             return failed.spare(study, run)
 
-        for number, study in enumerate(wanted):
-            told(number, len(wanted), study)
-            busy.append(busy_percent())
-            a_run(study)()
+        try:
+            for number, study in enumerate(wanted):
+                told(number, len(wanted), study)
+                busy.append(busy_percent())
+                a_run(study)()
+        except KeyboardInterrupt:
+            wanted = wanted[: len(busy)]
     return findings(runs, failed, busy, wanted)
 
 

@@ -393,6 +393,35 @@ def test_the_studies_with_the_fewest_full_runs_come_first(monkeypatch: pytest.Mo
     assert full_studies.order([full_run(each) for each in ("A5", "A6", "A7") * 3], 3, 1) == []
 
 
+def test_ctrl_c_ends_a_part_of_the_full_studies_and_keeps_what_was_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    times = iter([7.0])
+
+    def timed(study: str, folder: Path, *, longest_s: float) -> tuple[float, str]:
+        for seconds in times:
+            return seconds, "1 holds"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(full_studies, "STUDIES", {"A5": "", "A6": "", "A7": ""})
+    monkeypatch.setattr(full_studies.namespaces, "up", lambda plan, folder: None)
+    monkeypatch.setattr(studies, "timed", timed)
+    monkeypatch.setattr(parts, "FOLDER", tmp_path)
+    found = full_studies.measure(3, 1, silent)
+    [done] = found.samples
+    assert found.samples == {done: [7.0]}
+    verdicts = {asked.what: verdict(asked, found.samples) for asked in found.questions}
+    assert verdicts.pop(f"{done} in full") == "inconclusive"
+    assert set(verdicts.values()) == {"not measured"}
+    # The next part goes on with the others.
+    assert (
+        full_studies.order(full_studies.kept(parts.Parts("full-studies", full_studies.of())), 1, 1)[
+            -1
+        ]
+        == done
+    )
+
+
 def test_full_studies_take_more_than_one_run_to_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(full_studies, "STUDIES", {"A5": "", "A6": "", "A7": "", "A8": ""})
     runs = [full_run("A5"), *[full_run("A6")] * 3, *[full_run("A7", 700.0)] * 3]
