@@ -393,35 +393,6 @@ def test_the_studies_with_the_fewest_full_runs_come_first(monkeypatch: pytest.Mo
     assert full_studies.order([full_run(each) for each in ("A5", "A6", "A7") * 3], 3, 1) == []
 
 
-def test_ctrl_c_ends_a_part_of_the_full_studies_and_keeps_what_was_measured(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    times = iter([7.0])
-
-    def timed(study: str, folder: Path, *, longest_s: float) -> tuple[float, str]:
-        for seconds in times:
-            return seconds, "1 holds"
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(full_studies, "STUDIES", {"A5": "", "A6": "", "A7": ""})
-    monkeypatch.setattr(full_studies.namespaces, "up", lambda plan, folder: None)
-    monkeypatch.setattr(studies, "timed", timed)
-    monkeypatch.setattr(parts, "FOLDER", tmp_path)
-    found = full_studies.measure(3, 1, silent)
-    [done] = found.samples
-    assert found.samples == {done: [7.0]}
-    verdicts = {asked.what: verdict(asked, found.samples) for asked in found.questions}
-    assert verdicts.pop(f"{done} in full") == "inconclusive"
-    assert set(verdicts.values()) == {"not measured"}
-    # The next part goes on with the others.
-    assert (
-        full_studies.order(full_studies.kept(parts.Parts("full-studies", full_studies.of())), 1, 1)[
-            -1
-        ]
-        == done
-    )
-
-
 def test_full_studies_take_more_than_one_run_to_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(full_studies, "STUDIES", {"A5": "", "A6": "", "A7": "", "A8": ""})
     runs = [full_run("A5"), *[full_run("A6")] * 3, *[full_run("A7", 700.0)] * 3]
@@ -452,11 +423,15 @@ def test_full_studies_go_on_where_the_last_part_ended(
         return 7.0, '[\n {"outcome": "holds"}\n]'
 
     monkeypatch.setattr(commands, "timed", timed)
-    with pytest.raises(KeyboardInterrupt):
-        full_studies.measure(1, 1, silent)
-    found = full_studies.measure(1, 1, silent)
-    first, stopped, *rest = ran
+    # Ctrl-C ends a part; its table has what was measured until then.
+    cut = full_studies.measure(1, 1, silent)
+    first, stopped = ran
     assert {first, stopped} == {"A5", "A6"}
+    assert cut.samples == {first: [7.0]}
+    verdicts = {asked.ours: verdict(asked, cut.samples) for asked in cut.questions}
+    assert verdicts == {first: "inconclusive", stopped: "not measured"}
+    found = full_studies.measure(1, 1, silent)
+    rest = ran[2:]
     assert rest == [stopped, first]
     assert found.samples == {first: [7.0, 7.0], stopped: [7.0]}
     # What other code measured does not count.
