@@ -31,6 +31,8 @@ NOTES = [
     "The whole command with Python's start, the launches, the Record and its Verdicts, on a cluster of four nodes at "
     "100 Mbit/s that runs already. What the claims came to in the last run stands below.",
     "Each study begins with an empty folder for its Records.",
+    "A study that begins directly after another still finds that one's load and, as it should, judges nothing: here a "
+    "claim that is inconclusive says little about the study.",
 ]
 
 
