@@ -18,6 +18,9 @@ from beowulf.cluster.shells import SHELL, completed
 COMMAND = str(places.python_bin() / "beowulf")
 # Of one command, and of one wait: so long only where something hangs, however busy the machine is.
 PATIENCE_S = 240.0
+# What mpiexec starts where no MPI is needed. It lives for a moment: when the input of MPICH 3.4's mpiexec ends just as
+# the ranks do, mpiexec fails (exit code 255 or 141), since it passes the end on to a helper that is gone.
+HOSTNAME = "sh -c 'hostname; sleep 0.5'"
 
 
 class Beowulf:

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from running import PATIENCE_S, Beowulf, nothing_runs, traces, wait_until
+from running import HOSTNAME, PATIENCE_S, Beowulf, nothing_runs, traces, wait_until
 
 from beowulf.errors import LabError
 
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
 def test_nothing_is_left_after_down(beowulf: Beowulf) -> None:
     before = traces(beowulf)
     beowulf("up", "--networks", "2")
-    beowulf("ssh", "node00", "for n in 1 2 3; do ssh node0$n true; done; mpiexec -n 4 true")
+    beowulf("ssh", "node00", f"for n in 1 2 3; do ssh node0$n true; done; mpiexec -n 4 {HOSTNAME}")
     assert beowulf.processes()
     beowulf("down")
     assert not beowulf.state.exists()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import PATIENCE_S, Beowulf, at_switch, nothing_runs, wait_until
+from running import HOSTNAME, PATIENCE_S, Beowulf, at_switch, nothing_runs, wait_until
 
 from beowulf.cluster import namespaces
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -185,7 +185,7 @@ def test_a_deleted_file_of_the_cluster_is_made_again(sick: Beowulf, file: str) -
     for node, other in (("node00", "node01"), ("node01", "node00")):
         sick.cluster.run(node, f"ssh -O exit {other}")  # an open connection would hide a wrong key
     healed(sick)
-    ranks = sick.cluster.run("node01", "mpiexec -n 2 hostname").stdout
+    ranks = sick.cluster.run("node01", f"mpiexec -n 2 {HOSTNAME}").stdout
     assert sorted(ranks.split()) == ["node00", "node01"]
 
 

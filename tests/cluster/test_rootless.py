@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from ordinary import ada, give
-from running import PATIENCE_S, Learner, wait_until
+from running import HOSTNAME, PATIENCE_S, Learner, wait_until
 
 from beowulf import places
 
@@ -130,7 +130,7 @@ def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Lear
 
 def test_nothing_of_hers_is_left_after_down(learner: Learner) -> None:
     learner("up")
-    learner("ssh", "node00", "ssh node01 true; mpiexec -n 4 true")
+    learner("ssh", "node00", f"ssh node01 true; mpiexec -n 4 {HOSTNAME}")
     assert learner.processes()
     learner("down")
     wait_until(lambda: not learner.processes(), "all her processes are gone")
@@ -142,7 +142,7 @@ def test_a_user_whom_the_machine_has_no_name_for_has_a_cluster_too(namespaces_wo
     with ada(named=False) as nameless:
         nameless("up", "--nodes", "2")
         assert nameless("ssh", "node00", "ssh node01 hostname").strip() == "node01"
-        ranks = nameless("ssh", "node00", "mpiexec -n 2 hostname")
+        ranks = nameless("ssh", "node00", f"mpiexec -n 2 {HOSTNAME}")
         assert sorted(ranks.split()) == ["node00", "node01"]
         said = nameless.python("from beowulf.learner import learner; print(learner())")
         assert said.strip()

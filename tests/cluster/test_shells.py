@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 from ordinary import ada, give
-from running import PATIENCE_S, Beowulf, Learner, wait_until
+from running import HOSTNAME, PATIENCE_S, Beowulf, Learner, wait_until
 
 from beowulf import places
 
@@ -35,7 +35,7 @@ def test_mpicc_and_mpiexec_work_on_any_node_with_no_option(shell: Beowulf, node:
 
 
 def test_more_ranks_than_nodes_go_round_the_nodes(shell: Beowulf) -> None:
-    said = shell("ssh", "node00", "mpiexec -n 6 hostname").split()
+    said = shell("ssh", "node00", f"mpiexec -n 6 {HOSTNAME}").split()
     assert sorted(said) == ["node00"] * 2 + ["node01"] * 2 + ["node02", "node03"]
 
 
@@ -201,7 +201,10 @@ def hostile() -> Iterator[Learner]:
 
 @pytest.mark.rootless
 def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learner) -> None:
-    assert sorted(hostile("ssh", "node00", "mpiexec -n 2 hostname").split()) == ["node00", "node01"]
+    assert sorted(hostile("ssh", "node00", f"mpiexec -n 2 {HOSTNAME}").split()) == [
+        "node00",
+        "node01",
+    ]
     assert hostile("ssh", "node00", "command -v mpicc python").split() == [
         str(places.mpi_prefix("classic") / "bin" / "mpicc"),
         str(hostile.state / "bin" / "python"),
