@@ -113,4 +113,16 @@ def test_the_cable_of_the_busiest_node_says_how_long_the_bytes_take_at_least() -
     # Sent and received of four nodes; 12.5 MB are a second at 100 Mbit/s, each way by itself.
     before = [0, 10, 0, 0, 500, 0, 0, 0]
     after = [1000, 25_000_010, 0, 12_500_000, 500, 0, 7, 0]
-    assert npb.cable_s(before, after) == "2 s at least"
+    assert npb.cable_s(before, after) == 2.0
+
+
+def test_four_nodes_are_also_held_against_the_slower_of_one_node_and_the_cable() -> None:
+    """Sorting waits for the cable, EP for the processor; both rows have a bar."""
+    samples = {npb.on(name, 1, npb.LINKS[0]): [0.5, 0.7] for name in npb.BENCHMARKS}
+    samples |= {npb.on_cable(name): [0.01, 0.01] for name in npb.BENCHMARKS}
+    samples[npb.on_cable("IS")] = [0.8, 0.6]
+    least = npb.slower_of_two(samples)
+    assert least[npb.slower("EP")] == [0.5, 0.7]
+    assert least[npb.slower("IS")] == [0.8, 0.7]
+    asked = {question.other for question in npb.questions("2600")}
+    assert set(least) <= asked
