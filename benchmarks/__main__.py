@@ -46,7 +46,10 @@ BENCHMARKS = (
 LONG = ("full_studies",)
 # What the last one did still shows in the load and in the pressure, which look ten seconds back and more.
 REST_S = 20.0
-EPILOG = "A result is written when a benchmark is through; Ctrl-C leaves the old one, and the machine as it was."
+EPILOG = (
+    "A result is written when a benchmark is through; Ctrl-C leaves the old one, and the machine as it was. "
+    "full_studies writes what it has by then."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
