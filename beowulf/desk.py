@@ -142,6 +142,8 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         **os.environ,
         "JUPYTER_RUNTIME_DIR": str(runtime),
         "JUPYTER_CONFIG_PATH": str(settings(runtime)),
+        # Which tabs were open is forgotten, else each lab opens those of the labs before, a kernel for each.
+        "JUPYTERLAB_WORKSPACES_DIR": str(runtime / "workspaces"),
         "PATH": path,
     }
     with (runtime / "log").open("w") as log:
@@ -158,8 +160,7 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         found = _await(server, runtime)
         lab = f"lab/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
         address = f"http://127.0.0.1:{found['port']}/{lab}?token={found['token']}"
-        served = {"pid": os.getpid(), "address": address}
-        (places.state() / state.SERVED).write_text(json.dumps(served))
+        state.open_lab().write_text(json.dumps({"pid": os.getpid(), "address": address}))
         print(f"JupyterLab is at {address}\nCtrl-C here takes everything down.", flush=True)
         if open_browser:
             webbrowser.open(address)
@@ -168,6 +169,7 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
     except KeyboardInterrupt:
         print(flush=True)
     finally:
+        state.open_lab().unlink(missing_ok=True)
         server.terminate()
         try:
             server.wait(10)
@@ -176,16 +178,21 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
             server.wait()
 
 
+def open_address() -> str:
+    """Where another process of this user serves a lab; empty when none does."""
+    try:
+        served = json.loads(state.open_lab().read_text())
+        ours = "lab" in command_line(served["pid"]) and served["pid"] != os.getpid()
+        return str(served["address"]) if ours else ""
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
 def _refuse_second(slug: str) -> None:
     """Two labs on one cluster would take it away from each other; one JupyterLab shows the copies of all."""
-    try:
-        served = json.loads((places.state() / state.SERVED).read_text())
-        words = command_line(served["pid"])
-    except (OSError, ValueError, KeyError):
-        return
-    if "lab" in words and served["pid"] != os.getpid():
+    if found := open_address():
         raise LabError(
-            f"A lab is open already, at {served['address']}.",
+            f"A lab is open already, at {found}.",
             f"Go there: its list of files has the folder {slug}. Or end it with Ctrl-C in its terminal.",
         )
 

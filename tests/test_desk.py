@@ -106,6 +106,10 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
         copies = json.loads(lab.ask(f"api/contents/{other}"))["content"]
         assert "roundtrip.c" in {each["name"] for each in copies}
         assert "node00" in learner("status")
+        said = learner("down")
+        assert f"The lab at {lab.address} is still open, without a cluster" in said
+        assert f"A lab is open already, at {lab.address}" in learner("lab", "04", code=1)
+        assert "4 nodes are up" in learner("up")
         mine = learner.here / "my work" / SLUG / "validation.ipynb"
         mine.write_text(mine.read_text().replace("# Lab 01", "# My lab 01"))
         said = lab.interrupt()

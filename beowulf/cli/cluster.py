@@ -280,10 +280,26 @@ def down(
         return
     say = _print_commands if explain else shells.silent
     print("The cluster is down." if namespaces.down(say=say) else "No cluster was running.")
+    if lab := _open_lab():
+        print(
+            f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it,"
+            " Ctrl-C in its terminal ends it."
+        )
     if changed := _changed_here():
         print(
             f"This machine itself is still changed ({', '.join(changed)}): `beowulf tune revert` puts it back."
         )
+
+
+def _open_lab() -> str:
+    """The address of the lab that is open; mostly there is none, and nothing to load for it."""
+    from beowulf.cluster import state
+
+    if not state.open_lab().exists():
+        return ""
+    from beowulf import desk
+
+    return desk.open_address()
 
 
 def _changed_here() -> list[str]:

@@ -18,12 +18,11 @@ from beowulf.errors import LabError
 CLUSTER = "cluster.json"
 RACK_LOG = "rack.log"
 BROKEN = "broken"
-SERVED = "lab.json"  # which lab is open on the cluster
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
 # All that a cluster keeps in its folder; whatever else lies there is not ours to remove.
-OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, SERVED, TUNED}
+OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED}
 
 
 @dataclass(frozen=True)
@@ -82,6 +81,12 @@ def tuned_host() -> Path:
     """The file that remembers which knobs of this machine were turned; no cluster takes it away with it."""
     folder = places.state()
     return folder.with_name(f"{folder.name}-{TUNED}")
+
+
+def open_lab() -> Path:
+    """The file that says which lab is open; it stays when a cluster is taken down or made anew below the lab."""
+    folder = places.state()
+    return folder.with_name(f"{folder.name}-lab.json")
 
 
 def strangers(folder: Path) -> list[str]:

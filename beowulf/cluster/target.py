@@ -16,10 +16,10 @@ from beowulf.errors import LabError
 # What `beowulf setup` makes on a node: programs, and files that tell how to use them (cluster_setup/).
 PREFIX = "/opt/beowulf"
 CARD = f"{PREFIX}/etc/node"
-# What a cluster of machines keeps in its folder, beside the log of its knobs and the open lab.
+# What a cluster of machines keeps in its folder, beside the log of its knobs.
 OURS = {
     *(state.TARGET, f"{state.TARGET}.new", connections.CONFIG, connections.SOCKETS),
-    *(state.SERVED, state.TUNED, state.ALLOCATION),
+    *(state.TUNED, state.ALLOCATION),
 }
 
 # Asked of every machine at once; each line of the answer is name=value.
