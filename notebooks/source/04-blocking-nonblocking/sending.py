@@ -180,9 +180,10 @@ picture(e1)
 
 # %% [markdown]
 # *What to look at:* the title has your alpha and beta; your answers below are held against them. The
-# line in the plot is what the model does *not* explain: 0 % is exactly on the model. An axis that
-# reaches thousands of per cent comes from a few intervals that a busy machine has made wide. If alpha
-# is more than some 100 µs, or most sizes lie far off the line, measure again when nothing else runs.
+# line in the plot is what the model does *not* explain: 0 % is exactly on the model. Short messages
+# lie down to 50 % below it: the token bucket has saved credit for them (section 7 of the handout). An
+# axis that reaches thousands of per cent comes from a few intervals that a busy machine has made wide.
+# If alpha is more than some 100 µs, measure again when nothing else runs.
 
 # %%
 claims(e1)
@@ -206,8 +207,8 @@ form(model_time_us, "number")
 
 # %% [markdown]
 # **Question `half-rate`** (1 point). For which size, in bytes, does alpha take just as long as
-# n / beta? Such a message travels at half of beta; below it, sending fewer messages helps more than
-# sending fewer bytes.
+# n / beta? By the model, such a message travels at half of beta; below it, sending fewer messages helps
+# more than sending fewer bytes.
 
 # %% nbgrader={"grade_id": "half-rate-answer", "solution": true}
 half_rate_bytes = None
