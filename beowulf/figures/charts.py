@@ -17,12 +17,12 @@ from beowulf.figures.look import (
     titled,
     titles,
 )
+from beowulf.figures.sizes import size_ticks
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-MOST_TICKS = 7  # where numbers of seven digits stand side by side
 # So many times the height of the lines themselves is left above and below them for their intervals.
 MOST_ROOM = 0.75
 
@@ -108,6 +108,7 @@ def lines(
 
     The titles of the axes come from the columns' names, with their units, unless they are given. The
     height of the picture belongs to the lines: an interval that is far wider than they are is cut.
+    With `x_log`, and over a column named `size_...`, the ticks of `x` stand at its values.
     """
     missing = [name for name in (x, y, by, low, high) if name and name not in table]
     if missing:
@@ -129,14 +130,17 @@ def lines(
                 colour = COLOURS[number % len(COLOURS)]
                 axes.fill_between(each[x], each[low], each[high], color=colour, alpha=0.18, lw=0)
             said.append(_said(text, each, x, y))
-        if x_log:
-            _logarithmic(axes, table[x])
         axes.xaxis.set_major_formatter(number_tick)
+        if x_log or x.startswith("size_"):
+            size_ticks(axes, table[x], log=x_log)
         cut = ""
         if y_log:
             axes.set_yscale("log")
         else:
             cut = _height(axes, table[y], table[low or y], table[high or y])
+            bottom, top = axes.get_ylim()
+            if bottom < 0 < top:  # which side of it a difference is on, is what one looks for
+                axes.axhline(0, color="#404040", linewidth=1, zorder=1.5)
         axes.yaxis.set_major_formatter(number_tick)
         titles(axes, title, "\n".join(filter(None, (x_title, cut))), y_title)
         if by:
@@ -168,20 +172,6 @@ def over_sizes(
         x_title="message size (bytes)",
         y_title=y_title,
     )
-
-
-def _logarithmic(axes: Axes, sizes: pd.Series[float]) -> None:
-    """An axis in powers of two; where there is a 0, it stands one step before the 1."""
-    from matplotlib.ticker import LogLocator
-
-    if sizes.min() > 0:
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_locator(LogLocator(base=2, numticks=MOST_TICKS))
-        return
-    axes.set_xscale("symlog", base=2, linthresh=1)
-    known = sorted(set(sizes))
-    axes.set_xticks(known[:: len(known) // (2 * MOST_TICKS) + 1])
-    axes.minorticks_off()
 
 
 def _height(

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -266,6 +267,51 @@ def test_an_empty_message_stands_on_a_logarithmic_axis_too() -> None:
     assert axes.get_xlim()[0] < 0 < 10
     assert second > first
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "10", "100"]
+
+
+POWERS = [float(2**power) for power in range(21)]
+PAPER_B = [1e3, 1e4, 5e4, 7.5e4, 1e5, 1.5e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "numbers"),
+    [
+        (POWERS, ["1", "16", "256", "4,096", "65,536", "1,048,576"]),
+        (POWERS[::2], ["1", "16", "256", "4,096", "65,536", "1,048,576"]),
+        ([0.0, *POWERS[:13]], ["0", "1", "4", "16", "64", "256", "1,024", "4,096"]),
+        (PAPER_B, ["1,000", "10,000", "100,000", "1,000,000", "10,000,000"]),
+        ([1.0, 16_384.0, 262_144.0], ["1", "16,384", "262,144"]),
+        ([1448.0, 2896.0, 4344.0], ["1,448", "2,896", "4,344"]),
+    ],
+)
+def test_ticks_stand_at_measured_sizes_and_their_numbers_do_not_touch(
+    sizes: list[float], numbers: list[str]
+) -> None:
+    table = pd.DataFrame({"size_bytes": sizes, "time_us": sizes})
+    drawing = figures.lines(table, "size_bytes", "time_us", title="t", x_log=True).drawing
+    drawing.draw_without_rendering()
+    [axes] = drawing.axes
+    assert {*axes.get_xticks(), *axes.get_xticks(minor=True)} == set(sizes)
+    assert [label.get_text() for label in axes.get_xticklabels()] == numbers
+    assert not any(label.get_text() for label in axes.get_xticklabels(minor=True))
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_ticks_stand_at_measured_sizes_on_an_even_axis_too() -> None:
+    table = pd.DataFrame({"size_kb": [7, 14, 28, 42, 56, 70], "time_us": range(6)})
+    axes = figures.lines(table, "size_kb", "time_us", title="t").drawing.axes[0]
+    assert list(axes.get_xticks()) == [7, 14, 28, 42, 56, 70]
+
+
+def test_differences_are_drawn_about_a_line_at_zero() -> None:
+    def level(values: list[float]) -> list[float]:
+        table = pd.DataFrame({"size_bytes": [1, 2], "difference_us": values})
+        figure = figures.lines(table, "size_bytes", "difference_us", title="t", x_log=True)
+        return [line.get_ydata()[0] for line in figure.drawing.axes[0].lines[1:]]  # type: ignore[index]
+
+    assert level([-1.0, 2.0]) == [0]
+    assert level([1.0, 2.0]) == []
 
 
 def test_marks_that_lie_on_each_other_differ_in_size() -> None:
