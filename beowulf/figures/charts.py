@@ -137,7 +137,7 @@ def lines(
         if y_log:
             axes.set_yscale("log")
         else:
-            cut = _height(axes, table[y], table[low or y], table[high or y])
+            cut = _height(axes, table[y], table[low or y], table[high or y], _unit(y_title))
             bottom, top = axes.get_ylim()
             if bottom < 0 < top:  # which side of it a difference is on, is what one looks for
                 axes.axhline(0, color="#404040", linewidth=1, zorder=1.5)
@@ -175,7 +175,11 @@ def over_sizes(
 
 
 def _height(
-    axes: Axes, values: pd.Series[float], lows: pd.Series[float], highs: pd.Series[float]
+    axes: Axes,
+    values: pd.Series[float],
+    lows: pd.Series[float],
+    highs: pd.Series[float],
+    unit: str,
 ) -> str:
     """Give the axis a height in which the lines can be told from each other; a sentence if it cuts intervals."""
     # Not a cut-out, in which small differences look large: what is never negative begins at 0.
@@ -189,11 +193,23 @@ def _height(
     bottom = 0.0 if from_zero else max(float(lows.min()), least - room)
     top = min(float(highs.max()), float(values.max()) + room)
     margin = 0.05 * (top - bottom)
-    axes.set_ylim(bottom if from_zero else bottom - margin, top + margin)
-    if bottom > lows.min() or top < highs.max():
-        widest = f"{number_text(lows.min())} to {number_text(highs.max())}"
-        return f"Intervals go beyond the picture, from {widest} in all."
-    return ""
+    bottom, top = bottom if from_zero else bottom - margin, top + margin
+    axes.set_ylim(bottom, top)
+    # Only of the side that is cut: the end of the other can be seen.
+    ends = [f"down to {_with_unit(lows.min(), unit)}"] if lows.min() < bottom else []
+    ends += [f"up to {_with_unit(highs.max(), unit)}"] if highs.max() > top else []
+    return f"Intervals go beyond the picture, {' and '.join(ends)}." if ends else ""
+
+
+def _with_unit(value: float, unit: str) -> str:
+    """A number of three digits with its unit: the end of an interval is known no better."""
+    return f"{number_text(float(f'{value:.3g}'))} {unit}".rstrip()
+
+
+def _unit(title: str) -> str:
+    """What stands in brackets at the end of an axis' title: the unit."""
+    _, bracket, unit = title.rpartition("(")
+    return unit[:-1] if bracket and title.endswith(")") else ""
 
 
 def _folded(word: str) -> str:

@@ -42,7 +42,7 @@ UNITS = {
     "_ns": "ns",
     "_s": "s",
 }
-MOST_LETTERS = 40  # of a vertical axis' title that has one line
+MOST_LETTERS = 40  # of a line of a vertical axis' title
 MOST_ROWS = 200  # of a table below a picture in a notebook
 
 
@@ -179,5 +179,14 @@ def titles(axes: Axes, title: str, x_title: str, y_title: str) -> None:
     """Put the titles of a drawing and of its axes where all our figures have them."""
     axes.set_title(title, pad=12)
     axes.set_xlabel(x_title)
-    # A title that is longer than its axis would be cut.
-    axes.set_ylabel(y_title.replace(", ", ",\n", 1) if len(y_title) > MOST_LETTERS else y_title)
+    axes.set_ylabel(_in_lines(y_title))
+
+
+def _in_lines(title: str) -> str:
+    """A title that is longer than its axis would be cut: its unit, else what follows a comma, gets a second line."""
+    if len(title) <= MOST_LETTERS:
+        return title
+    said, bracket, unit = title.rpartition(" (")
+    if bracket and len(said) <= MOST_LETTERS:
+        return f"{said}\n({unit}"
+    return title.replace(", ", ",\n", 1)

@@ -261,7 +261,7 @@ def picture(record: Record) -> Figure:
         low="low_percent",
         high="high_percent",
         x_log=True,
-        title=f"Off the line: alpha {alpha:.1f} µs, beta {beta:.1f} Mbit/s",
+        title=f"Time minus the line: alpha {alpha:.1f} µs, beta {beta:.1f} Mbit/s",
         x_title="message size (bytes)",
-        y_title="half round trip above the line (%)",
+        y_title="half round trip minus the line (% of the line)",
     )

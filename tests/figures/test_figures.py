@@ -251,14 +251,34 @@ def test_an_interval_far_wider_than_the_lines_does_not_flatten_them() -> None:
 
 def test_an_interval_that_is_cut_is_told_below_the_picture_and_in_words() -> None:
     figure = noisy(5000)
-    assert "from 9 to 5,000 in all" in figure.alt
-    assert "from 9 to 5,000 in all" in figure.drawing.axes[0].get_xlabel()
+    told = "Intervals go beyond the picture, up to 5,000 µs."
+    assert told in figure.alt
+    assert told in figure.drawing.axes[0].get_xlabel()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"),
+    [
+        (-49.53, 52.64, "down to -49.5 % of blocking and up to 52.6 % of blocking."),
+        (-12.0, 52.64, "picture, up to 52.6 % of blocking."),
+        (-49.53, 12.0, "picture, down to -49.5 % of blocking."),
+    ],
+)
+def test_only_an_end_that_is_cut_is_told_and_with_its_unit(
+    low: float, high: float, told: str
+) -> None:
+    rows = [(1, -10.0, -11.0, -9.0), (2, 10.0, low, high)]
+    table = pd.DataFrame(rows, columns=["size_bytes", "difference_percent", "low", "high"])
+    figure = figures.over_sizes(
+        table, "difference_percent", title="t", y_title="difference, median (% of blocking)"
+    )
+    assert figure.drawing.axes[0].get_xlabel().endswith(told)
 
 
 def test_an_interval_beside_the_lines_is_shown_whole() -> None:
     figure = noisy(25)
     assert figure.drawing.axes[0].get_ylim()[1] >= 25
-    assert "in all" not in figure.alt
+    assert "beyond the picture" not in figure.alt
 
 
 def test_an_empty_message_stands_on_a_logarithmic_axis_too() -> None:
@@ -319,9 +339,21 @@ def test_marks_that_lie_on_each_other_differ_in_size() -> None:
     assert sizes[0] > sizes[1]
 
 
-def test_a_long_title_of_an_axis_has_two_lines() -> None:
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["rate, median with 95 % interval (Mbit/s)"],
+        ["whole round trip,", "median with 95 % interval (µs)"],
+        ["difference, median with 95 % interval", "(% of blocking)"],
+        ["CPU use, median with 95 % interval", "(% of a core)"],
+    ],
+)
+def test_a_long_title_of_an_axis_has_two_lines_of_which_none_is_cut(lines: list[str]) -> None:
     table = pd.DataFrame({"a": [1, 2], "b": [1, 2]})
-    title = "whole round trip, median with 95 % interval (µs)"
-    figure = figures.lines(table, "a", "b", title="t", y_title=title)
-    label = figure.drawing.axes[0].get_ylabel()
-    assert label.split("\n") == ["whole round trip,", "median with 95 % interval (µs)"]
+    drawing = figures.lines(table, "a", "b", title="t", y_title=" ".join(lines)).drawing
+    label = drawing.axes[0].yaxis.label
+    assert label.get_text().split("\n") == lines
+    drawing.draw_without_rendering()
+    around, within = label.get_window_extent(), drawing.bbox
+    assert within.y0 <= around.y0
+    assert around.y1 <= within.y1
