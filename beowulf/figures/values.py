@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from beowulf.errors import UsageError
 from beowulf.figures.look import (
     COLOURS,
     HATCHES,
@@ -20,6 +21,7 @@ from beowulf.figures.look import (
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 
 def bars(
@@ -28,12 +30,21 @@ def bars(
     title: str,
     value_title: str,
     name_title: str = "",
+    factors: bool = False,
     alt: str = "",
 ) -> Figure:
-    """A bar for each name; with a mapping of mappings, the series side by side for each name."""
+    """A bar for each name; with a mapping of mappings, the series side by side for each name.
+
+    With `factors`, the values say how many times: on a long scale, bars begin at 1, so that half and twice
+    are as long as each other.
+    """
     grouped = any(isinstance(value, Mapping) for value in values.values())
     series = cast("Mapping[str, Mapping[str, float]]", values if grouped else {"": values})
     names = _names(series)
+    all_values = [value for each in series.values() for value in each.values()]
+    if factors and not all(0 < value < float("inf") for value in all_values):
+        raise UsageError("A factor is a number above 0.")
+    begin = 1.0 if factors else 0.0
     with style():
         drawing, axes = paper(height=1.3 + 0.38 * len(names) * max(1.0, 0.62 * len(series)))
         thick = 0.8 / max(len(series), 1)
@@ -41,20 +52,25 @@ def bars(
             places = [place for place, name in enumerate(names) if name in each]
             found = axes.barh(
                 [place + (number - (len(series) - 1) / 2) * thick for place in places],
-                [each[names[place]] for place in places],
+                [each[names[place]] - begin for place in places],
+                left=begin,
                 height=thick * 0.92,
                 color=COLOURS[number % len(COLOURS)],
                 hatch=HATCHES[number % len(HATCHES)],
                 edgecolor="white",
                 label=label,
             )
-            axes.bar_label(found, [number_text(each[names[p]]) for p in places], padding=4)
+            texts = [number_text(_rounded(each[names[p]], factors)) for p in places]
+            axes.bar_label(found, texts, padding=4)
         axes.set_yticks(range(len(names)), names)
-        axes.invert_yaxis()
+        axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
         axes.grid(axis="y", visible=False)
-        axes.margins(x=0.12)
-        if all(value >= 0 for each in series.values() for value in each.values()):
-            axes.set_xlim(0, None if any(any(each.values()) for each in series.values()) else 1)
+        axes.margins(x=0.17 if factors else 0.12)  # for the numbers, of factors on both sides
+        if factors:
+            _line_at_one(axes)
+            long_scale(axes)
+        elif all(value >= 0 for value in all_values):
+            axes.set_xlim(0, None if any(all_values) else 1)
         axes.xaxis.set_major_formatter(number_tick)
         titles(axes, title, value_title, name_title)
         if grouped:
@@ -64,9 +80,17 @@ def bars(
 
 
 def dots(
-    series: Mapping[str, Mapping[str, float]], *, title: str, value_title: str, alt: str = ""
+    series: Mapping[str, Mapping[str, float]],
+    *,
+    title: str,
+    value_title: str,
+    factors: bool = False,
+    alt: str = "",
 ) -> Figure:
-    """A mark for each series on each name's line, by a long scale: where bars of them all would be too many."""
+    """A mark for each series on each name's line, by a long scale: where bars of them all would be too many.
+
+    With `factors`, the values say how many times, and a line stands at 1.
+    """
     names = _names(series)
     with style():
         drawing, axes = paper(height=1.8 + 0.3 * len(names))
@@ -83,11 +107,22 @@ def dots(
             )
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
+        if factors:
+            _line_at_one(axes)
         long_scale(axes)
         titles(axes, title, value_title, "")
         drawing.legend(loc="outside lower center", ncols=4)
     alt = alt or f"Marks of {value_title}. {title}. {_all_said(series)}."
     return Figure(drawing, title, alt, _as_table(series, value_title))
+
+
+def _line_at_one(axes: Axes) -> None:
+    axes.axvline(1, color="#404040", linewidth=1, zorder=1.5)
+
+
+def _rounded(value: float, factor: bool) -> float:
+    """A value as it stands beside its bar: of a factor, three digits say enough."""
+    return float(f"{value:.3g}") if factor else value
 
 
 def _names(series: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -250,6 +250,10 @@ def picture(record: Record) -> Figure:
         }
     value_title = "times as fast as in paper A"
     if len(values) > 1:
-        return figures.dots(values, title="Each node beside paper A's", value_title=value_title)
+        return figures.dots(
+            values, title="Each node beside paper A's", value_title=value_title, factors=True
+        )
     [alone] = values.values()
-    return figures.bars(alone, title="One node beside paper A's", value_title=value_title)
+    return figures.bars(
+        alone, title="One node beside paper A's", value_title=value_title, factors=True
+    )

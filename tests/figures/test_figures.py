@@ -121,6 +121,37 @@ def test_bars_show_their_numbers_and_start_at_zero() -> None:
     assert figures.bars({}, title="Wire", value_title="packets").alt.endswith("Nothing to show.")
 
 
+def test_bars_of_factors_begin_at_one_on_a_logarithmic_axis_and_have_three_digits() -> None:
+    values = {"write": 59.87, "alike": 1.0, "call": 0.1437, "pipe": 0.02544}
+    drawing = figures.bars(values, title="t", value_title="times", factors=True).drawing
+    [axes] = drawing.axes
+    assert axes.get_xscale() == "log"
+    assert {bar.get_x() for bar in axes.patches} == {1}
+    assert [1 + bar.get_width() for bar in axes.patches] == pytest.approx(list(values.values()))
+    assert [text.get_text() for text in axes.texts] == ["59.9", "1", "0.144", "0.0254"]
+    assert [list(line.get_xdata()) for line in axes.lines] == [[1, 1]]
+    drawing.draw_without_rendering()
+    bars = [bar.get_window_extent() for bar in axes.patches]
+    numbers = [text.get_window_extent() for text in axes.texts]
+    assert numbers[0].x0 > bars[0].x1, "what is faster has its number to the right"
+    assert numbers[2].x1 < bars[2].x0, "what is slower, to the left"
+    assert all(axes.bbox.x0 < each.x0 and each.x1 < axes.bbox.x1 for each in numbers)
+    with pytest.raises(UsageError, match="above 0"):
+        figures.bars({"none": 0.0}, title="t", value_title="times", factors=True)
+
+
+def test_many_bars_fill_their_axis() -> None:
+    names = [str(number) for number in range(30)]
+    axes = figures.bars(dict.fromkeys(names, 1.0), title="t", value_title="times").drawing.axes[0]
+    assert axes.get_ylim() == (29.5, -0.5)
+
+
+def test_marks_of_factors_have_a_line_at_one() -> None:
+    series = {"node00": {"read": 8.0}, "node01": {"read": 0.5}}
+    axes = figures.dots(series, title="t", value_title="times", factors=True).drawing.axes[0]
+    assert list(axes.lines[-1].get_xdata()) == [1, 1]
+
+
 def test_a_notebook_gets_the_sentence_and_the_table_escaped(reach: figures.Figure) -> None:
     bundle = reach._repr_mimebundle_()
     page = bundle["text/html"]

@@ -79,6 +79,7 @@ def test_a_node_that_was_not_measured_is_named() -> None:
 def test_the_picture_says_how_many_times_as_fast() -> None:
     shown = a3.picture(made("node00", factors={("node00", "fork proc"): 0.5}))
     assert "fork proc 1.9" in shown.alt or "fork proc 2" in shown.alt
+    assert shown.drawing.axes[0].get_xscale() == "log"
 
 
 def test_the_picture_of_four_nodes_has_room_for_every_row() -> None:
