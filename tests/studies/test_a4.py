@@ -213,6 +213,18 @@ def test_the_picture_says_all_its_figures() -> None:
     assert "7.03 in paper A" in figure.alt
 
 
+def test_what_is_written_beside_the_bars_covers_none_and_says_of_what_it_is() -> None:
+    drawing = draw(made()).drawing
+    drawing.draw_without_rendering()
+    left, right = drawing.axes
+    words = [text.get_text() for text in left.texts]
+    assert words[list(USUAL).index("LU")] == "12 % inside of MPI\n3 × one node's speed"
+    assert len(words) == len(USUAL)
+    bars_end = max(bar.get_window_extent().x1 for bar in left.patches)
+    boxes = [text.get_window_extent() for text in left.texts]
+    assert all(bars_end < box.x0 and box.x1 < right.bbox.x0 for box in boxes)
+
+
 def test_a_record_without_samples_is_a_sentence() -> None:
     empty = Record(study="A4")
     assert set(outcomes(judge(empty)).values()) == {"inconclusive"}
