@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 # So many times the height of the lines themselves is left above and below them for their intervals.
 MOST_ROOM = 0.75
+THIN, LARGER = (
+    0.6,
+    3.0,
+)  # points: lines that do not tell a course, and by how much their marks stand out
 
 
 def matrix(
@@ -102,13 +106,16 @@ def lines(
     y_log: bool = False,
     low: str = "",
     high: str = "",
+    joined: bool = True,
     alt: str = "",
 ) -> Figure:
     """A line of column `y` over `x` for each value of `by`; `low` and `high` shade an interval.
 
     The titles of the axes come from the columns' names, with their units, unless they are given. The
     height of the picture belongs to the lines: an interval that is far wider than they are is cut.
-    With `x_log`, and over a column named `size_...`, the ticks of `x` stand at its values.
+    With `x_log`, and over a column named `size_...`, the ticks of `x` stand at its values. Where values are too
+    far apart to tell the course between them, they are not `joined`: marks and intervals stand out, and thin
+    lines only show which belong together.
     """
     missing = [name for name in (x, y, by, low, high) if name and name not in table]
     if missing:
@@ -125,10 +132,13 @@ def lines(
             each = each.sort_values(x)
             text = f"{label} {by}" if isinstance(label, Real) else str(label)
             # Marks get smaller, so that of lines that cover each other each can be seen.
-            axes.plot(each[x], each[y], label=text, markersize=max(4.0, largest - 0.7 * number))
-            if low and high:
-                colour = COLOURS[number % len(COLOURS)]
+            size, colour = max(4.0, largest - 0.7 * number), COLOURS[number % len(COLOURS)]
+            size, width = (size, None) if joined else (size + LARGER, THIN)
+            axes.plot(each[x], each[y], label=text, markersize=size, linewidth=width)
+            if low and high and joined:
                 axes.fill_between(each[x], each[low], each[high], color=colour, alpha=0.18, lw=0)
+            elif low and high:
+                axes.vlines(each[x], each[low], each[high], color=colour, alpha=0.5, lw=size / 3)
             said.append(_said(text, each, x, y))
         axes.xaxis.set_major_formatter(number_tick)
         if x_log or x.startswith("size_"):
@@ -158,6 +168,7 @@ def over_sizes(
     y_title: str,
     low: str = "low",
     high: str = "high",
+    joined: bool = True,
 ) -> Figure:
     """Lines of column `y`, a median, over the size of a message, with its interval shaded."""
     return lines(
@@ -167,6 +178,7 @@ def over_sizes(
         by,
         low=low,
         high=high,
+        joined=joined,
         x_log=True,
         title=title,
         x_title="message size (bytes)",

@@ -170,4 +170,5 @@ def picture(record: Record) -> Figure:
         "line",
         title="CPU use of a rank that plays ping-pong",
         y_title="CPU use, median with 95 % interval (% of a core)",
+        joined=False,  # from 1 byte to 16 KiB, who knows where it falls?
     )

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
 from beowulf import figures
 from beowulf.errors import LabError, UsageError
@@ -368,6 +370,24 @@ def test_differences_are_drawn_about_a_line_at_zero() -> None:
 def test_marks_that_lie_on_each_other_differ_in_size() -> None:
     sizes = [line.get_markersize() for line in noisy(25).drawing.axes[0].lines]
     assert sizes[0] > sizes[1]
+
+
+def test_values_that_tell_no_course_are_marks_with_their_own_intervals() -> None:
+    rows = [(1, 20.0, 18.0, 22.0), (16_384, 5.0, 4.0, 6.0), (262_144, 4.0, 3.0, 9.0)]
+    table = pd.DataFrame(rows, columns=["size_bytes", "cpu_percent", "low", "high"])
+
+    def drawn(joined: bool) -> Axes:
+        return figures.over_sizes(
+            table, "cpu_percent", title="t", y_title="CPU use (%)", joined=joined
+        ).drawing.axes[0]
+
+    line, marks = drawn(True).lines[0], drawn(False).lines[0]
+    assert marks.get_linewidth() < line.get_linewidth() / 2
+    assert marks.get_markersize() > line.get_markersize()
+    [spans] = drawn(False).collections
+    assert isinstance(spans, LineCollection), "nothing is shaded between the sizes"
+    ends = [(low[1], high[1]) for low, high in spans.get_segments()]
+    assert ends == [(18, 22), (4, 6), (3, 9)]
 
 
 @pytest.mark.parametrize(
