@@ -66,3 +66,12 @@ def test_e1_a_step_at_another_place_contradicts_and_none_is_inconclusive() -> No
     assert made.outcomes(elsewhere)["eager-step"] == "contradicted"
     none = e1_latency_model.claims(e1(step_us=0.0))
     assert made.outcomes(none)["eager-step"] == "inconclusive"
+
+
+def test_e1_draws_the_empty_message_at_zero_and_says_what_it_draws() -> None:
+    figure = e1_latency_model.picture(e1())
+    axes = figure.drawing.axes[0]
+    assert figure.table["size_bytes"].min() == 0
+    assert axes.get_xticks()[0] == 0
+    assert axes.get_ylabel() == "half round trip minus the line\n(% of the line)"
+    assert axes.get_title(loc="left").startswith("Time minus the line: alpha 20.")
