@@ -10,7 +10,7 @@ from beowulf.errors import LabError
 from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
 
-MEND = "Close what else runs on this machine and measure again, without --quick if it was given."
+MEND = "Close what else runs on this machine and measure again"
 
 
 def verdict(
@@ -21,18 +21,36 @@ def verdict(
     evidence: str,
     *,
     advice: str = "",
+    but: str = "",
     numbers: Mapping[str, Any] | None = None,
     trouble: Sequence[str] = (),
 ) -> Verdict:
-    """The Verdict on a claim; with `trouble` (of quality.py) it is inconclusive, whatever was seen."""
-    if trouble:
-        seen = f"{evidence}, but " if evidence else ""
-        outcome, evidence, advice = "inconclusive", f"{seen}{'; '.join(trouble)}", MEND
+    """The Verdict on a claim; with `but` or `trouble` it is inconclusive, whatever was seen.
+
+    `trouble` is what quality.py says of the circumstances: to measure again may help. `but` is a reason that lies
+    in the cluster or in the way of measuring and is there the next time, too: only its own `advice` helps.
+    """
+    reasons = [*([but] if but else []), *trouble]
+    if reasons:
+        seen = f"{evidence}; but " if evidence else ""
+        outcome, evidence = "inconclusive", f"{seen}{_joined(reasons)}"
+        advice = advice if but else again(record)
     if outcome == "inconclusive" and not advice:
-        advice = MEND
+        advice = again(record)
     return Verdict(
         record.study, claim, says, outcome, evidence, advice, dict(numbers or {}), [record.digest]
     )
+
+
+def again(record: Record) -> str:
+    """The advice to measure again, and without --quick where the Record was measured with it."""
+    return f"{MEND}, without --quick." if record.sweep.get("quick") else f"{MEND}."
+
+
+def _joined(reasons: Sequence[str]) -> str:
+    # They have commas of their own.
+    *most, last = reasons
+    return f"{'; '.join(most)}; and {last}" if most else last
 
 
 def unjudged(record: Record, claims: Mapping[str, str], trouble: Sequence[str]) -> list[Verdict]:

@@ -90,10 +90,9 @@ def _default(record: Record, bad: list[str]) -> Verdict:
     mean, deviation = float(np.mean(samples)), float(np.std(samples))
     seen = f"{size:,} bytes: mean {mean:.1f} us, deviation {deviation:.1f} us, n {len(samples)}"
     outcome: Outcome = "holds" if abs(mean / PAPER_US - 1) <= ABOUT else "contradicted"
-    advice = ""
+    advice, but = "", ""
     if record.cluster.get("kind") in NO_CARD:
-        outcome = "inconclusive"
-        seen += "; but on this kind of cluster no message meets a network card or its interrupts"
+        but = "on this kind of cluster no message meets a network card or its interrupts"
         advice = "Measure on virtual machines or on real PCs."
     return verdict(
         record,
@@ -102,6 +101,7 @@ def _default(record: Record, bad: list[str]) -> Verdict:
         outcome,
         seen,
         advice=advice,
+        but=but,
         numbers={"mean_us": mean, "deviation_us": deviation},
         trouble=bad,
     )

@@ -145,12 +145,11 @@ def _alike(record: Record, bad: list[str]) -> Verdict:
     slow, fast = min(min(each) for each in found), max(max(each) for each in found)
     seen = f"the slowest rank has {slow:.3g} Gflop/s in DGEMM, the fastest {fast:.3g}"
     outcome: Outcome = "holds" if slow > 0 and fast / slow <= ALIKE else "contradicted"
-    advice = ""
+    advice, but = "", ""
     if outcome == "contradicted" and any(
         p.facts.get("crowded") for p in record.select(suite="hpcc")
     ):
-        outcome = "inconclusive"
-        seen += "; but the ranks outnumber the cores, and some waited for one"
+        but = "the ranks outnumber the cores, and some waited for one"
         advice = (
             "Measure on nodes with a core each; `beowulf node-bench --all` asks them one by one."
         )
@@ -161,6 +160,7 @@ def _alike(record: Record, bad: list[str]) -> Verdict:
         outcome,
         seen,
         advice=advice,
+        but=but,
         numbers={"slowest": slow, "fastest": fast},
         trouble=bad,
     )

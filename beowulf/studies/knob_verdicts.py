@@ -166,17 +166,16 @@ def _together(record: Record, bad: Sequence[str]) -> Verdict:
         outcome = "holds"
     elif found.percent.high < low or found.percent.low > high:
         outcome = "contradicted"
-    advice = ""
+    advice, but = "", ""
     if record.cluster.get("kind") in NO_CARD:
-        outcome = "inconclusive"
-        seen += (
-            "; but the share follows from how much moderation is put in, and from the 20 us of card, cable"
+        but = (
+            "the share follows from how much moderation is put in, and from the 20 us of card, cable"
             " and switch below it, which this kind of cluster does not have"
         )
         advice = ON_PCS
     numbers = {"percent": found.percent.median, "paper_percent": paper}
     return verdict(
-        record, name, FAR_LOWER, outcome, seen, advice=advice, numbers=numbers, trouble=bad
+        record, name, FAR_LOWER, outcome, seen, advice=advice, but=but, numbers=numbers, trouble=bad
     )
 
 
@@ -187,10 +186,10 @@ def _deviation(record: Record, bad: Sequence[str]) -> Verdict:
     left = found.after.deviation / found.before.deviation if found.before.deviation else 1.0
     low, high = HALVED
     outcome: Outcome = "holds" if low <= left <= high else "contradicted"
-    advice = ""
+    advice, but = "", ""
     if record.cluster.get("kind") in NO_CARD:
-        outcome = "inconclusive"
-        advice = f"What disturbs a local cluster is the rest of this machine. {ON_PCS}"
+        but = "what disturbs a local cluster is the rest of its machine"
+        advice = ON_PCS
     return verdict(
         record,
         "deviation-halved",
@@ -198,6 +197,7 @@ def _deviation(record: Record, bad: Sequence[str]) -> Verdict:
         outcome,
         f"from {found.before.deviation:.2f} to {found.after.deviation:.2f} us, {left:.2f} times",
         advice=advice,
+        but=but,
         numbers={"times": left},
         trouble=bad,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beowulf.measure.judgement import MEND, rising, unjudged
+from beowulf.measure.judgement import again, rising, unjudged, verdict
 from beowulf.record import Record
 
 
@@ -25,8 +25,41 @@ def test_what_rises_lies_above_what_came_before(
 
 
 def test_claims_with_nothing_to_look_at_are_inconclusive_and_say_what_helps() -> None:
-    found = unjudged(Record(study="A7"), {"one": "First", "two": "Second"}, ["there is nothing"])
+    record = Record(study="A7")
+    found = unjudged(record, {"one": "First", "two": "Second"}, ["there is nothing"])
     assert [(each.claim, each.says) for each in found] == [("one", "First"), ("two", "Second")]
     assert {each.outcome for each in found} == {"inconclusive"}
     assert {each.evidence for each in found} == {"there is nothing"}
-    assert {each.advice for each in found} == {MEND}
+    assert {each.advice for each in found} == {again(record)}
+
+
+@pytest.mark.parametrize(("sweep", "named"), [({"quick": True}, True), ({"quick": False}, False)])
+def test_quick_is_named_only_to_whom_measured_with_it(sweep: dict[str, bool], named: bool) -> None:
+    record = Record(study="A7", sweep=sweep)
+    busy = verdict(record, "one", "First", "holds", "10 us", trouble=["the load was 9.0"])
+    open_ = verdict(record, "one", "First", "inconclusive", "the intervals touch")
+    assert busy.advice == open_.advice
+    assert "measure again" in busy.advice
+    assert ("--quick" in busy.advice) is named
+
+
+def test_several_reasons_stand_behind_one_but() -> None:
+    record, busy = Record(study="E2"), ["the load was 9.0", "before the start, programs waited"]
+    found = verdict(
+        record, "one", "First", "holds", "10 us", but="no card", advice="Take PCs.", trouble=busy
+    )
+    assert found.evidence == (
+        "10 us; but no card; the load was 9.0; and before the start, programs waited"
+    )
+    alone = verdict(record, "one", "First", "holds", "10 us", trouble=busy[:1])
+    assert alone.evidence == "10 us; but the load was 9.0"
+    assert verdict(record, "one", "First", "holds", "", trouble=busy[:1]).evidence == busy[0]
+
+
+def test_to_measure_again_is_no_advice_where_the_reason_stays() -> None:
+    record, busy = Record(study="E4", sweep={"quick": True}), ["the load was 9.0"]
+    for trouble in ([], busy):
+        found = verdict(
+            record, "one", "First", "holds", "", but="no card", advice="Take PCs.", trouble=trouble
+        )
+        assert (found.outcome, found.advice) == ("inconclusive", "Take PCs.")
