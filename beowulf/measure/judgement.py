@@ -47,6 +47,16 @@ def again(record: Record) -> str:
     return f"{MEND}, without --quick." if record.sweep.get("quick") else f"{MEND}."
 
 
+def narrower(record: Record) -> str:
+    """The advice where an interval is too wide: more launches, unless the Record has as many as there are."""
+    if record.sweep.get("quick"):
+        return (
+            "More launches make the interval narrower: measure without --quick, on a machine that"
+            " is left alone."
+        )
+    return "The interval is narrower on a machine that is left alone: measure there."
+
+
 def _joined(reasons: Sequence[str]) -> str:
     # They have commas of their own.
     *most, last = reasons

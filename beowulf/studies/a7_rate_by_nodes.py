@@ -134,10 +134,16 @@ def _rises(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
         RISES,
         outcome,
         evidence,
-        advice="Measure larger messages: without --quick the sweep is longer." if still else "",
+        advice=_larger(record) if still else "",
         numbers={"saturation_bytes": sizes},
         trouble=bad,
     )
+
+
+def _larger(record: Record) -> str:
+    if record.sweep.get("quick"):
+        return "Measure larger messages: without --quick the sweep is longer."
+    return "Measure larger messages: the study's `measure()` takes the `sizes` that it is given."
 
 
 def _alike(record: Record, bad: list[str]) -> Verdict:

@@ -13,7 +13,7 @@ from pathlib import Path
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, unjudged, verdict
+from beowulf.measure.judgement import narrower, need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
@@ -37,7 +37,6 @@ PING_BYTES, PING_PASSES = 8, 10
 
 SOME = "Tuning the latency makes a kernel that talks much faster"
 LIMIT = "The ping-pong gains more than any kernel: it is the limit of what one can get"
-ADVICE = "More launches make the intervals narrower: measure without --quick, on a quiet machine."
 
 
 def measure(
@@ -108,7 +107,7 @@ def _gains(record: Record, name: str, ratio: Ratio | None, bad: list[str]) -> Ve
     claim, says = f"{name.lower()}-gains", f"{SOME}: {name}"
     if ratio is None:
         seen = f"{name} was not measured {FEWEST_PAIRS} times in both states"
-        return verdict(record, claim, says, "inconclusive", seen, advice=ADVICE)
+        return verdict(record, claim, says, "inconclusive", seen, advice=narrower(record))
     outcome: Outcome = "holds" if ratio.high < 1 else "inconclusive"
     if ratio.low > 1:
         outcome = "contradicted"
@@ -118,7 +117,7 @@ def _gains(record: Record, name: str, ratio: Ratio | None, bad: list[str]) -> Ve
         says,
         outcome,
         f"its time changes by {_text(ratio)} when the testbed's state is taken away",
-        advice=ADVICE if outcome == "inconclusive" else "",
+        advice=narrower(record) if outcome == "inconclusive" else "",
         numbers={"times": ratio.median},
         trouble=bad,
     )
@@ -129,7 +128,8 @@ def _limit(record: Record, known: dict[str, Ratio], bad: list[str]) -> Verdict:
     kernels = {name: ratio for name, ratio in known.items() if name in KERNELS}
     if not ping or not kernels:
         seen = "the ping-pong or the kernels were not measured in both states"
-        return verdict(record, "synthetic-is-the-limit", LIMIT, "inconclusive", seen, advice=ADVICE)
+        advice = narrower(record)
+        return verdict(record, "synthetic-is-the-limit", LIMIT, "inconclusive", seen, advice=advice)
     most = min(kernels, key=lambda name: kernels[name].median)
     outcome: Outcome = "inconclusive"
     if all(ratio.low > ping.high for ratio in kernels.values()):
@@ -142,7 +142,7 @@ def _limit(record: Record, known: dict[str, Ratio], bad: list[str]) -> Verdict:
         LIMIT,
         outcome,
         f"the ping-pong changes by {_text(ping)}, {most}, which gains most, by {_text(kernels[most])}",
-        advice=ADVICE if outcome == "inconclusive" else "",
+        advice=narrower(record) if outcome == "inconclusive" else "",
         numbers={name: ratio.median for name, ratio in known.items()},
         trouble=bad,
     )

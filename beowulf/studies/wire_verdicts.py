@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError
 from beowulf.measure import quality
-from beowulf.measure.judgement import together, verdict
+from beowulf.measure.judgement import narrower, together, verdict
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Ratio, Summary, ratio, summary
 from beowulf.record import Record
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 FEWEST_LAUNCHES = 5  # the range of 5 holds the median with 94 %
 RATE_MATTERS = 0.05  # a rate that changes by less is not called another one
 POINTS_MATTER = 1.0  # of 100; the paper calls shares alike that are 0.6 points apart
-MORE = "More launches make the interval narrower: measure without --quick, on a machine that is left alone."
 
 # What one measurement looks like: {"protocol": …, "message_bytes": …, "overlap_bytes": …}
 Place = Mapping[str, Any]
@@ -167,7 +166,7 @@ def _judged(
     bad: Sequence[str],
 ) -> Verdict:
     outcome = together(list(outcomes.values()))
-    advice = MORE if outcome == "inconclusive" else ""
+    advice = narrower(record) if outcome == "inconclusive" else ""
     numbers = {
         f"{name}, {part}": getattr(each, part)
         for name, each in found.items()

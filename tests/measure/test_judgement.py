@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beowulf.measure.judgement import again, rising, unjudged, verdict
+from beowulf.measure.judgement import again, narrower, rising, unjudged, verdict
 from beowulf.record import Record
 
 
@@ -41,6 +41,7 @@ def test_quick_is_named_only_to_whom_measured_with_it(sweep: dict[str, bool], na
     assert busy.advice == open_.advice
     assert "measure again" in busy.advice
     assert ("--quick" in busy.advice) is named
+    assert ("--quick" in narrower(record)) is named
 
 
 def test_several_reasons_stand_behind_one_but() -> None:
