@@ -9,6 +9,7 @@ from autograder.gold.measured import LABEL, NODES, WHEN
 from beowulf import papers
 from beowulf.exercises import odd_node, own_rows
 from beowulf.record import Point, Record
+from beowulf.studies.node_comparison import OVER_IP
 from beowulf.studies.node_rows import PROGRAMS, RESULT
 
 SLUG = "02-node-benchmarks"
@@ -102,10 +103,10 @@ def nodes(
     return record(points, *names, **changes)
 
 
-def odd(*slow: str, rows: Iterable[str] = odd_node.OVER_IP) -> Record:
+def odd(*slow: str, rows: Iterable[str] = OVER_IP) -> Record:
     """Four nodes, of which the `slow` ones need five times as long in these rows."""
     times = {(node, name): 5.0 for node in slow for name in rows}
-    only = ("null call", "pipe", "mem read", *odd_node.OVER_IP)
+    only = ("null call", "pipe", "mem read", *OVER_IP)
     return nodes(*NODES, times=times, only=only, variant=odd_node.VARIANT)
 
 

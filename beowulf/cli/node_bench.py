@@ -86,7 +86,7 @@ def plain(record: Record, path: Path, verdicts: Any) -> dict[str, Any]:
     """The tables as JSON knows them: None where there is no figure."""
     from dataclasses import asdict
 
-    from beowulf.studies.node_comparison import compared, neighbours, odd_nodes
+    from beowulf.studies.node_comparison import compared, neighbours, odd_nodes, off_rows
 
     return {
         "record": str(path),
@@ -95,7 +95,8 @@ def plain(record: Record, path: Path, verdicts: Any) -> dict[str, Any]:
         "rows": _lines(compared(record)),
         "beside": _lines(neighbours(record)),
         "tools": record.sweep.get("beside", {}),
-        "odd": [asdict(each) for each in odd_nodes(record)],
+        "odd": list(odd_nodes(record)),
+        "off": [asdict(each) for each in off_rows(record)],
         "warnings": record.warnings,
         "verdicts": [verdict.as_plain() for verdict in verdicts],
     }

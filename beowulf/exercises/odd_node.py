@@ -21,6 +21,7 @@ from beowulf.learner import learner
 from beowulf.measure.session import Session
 from beowulf.record import Point, Record
 from beowulf.studies import a3_node_benchmarks as a3
+from beowulf.studies.node_comparison import slow_over_ip
 from beowulf.studies.node_rows import RESULT, rows
 
 if TYPE_CHECKING:
@@ -38,9 +39,7 @@ CHOSEN = {
     "latencies": "pipe,AF UNIX,UDP,RPC/UDP,TCP,RPC/TCP",
     "bandwidths": "pipe,AF UNIX,mem read",
 }
-OVER_IP = ("UDP", "RPC/UDP", "TCP", "RPC/TCP")
 ROUNDS = 3  # at most: on a busy machine the best of one round may not be good enough
-ODD_RATIO = 1.5  # of a row's best time to the middle of all nodes
 
 
 def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
@@ -157,13 +156,8 @@ def table(record: Record) -> pd.DataFrame:
 
 def odd(record: Record) -> str:
     """The node that is slower than the middle of all in every row that goes through IP; LabError if that is not one."""
-    nodes = [str(node) for node in record.sweep["nodes"]]
-    best = {node: rows(record, node) for node in nodes}
-    slow = set(nodes)
-    for name in OVER_IP:
-        times = {node: best[node][name].best for node in nodes}
-        middle = sorted(times.values())[(len(times) - 1) // 2]
-        slow &= {node for node, time in times.items() if time > ODD_RATIO * middle}
+    slow = slow_over_ip(record)
     if len(slow) != 1:
         raise LabError("The Record does not show one odd node.", "Measure again.")
-    return slow.pop()
+    [node] = slow
+    return node

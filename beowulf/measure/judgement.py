@@ -63,10 +63,17 @@ def _joined(reasons: Sequence[str]) -> str:
     return f"{'; '.join(most)}; and {last}" if most else last
 
 
-def unjudged(record: Record, claims: Mapping[str, str], trouble: Sequence[str]) -> list[Verdict]:
+def unjudged(
+    record: Record,
+    claims: Mapping[str, str],
+    trouble: Sequence[str],
+    *,
+    but: str = "",
+    advice: str = "",
+) -> list[Verdict]:
     """An inconclusive Verdict on each claim (its name: what it says), where there is nothing to look at."""
     return [
-        verdict(record, name, says, "inconclusive", "", trouble=trouble)
+        verdict(record, name, says, "inconclusive", "", but=but, advice=advice, trouble=trouble)
         for name, says in claims.items()
     ]
 

@@ -21,7 +21,15 @@ from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.session import Session
 from beowulf.record import Point, Record
 from beowulf.studies import Progress, no_progress
-from beowulf.studies.node_comparison import ODD, odd_nodes, shared_rows
+from beowulf.studies.node_comparison import (
+    OFF,
+    SEVERAL,
+    WAKING,
+    Off,
+    odd_nodes,
+    off_rows,
+    shared_rows,
+)
 from beowulf.studies.node_neighbours import beside, found
 from beowulf.studies.node_rows import PROGRAMS, RESULT, Row, beside_paper_a, rows, times_faster
 from beowulf.verdict import Outcome, Verdict
@@ -178,10 +186,11 @@ def claims(record: Record) -> list[Verdict]:
     """What the order of the printed figures says, and whether the nodes are alike."""
     need_study(record, ID)
     bad = trouble(record)
-    if record.sweep.get("disturbed"):
-        bad.append("nodes that share the cores of one machine ran at the same time")
     if NO_SAMPLES in bad:
         return unjudged(record, CLAIMS, bad)
+    if record.sweep.get("disturbed"):
+        why = "nodes that share the cores of one machine ran at the same time"
+        return unjudged(record, CLAIMS, bad, but=why, advice="Measure again without `--together`.")
     first = rows(record, record.sweep["nodes"][0])
     levels = [row.name for row in first.values() if row.program == "memory"]
     return [
@@ -213,7 +222,7 @@ def _carried(record: Record, found: dict[str, Row], bad: list[str]) -> Verdict:
 
 
 def _alike(record: Record, bad: list[str]) -> Verdict:
-    """Whether no node leaves the middle of all nodes in any row."""
+    """Whether no node is odd; of single rows it only says so."""
     if len(record.sweep["nodes"]) < 2:
         return verdict(
             record,
@@ -223,15 +232,32 @@ def _alike(record: Record, bad: list[str]) -> Verdict:
             "one node was measured",
             advice="Measure all nodes (`beowulf node-bench --all`), and look for the odd one out.",
         )
-    odd = odd_nodes(record)
+    odd, off = odd_nodes(record), off_rows(record)
+    numbers = {"odd": len(odd), "off": len(off)}
+    evidence = _odd(odd, len(record.sweep["nodes"])) if odd else _single(record, off)
     outcome: Outcome = "contradicted" if odd else "holds"
-    said = ", ".join(str(each) for each in odd[:MOST_TOLD])
-    said += f" and {len(odd) - MOST_TOLD} more" if len(odd) > MOST_TOLD else ""
-    alike = f"{len(shared_rows(record))} rows agree within {ODD:.0%}"
-    evidence = f"the odd one out: {said}" if odd else alike
-    return verdict(
-        record, "nodes-alike", ALIKE, outcome, evidence, numbers={"odd": len(odd)}, trouble=bad
-    )
+    return verdict(record, "nodes-alike", ALIKE, outcome, evidence, numbers=numbers, trouble=bad)
+
+
+def _odd(odd: Mapping[str, Sequence[Off]], nodes: int) -> str:
+    each = [f"{node} in {len(off)} rows: {_some(list(map(str, off)))}" for node, off in odd.items()]
+    if len(odd) == 1:
+        return f"the odd one out is {each[0]}"
+    nobody = "; of two nobody can say which is the odd one" if nodes == 2 else ""
+    return f"unlike the others are {'; '.join(each)}{nobody}"
+
+
+def _single(record: Record, off: Sequence[Off]) -> str:
+    if off:
+        single = _some([f"{each.node} in {each}" for each in off])
+        return f"no node is off in {SEVERAL} rows, so none is odd; single rows differ: {single}"
+    compared = [name for name in shared_rows(record) if name not in WAKING]
+    return f"no node is odd: {len(compared)} rows agree within {OFF:.0%}"
+
+
+def _some(said: Sequence[str]) -> str:
+    more = len(said) - MOST_TOLD
+    return ", ".join(said[:MOST_TOLD]) + (f" and {more} more" if more > 0 else "")
 
 
 def picture(record: Record) -> Figure:

@@ -223,7 +223,8 @@ def _steps(record: Record, bad: list[str]) -> Verdict:
         outcome,
         "; ".join(said),
         advice="The step is small beside the time of a long message: measure on a quiet machine"
-        f"{' and without --quick' if record.sweep.get('quick') else ''}; study D2 finds the same limit where a rank works meanwhile."
+        f"{' and without --quick' if record.sweep.get('quick') else ''}; study D2 finds the same"
+        " limit where a rank works meanwhile."
         if outcome == "inconclusive"
         else "",
         numbers=numbers,

@@ -11,27 +11,38 @@ import numpy as np
 from beowulf.measure.statistics import ratio
 from beowulf.record import Record
 from beowulf.studies.node_neighbours import BESIDE, TOOL
-from beowulf.studies.node_rows import beside_paper_a, rows, times_faster
+from beowulf.studies.node_rows import STREAMS, beside_paper_a, label, rows, times_faster
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ODD = 0.1  # a node is the odd one out where it is so much faster or slower than the middle of all
+OFF = (
+    0.1  # a row is off on a node where it is so much faster or slower than the middle of all nodes
+)
+SEVERAL = (
+    3  # a node that is off in so many rows is odd; in one or two, something disturbed it there
+)
+# In these rows two processes wake each other. The time depends on whether the kernel has them on the same core or on
+# two, which is drawn anew in each run: a node that is off there need not be odd.
+WAKING = (
+    *("context switch", "pipe", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP"),
+    *(label("bandwidths", name) for name in STREAMS),
+)
+# But one whose round trips all take so much longer where they go through IP has a slow way through IP.
+OVER_IP = ("UDP", "RPC/UDP", "TCP", "RPC/TCP")
+SLOW_OVER_IP = 1.5  # of a row's best time to the middle of all nodes
 
 
 @dataclass(frozen=True)
-class Odd:
-    """A node that leaves the middle of all nodes in a row by more than ODD, with its whole interval.
-
-    Of two nodes that differ nobody can say which is the odd one: then both are.
-    """
+class Off:
+    """A row in which a node leaves the middle of all nodes by more than OFF, at its best and with its interval."""
 
     node: str
     row: str
-    ratio: float  # its median to the middle of all nodes
+    ratio: float  # its best to the middle of the best of all nodes
 
     def __str__(self) -> str:
-        return f"{self.node} in {self.row} ({self.ratio:.2f} times the middle)"
+        return f"{self.row} ({self.ratio:.2f} times the middle)"
 
 
 def compared(record: Record) -> pd.DataFrame:
@@ -59,16 +70,55 @@ def shared_rows(record: Record) -> list[str]:
     return [name for name in found[0] if all(name in each for each in found)]
 
 
-def odd_nodes(record: Record) -> list[Odd]:
-    """Each node that is not like the others in a row, in the order of the rows; empty when all are alike."""
+def off_rows(record: Record) -> list[Off]:
+    """Where a node is not like the others, in the order of the rows; rows of WAKING are left out.
+
+    A node that had to wait for a core has a bad median, and one that was lucky once has a good best: both have to be
+    off.
+    """
     found = {node: rows(record, node) for node in record.sweep["nodes"]}
-    odd = []
+    off = []
     for name in shared_rows(record):
+        if name in WAKING:
+            continue
         middle = median(each[name].median for each in found.values())
+        best = median(each[name].best for each in found.values())
         for node, each in found.items():
-            row = each[name]
-            if row.low > middle * (1 + ODD) or row.high < middle * (1 - ODD):
-                odd.append(Odd(node, name, row.median / middle))
+            row, ratio = each[name], each[name].best / best
+            slow = row.low > middle * (1 + OFF) and ratio > 1 + OFF
+            fast = row.high < middle * (1 - OFF) and ratio < 1 - OFF
+            if slow or fast:
+                off.append(Off(node, name, ratio))
+    return off
+
+
+def slow_over_ip(record: Record) -> dict[str, list[Off]]:
+    """The nodes whose best is SLOW_OVER_IP in all rows that go through IP, and these rows."""
+    found = {str(node): rows(record, node) for node in record.sweep["nodes"]}
+    if any(name not in each for each in found.values() for name in OVER_IP):
+        return {}
+    slow: dict[str, list[Off]] = {node: [] for node in found}
+    for name in OVER_IP:
+        times = sorted(each[name].best for each in found.values())
+        middle = times[(len(times) - 1) // 2]
+        for node, each in found.items():
+            if each[name].best > SLOW_OVER_IP * middle:
+                slow[node].append(Off(node, name, each[name].best / middle))
+    return {node: rows_ for node, rows_ in slow.items() if len(rows_) == len(OVER_IP)}
+
+
+def odd_nodes(record: Record) -> dict[str, list[Off]]:
+    """The nodes that are odd, each with the rows that say so: several, or all that go through IP.
+
+    Of two nodes that differ nobody can say which is the odd one: then both are.
+    """
+    off, over_ip = off_rows(record), slow_over_ip(record)
+    odd = {}
+    for node in record.sweep["nodes"]:
+        alone = [each for each in off if each.node == node]
+        said = [*(alone if len(alone) >= SEVERAL else []), *over_ip.get(node, [])]
+        if said:
+            odd[node] = said
     return odd
 
 

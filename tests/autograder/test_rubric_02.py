@@ -19,8 +19,9 @@ from autograder.gold.lab_02 import (
     own,
     records,
 )
-from beowulf.exercises import odd_node, own_rows
+from beowulf.exercises import own_rows
 from beowulf.record import Point, Record
+from beowulf.studies.node_comparison import OVER_IP
 from beowulf.studies.node_rows import RESULT
 
 LAB = Marked(lab_02)
@@ -129,7 +130,7 @@ def test_a_record_without_one_odd_node_decides_nothing(kept: Record) -> None:
 
 
 def test_a_node_that_is_odd_in_other_rows_too_is_still_the_one() -> None:
-    kept = odd("node02", rows=(*odd_node.OVER_IP, "pipe"))
+    kept = odd("node02", rows=(*OVER_IP, "pipe"))
     assert one("odd-node", instead(kept)).points == 2
 
 

@@ -12,6 +12,7 @@ from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.exercises import load_times, odd_node
 from beowulf.record import Point, Record
+from beowulf.studies.node_comparison import OVER_IP
 from beowulf.studies.node_rows import RESULT
 
 LEVELS = [(4, 1.0), (8, 1.0), (16, 4.0), (32, 4.0), (64, 90.0)]
@@ -45,7 +46,7 @@ def test_the_odd_node_is_the_one_that_was_made_so_and_is_mended_afterwards(
     assert tables(cluster) == before
     assert (record.study, record.variant, record.complete) == ("A3", "odd", True)
     shown = odd_node.table(record)
-    assert set(odd_node.OVER_IP) < set(shown["row"])
+    assert set(OVER_IP) < set(shown["row"])
     assert {"null call", "pipe", "pipe bandwidth", "mem read"} < set(shown["row"])
     assert list(shown.columns) == ["row", "unit", *cluster.nodes]
     again = odd_node.measure(RecordedCluster(tmp_path))

@@ -14,8 +14,16 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
 from beowulf.studies import a3_node_benchmarks as a3
-from beowulf.studies.node_comparison import Odd, compared, neighbours, odd_nodes
+from beowulf.studies.node_comparison import (
+    OVER_IP,
+    Off,
+    compared,
+    neighbours,
+    odd_nodes,
+    off_rows,
+)
 from beowulf.studies.node_rows import beside_paper_a, rows
+from beowulf.verdict import Verdict
 
 
 def outcomes(record: Record) -> dict[str, str]:
@@ -50,12 +58,66 @@ def test_a_row_that_is_out_of_order_contradicts_its_claim_alone(
     assert [name for name, outcome in found.items() if outcome == "contradicted"] == [claim]
 
 
-def test_the_odd_node_is_named_with_its_row() -> None:
-    record = made("node00", "node01", "node02", "node03", factors={("node02", "mem read"): 1.5})
-    found = {verdict.claim: verdict for verdict in a3.claims(record)}["nodes-alike"]
+FOUR = ("node00", "node01", "node02", "node03")
+MEMORY = ("file reread", "Mmap reread", "Bcopy (libc)", "Bcopy (hand)", "mem read", "mem write")
+
+
+def alike(record: Record) -> Verdict:
+    return next(verdict for verdict in a3.claims(record) if verdict.claim == "nodes-alike")
+
+
+def test_a_node_that_is_off_in_several_rows_is_the_odd_one_and_named_with_them() -> None:
+    found = alike(made(*FOUR, factors={("node02", row): 1.5 for row in MEMORY}))
     assert found.outcome == "contradicted"
-    assert "node02 in mem read (0.67 times the middle)" in found.evidence
+    assert found.evidence.startswith(
+        "the odd one out is node02 in 6 rows: file reread (0.67 times the middle)"
+    )
+    assert "and 1 more" in found.evidence
+    assert not [node for node in FOUR if node in found.evidence.replace("node02", "")]
     assert found.numbers["odd"] == 1
+
+
+def test_a_node_that_is_slow_in_all_is_odd() -> None:
+    slow = [row for program in printed().values() for row in program]
+    found = odd_nodes(made(*FOUR, factors={("node01", row): 1.3 for row in slow}))
+    assert list(found) == ["node01"]
+
+
+def test_single_rows_differ_and_no_node_is_odd() -> None:
+    factors = {("node00", "stat"): 1.27, ("node03", "stat"): 0.5, ("node03", "mem read"): 1.5}
+    found = alike(made(*FOUR, factors=factors))
+    assert (found.outcome, found.numbers) == ("holds", {"odd": 0, "off": 3})
+    assert "none is odd; single rows differ: node00 in stat (1.27 times" in found.evidence
+    assert "odd one out" not in found.evidence
+
+
+def test_rows_in_which_one_process_wakes_another_are_no_sign() -> None:
+    factors = {("node00", "pipe"): 1.88, ("node01", "pipe"): 0.2, ("node02", "pipe"): 0.19}
+    factors |= {("node03", row): 3.0 for row in ("pipe", "AF UNIX", "UDP", "TCP", "RPC/UDP")}
+    record = made(*FOUR, factors=factors)
+    assert off_rows(record) == []
+    assert alike(record).outcome == "holds"
+
+
+def test_a_node_whose_way_through_ip_is_slow_is_odd_all_the_same() -> None:
+    found = alike(made(*FOUR, factors={("node01", row): 5.0 for row in OVER_IP}))
+    assert found.outcome == "contradicted"
+    assert "the odd one out is node01 in 4 rows: UDP (5.00 times the middle)" in found.evidence
+
+
+def test_a_node_that_waited_for_a_core_has_a_good_best_and_is_not_odd() -> None:
+    record = made(*FOUR, factors={("node02", row): 1.5 for row in MEMORY})
+    for point in record.select(node="node02"):
+        if point.at.get("row") in MEMORY:
+            point.samples[0] /= 1.5
+    assert odd_nodes(record) == {}
+
+
+def test_of_two_nodes_that_differ_nobody_knows_which_is_odd() -> None:
+    found = alike(made("node00", "node01", factors={("node01", row): 1.5 for row in MEMORY}))
+    assert found.outcome == "contradicted"
+    assert "unlike the others are node00 in 6 rows" in found.evidence
+    assert found.evidence.endswith("of two nobody can say which is the odd one")
 
 
 def test_one_node_cannot_be_alike() -> None:
@@ -108,18 +170,18 @@ def test_a_row_that_one_node_lacks_is_left_out_of_the_comparison() -> None:
     for point in record.select(node="node01", result="L2 cache"):
         record.points.remove(point)
     assert compared(record).set_index("row")["node01"].isna().sum() == 1
-    assert odd_nodes(record) == []
+    assert off_rows(record) == []
 
 
-def test_all_odd_nodes_are_told_in_the_order_of_the_rows() -> None:
+def test_all_rows_that_are_off_are_told_in_the_order_of_the_rows() -> None:
     factors = {("node01", "mem write"): 2.0, ("node02", "stat"): 3.0}
-    found = odd_nodes(made("node00", "node01", "node02", factors=factors))
+    found = off_rows(made("node00", "node01", "node02", factors=factors))
     assert [(each.node, each.row) for each in found] == [
         ("node02", "stat"),
         ("node01", "mem write"),
     ]
     assert [round(each.ratio, 1) for each in found] == [3.0, 0.5]
-    assert str(Odd("node01", "stat", 1.234)) == "node01 in stat (1.23 times the middle)"
+    assert str(Off("node01", "stat", 1.234)) == "stat (1.23 times the middle)"
 
 
 def test_the_tools_of_others_stand_beside_ours_as_a_ratio_of_pairs() -> None:
@@ -140,6 +202,7 @@ def test_nodes_that_disturbed_each_other_decide_nothing() -> None:
     found = a3.claims(made("node00", "node01", disturbed=True))
     assert {verdict.outcome for verdict in found} == {"inconclusive"}
     assert "ran at the same time" in found[0].evidence
+    assert {verdict.advice for verdict in found} == {"Measure again without `--together`."}
 
 
 # ---- Where it runs ------------------------------------------------------------------------------

@@ -123,7 +123,8 @@ def test_plain_data_are_json_where_there_is_no_figure() -> None:
     record = made("node00", "node01", "node02", factors={("node01", "stat"): 2.0})
     text = json.dumps(node_bench.plain(record, Path("here"), judge(record)), allow_nan=False)
     plain = json.loads(text)
-    assert [(odd["node"], odd["row"]) for odd in plain["odd"]] == [("node01", "stat")]
+    assert [(off["node"], off["row"]) for off in plain["off"]] == [("node01", "stat")]
+    assert plain["odd"] == []
 
 
 # ---- What cannot be measured --------------------------------------------------------------------
