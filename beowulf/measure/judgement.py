@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from beowulf.errors import LabError
+from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
 
@@ -100,6 +102,43 @@ def rising(intervals: Sequence[tuple[float, float]]) -> Outcome:
         return "contradicted"
     touch = any(low <= before_high for (_, before_high), (low, _) in steps)
     return "inconclusive" if touch else "holds"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """At how many of several places two ways take the same time within `margin`, and where that is open."""
+
+    margin: float
+    alike: int  # the whole interval lies within the margin
+    differ: int  # the whole interval lies outside of it
+    undecided: int  # the interval is so wide that both can be
+
+    @classmethod
+    def of(cls, found: Iterable[Ratio], margin: float) -> Agreement:
+        """What these ratios say."""
+        ratios = list(found)
+        alike = sum(each.low >= 1 - margin and each.high <= 1 + margin for each in ratios)
+        differ = sum(each.low > 1 + margin or each.high < 1 - margin for each in ratios)
+        return cls(margin, alike, differ, len(ratios) - alike - differ)
+
+    @property
+    def places(self) -> int:
+        """How many there are."""
+        return self.alike + self.differ + self.undecided
+
+    def outcome(self, mostly: float) -> Outcome:
+        """Whether they agree at this share of the places; open while the undecided ones could turn it."""
+        if self.alike >= mostly * self.places:
+            return "holds"
+        could = self.alike + self.undecided >= mostly * self.places
+        return "inconclusive" if could else "contradicted"
+
+    def __str__(self) -> str:
+        return (
+            f"within {self.margin:.0%} at {self.alike} of {self.places} places, further apart at"
+            f" {self.differ}, undecided at {self.undecided}"
+            + (", where the interval holds both" if self.undecided else "")
+        )
 
 
 def need_study(record: Record, study: str) -> None:

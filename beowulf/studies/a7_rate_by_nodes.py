@@ -15,9 +15,10 @@ import pandas as pd
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, rising, unjudged, verdict
+from beowulf.measure.judgement import Agreement, narrower, need_study, rising, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, Plan, pairs, rates, ratios, sweep
+from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
 from beowulf.measure.wire import payload_mbit_per_s
 from beowulf.record import Record
@@ -147,31 +148,29 @@ def _larger(record: Record) -> str:
 
 
 def _alike(record: Record, bad: list[str]) -> Verdict:
-    differ, all_of, most = 0, 0, (0.0, "")
-    for pattern, ranks in RUNS:
-        if pattern != "pairs":
-            continue
+    found: dict[tuple[int, int], Ratio] = {}
+    for ranks in (ranks for pattern, ranks in RUNS if pattern == "pairs"):
         compared = pairs(
-            record, HALF, "protocol", "nonblocking", "blocking", pattern=pattern, ranks=ranks
+            record, HALF, "protocol", "nonblocking", "blocking", pattern="pairs", ranks=ranks
         )
-        for size, found in ratios(compared).items():
-            all_of += 1
-            # An interval that reaches into what counts as alike does not show a difference.
-            differ += found.low > 1 + ALIKE or found.high < 1 - ALIKE
-            if abs(found.median - 1) >= most[0]:
-                most = (
-                    abs(found.median - 1),
-                    f"{found.median:.2f} times at {size:,} bytes, np {ranks}",
-                )
-    outcome: Outcome = "holds" if all_of - differ >= MOSTLY * all_of else "contradicted"
+        found |= {(size, ranks): each for size, each in ratios(compared).items()}
+    agree = Agreement.of(found.values(), ALIKE)
+    outcome = agree.outcome(MOSTLY)
+    (size, ranks), most = max(found.items(), key=lambda each: abs(each[1].median - 1))
     return verdict(
         record,
         "blocking-alike",
         SAME,
         outcome,
-        f"no difference above {ALIKE:.0%} shows at {all_of - differ} of {all_of} places;"
-        f" the largest median: non-blocking takes {most[1]}",
-        numbers={"alike": all_of - differ, "places": all_of},
+        f"{agree}; the largest median: non-blocking takes {most.median:.2f} times"
+        f" ({most.low:.2f} to {most.high:.2f}) at {size:,} byte{'' if size == 1 else 's'}, np {ranks}",
+        advice=narrower(record) if outcome == "inconclusive" else "",
+        numbers={
+            "alike": agree.alike,
+            "differ": agree.differ,
+            "undecided": agree.undecided,
+            "places": agree.places,
+        },
         trouble=bad,
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, unjudged, verdict
+from beowulf.measure.judgement import Agreement, narrower, need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, Plan, pairs, ratios, sweep
 from beowulf.measure.sweep import PAPER_A_SMALL
@@ -29,6 +29,7 @@ PROTOCOLS = ("blocking", "nonblocking")
 OVERLAP_BYTES = (0, 1024)
 LITTLE = 0.25  # the time of the slowest size is at most so much above the fastest
 ALIKE = 0.1
+MOSTLY = 0.9  # of the sizes
 
 FLAT = "The round-trip time varies little with the size"
 SAME = "Blocking and non-blocking round trips with overlap take nearly the same time"
@@ -87,17 +88,18 @@ def _flat(record: Record, bad: list[str]) -> Verdict:
 def _same(record: Record, bad: list[str]) -> Verdict:
     at = {"overlap_bytes": max(OVERLAP_BYTES)}
     found = ratios(pairs(record, HALF, "protocol", "nonblocking", "blocking", **at))
-    differ = [s for s, r in found.items() if r.low > 1 + ALIKE or r.high < 1 - ALIKE]
-    most = max(found, key=lambda size: abs(found[size].median - 1))
-    outcome: Outcome = "holds" if len(differ) <= 0.1 * len(found) else "contradicted"
+    agree = Agreement.of(found.values(), ALIKE)
+    outcome = agree.outcome(MOSTLY)
+    size, most = max(found.items(), key=lambda each: abs(each[1].median - 1))
     return verdict(
         record,
         "blocking-alike",
         SAME,
         outcome,
-        f"no difference above {ALIKE:.0%} shows at {len(found) - len(differ)} of {len(found)} sizes;"
-        f" the largest median: non-blocking takes {found[most].median:.2f} times at {most:,} bytes",
-        numbers={"sizes": len(found), "differ": len(differ)},
+        f"{agree}; the largest median: non-blocking takes {most.median:.2f} times"
+        f" ({most.low:.2f} to {most.high:.2f}) at {size:,} bytes",
+        advice=narrower(record) if outcome == "inconclusive" else "",
+        numbers={"sizes": agree.places, "differ": agree.differ, "undecided": agree.undecided},
         trouble=bad,
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from beowulf.measure.judgement import again, narrower, rising, unjudged, verdict
+from beowulf.measure.judgement import Agreement, again, narrower, rising, unjudged, verdict
+from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
 
 
@@ -64,3 +65,28 @@ def test_to_measure_again_is_no_advice_where_the_reason_stays() -> None:
             record, "one", "First", "holds", "", but="no card", advice="Take PCs.", trouble=trouble
         )
         assert (found.outcome, found.advice) == ("inconclusive", "Take PCs.")
+
+
+@pytest.mark.parametrize(
+    ("alike", "differ", "undecided", "outcome"),
+    [
+        (9, 0, 1, "holds"),
+        (9, 1, 0, "holds"),
+        (8, 0, 2, "inconclusive"),
+        (0, 0, 10, "inconclusive"),
+        (8, 1, 1, "inconclusive"),
+        (8, 2, 0, "contradicted"),
+        (0, 2, 8, "contradicted"),
+    ],
+)
+def test_places_that_are_undecided_count_for_neither_side(
+    alike: int, differ: int, undecided: int, outcome: str
+) -> None:
+    found = [
+        *[Ratio(1.05, 0.95, 1.08, 12)] * alike,
+        *[Ratio(1.5, 1.2, 1.6, 12)] * differ,
+        *[Ratio(1.0, 0.95, 1.35, 12)] * undecided,
+    ]
+    agree = Agreement.of(found, 0.1)
+    assert (agree.alike, agree.differ, agree.undecided) == (alike, differ, undecided)
+    assert agree.outcome(0.9) == outcome

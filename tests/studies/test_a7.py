@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import made
 import pytest
-from lab_04_records import US_PER_BYTE, a7, message_us
+from lab_04_records import US_PER_BYTE, At, a7, message_us
 
 from beowulf.studies import a7_rate_by_nodes
 
@@ -52,6 +52,28 @@ def test_a7_calls_that_differ_are_not_alike() -> None:
     found = a7_rate_by_nodes.claims(slower)[1]
     assert found.outcome == "contradicted"
     assert "1.50 times" in found.evidence
+
+
+def test_a7_calls_whose_intervals_are_wide_are_not_known_to_be_alike() -> None:
+    wide = a7_rate_by_nodes.claims(a7(n=12, noise=0.3))[1]
+    assert wide.outcome == "inconclusive"
+    undecided, places = wide.numbers["undecided"], wide.numbers["places"]
+    assert undecided > places / 2
+    assert f"undecided at {undecided}" in wide.evidence
+
+
+def test_a7_a_place_of_ten_may_be_undecided() -> None:
+    def at_one_size(at: At) -> float:
+        time = message_us(at["size_bytes"])
+        return time * (1.1 if at["protocol"] == "nonblocking" and at["size_bytes"] == 64 else 1)
+
+    found = a7_rate_by_nodes.claims(a7(at_one_size))[1]
+    assert found.outcome == "holds"
+    assert found.numbers["undecided"] == 2
+    assert (
+        "undecided at 2, where the interval holds both; the largest median: non-blocking takes 1.10"
+        in found.evidence
+    )
 
 
 def test_a7_a_shared_network_gives_more_nodes_no_higher_rate() -> None:
