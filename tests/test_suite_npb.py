@@ -11,6 +11,7 @@ import pytest
 from running import Beowulf
 
 from beowulf import mpi
+from beowulf.cli.npb import warning
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.suites import npb
@@ -122,6 +123,13 @@ def test_all_of_them_run_and_come_as_plain_data(at_cluster: Beowulf) -> None:
     assert all(run["verified"] and run["ranks"] == 1 and run["mops"] > 0 for run in found["runs"])
     assert {run["benchmark"]: run["paper_mops"] for run in found["runs"]}["LU"] == 392.17
     assert "nominal" in found["warning"]
+
+
+@pytest.mark.parametrize(("letter", "told"), [("S", False), ("W", True), ("A", False)])
+def test_the_other_sizes_of_npb_2_3_are_told_of_class_w_alone(letter: str, told: bool) -> None:
+    runs = [cast("npb.Run", SimpleNamespace(letter=letter))]
+    assert ("Paper A ran NPB 2.3" in warning(runs)) is told
+    assert warning(runs).endswith(".")
 
 
 @pytest.mark.cluster
