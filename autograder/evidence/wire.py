@@ -48,7 +48,7 @@ def _faster(record: Record) -> Finding | None:
             most = ROOM * cables * rate / 8 * us / 1e6 + 2 * BURST_BYTES[name] + MTU_BYTES
             if size > most:
                 said = (
-                    f"Faster than the cable: {size:,} bytes in {us:,.4g} us, and {name} carries"
+                    f"Faster than the cable: {size:,} bytes in {us:,.4g} µs, and {name} carries"
                     f" {most:,.0f} in that time."
                 )
                 return Finding(IMPOSSIBLE, said)

@@ -147,8 +147,8 @@ def time_of(asked: int, record: Record, answer: float) -> Told:
     """alpha + n / beta for so many bytes."""
     fit = _line(record)
     alpha, beta, wanted = fit.alpha_us.value, fit.beta_bytes_per_s.value, fit.time_us(asked)
-    model = f"{alpha:.3g} us + {asked:,} bytes / ({beta:,.0f} bytes/s)"
-    return _near(answer, wanted, MODEL_RELATIVE), f"{model} = {wanted:,.0f} us, within 5 %"
+    model = f"{alpha:.3g} µs + {asked:,} bytes / ({beta:,.0f} bytes/s)"
+    return _near(answer, wanted, MODEL_RELATIVE), f"{model} = {wanted:,.0f} µs, within 5 %"
 
 
 def half_rate(record: Record, answer: float) -> Told:

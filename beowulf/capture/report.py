@@ -169,4 +169,4 @@ def _percent(share: float | None) -> str:
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds * 1e6:.0f} us" if seconds < 0.001 else f"{seconds * 1e3:.1f} ms"
+    return f"{seconds * 1e6:.0f} µs" if seconds < 0.001 else f"{seconds * 1e3:.1f} ms"

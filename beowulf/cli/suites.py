@@ -79,17 +79,12 @@ def hpcc(
 
     Example: beowulf hpcc --quick
     """
-    from beowulf.suites.hpcc_results import RESULTS
-
     problem = _chosen(ranks, size, memory, quick=quick)
     if show:
         print(problem.text, end="")
         return
     results = _ran(problem, brief=quick, timeout_s=timeout)
-    for each in RESULTS:
-        value = results.figures.get(each.key)
-        figure = "not measured" if value is None else f"{value:.4g} {each.unit}"
-        print(f"{each.test:<13} {figure:<24} {each.what}")
+    print("\n".join(figure_lines(results)))
     longest = sorted(results.sections.items(), key=lambda part: -part[1])[:3]
     print("\nLongest: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in longest) + ".")
     _name_the_library(problem)
@@ -97,6 +92,19 @@ def hpcc(
         "Paper E: tuning took 29 % of the whole time away; what talks gained, what is local did not."
     )
     _refuse_failures(results)
+
+
+def figure_lines(results: Results) -> list[str]:
+    """A line for each result of hpcc: its test, the figure or why there is none, and what it is."""
+    from beowulf.suites.hpcc_results import RESULTS
+
+    lines = []
+    for each in RESULTS:
+        value = results.figures.get(each.key)
+        figure = "not measured" if value is None else f"{value:.4g} {each.unit}"
+        why = f" ({results.left_out[each.key]})" if each.key in results.left_out else ""
+        lines.append(f"{each.test:<13} {figure:<24} {each.what}{why}")
+    return lines
 
 
 def search(

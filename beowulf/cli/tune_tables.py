@@ -153,7 +153,7 @@ def gained(found: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[st
         rows.append(
             (
                 says(each),
-                *(f"{us:.2f} us" for us in seen),
+                *(f"{us:.2f} µs" for us in seen),
                 interval(change.median, change.low, change.high),
                 each.decision,
             )

@@ -123,7 +123,7 @@ def _clock(record: Record, bad: list[str]) -> Verdict:
         CLOCK,
         "holds" if ticks >= TICKS else "contradicted",
         f"the clock steps by {resolution_s * 1e9:.0f} ns; the shortest interval lasted"
-        f" {shortest_s * 1e6:.0f} us, {ticks:,.0f} ticks",
+        f" {shortest_s * 1e6:.0f} µs, {ticks:,.0f} ticks",
         numbers={"resolution_s": resolution_s, "shortest_s": shortest_s},
         trouble=bad,
     )

@@ -166,8 +166,8 @@ def _asked(record: Record) -> list[_Asked]:
         return [_Asked(hpl, e3_hpl.SECONDS, "s", {}, workload="HPL")]
     return [
         _ping("hpcc"),
-        _Asked("b_eff, 8 B", "latency_us", "us", {}, synthetic=True),
-        _Asked("b_eff, 8 B in rings", "ring_latency_us", "us", {}, synthetic=True),
+        _Asked("b_eff, 8 B", "latency_us", "µs", {}, synthetic=True),
+        _Asked("b_eff, 8 B in rings", "ring_latency_us", "µs", {}, synthetic=True),
         _Asked("PTRANS", "ptrans_gb_per_s", "GB/s", {}, rate=True),
         _Asked(hpl, e3_hpl.RATE, "Gflop/s", {}, rate=True, workload="HPL"),
         _Asked("hpcc, all of it", e4_hpcc.WHOLE, "s", {}, workload="HPCC"),
@@ -175,7 +175,7 @@ def _asked(record: Record) -> list[_Asked]:
 
 
 def _ping(what: str, workload: str = "") -> _Asked:
-    return _Asked(f"{PING} beside {what}", HALF, "us", {}, synthetic=True, workload=workload)
+    return _Asked(f"{PING} beside {what}", HALF, "µs", {}, synthetic=True, workload=workload)
 
 
 def _published(workload: str) -> float | None:

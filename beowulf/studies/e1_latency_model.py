@@ -164,8 +164,8 @@ def _alpha(record: Record, fit: Fit, wide: Mapping[int, list[float]], bad: list[
         "alpha",
         ALPHA,
         "holds" if near else "contradicted",
-        f"alpha is {alpha.value:.1f} us ({alpha.low:.1f} to {alpha.high:.1f}); half the round trip"
-        f" of an empty message takes {empty.median:.1f} us ({empty.low:.1f} to {empty.high:.1f})",
+        f"alpha is {alpha.value:.1f} µs ({alpha.low:.1f} to {alpha.high:.1f}); half the round trip"
+        f" of an empty message takes {empty.median:.1f} µs ({empty.low:.1f} to {empty.high:.1f})",
         numbers={**_numbers(fit), "empty_us": empty.median},
         trouble=bad,
     )
@@ -210,7 +210,7 @@ def _steps(record: Record, bad: list[str]) -> Verdict:
         else:
             wrong += 1
         said.append(
-            f"limit {limit:,}: {found.jump_us.value:.0f} us more between"
+            f"limit {limit:,}: {found.jump_us.value:.0f} µs more between"
             f" {found.below:,} and {found.above:,} bytes"
         )
     outcome: Outcome = "contradicted" if wrong else "holds" if right else "inconclusive"

@@ -41,7 +41,7 @@ SHORT_BYTES = 64
 SAME = 0.25  # a short message takes at most so much longer than an empty one
 STEADY = 0.1  # deviation over mean
 
-DEFAULT = "The latency of an untuned cluster is about 50 us"
+DEFAULT = "The latency of an untuned cluster is about 50 µs"
 SHORT = f"Messages of up to {SHORT_BYTES} bytes take as long as an empty one"
 REPEATS = "The mean of a run repeats: its deviation is small"
 NO_CARD = ("namespaces",)  # kinds of cluster in which a message meets no network card
@@ -88,7 +88,7 @@ def _smallest(record: Record) -> tuple[int, list[float]]:
 def _default(record: Record, bad: list[str]) -> Verdict:
     size, samples = _smallest(record)
     mean, deviation = float(np.mean(samples)), float(np.std(samples))
-    seen = f"{size:,} bytes: mean {mean:.1f} us, deviation {deviation:.1f} us, n {len(samples)}"
+    seen = f"{size:,} bytes: mean {mean:.1f} µs, deviation {deviation:.1f} µs, n {len(samples)}"
     outcome: Outcome = "holds" if abs(mean / PAPER_US - 1) <= ABOUT else "contradicted"
     advice, but = "", ""
     if record.cluster.get("kind") in NO_CARD:
@@ -136,8 +136,8 @@ def _repeats(record: Record, bad: list[str]) -> Verdict:
         "repeats",
         REPEATS,
         "holds" if share <= STEADY else "contradicted",
-        f"{size:,} bytes: the deviation is {share:.1%} of the mean, minimum {min(samples):.2f} us,"
-        f" median {float(np.median(samples)):.2f} us",
+        f"{size:,} bytes: the deviation is {share:.1%} of the mean, minimum {min(samples):.2f} µs,"
+        f" median {float(np.median(samples)):.2f} µs",
         numbers={"deviation_share": share},
         trouble=bad,
     )

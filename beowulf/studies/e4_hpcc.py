@@ -177,8 +177,8 @@ def _agrees(record: Record, bad: list[str]) -> Verdict:
         "latency-agrees",
         LATENCY,
         "holds" if times <= SAME_LATENCY else "contradicted",
-        f"{PING_BYTES} bytes, half round trip: b_eff at least {theirs:.1f} us with Open MPI,"
-        f" ours at least {ours:.1f} us with MPICH",
+        f"{PING_BYTES} bytes, half round trip: b_eff at least {theirs:.1f} µs with Open MPI,"
+        f" ours at least {ours:.1f} µs with MPICH",
         numbers={"b_eff_us": theirs, "ours_us": ours, "times": times},
         trouble=bad,
     )

@@ -74,7 +74,7 @@ def _not_here(record: Record, name: str, claim: str, knob: str) -> Verdict:
 def _stand_in(record: Record, knob: str) -> str:
     """What a knob was set to before, for whoever reads the evidence."""
     value = record.sweep.get("testbed", {}).get(knob, "")
-    unit = {MODERATION: "us", FIREWALL: "rules"}[knob]
+    unit = {MODERATION: "µs", FIREWALL: "rules"}[knob]
     made = "a stand-in of " if knob == MODERATION and record.cluster.get("kind") in NO_CARD else ""
     return f"{knob} ({made}{value} {unit})"
 
@@ -169,7 +169,7 @@ def _together(record: Record, bad: Sequence[str]) -> Verdict:
     advice, but = "", ""
     if record.cluster.get("kind") in NO_CARD:
         but = (
-            "the share follows from how much moderation is put in, and from the 20 us of card, cable"
+            "the share follows from how much moderation is put in, and from the 20 µs of card, cable"
             " and switch below it, which this kind of cluster does not have"
         )
         advice = ON_PCS
@@ -195,7 +195,7 @@ def _deviation(record: Record, bad: Sequence[str]) -> Verdict:
         "deviation-halved",
         STEADIER,
         outcome,
-        f"from {found.before.deviation:.2f} to {found.after.deviation:.2f} us, {left:.2f} times",
+        f"from {found.before.deviation:.2f} to {found.after.deviation:.2f} µs, {left:.2f} times",
         advice=advice,
         but=but,
         numbers={"times": left},
@@ -222,8 +222,8 @@ def _sum(record: Record, bad: Sequence[str]) -> Verdict:
         "not-additive",
         NOT_A_SUM,
         outcome,
-        f"alone they come to {total:+.1f} % and {us:.1f} us, together to {_change(whole)} and"
-        f" {whole.saved_us.median:.1f} us; the difference lies between {low:+.1f} and {high:+.1f} %",
+        f"alone they come to {total:+.1f} % and {us:.1f} µs, together to {_change(whole)} and"
+        f" {whole.saved_us.median:.1f} µs; the difference lies between {low:+.1f} and {high:+.1f} %",
         numbers={"sum_percent": total, "together_percent": whole.percent.median},
         trouble=bad,
     )

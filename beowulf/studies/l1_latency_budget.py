@@ -92,14 +92,14 @@ def _name(step: str, size: int) -> str:
 
 def _verdict(record: Record, step: Step, size: int, bad: list[str]) -> Verdict:
     us = step.us
-    seen = f"{us.median:.2f} us ({us.low:.2f} to {us.high:.2f}), {step.told}"
+    seen = f"{us.median:.2f} µs ({us.low:.2f} to {us.high:.2f}), {step.told}"
     outcomes: dict[str, Outcome] = {"measured": "holds", "less than nothing": "contradicted"}
     outcome = outcomes.get(step.told, "inconclusive")
     advice = "It is short beside what else happens: measure on a quiet machine, and longer."
     numbers = {"us": us.median}
     if step.reckoned_us is not None:
         numbers["reckoned_us"] = step.reckoned_us
-        seen += f"; its bits come to {step.reckoned_us:.2f} us at {record.sweep['shaped']}"
+        seen += f"; its bits come to {step.reckoned_us:.2f} µs at {record.sweep['shaped']}"
         if outcome == "holds" and abs(us.median / step.reckoned_us - 1) > WIRE_NEAR:
             outcome = "contradicted"
         advice = (

@@ -58,7 +58,7 @@ RESULTS = (
         "b_eff",
         "latency_us",
         "8 bytes, half round trip, mean of the pairs",
-        "us",
+        "µs",
         "AvgPingPongLatency_usec",
         smaller_is_better=True,
     ),
@@ -66,7 +66,7 @@ RESULTS = (
         "b_eff",
         "least_latency_us",
         "8 bytes, half round trip, fastest pair",
-        "us",
+        "µs",
         "MinPingPongLatency_usec",
         smaller_is_better=True,
     ),
@@ -74,7 +74,7 @@ RESULTS = (
         "b_eff",
         "ring_latency_us",
         "8 bytes to a neighbour in random rings",
-        "us",
+        "µs",
         "RandomlyOrderedRingLatency_usec",
         smaller_is_better=True,
     ),
@@ -146,6 +146,9 @@ class Results:
     sections: dict[str, float]  # seconds, as the clock in hpcc's output has them
     summary: dict[str, str]
     failures: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(
+        default_factory=dict
+    )  # by the key of a result, why it has none
 
     def fact(self) -> dict[str, Any]:
         """What goes into a Record beside the samples."""
@@ -161,11 +164,11 @@ def read(text: str, *, brief: bool = False) -> Results:
     summary = dict(
         line.partition("=")[::2] for line in found[1].split("\n") if "=" in line and line.strip()
     )
-    alone = summary.get("CommWorldProcs") == "1"  # nobody to talk to
+    left_out = _left_out(summary, brief=brief)
     figures = {
         result.key: _number(summary, result.summary) * result.scale
         for result in RESULTS
-        if not (brief and result.rings) and not (result.test == "b_eff" and alone)
+        if result.key not in left_out
     }
     solutions = _solutions(text)
     if not solutions:
@@ -179,7 +182,16 @@ def read(text: str, *, brief: bool = False) -> Results:
         _sections(text),
         summary,
         _failures(text, summary, solutions),
+        left_out,
     )
+
+
+def _left_out(summary: Mapping[str, str], *, brief: bool) -> dict[str, str]:
+    if summary.get("CommWorldProcs") == "1":
+        why = "one rank has nobody to talk to"
+        return {result.key: why for result in RESULTS if result.test == "b_eff"}
+    why = "`--quick` cuts the long messages short"
+    return {result.key: why for result in RESULTS if brief and result.rings}
 
 
 def _broken(text: str) -> str:

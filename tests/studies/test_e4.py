@@ -119,7 +119,7 @@ def test_table_and_picture_have_results_and_sections() -> None:
     assert e4_hpcc.sections(found) == {"as found": {"PTRANS": 7.0}}
     figure = draw(found)
     assert "PTRANS 7" in figure.alt
-    assert "latency_us 19.9 us (as found)" in figure.alt
+    assert "latency_us 19.9 µs (as found)" in figure.alt
 
 
 def test_a_record_without_samples_decides_nothing() -> None:

@@ -9,9 +9,12 @@ from hpcc_text import output
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beowulf.cli.suites import figure_lines
 from beowulf.errors import LabError
 from beowulf.suites import hpcc_results
 from beowulf.suites.hpcc_results import RESULTS
+
+NOT = "not measured"
 
 
 def test_all_seven_benchmarks_have_figures() -> None:
@@ -58,6 +61,25 @@ def test_a_bandwidth_that_was_cut_short_is_left_out() -> None:
     found = hpcc_results.read(output(), brief=True)
     assert "latency_us" in found.figures
     assert not {result.key for result in RESULTS if result.rings} & set(found.figures)
+
+
+def test_a_figure_that_is_not_there_says_why() -> None:
+    missing = [
+        line for line in figure_lines(hpcc_results.read(output(), brief=True)) if NOT in line
+    ]
+    assert len(missing) == sum(result.rings for result in RESULTS)
+    assert all(line.endswith("(`--quick` cuts the long messages short)") for line in missing)
+    alone = output().replace("CommWorldProcs=4", "CommWorldProcs=1")
+    missing = [line for line in figure_lines(hpcc_results.read(alone)) if NOT in line]
+    assert len(missing) == sum(result.test == "b_eff" for result in RESULTS)
+    assert all(line.endswith("(one rank has nobody to talk to)") for line in missing)
+    assert not [line for line in figure_lines(hpcc_results.read(output())) if NOT in line]
+
+
+def test_microseconds_are_spelt_as_everywhere() -> None:
+    lines = [line for line in figure_lines(hpcc_results.read(output())) if "half round" in line]
+    assert lines
+    assert all(" µs " in line for line in lines)
 
 
 def test_one_rank_has_nobody_to_talk_to() -> None:

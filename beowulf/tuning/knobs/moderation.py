@@ -30,7 +30,7 @@ class Moderation(Knob):
     kernel = "the stand-in since Linux 5.13, which gives cables between namespaces a NAPI"
     elsewhere = (
         "On PCs and VMs: `ethtool -c eth0`, `ethtool -C eth0 rx-usecs 0`, or the module's option"
-        " InterruptThrottleRate=0 (e1000, e1000e). A card of an emulated VM shows it from about 500 us on."
+        " InterruptThrottleRate=0 (e1000, e1000e). A card of an emulated VM shows it from about 500 µs on."
         " On a cluster of this machine the administrator (root) has the stand-in, an ordinary user has not."
     )
     paper = "Paper E loads e1000e with InterruptThrottleRate=0 and names moderation the principal cause of latency."
