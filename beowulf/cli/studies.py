@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
@@ -12,7 +12,9 @@ from beowulf.errors import LabError
 from beowulf.studies import STUDIES
 
 if TYPE_CHECKING:
-    from beowulf.record import Record
+    from collections.abc import Mapping, Sequence
+
+    from beowulf.record import Point, Record
     from beowulf.verdict import Verdicts
 
 PANEL = "Programs and studies"
@@ -114,14 +116,66 @@ def show(
         print(json.dumps(record.as_plain(), indent=1))
         return
     print(f"study {record.study}, {record.started} to {record.ended}, by {record.learner}")
+    print("\n".join(point_lines(record)))
+
+
+def point_lines(record: Record) -> list[str]:
+    """Every point with its samples and facts; what is the same for all samples is said once, before them."""
+    alike = _same_for_all([point for point in record.points if point.samples])
+    lines = [f"the same for all samples: {_listed(alike)}"] if alike else []
     for point in record.points:
-        where = ", ".join(f"{key}: {value}" for key, value in point.at.items())
-        print(f"\n{where}")
+        known = alike if point.samples else {}
+        where = {key: value for key, value in point.at.items() if key not in known}
+        lines += ["", _listed(where)] if where else [""]
         if point.samples:
-            print(f"  {point.quantity}: {', '.join(f'{sample:g}' for sample in point.samples)}")
-        for key, value in point.facts.items():
-            for line in _lines(key, value):
-                print(f"  {line}")
+            lines.append(f"  {point.quantity}: {_joined(point.samples)}")
+        facts = {key: value for key, value in point.facts.items() if key not in known}
+        for key, value in facts.items():
+            if _of_each_sample(point, value):
+                lines.append(
+                    f"  {key}: {_joined(value if len(_different(value)) > 1 else value[:1])}"
+                )
+            else:
+                lines += [f"  {line}" for line in _lines(key, value)]
+    return lines
+
+
+def _same_for_all(points: Sequence[Point]) -> dict[str, Any]:
+    """The coordinates, and the facts of each sample, that all samples of several points have alike."""
+    if len(points) < 2:
+        return {}
+    found = {
+        key: value
+        for key, value in points[0].at.items()
+        if all(key in point.at and point.at[key] == value for point in points)
+    }
+    for key, values in points[0].facts.items():
+        seen = [point.facts.get(key) for point in points]
+        every = all(_of_each_sample(point, each) for point, each in zip(points, seen, strict=True))
+        if every and len(_different([value for each in seen for value in each or ()])) == 1:
+            found[key] = values[0]
+    return found
+
+
+def _of_each_sample(point: Point, value: object) -> TypeGuard[list[Any]]:
+    """Whether a fact has a number or a word for each sample."""
+    return (
+        isinstance(value, list)
+        and len(value) == len(point.samples) > 0
+        and not any(isinstance(each, dict | list) for each in value)
+    )
+
+
+def _different(values: Sequence[Any]) -> list[Any]:
+    return list(dict.fromkeys(values))
+
+
+def _joined(values: Sequence[Any]) -> str:
+    return ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in values)
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in values.items())
 
 
 def _lines(key: str, value: object) -> list[str]:
