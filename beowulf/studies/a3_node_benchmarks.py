@@ -26,6 +26,7 @@ from beowulf.studies.node_comparison import (
     SEVERAL,
     WAKING,
     Off,
+    doubtful_nodes,
     odd_nodes,
     off_rows,
     shared_rows,
@@ -232,10 +233,15 @@ def _alike(record: Record, bad: list[str]) -> Verdict:
             "one node was measured",
             advice="Measure all nodes (`beowulf node-bench --all`), and look for the odd one out.",
         )
-    odd, off = odd_nodes(record), off_rows(record)
+    odd, doubtful, off = odd_nodes(record), doubtful_nodes(record), off_rows(record)
     numbers = {"odd": len(odd), "off": len(off)}
-    evidence = _odd(odd, len(record.sweep["nodes"])) if odd else _single(record, off)
-    outcome: Outcome = "contradicted" if odd else "holds"
+    outcome: Outcome = "holds"
+    if odd:
+        outcome, evidence = "contradicted", _odd(odd, len(record.sweep["nodes"]))
+    elif doubtful:
+        outcome, evidence = "inconclusive", _doubtful(doubtful)
+    else:
+        evidence = _single(record, off)
     return verdict(record, "nodes-alike", ALIKE, outcome, evidence, numbers=numbers, trouble=bad)
 
 
@@ -247,12 +253,24 @@ def _odd(odd: Mapping[str, Sequence[Off]], nodes: int) -> str:
     return f"unlike the others are {'; '.join(each)}{nobody}"
 
 
+def _doubtful(doubtful: Mapping[str, Sequence[Off]]) -> str:
+    each = [
+        f"{node} is off in {len(off)} rows, all from one run of {off[0].program}.c:"
+        f" {_some(list(map(str, off)))}"
+        for node, off in doubtful.items()
+    ]
+    return f"{'; '.join(each)}; something may have disturbed that run"
+
+
 def _single(record: Record, off: Sequence[Off]) -> str:
     if off:
         single = _some([f"{each.node} in {each}" for each in off])
         return f"no node is off in {SEVERAL} rows, so none is odd; single rows differ: {single}"
     compared = [name for name in shared_rows(record) if name not in WAKING]
-    return f"no node is odd: {len(compared)} rows agree within {OFF:.0%}"
+    return (
+        f"no node is odd: in none of {len(compared)} rows is one more than {OFF:.0%} off the middle;"
+        " rows in which one process wakes another are no sign"
+    )
 
 
 def _some(said: Sequence[str]) -> str:

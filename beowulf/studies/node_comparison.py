@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import numpy as np
 from beowulf.measure.statistics import ratio
 from beowulf.record import Record
 from beowulf.studies.node_neighbours import BESIDE, TOOL
-from beowulf.studies.node_rows import STREAMS, beside_paper_a, label, rows, times_faster
+from beowulf.studies.node_rows import RESULT, STREAMS, beside_paper_a, label, rows, times_faster
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,7 @@ class Off:
 
     node: str
     row: str
+    program: str  # that measured it
     ratio: float  # its best to the middle of the best of all nodes
 
     def __str__(self) -> str:
@@ -88,7 +90,7 @@ def off_rows(record: Record) -> list[Off]:
             slow = row.low > middle * (1 + OFF) and ratio > 1 + OFF
             fast = row.high < middle * (1 - OFF) and ratio < 1 - OFF
             if slow or fast:
-                off.append(Off(node, name, ratio))
+                off.append(Off(node, name, row.program, ratio))
     return off
 
 
@@ -103,7 +105,7 @@ def slow_over_ip(record: Record) -> dict[str, list[Off]]:
         middle = times[(len(times) - 1) // 2]
         for node, each in found.items():
             if each[name].best > SLOW_OVER_IP * middle:
-                slow[node].append(Off(node, name, each[name].best / middle))
+                slow[node].append(Off(node, name, each[name].program, each[name].best / middle))
     return {node: rows_ for node, rows_ in slow.items() if len(rows_) == len(OVER_IP)}
 
 
@@ -112,14 +114,40 @@ def odd_nodes(record: Record) -> dict[str, list[Off]]:
 
     Of two nodes that differ nobody can say which is the odd one: then both are.
     """
-    off, over_ip = off_rows(record), slow_over_ip(record)
+    several, over_ip = _in_several_rows(record), slow_over_ip(record)
     odd = {}
     for node in record.sweep["nodes"]:
-        alone = [each for each in off if each.node == node]
-        said = [*(alone if len(alone) >= SEVERAL else []), *over_ip.get(node, [])]
+        alone = several.get(node, [])
+        said = [*(alone if _runs(record, alone) > 1 else []), *over_ip.get(node, [])]
         if said:
             odd[node] = said
     return odd
+
+
+def doubtful_nodes(record: Record) -> dict[str, list[Off]]:
+    """The nodes that a single run of one program has off in several rows: what disturbs a second looks like that."""
+    several, odd = _in_several_rows(record), odd_nodes(record)
+    return {node: off for node, off in several.items() if node not in odd}
+
+
+def _in_several_rows(record: Record) -> dict[str, list[Off]]:
+    off: dict[str, list[Off]] = {}
+    for each in off_rows(record):
+        off.setdefault(each.node, []).append(each)
+    return {node: found for node, found in off.items() if len(found) >= SEVERAL}
+
+
+def _runs(record: Record, off: Sequence[Off]) -> int:
+    """In how many runs of a program these rows of a node were measured."""
+    programs = {each.program for each in off}
+    return len(
+        {
+            (point.at["program"], point.at["launch"])
+            for each in off[:1]
+            for point in record.select(node=each.node)
+            if RESULT in point.at and point.at["program"] in programs
+        }
+    )
 
 
 def neighbours(record: Record) -> pd.DataFrame:
