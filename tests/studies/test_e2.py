@@ -39,3 +39,12 @@ def test_e2_times_that_grow_at_once_and_scatter_contradict() -> None:
 def test_e2_growth_within_the_noise_is_inconclusive() -> None:
     grown = e2(lambda at: 10.0 if at["size_bytes"] != 64 else 13.0, noise=0.25)
     assert made.outcomes(e2_pingpong.claims(grown))["short-alike"] == "inconclusive"
+
+
+def test_e2_a_busy_machine_without_cards_is_not_told_to_measure_again() -> None:
+    busy = {"load_1min": 9.0, "cores": 2, "waiting_for_a_core_percent_10s": 42.0}
+    found = e2_pingpong.claims(e2(lambda at: 50.0, before=busy))[0]
+    assert found.evidence.count("but ") == 1
+    assert "network card" in found.evidence
+    assert "the load before the start was 9.0" in found.evidence
+    assert found.advice == "Measure on virtual machines or on real PCs."
