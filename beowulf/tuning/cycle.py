@@ -157,7 +157,7 @@ def told(found: Ratio, before: float, after: float) -> str:
     """The change in per cent with its 95 % interval; beside it both medians, and a note where these say otherwise."""
     median, low, high = (100 * (share - 1) for share in (found.median, found.low, found.high))
     said = f"{median:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {found.n} pairs;"
-    said += f" medians of all samples {before:.2f} us before, {after:.2f} us after"
+    said += f" medians of all samples {before:.2f} µs before, {after:.2f} µs after"
     return f"{said} ({OTHERWISE})" if otherwise(before, after, found) else said
 
 
