@@ -152,7 +152,7 @@ def _finish(axes: Axes, names: Sequence[str], title: str, value_title: str) -> N
     from matplotlib.ticker import MaxNLocator
 
     axes.set_yticks(range(len(names)), list(names))
-    axes.set_ylim(len(names) - 0.5, -0.5)  # the first one on top, none at the edge
+    axes.set_ylim(max(len(names), 1) - 0.5, -0.5)  # the first one on top, none at the edge
     axes.grid(axis="y", visible=False)
     # Long numbers would touch each other.
     axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
