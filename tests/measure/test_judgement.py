@@ -72,9 +72,10 @@ def test_to_measure_again_is_no_advice_where_the_reason_stays() -> None:
     [
         (9, 0, 1, "holds"),
         (9, 1, 0, "holds"),
-        (8, 0, 2, "inconclusive"),
+        (6, 0, 4, "holds"),
+        (5, 0, 5, "inconclusive"),
         (0, 0, 10, "inconclusive"),
-        (8, 1, 1, "inconclusive"),
+        (5, 1, 4, "inconclusive"),
         (8, 2, 0, "contradicted"),
         (0, 2, 8, "contradicted"),
     ],
