@@ -241,14 +241,21 @@ def test_our_ping_pong_and_mpi4pys_run_on_one_host(tmp_path: Path) -> None:
     assert all(seconds > 0 for seconds in taken.values())
 
 
-@pytest.mark.parametrize(("mode", "messages"), [("imb", 1 + 2 * 1000), ("osu", 100 + 10_000)])
+@pytest.mark.parametrize(
+    ("mode", "least", "most"),
+    [
+        # One repetition, then as many as count or as fit a second, which on a busy machine are fewer.
+        ("imb", 1 + 2 + 1000, 1 + 2 * 1000),
+        ("osu", 100 + 10_000, 100 + 10_000),
+    ],
+)
 def test_in_the_ways_of_others_as_many_messages_go_before_that_do_not_count(
-    mode: str, messages: int, tmp_path: Path
+    mode: str, least: int, most: int, tmp_path: Path
 ) -> None:
     layer = profile.prefix(profile.build(tmp_path))
     words = [*layer, pingpong.build(tmp_path), *pingpong.arguments([8], "--mode", mode)]
     counted = profile.printed(pingpong.on_one_host(tmp_path)(words, {})).calls
-    assert counted["MPI_Send"].count == pingpong.RANKS * messages
+    assert pingpong.RANKS * least <= counted["MPI_Send"].count <= pingpong.RANKS * most
 
 
 # ---------------------------------------------------------------- twins
