@@ -12,6 +12,8 @@ from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
 
+ALIKE = 0.1  # two ways are alike within this share of the time
+MOSTLY = 0.9  # of the places they must not differ
 MEND = "Close what else runs on this machine and measure again"
 
 

@@ -15,7 +15,16 @@ import pandas as pd
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import Agreement, narrower, need_study, rising, unjudged, verdict
+from beowulf.measure.judgement import (
+    ALIKE,
+    MOSTLY,
+    Agreement,
+    narrower,
+    need_study,
+    rising,
+    unjudged,
+    verdict,
+)
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, Plan, pairs, rates, ratios, sweep
 from beowulf.measure.statistics import Ratio
@@ -36,8 +45,6 @@ RUNS = (("pairs", 2), ("pairs", 4), ("ring", 2), ("ring", 3), ("ring", 4))
 
 FLAT = 0.1  # a saturated rate stays within this share of the rate of the largest message
 RISEN = 0.5  # of the largest message's rate is more than the smallest message has
-ALIKE = 0.1  # the largest difference between calls that are nearly alike
-MOSTLY = 0.9  # of the sizes
 NEAR_THE_LINK = 0.05
 
 

@@ -12,7 +12,15 @@ from pathlib import Path
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import Agreement, narrower, need_study, unjudged, verdict
+from beowulf.measure.judgement import (
+    ALIKE,
+    MOSTLY,
+    Agreement,
+    narrower,
+    need_study,
+    unjudged,
+    verdict,
+)
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, Plan, pairs, ratios, sweep
 from beowulf.measure.sweep import PAPER_A_SMALL
@@ -28,8 +36,6 @@ ADAPTIVE = True  # measure() can find sizes between those that it is given
 PROTOCOLS = ("blocking", "nonblocking")
 OVERLAP_BYTES = (0, 1024)
 LITTLE = 0.25  # the time of the slowest size is at most so much above the fastest
-ALIKE = 0.1
-MOSTLY = 0.9  # of the sizes
 
 FLAT = "The round-trip time varies little with the size"
 SAME = "Blocking and non-blocking round trips with overlap take nearly the same time"

@@ -17,12 +17,10 @@ from beowulf.studies.node_rows import RESULT, STREAMS, beside_paper_a, label, ro
 if TYPE_CHECKING:
     import pandas as pd
 
-OFF = (
-    0.1  # a row is off on a node where it is so much faster or slower than the middle of all nodes
-)
-SEVERAL = (
-    3  # a node that is off in so many rows is odd; in one or two, something disturbed it there
-)
+# A row is off on a node where it is so much faster or slower than the middle of all nodes.
+OFF = 0.1
+# A node that is off in so many rows is odd; in one or two, something disturbed it there.
+SEVERAL = 3
 # In these rows two processes wake each other. The time depends on whether the kernel has them on the same core or on
 # two, which is drawn anew in each run: a node that is off there need not be odd.
 WAKING = (
@@ -117,8 +115,8 @@ def odd_nodes(record: Record) -> dict[str, list[Off]]:
     several, over_ip = _in_several_rows(record), slow_over_ip(record)
     odd = {}
     for node in record.sweep["nodes"]:
-        alone = several.get(node, [])
-        said = [*(alone if _runs(record, alone) > 1 else []), *over_ip.get(node, [])]
+        rows_off = several.get(node, [])
+        said = [*(rows_off if _runs(record, node, rows_off) > 1 else []), *over_ip.get(node, [])]
         if said:
             odd[node] = said
     return odd
@@ -137,17 +135,15 @@ def _in_several_rows(record: Record) -> dict[str, list[Off]]:
     return {node: found for node, found in off.items() if len(found) >= SEVERAL}
 
 
-def _runs(record: Record, off: Sequence[Off]) -> int:
+def _runs(record: Record, node: str, off: Sequence[Off]) -> int:
     """In how many runs of a program these rows of a node were measured."""
     programs = {each.program for each in off}
-    return len(
-        {
-            (point.at["program"], point.at["launch"])
-            for each in off[:1]
-            for point in record.select(node=each.node)
-            if RESULT in point.at and point.at["program"] in programs
-        }
-    )
+    runs = {
+        (point.at["program"], point.at["launch"])
+        for point in record.select(node=node)
+        if RESULT in point.at and point.at["program"] in programs
+    }
+    return len(runs)
 
 
 def neighbours(record: Record) -> pd.DataFrame:
