@@ -11,6 +11,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from autograder.class_sections import Section
+from autograder.safe_page import POLICY_TAG
 from autograder.wording import as_html
 from beowulf.figures import Figure, number_text
 
@@ -35,8 +36,6 @@ th.number { text-align: right; } td:first-child { min-width: 7.5rem; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 summary { cursor: pointer; color: #00598c; } .csv { font-size: .875rem; }
 """
-# What learners wrote stands in it; nothing of it may run or be fetched.
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def page(title: str, about: str, sections: Sequence[Section]) -> str:
@@ -53,7 +52,7 @@ def page(title: str, about: str, sections: Sequence[Section]) -> str:
     body = "".join(_section(each) for each in sections)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"{POLICY_TAG}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
         f"<header><h1>{escape(title)}</h1><p>{escape(about)}</p><nav>{links}</nav>{urgent}</header>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -16,6 +17,7 @@ from nbgrader.utils import is_grade, is_task
 
 from autograder.cells import new_cell
 from autograder.grading import Outcome
+from autograder.safe_page import POLICY_TAG
 from autograder.score import MIME_TYPE
 from autograder.wording import as_html
 from autograder.workers import Workers
@@ -40,6 +42,7 @@ LOOK = (
 )
 # The name of a Record is longer than a narrow column.
 TEXT = CELL.removesuffix('"') + '; overflow-wrap:anywhere; width:30%"'
+_SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
 WAITS = "Your instructor has not graded this yet."
 
 
@@ -162,16 +165,25 @@ def _table(rows: list[list[str]]) -> str:
     return f"{LOOK}<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def leave_only_pages(assignment: str, student: str, notebooks: Iterable[str]) -> None:
-    """Take out of feedback/ what nbgrader copied there: programs, captures, Records.
+def finish_pages(assignment: str, student: str, notebooks: Iterable[str]) -> None:
+    """Forbid the pages to run or fetch anything, and remove from feedback/ what nbgrader copied beside them.
 
     nbgrader calls this for each learner, in the course's folder, with the autograded `notebooks`.
-    `assignment` and `student` may be patterns, so that the names are read off the paths. An
-    assignment that is none of our labs stays as it is.
+    `assignment` and `student` may be patterns, so that the names are read off the paths. What is
+    beside the pages of an assignment that is none of our labs stays.
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:
+        place = Path("feedback", folder.parent.name, folder.name)
         if folder.name in places.labs():
-            _clear(Path("feedback", folder.parent.name, folder.name))
+            _clear(place)
+        for page in place.glob("*.html"):
+            page.write_text(inert(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def inert(page: str) -> str:
+    """A page of nbgrader's without its scripts, and with a policy that allows none."""
+    without = _SCRIPT.sub("", page)
+    return without.replace("<head>", f"<head>{POLICY_TAG}", 1)
 
 
 def _clear(place: Path) -> None:

@@ -34,6 +34,7 @@ from traitlets.utils.importstring import import_item
 from autograder import hand_ins, inspection
 from autograder.cells import KnownCell, RestoreCells, identify, known_cells, node, restored
 from autograder.course import Course
+from autograder.safe_page import KeepSafe
 from autograder.score import Score
 from autograder.scoring import AssessSubmission
 from beowulf.errors import LabError
@@ -41,7 +42,7 @@ from beowulf.errors import LabError
 NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows stand
 RESPONSE = "No response."  # as nbgrader says it
 # What these do with the database is done in _restore() and by the entries; what CheckCellMetadata holds against a
-# schema, cell by cell, are after that the released marks themselves.
+# schema, cell by cell, are after that the released marks themselves; KeepSafe is the last one whatever a course sets.
 _BY_US = (
     RestoreCells,
     steps.CheckCellMetadata,
@@ -49,6 +50,7 @@ _BY_US = (
     steps.OverwriteCells,
     steps.SaveAutoGrades,
     steps.AssignLatePenalties,
+    KeepSafe,
 )
 
 
@@ -137,6 +139,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
                 if step not in _BY_US:
                     notebook, resources = step(config=assignment.config)(notebook, resources)
             points[name], comments[name] = _marks(notebook)
+            KeepSafe(config=assignment.config)(notebook, resources)
             write: Callable[..., Any] = nbformat.write
             write(notebook, folder / f"{name}.ipynb")
         set_permissions(folder, assignment.permissions)

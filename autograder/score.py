@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -61,3 +62,16 @@ class Score:
             reached += f", {as_html(self.outcome)}"
         caption = f'<caption style="{_CAPTION}">{reached}</caption>'
         return f'<table style="{_TABLE}">{caption}{body}</table>'
+
+
+def score_in(data: Mapping[str, Any]) -> Score | None:
+    """The Score in a cell's output, made again from its plain data; None where there is none."""
+    plain = data.get(MIME_TYPE)
+    if not isinstance(plain, Mapping):
+        return None
+    try:
+        points, of = float(plain["points"]), float(plain["of"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    texts = {name: str(plain.get(name, "")) for name in ("found", "expected", "read", "outcome")}
+    return Score(points, of, **texts)

@@ -25,6 +25,7 @@ AUTOGRADE = [
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
+    "autograder.safe_page.KeepSafe",
 ]
 
 
@@ -36,6 +37,7 @@ def apply(c: Any) -> None:
 
     from autograder.feedback import AddSummary
     from autograder.hand_ins import LARGEST_FILE_KB, LARGEST_SUBMISSION_KB
+    from autograder.safe_page import KeepSafe
 
     c.ClearSolutions.code_stub = {"python": CODE_STUB}
     c.ClearSolutions.text_stub = TEXT_STUB
@@ -45,10 +47,11 @@ def apply(c: Any) -> None:
     c.Autograde.exclude_overwriting = {
         slug: [file.name for file in companions(slug)] for slug in places.labs()
     }
-    c.GenerateFeedback.preprocessors = [GetGrades, AddSummary, CSSHTMLHeaderPreprocessor]
+    # KeepSafe once more, for what an older version graded.
+    c.GenerateFeedback.preprocessors = [GetGrades, KeepSafe, AddSummary, CSSHTMLHeaderPreprocessor]
     c.ExportApp.plugin_class = "autograder.export.Grades"
     # CourseDirectory.ignore would keep the Records from grading as well.
-    c.GenerateFeedback.post_convert_hook = "autograder.feedback.leave_only_pages"
+    c.GenerateFeedback.post_convert_hook = "autograder.feedback.finish_pages"
     c.CourseDirectory.max_file_size = LARGEST_FILE_KB
     c.CourseDirectory.max_dir_size = LARGEST_SUBMISSION_KB
 

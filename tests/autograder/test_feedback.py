@@ -9,7 +9,7 @@ from small_class import SLUG, grade, hand_in
 
 from autograder import feedback, gold
 from autograder.course import Course
-from autograder.feedback import leave_only_pages
+from autograder.feedback import finish_pages
 
 CASES = gold.hand_ins(SLUG)
 
@@ -24,7 +24,7 @@ def test_the_feedback_of_an_instructors_own_assignment_stays_as_it_is(
         for name in ("page.html", "submission_secret.txt", "a.out", "records/A2.json"):
             (place / name).touch()
         (place / "elsewhere").symlink_to(tmp_path)
-        leave_only_pages("*", "*", [str(tmp_path / "autograded" / "ada" / slug / "page.ipynb")])
+        finish_pages("*", "*", [str(tmp_path / "autograded" / "ada" / slug / "page.ipynb")])
     assert len(list(Path("feedback/ada/homework").rglob("*"))) == 6
     ours = sorted(path.name for path in Path("feedback/ada/01-validation").iterdir())
     assert ours == ["page.html", "submission_secret.txt"]

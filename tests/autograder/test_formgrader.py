@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import fabricated
 import pytest
+from formgrader import CHROMIUM, PATIENCE_S, server, until
 from typer.testing import CliRunner
 
 from autograder import driver
 from autograder.course import Course
 from beowulf.cli.classroom import app
 
-CHROMIUM = Path("/usr/bin/chromium")
 SLUG = "01-validation"
-PATIENCE_S = 240.0
-# A question about news would lie over the menu.
-NEWS = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
 
 
 @pytest.fixture(scope="module")
@@ -59,50 +51,8 @@ def graded(
 @pytest.fixture
 def lab(graded: Course, tmp_path: Path) -> Iterator[str]:
     """The address of a JupyterLab that was started in the course's folder."""
-    runtime, settings = tmp_path / "runtime", tmp_path / "settings"
-    (settings / "labconfig").mkdir(parents=True)
-    (settings / "labconfig" / "page_config.json").write_text(json.dumps(NEWS))
-    words = ["-m", "jupyterlab", "--no-browser", "--ServerApp.port=0", "--allow-root"]
-    environment = os.environ | {
-        "HOME": str(tmp_path),
-        "JUPYTER_PREFER_ENV_PATH": "1",
-        "JUPYTER_RUNTIME_DIR": str(runtime),
-        "JUPYTER_CONFIG_PATH": str(settings),
-    }
-    with (tmp_path / "log").open("w") as log:
-        server = subprocess.Popen(
-            [sys.executable, *words],
-            cwd=graded.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-        )
-
-    def started() -> Any:
-        assert server.poll() is None, (tmp_path / "log").read_text()
-        for file in runtime.glob("jpserver-*.json"):
-            try:
-                return json.loads(file.read_text())
-            except ValueError:
-                continue  # it is being written
-        return None
-
-    try:
-        found = until(started)
-        yield f"{found['url']}lab?token={found['token']}"
-    finally:
-        server.terminate()
-        server.wait(PATIENCE_S)
-
-
-def until(there: Callable[[], Any]) -> Any:
-    """What is there in the end."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := there()):
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.1)
-    return found
+    with server(graded, tmp_path) as (url, token):
+        yield f"{url}lab?token={token}"
 
 
 def explained(course: Course, student: str) -> tuple[float | None, bool, str | None]:

@@ -1,0 +1,144 @@
+"""Does what learners wrote reach a browser as text and pictures alone, and readable?"""
+
+from __future__ import annotations
+
+import base64
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from attacks import HTML, MARKDOWN
+from hypothesis import given
+from hypothesis import strategies as st
+from nbconvert.filters import markdown2html
+
+from autograder import feedback, safe_page
+from autograder.score import MIME_TYPE, Score
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n and more").decode()
+ANSWER = """The cable is **busy**: `a < b` and $5 for x_1.
+
+- one
+- two
+
+```python
+if a < b:
+
+    print("*")
+```
+
+[a paper](https://example.org/a_b)"""
+
+
+class Seen(HTMLParser):
+    """The tags and attributes of a page, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[tuple[str, str]] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {(name, value or "") for name, value in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def refuse_all_that_acts(page: str) -> None:
+    seen = Seen(page)
+    assert seen.tags <= safe_page.TAGS
+    for name, value in seen.attributes:
+        assert name in {"href", "src", "alt", "align", "class", "target", "rel"}
+        assert name != "href" or re.match(r"https?://|mailto:", value)
+        assert name != "src" or value.startswith(("data:image/png;base64,", "data:image/jpeg;"))
+
+
+def test_a_plain_answer_reads_as_it_was_written() -> None:
+    page = safe_page.markdown(ANSWER)
+    seen = Seen(page)
+    assert {"strong", "code", "ul", "li", "pre", "a"} <= seen.tags
+    assert "a < b and $5 for x_1" in seen.text
+    assert 'if a < b:\n\n    print("*")' in seen.text
+    assert ("target", "_blank") in seen.attributes
+    assert ("rel", "noopener noreferrer") in seen.attributes
+
+
+@pytest.mark.parametrize("name", MARKDOWN)
+def test_nothing_in_an_answer_acts(name: str) -> None:
+    page = safe_page.markdown(MARKDOWN[name])
+    refuse_all_that_acts(page)
+    # nbgrader's pages make HTML of it once more.
+    refuse_all_that_acts(markdown2html(page))
+
+
+@given(st.lists(st.sampled_from([*MARKDOWN.values(), *ANSWER.split("\n")]), max_size=6), st.text())
+def test_no_mixture_of_answers_acts(parts: list[str], between: str) -> None:
+    page = safe_page.markdown(between.join(parts))
+    assert "\n" not in page
+    refuse_all_that_acts(page)
+    refuse_all_that_acts(markdown2html(page))
+    assert Seen(markdown2html(page)).text.strip() == Seen(page).text.strip()
+
+
+def test_a_pasted_picture_stays_and_nothing_that_only_says_it_is_one() -> None:
+    for kind, data, stays in (
+        ("image/png", PNG, True),
+        ("image/svg+xml", PNG, False),
+        ("image/png", base64.b64encode(b"<svg>").decode(), False),
+        ("image/png", PNG + '" onerror="alert(1)', False),
+    ):
+        page = safe_page.markdown("![a *plot*](attachment:p.png)", {"p.png": {kind: data}})
+        assert (f"data:image/png;base64,{PNG}" in page) is stays
+    assert "img" in Seen(safe_page.markdown("![x](https://example.org/x.png)")).tags
+    refuse_all_that_acts(safe_page.markdown("![x](https://example.org/x.png)"))
+
+
+def test_a_very_long_answer_is_cut_and_says_so() -> None:
+    page = safe_page.markdown("*a" * 50_000)
+    assert "The first 20,000 of 100,000 characters" in page
+    assert len(Seen(page).text) < 21_000
+
+
+def test_outputs_are_text_and_pictures_and_only_our_own_score_is_more() -> None:
+    def kinds(data: dict[str, object], ours: bool = False) -> set[str]:
+        shown = {"output_type": "display_data", "metadata": {"a": 1}, "data": data}
+        made = safe_page.output(shown, ours)
+        assert made.metadata == {}
+        return set(made.data)
+
+    assert kinds({"text/html": HTML["script"], "text/plain": "x"}) == {"text/plain"}
+    assert kinds({"image/png": PNG, "image/jpeg": PNG, "text/html": "x"}) == {"image/png"}
+    assert kinds({"application/javascript": "x"}) == {"text/plain"}
+    score = Score(1, 2, HTML["onerror"]).as_output()
+    assert MIME_TYPE not in kinds(score)
+    forged = score | {"text/html": HTML["script"]}
+    made = safe_page.output({"output_type": "execute_result", "metadata": {}, "data": forged}, True)
+    assert made.data == score
+    assert safe_page.output({"output_type": "stream", "text": "<b>"}).text == "<b>"
+
+
+def test_files_that_a_browser_might_run_do_not_stay_beside_a_graded_notebook(
+    tmp_path: Path,
+) -> None:
+    names = ("a.HTML", "b.svg", "c.xhtml", "d.xml", "e.c", "f.json", "records/g.pcapng", "h")
+    (tmp_path / "records").mkdir()
+    for name in names:
+        (tmp_path / name).touch()
+    (tmp_path / "i.c").symlink_to("/etc/passwd")
+    safe_page.remove_unsafe(tmp_path)
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == {"e.c", "f.json", "records/g.pcapng", "h"}
+
+
+def test_a_page_of_feedback_has_a_policy_and_no_script() -> None:
+    page = feedback.inert(
+        "<html><head><script src='x'>\n</script></head><SCRIPT>a</SCRIPT>b</html>"
+    )
+    assert "script>" not in page.lower()
+    assert page.startswith('<html><head><meta http-equiv="Content-Security-Policy"')
+    assert "b</html>" in page
