@@ -115,7 +115,9 @@ def refuse_more_memory(each):
     if each * here <= 0.8 * memory:
         return
     where = "this machine" if shared else MPI.Get_processor_name()
-    said = f"That needs {each * here / 1e9:.1f} GB on {here} ranks; {where} has {memory / 1e9:.1f} GB."
+    said = (
+        f"That needs {each * here / 1e9:.1f} GB on {here} ranks; {where} has {memory / 1e9:.1f} GB."
+    )
     if shared:
         refuse(said)
     print(f"refused: {said}", file=sys.stderr, flush=True)
