@@ -8,7 +8,6 @@ import platform
 from pathlib import Path
 from typing import Any
 
-
 # More programs wanted a core than there are cores, before ours began.
 BUSY_SHARE = 1.0
 WAITING_PERCENT = 20.0

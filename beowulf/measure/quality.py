@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import warned
 from made import outcomes
 from overlap_records import around, busy, record
+from running import warned
 
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
