@@ -195,6 +195,7 @@ class Record:
         rows = {
             "study": self.study + (f" ({self.variant})" if self.variant else ""),
             "cluster": _cluster(self.cluster),
+            **({"nodes differ": said} if (said := _differences(self.cluster)) else {}),
             "ranks waited": self.patience or "not said",
             "when": f"{self.started} to {self.ended}",
             "points": f"{len(self.points)}, with {samples} samples",
@@ -232,6 +233,15 @@ def _cluster(description: dict[str, Any]) -> str:
     count = f"{len(nodes)} nodes" if isinstance(nodes, list | tuple) and nodes else ""
     kind = str(description.get("kind", "not described"))
     return f"{kind}, {count}" if count else kind
+
+
+def _differences(description: dict[str, Any]) -> str:
+    """In what the nodes differ, as the cluster's description has it."""
+    differ = description.get("differ", {})
+    return "; ".join(
+        f"{what}: {', '.join(f'{said} on {node}' for node, said in by_node.items())}"
+        for what, by_node in differ.items()
+    )
 
 
 def reserve(path: Path) -> Path:

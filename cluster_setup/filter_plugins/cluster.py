@@ -79,7 +79,9 @@ def beowulf_keys(
     for each in listed:
         found |= each["here"]["keys"]
     for each in listed:
-        key = each["here"]["user_key"] or str(each.get("made", {}).get("stdout", "")).strip()
+        # The last line: a login may have printed something before it.
+        made = str(each.get("made", {}).get("stdout", "")).strip().splitlines()
+        key = each["here"]["user_key"] or (made[-1] if made else "")
         if key:
             found[each["inventory_hostname"]] = {"user": key, "host": each["here"]["host_key"]}
     return {name: found[name] for name in names if name in found}
