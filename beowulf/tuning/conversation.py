@@ -138,7 +138,7 @@ class Conversation:
         if time.monotonic() > deadline:
             raise LabError(
                 f"{self.name} gave no answer within {LONGEST_S:g} s.",
-                "`beowulf check` says whether messages get through.",
+                "`beowulf validate` says whether messages get through.",
             )
 
     def _complaint(self) -> str:
