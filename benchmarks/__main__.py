@@ -34,6 +34,7 @@ BENCHMARKS = (
     "node_bench",
     "capture",
     "machines",
+    "patience",
     "tuning",
     "studies",
     "mutants",

@@ -8,6 +8,10 @@ import platform
 from pathlib import Path
 from typing import Any
 
+# More programs wanted a core than there are cores, before ours began.
+BUSY_SHARE = 1.0
+WAITING_PERCENT = 20.0
+
 
 def now() -> dict[str, Any]:
     """Load, processes that want a core, the share of time in which some had to wait for one, and free memory."""
@@ -22,6 +26,18 @@ def now() -> dict[str, Any]:
         "memory_available_bytes": memory_available_bytes(),
         "involuntary_switches": _involuntary_switches(),
     }
+
+
+def busy(before: dict[str, Any]) -> list[str]:
+    """What these circumstances before a measurement say against it; a Record's warnings say the same, as sentences."""
+    found = []
+    load, cores = before.get("load_1min"), before.get("cores")
+    if load is not None and cores and load > BUSY_SHARE * cores:
+        found.append(f"the load before the start was {load:.1f} on {cores} cores")
+    waiting = before.get("waiting_for_a_core_percent_10s")
+    if waiting is not None and waiting > WAITING_PERCENT:
+        found.append(f"before the start, programs waited for a core {waiting:.0f} % of the time")
+    return found
 
 
 def versions() -> dict[str, str]:

@@ -20,7 +20,7 @@ from typing import IO
 
 from beowulf import places
 from beowulf.cluster import Cluster
-from beowulf.cluster.shells import MEND
+from beowulf.cluster.shells import MEND, Answer, marked
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 
@@ -135,8 +135,7 @@ def launch(
     """
     if ranks < 1:
         raise UsageError(f"A program has at least 1 rank, not {ranks}.")
-    library = str(cluster.describe().get("mpi", "classic"))
-    words = prepare(program, library=library) if isinstance(program, Path) else list(program)
+    words = prepare(program, library=cluster.mpi) if isinstance(program, Path) else list(program)
     used = list(hosts) or list(cluster.nodes)
     if not used:
         raise LabError("This cluster has no node to run on.", "`beowulf up` boots one that has.")
@@ -187,7 +186,10 @@ def command(
     folder: Path | None = None,
     launcher: Sequence[str] = (),
 ) -> tuple[list[str], str]:
-    """The words that, started on this machine, run a program from node00, and the mark for `clear()` to find it by."""
+    """The words that, started on this machine, run a program from node00, and the mark for `clear()` to find it by.
+
+    What it prints begins with another mark (see shells.Answer).
+    """
     job = uuid.uuid4().hex
     mpiexec = list(launcher) or [
         "mpiexec",
@@ -201,7 +203,7 @@ def command(
     master = cluster.nodes[0]
     lost = f"{master} has no folder {where}: work in one that all nodes share, such as your home."
     enter = f"cd {shlex.quote(where)} 2>/dev/null || {{ echo {shlex.quote(lost)} >&2; exit 1; }}"
-    return cluster.shell(master, f"{enter}; exec {line}"), job
+    return cluster.shell(master, marked(f"{enter}; exec {line}")), job
 
 
 def failure(done: Launch, name: str) -> str:
@@ -290,7 +292,10 @@ class _Run:
 
     def _read(self, name: str, stream: IO[bytes], screen: IO[str] | None) -> None:
         text = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        answer = Answer()
         while chunk := os.read(stream.fileno(), 65536):
+            if name == "stdout":
+                chunk = answer.heard(chunk)
             if len(self.kept[name]) <= MOST_OUTPUT_BYTES:
                 self.kept[name] += chunk
             if self.show and screen and not self.refused:

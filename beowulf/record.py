@@ -109,6 +109,29 @@ class Record:
         parts = (self.study, self.variant, stamp(self.started))
         return "-".join(part for part in parts if part) + ".json"
 
+    @property
+    def patience(self) -> str:
+        """How ranks waited for messages, by what the programs said of it; empty where none did.
+
+        Patient ranks leave their core to others meanwhile (beowulf/native/patient_poll.c).
+        """
+        abouts = [p.facts for p in self.points if p.at.get("about")]
+        said = [
+            (facts["patient_ranks"], facts.get("ranks"))
+            for facts in abouts
+            if "patient_ranks" in facts
+        ]
+        if not said:
+            return ""
+        if all(patient == ranks for patient, ranks in said):
+            return "patiently"
+        if not any(patient for patient, _ in said):
+            return "spinning"
+        crowded = sum(patient > 0 for patient, _ in said)
+        return (
+            f"patiently in {crowded} of {len(said)} launches, at least at some ranks, else spinning"
+        )
+
     def select(self, **at: object) -> list[Point]:
         """The points whose coordinates have all these values, in the order of the Record."""
         return [
@@ -172,6 +195,8 @@ class Record:
         rows = {
             "study": self.study + (f" ({self.variant})" if self.variant else ""),
             "cluster": _cluster(self.cluster),
+            **({"nodes differ": said} if (said := _differences(self.cluster)) else {}),
+            "ranks waited": self.patience or "not said",
             "when": f"{self.started} to {self.ended}",
             "points": f"{len(self.points)}, with {samples} samples",
             "complete": "yes" if self.complete else "no: it was cut short",
@@ -208,6 +233,15 @@ def _cluster(description: dict[str, Any]) -> str:
     count = f"{len(nodes)} nodes" if isinstance(nodes, list | tuple) and nodes else ""
     kind = str(description.get("kind", "not described"))
     return f"{kind}, {count}" if count else kind
+
+
+def _differences(description: dict[str, Any]) -> str:
+    """In what the nodes differ, as the cluster's description has it."""
+    differ = description.get("differ", {})
+    return "; ".join(
+        f"{what}: {', '.join(f'{said} on {node}' for node, said in by_node.items())}"
+        for what, by_node in differ.items()
+    )
 
 
 def reserve(path: Path) -> Path:

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from beowulf import places
+from beowulf import circumstances, places
 from beowulf.cluster import namespaces
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
+from beowulf.record import Record
 
 COMMAND = str(places.python_bin() / "beowulf")
 # Of one command, and of one wait: so long only where something hangs, however busy the machine is.
@@ -162,6 +163,11 @@ def wait_until(ready: Callable[[], object], what: str, patience_s: float = PATIE
 def nothing_runs(learner: Beowulf) -> None:
     """Wait until nothing of a learner's runs any more: what was killed still needs a core to end."""
     wait_until(lambda: not learner.processes(), "nothing of the learner's runs any more")
+
+
+def warned(record: Record) -> list[str]:
+    """A Record's warnings but for those of the load: tests run on a busy machine, too."""
+    return record.warnings[len(circumstances.busy(record.circumstances["before"])) :]
 
 
 def traces(learner: Beowulf) -> dict[str, set[str]]:

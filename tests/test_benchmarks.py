@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import allreduce, commands, install, ratio, up_down
+from benchmarks import allreduce, commands, install, patience, ratio, up_down
 from benchmarks.result import Findings, Result, markdown
 from benchmarks.rows import Bar, Question, answer, seconds
 from benchmarks.workshop import STATE, workshop
@@ -384,6 +384,17 @@ def test_with_a_core_for_each_rank_patience_shows_nothing(monkeypatch: pytest.Mo
     found = allreduce.measure(1, 1, silent)
     said = [verdict(question, found.samples) for question in found.questions]
     assert said[0].startswith("not measured: with 8 cores for 4 ranks nothing is to be seen")
+
+
+@pytest.mark.cluster
+def test_patience_is_decided_by_the_ranks_of_a_node_and_of_all(namespaces_work: None) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("each of two nodes is to have a core of its own")
+    found = patience.measure(1, 1, silent)
+    # It is the launches that say who was patient: a wrong answer ends the benchmark.
+    assert {name: len(times) for name, times in found.samples.items()} == dict.fromkeys(
+        patience.SETTINGS, 1
+    )
 
 
 def test_a_launch_is_summed_up_by_what_you_get_what_it_costs_and_what_can_be() -> None:

@@ -16,6 +16,7 @@ import typer
 from running import PATIENCE_S, Beowulf
 from typer.testing import CliRunner
 
+from beowulf import places
 from beowulf.cli import studies
 from beowulf.cli.commands import app
 from beowulf.record import Record
@@ -56,6 +57,21 @@ def test_a_command_explains_itself_with_an_example_that_is_one(words: tuple[str,
     assert example, said.output
     called = example[1].split()
     assert tuple(called[: len(words) + 1]) == ("beowulf", *words)
+
+
+def test_a_hint_names_only_commands_that_are_there() -> None:
+    sources = [
+        path
+        for name in ("beowulf", "autograder")
+        for path in sorted((places.root() / name).rglob("*.py"))
+    ]
+    named = {
+        (name, str(path.relative_to(places.root())))
+        for path in sources
+        for name in re.findall(r"`(?:sudo )?beowulf ([a-z][a-z-]*)", path.read_text())
+    }
+    assert len(named) > 50
+    assert [pair for pair in sorted(named) if pair[0] not in {words[0] for words in COMMANDS}] == []
 
 
 def test_help_is_there_under_both_its_names(learner: Beowulf) -> None:

@@ -19,12 +19,16 @@ from beowulf.cluster import namespaces
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.plan import Plan
 from beowulf.errors import LabError, UsageError
+from beowulf.measure import roundtrips
+from beowulf.measure.session import Session
+from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
 
 LAB = places.root() / "labs" / "01-validation"
 # Unnoticed, a lost node would hold a run up for a quarter of an hour. A quiet machine needs some five seconds.
 LONGEST_GOODBYE_S = 100.0
+CORES = len(os.sched_getaffinity(0))
 
 BEGIN = """
 #include <mpi.h>
@@ -479,6 +483,49 @@ def test_ranks_are_patient_only_when_they_outnumber_the_cores(
     done = mpi.launch(cluster, ["sh", "-c", "echo $BEOWULF_PATIENT $PMI_SIZE $LD_PRELOAD"], 2)
     patient = str(places.native("patient_poll.so"))
     assert done.stdout.splitlines() == [f"auto 2 {patient}"] * 2
+
+
+@pytest.mark.parametrize(
+    ("wish", "shared", "hosts", "ranks", "decided"),
+    [
+        # All nodes of the cluster share the cores of this machine, so all ranks count ...
+        ("auto", "1", "", 2, "patient"),
+        ("auto", "64", "", 4, "spinning"),
+        # ... and on machines of their own those of a node, as many cores as it has.
+        ("auto", "", "", 2, "spinning"),
+        ("auto", "", "node00", CORES, "spinning"),
+        ("auto", "", "node00", CORES + 1, "patient"),
+        ("always", "64", "", 2, "patient"),
+        ("never", "1", "", 2, "spinning"),
+    ],
+)
+def test_the_ranks_that_share_cores_decide_on_patience(
+    cluster: NamespaceCluster, wish: str, shared: str, hosts: str, ranks: int, decided: str
+) -> None:
+    setting = {"BEOWULF_PATIENT": wish, "BEOWULF_SHARED_CORES": shared}
+    say = ["sh", "-c", "echo $BEOWULF_POLLING; sleep 0.5"]
+    done = mpi.launch(cluster, say, ranks, environment=setting, hosts=[hosts] if hosts else ())
+    assert done.stdout.split() == [decided] * ranks
+
+
+def test_a_core_that_mpiexec_gives_a_rank_is_its_own(cluster: NamespaceCluster) -> None:
+    words = (
+        f"mpiexec -n {CORES} -hosts node00 -bind-to core sh -c 'echo $BEOWULF_POLLING; sleep 0.5'"
+    )
+    done = cluster.run("node00", f"BEOWULF_SHARED_CORES= {words}")
+    assert done.stdout.split() == ["spinning"] * CORES, done.stderr
+
+
+def test_a_record_says_how_ranks_waited(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    said = []
+    for wishes in (["always"], ["never"], ["never", "always"]):
+        with Session("A7", cluster, tmp_path) as session:
+            for wish in wishes:
+                roundtrips.run(session, 2, [8], passes=1, environment={"BEOWULF_PATIENT": wish})
+        said.append(session.record().patience)
+    assert said[:2] == ["patiently", "spinning"]
+    assert said[2].startswith("patiently in 1 of 2 launches")
+    assert Record("A7").patience == ""
 
 
 def test_patient_ranks_leave_their_core_to_others_while_they_wait(

@@ -24,8 +24,8 @@ the headers of Ethernet, IP and TCP with their options, padding, payload that wa
 all of these the frames that only acknowledge, open or close. MPI overhead is the same for the
 connections between MPI processes, counted against the bytes of the messages: MPICH's own headers are
 overhead there. Paper A's measure is another one: of all TCP frames, the share that Ethereal's protocol
-hierarchy calls data. It counts frames, not bytes, so that a frame of 1 byte weighs as much as one of
-1448; and it goes down when more frames only acknowledge. Preamble, checksum and gap of Ethernet (24
+hierarchy calls data. It counts frames, not bytes, so that a frame of 1 byte weighs as much as a full
+one; and it goes down when more frames only acknowledge. Preamble, checksum and gap of Ethernet (24
 bytes a frame) are in no capture and count in neither.
 """
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from beowulf.cluster import Completed, state
 from beowulf.cluster.inventory import Machine
-from beowulf.cluster.shells import missing, surroundings
+from beowulf.cluster.shells import answer, marked, missing, surroundings
 from beowulf.errors import LabError
 
 T = TypeVar("T")
@@ -143,7 +143,7 @@ def exchange(
     began = time.monotonic()
     try:
         done = subprocess.run(
-            [*words(folder, machine), command],
+            [*words(folder, machine), marked(command)],
             # What nobody writes to needs no pipe.
             input=stdin or None,
             stdin=None if stdin else subprocess.DEVNULL,
@@ -169,7 +169,7 @@ def exchange(
                 "`beowulf status` shows which nodes answer.",
                 machine.name,
             )
-    return (done.stdout, done.stderr), done.returncode, time.monotonic() - began
+    return (answer(done.stdout), done.stderr), done.returncode, time.monotonic() - began
 
 
 def trouble(machine: Machine, said: str) -> LabError | None:

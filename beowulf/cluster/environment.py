@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -38,6 +39,8 @@ def variables(plan: Plan, folder: Path) -> dict[str, str]:
         "UCX_NET_DEVICES": "eth0",
         "MPI4PY_LIBMPI": str(prefix / "lib" / "libmpi.so.12"),
         "BEOWULF_PATIENT": "auto",
+        # All nodes have these together (beowulf/native/patient_poll.c).
+        "BEOWULF_SHARED_CORES": str(len(os.sched_getaffinity(0))),
     }
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from beowulf import places, variant
+from beowulf import circumstances, places, variant
 from beowulf.cluster import Cluster, Completed, boot, faults, processes, rack, sshd, state
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.rack import Rack
@@ -97,6 +97,15 @@ class NamespaceCluster(Cluster):
     def address(self, node: str, network: int = 0) -> str:
         """The address of a node on one of the cluster's networks."""
         return self.plan.address(node, network)
+
+    @property
+    def mpi(self) -> str:
+        """Which MPI library the nodes have."""
+        return self.plan.mpi
+
+    def free_memory_bytes(self) -> int:
+        """How much memory this machine has free, which all nodes share."""
+        return circumstances.memory_available_bytes()
 
     def dead_nodes(self) -> list[str]:
         """The nodes that do not run."""

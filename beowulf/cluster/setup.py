@@ -49,7 +49,8 @@ if [ -n "$SLURM_JOB_ID" ]; then
     exec srun --overlap --nodes=1 --ntasks=1 --nodelist="$node" --mpi=none --export=ALL --chdir=/ -QQ \
         /bin/sh -c "$line" </dev/null
 fi
-ssh $options "$node" "$line"
+# All that comes this way is what a login prints: mpiexec hears its ranks on a connection of its own.
+ssh $options "$node" "$line" >/dev/null
 code=$?
 if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
     said="mpiexec: the connection to $node broke; the run is ended."

@@ -17,6 +17,9 @@ MEND = "`beowulf doctor` says what is missing, `beowulf doctor --fix` installs i
 # --norc: where somebody's own login was over ssh, bash would read their start-up file, whatever is in it.
 SHELL = ("bash", "--norc", "-eu")
 
+# What a command prints first. All that comes before it is a start-up file's: bash reads .bashrc at a login by ssh.
+ANSWER = "--- beowulf asks ---"
+
 # told where lines of shell are about to be run, and the lines
 Say = Callable[[str, str], None]
 
@@ -40,6 +43,34 @@ def look_for(tools: Iterable[str]) -> None:
 def missing(error: OSError) -> LabError:
     """The sentence for a tool that cannot be started, most often because it is not installed."""
     return LabError(f"{error.filename} cannot be run: {error.strerror}.", MEND)
+
+
+def marked(command: str) -> str:
+    """A line of shell whose answer is told from what a login prints before it."""
+    return f"echo '{ANSWER}'; {command}"
+
+
+def answer(printed: bytes) -> bytes:
+    """What a marked command itself has printed; all of it where the mark never came."""
+    before, mark, after = printed.partition(f"{ANSWER}\n".encode())
+    return after if mark else before
+
+
+class Answer:
+    """The same piece by piece, as it comes: `heard()` gives what of a piece belongs to the answer."""
+
+    def __init__(self) -> None:
+        self._before: bytes | None = b""
+
+    def heard(self, piece: bytes) -> bytes:
+        """What a marked command itself has printed; nothing until the mark came."""
+        if self._before is None:
+            return piece
+        self._before += piece
+        _, mark, after = self._before.partition(f"{ANSWER}\n".encode())
+        if mark:
+            self._before = None
+        return after
 
 
 def script(where: str, words: list[str], lines: list[str], say: Say) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ENVIRONMENT = f"{PREFIX}/etc/environment"
 LONGEST_TELLING_S = 10.0
 LONGEST_SENDING_S = 60.0
+MOST_CLOCK_ERROR_S = 1.0  # a wall clock of ours may be set meanwhile
 SPEEDS = {"10Mb/s": "10mbit", "100Mb/s": "100mbit", "1000Mb/s": "1gbit"}
 
 
@@ -260,16 +261,18 @@ class SshCluster(Cluster):
         return connections.everywhere(self.nodes, ask)[0]
 
     def describe(self) -> dict[str, Any]:
-        """What this cluster is, read from its first living node, as plain data for a Record."""
+        """What this cluster is, read from its first living node, and where others differ from it; for a Record."""
         dead = self.dead_nodes()
         alive = [node for node in self.nodes if node not in dead]
-        answers: dict[str, str] = {}
-        if alive:
-            card = self.target.interfaces.get(alive[0], "eth0")
-            asked = {name: line.replace("CARD", card) for name, line in DESCRIBED.items()}
-            script = "; echo ---; ".join(asked.values())
-            parts = self.run(alive[0], script).stdout.split("---\n")
-            answers = {name: text.strip() for name, text in zip(asked, parts, strict=False)}
+        said, _ = connections.everywhere(alive, self._described)
+        answers = dict(next(iter(said.values()), {}))
+        differ = {
+            what: {node: said[node].get(what, "") for node in said}
+            for what in answers
+            if len({each.get(what) for each in said.values()}) > 1
+        }
+        for what in ("memory", "clock"):
+            answers.pop(what, "")
         speed, cores = answers.pop("speed", ""), answers.pop("cores", "")
         return {
             "kind": self.kind,
@@ -281,8 +284,18 @@ class SshCluster(Cluster):
             "mpi": "classic",
             "cores": int(cores) if cores.isdigit() else None,
             "target": self.target.source,
+            "interfaces": dict(self.target.interfaces),
+            "differ": differ,
             **answers,
         }
+
+    def _described(self, node: str) -> dict[str, str]:
+        card = self.target.interfaces.get(node, "eth0")
+        script = "; echo ---; ".join(DESCRIBED.values()).replace("CARD", card)
+        asked = time.time()
+        parts = self.run(node, script).stdout.split("---\n")
+        found = {name: text.strip() for name, text in zip(DESCRIBED, parts, strict=False)}
+        return {**found, "clock": _clock(found.get("clock", ""), asked, time.time())}
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Not done to machines that others may work on."""
@@ -299,7 +312,7 @@ class SshCluster(Cluster):
             raise LabError(" ".join(str(each) for each in troubles.values()))
 
 
-# What describe() asks the first node that lives; CARD stands for its network card.
+# What describe() asks every node that lives; CARD stands for its network card.
 DESCRIBED = {
     "kernel": "uname -r",
     "mtu": "cat /sys/class/net/CARD/mtu",
@@ -309,7 +322,20 @@ DESCRIBED = {
     "\\|generic-segmentation\\|generic-receive\\)-offload: on.*/\\1/p'",
     "speed": "PATH=$PATH:/usr/sbin:/sbin ethtool CARD 2>/dev/null | sed -n 's/^[[:space:]]*Speed: //p'",
     "cores": "nproc",
+    "clock": "date +%s.%N",
+    "memory": "awk '/^MemTotal:/ { printf \"%.1f GB\", $2 / 1e6 }' /proc/meminfo",
 }
+
+
+def _clock(said: str, asked: float, answered: float) -> str:
+    """In words, how a node's clock goes that said this between two moments of ours."""
+    try:
+        ahead = min(float(said) - asked, 0.0) or max(float(said) - answered, 0.0)
+    except ValueError:
+        return "unknown"
+    if abs(ahead) < MOST_CLOCK_ERROR_S:
+        return "right"
+    return f"{abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}"
 
 
 def _refused(said: str) -> str:

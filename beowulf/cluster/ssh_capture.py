@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from beowulf.cluster import connections
-from beowulf.cluster.shells import surroundings
+from beowulf.cluster.shells import ANSWER, marked, surroundings
 
 if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
@@ -38,6 +38,8 @@ kill $watcher 2>/dev/null
 HOME
 exit $code
 """
+# What comes before the packets is a login's (shells.ANSWER).
+PACKETS = f"set -o pipefail; \"$@\" | LC_ALL=C sed '0,/{ANSWER}$/d'"
 ONE, SEVERAL = "cat packets 2>/dev/null", "tar -c ./*.pcapng 2>/dev/null"
 # No byte for so long, and the connection is taken for broken.
 LONGEST_PAUSE_S = 20.0
@@ -71,17 +73,10 @@ def capture(
         remote = remote.replace("HOME", SEVERAL if ring else ONE)
         ssh = [
             *connections.words(cluster.folder, cluster.machine(node)),
-            f"exec bash --norc -c {shlex.quote(remote)}",
+            marked(f"exec bash --norc -c {shlex.quote(remote)}"),
         ]
-        if ring:
-            ssh = [
-                "bash",
-                "--norc",
-                "-c",
-                'set -o pipefail; "$@" | tar -x -C "$0"',
-                str(folder),
-                *ssh,
-            ]
+        fetch = f'{PACKETS} | tar -x -C "$0"' if ring else PACKETS
+        ssh = ["bash", "--norc", "-c", fetch, str(folder), *ssh]
         process = subprocess.Popen(
             ssh,
             stdin=subprocess.PIPE,

@@ -70,7 +70,9 @@ def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Us
         }
         for watcher in watchers.values():
             assert watcher.stdout
-            watcher.stdout.readline()  # it looks: what begins now is seen from its beginning
+            # It looks: what begins now is seen from its beginning. A login may have printed something before.
+            while watcher.stdout.readline() not in ("looking\n", ""):
+                pass
         yield use
         for node, watcher in watchers.items():
             use.percent[node] = percents(watcher.communicate()[0])

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
+from beowulf.circumstances import busy
 from beowulf.record import Point, Record
 
 FEWEST_SAMPLES = 30
 FEWEST_QUICK = 10
-# More programs wanted a core than there are cores, before ours began.
-BUSY_SHARE = 1.0
-WAITING_PERCENT = 20.0
 # Medians of launches may differ by this share, whatever the spread within a launch.
 LAUNCHES_DIFFER = 0.05
 # With fewer samples a launch has no spread that another launch could be held against.
@@ -40,7 +37,7 @@ def trouble(record: Record, quantity: str = "", alike: float = 0.0, enough: int 
     points = [p for p in points if p.quantity != "first_message_s"]
     if not points:
         return [*found, NO_SAMPLES]
-    found += _busy(record.circumstances.get("before", {}), "before the start")
+    found += busy(record.circumstances.get("before", {}))
     fewest = enough or (FEWEST_QUICK if record.sweep.get("quick") else FEWEST_SAMPLES)
     places = _places(points)
     least = min(sum(len(p.samples) for p in each) for each in places.values())
@@ -52,17 +49,6 @@ def trouble(record: Record, quantity: str = "", alike: float = 0.0, enough: int 
             f"launches of the same program differ at {len(differ)} of {len(places)} points"
             " by more than their own spread"
         )
-    return found
-
-
-def _busy(circumstances: dict[str, Any], when: str) -> list[str]:
-    found = []
-    load, cores = circumstances.get("load_1min"), circumstances.get("cores")
-    if load is not None and cores and load > BUSY_SHARE * cores:
-        found.append(f"the load {when} was {load:.1f} on {cores} cores")
-    waiting = circumstances.get("waiting_for_a_core_percent_10s")
-    if waiting is not None and waiting > WAITING_PERCENT:
-        found.append(f"{when}, programs waited for a core {waiting:.0f} % of the time")
     return found
 
 

@@ -80,7 +80,7 @@ def sweep(
     """
     ranks = max(ranks for _, ranks in plan.runs)
     need_nodes(cluster, ranks)
-    sizes = checked(plan.sizes, ranks)
+    sizes = checked(plan.sizes, ranks, cluster.free_memory_bytes())
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     rounds = (QUICK_ROUNDS if quick else ROUNDS) if refined else 0
     told = {"sizes": sizes, "launches": launches, "passes": passes}

@@ -253,7 +253,8 @@ class Session:
             started=self.started,
             ended=moment(),
             captures=self.captures,
-            warnings=self.warnings,
+            warnings=[f"{said[0].upper()}{said[1:]}." for said in circumstances.busy(self.before)]
+            + self.warnings,
             complete=self.complete,
         )
 

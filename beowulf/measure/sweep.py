@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from beowulf import circumstances
 from beowulf.errors import LabError, UsageError
 
 LARGEST_BYTES = 2**31 - 1  # MPI_Send counts in int
@@ -45,11 +44,13 @@ def steps(first: int, last: int, increment: int) -> list[int]:
     return list(range(first, last + 1, increment))
 
 
-def checked(sizes: Sequence[object], ranks: int = 2) -> list[int]:
-    """`sizes` as whole numbers; UsageError for what is no size of a message or exceeds the memory."""
+def checked(sizes: Sequence[object], ranks: int = 2, free: int = 0) -> list[int]:
+    """`sizes` as whole numbers; UsageError for what is no size of a message or exceeds the memory.
+
+    `free` are the bytes that all ranks have together; 0 where only the program, on its nodes, can know.
+    """
     if not sizes:
         raise UsageError("There is no size to measure.", "Give one or more sizes in bytes.")
-    free = circumstances.memory_available_bytes()
     found = []
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int):

@@ -21,10 +21,23 @@ TCP_BYTES = 20
 TIME_STAMP_BYTES = 12
 
 
+def frame(mtu: int = 1500, *, time_stamps: bool = True) -> tuple[int, int]:
+    """Of a full frame: its bytes of data, and the byte times that it takes of a cable."""
+    headers = IP_BYTES + TCP_BYTES + (TIME_STAMP_BYTES if time_stamps else 0)
+    return mtu - headers, mtu + ETHERNET_BYTES
+
+
 def payload_share(mtu: int = 1500, *, time_stamps: bool = True) -> float:
     """The share of a cable's rate that is left for data."""
-    headers = IP_BYTES + TCP_BYTES + (TIME_STAMP_BYTES if time_stamps else 0)
-    return (mtu - headers) / (mtu + ETHERNET_BYTES)
+    data, whole = frame(mtu, time_stamps=time_stamps)
+    return data / whole
+
+
+def mtu_of(cluster: Mapping[str, Any]) -> int:
+    """The MTU by a cluster's description; of nodes that differ the smallest, which both ends of TCP agree on."""
+    by_node = cluster.get("differ", {}).get("mtu", {})
+    said = [str(mtu) for mtu in [*by_node.values(), cluster.get("mtu")]]
+    return min((int(mtu) for mtu in said if mtu.isdecimal()), default=1500)
 
 
 def payload_mbit_per_s(cluster: Mapping[str, Any]) -> float | None:
@@ -32,4 +45,4 @@ def payload_mbit_per_s(cluster: Mapping[str, Any]) -> float | None:
     rate = RATE_BITS_PER_S.get(str(cluster.get("rate")))
     if rate is None:
         return None
-    return rate / 1e6 * payload_share(int(cluster.get("mtu") or 1500))
+    return rate / 1e6 * payload_share(mtu_of(cluster))

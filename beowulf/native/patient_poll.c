@@ -10,10 +10,15 @@
  * arrive; the core is free meanwhile, and the call returns the moment that there is something.
  * Every other call is passed on as it is.
  *
- * BEOWULF_PATIENT: "always", "never", or "auto": only when PMI_SIZE ranks outnumber the cores of
- * this machine. */
+ * BEOWULF_PATIENT: "always", "never", or "auto": only when ranks outnumber the cores that they
+ * share. Nodes that are machines of their own share none: the ranks of this node (MPI_LOCALNRANKS)
+ * have the cores on which the node's processes may run. Nodes on one machine share its cores, and
+ * BEOWULF_SHARED_CORES says how many: all ranks (PMI_SIZE) have those.
+ *
+ * BEOWULF_POLLING is what was decided, for the program to tell: "patient" or "spinning". */
 #define _GNU_SOURCE
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,13 +30,34 @@ enum { PATIENCE_MS = 1 };
 
 static int patience_ms = 0;
 
+/* A whole number from the environment, 0 where there is none. */
+static long setting(const char *name) {
+    const char *text = getenv(name);
+    return text ? atol(text) : 0;
+}
+
+/* The cores of this node. mpiexec may have bound this rank to one of them (-bind-to), but not what
+ * has started the rank. */
+static long cores_here(void) {
+    cpu_set_t cores;
+    if (sched_getaffinity(getppid(), sizeof cores, &cores) == 0)
+        return CPU_COUNT(&cores);
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static int crowded(void) {
+    long shared = setting("BEOWULF_SHARED_CORES");
+    if (shared > 0)
+        return setting("PMI_SIZE") > shared;
+    return setting("MPI_LOCALNRANKS") > cores_here();
+}
+
 __attribute__((constructor)) static void choose_patience(void) {
     const char *wish = getenv("BEOWULF_PATIENT");
-    const char *ranks = getenv("PMI_SIZE");
-    int crowded = ranks && atol(ranks) > sysconf(_SC_NPROCESSORS_ONLN);
     int always = wish && strcmp(wish, "always") == 0;
     int automatic = wish && strcmp(wish, "auto") == 0;
-    patience_ms = always || (automatic && crowded) ? PATIENCE_MS : 0;
+    patience_ms = always || (automatic && crowded()) ? PATIENCE_MS : 0;
+    setenv("BEOWULF_POLLING", patience_ms ? "patient" : "spinning", 1);
 }
 
 static int wait_ms(int asked_ms) { return asked_ms == 0 ? patience_ms : asked_ms; }

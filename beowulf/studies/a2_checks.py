@@ -85,11 +85,9 @@ def ask_peers(cluster: Cluster, node: str) -> list[Point]:
         login = _ask(cluster, node, f"ssh {peer} hostname 2>&1 && echo well")
         reached = login.stdout.split()[-1:] == ["well"]
         answer = [line for line in login.stdout.splitlines() if line not in ("", "well")]
-        facts = {
-            "asked": asked,
-            "reached": reached,
-            "said": answer[-1] if answer else _last(login),
-        }
+        said = answer[-1] if answer else _last(login)
+        # A login may print something before it, even on the same line.
+        facts = {"asked": asked, "reached": reached, "said": said.split()[-1] if reached else said}
         samples = [login.elapsed_s] if reached else []
         points.append(Point({"check": "ssh", **at}, "login_s", samples, facts))
     return points
@@ -104,11 +102,12 @@ def transfer(cluster: Cluster, node: str, peer: str) -> Point:
     )
     done = _ask(cluster, node, script)
     lines = done.stdout.splitlines()
-    intact = len(lines) == 3 and lines[0] == lines[1]
-    said = "" if intact else (lines[1] if len(lines) == 3 else _last(done))
+    # A login by ssh may print more than the sum.
+    intact = len(lines) >= 3 and lines[-2].endswith(lines[0])
+    said = "" if intact else (lines[-2] if len(lines) >= 3 else _last(done))
     samples = []
     if intact:
-        began, ended = (float(word) for word in lines[2].split())
+        began, ended = (float(word) for word in lines[-1].split())
         samples = [TRANSFER_BYTES / (ended - began)]
     # The first line comes from the node that sends: without it, nobody there could be asked.
     asked = bool(lines)

@@ -29,7 +29,7 @@ from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, Plan, pairs, rates, ratios, sweep
 from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
-from beowulf.measure.wire import payload_mbit_per_s
+from beowulf.measure.wire import frame, mtu_of, payload_mbit_per_s
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.verdict import Outcome, Verdict
@@ -212,13 +212,14 @@ def _link(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
             advice="Measure on a cluster with a rate, such as `beowulf up --rate 100mbit`.",
             trouble=bad,
         )
+    data, whole = frame(mtu_of(record.cluster))
     near = abs(rate - left) <= NEAR_THE_LINK * left
     return verdict(
         record,
         "saturates-at-the-link",
         LINK,
         "holds" if near else "contradicted",
-        f"{rate:.1f} Mbit/s of data; headers leave 1448 of every 1538 bytes, {left:.1f} Mbit/s",
+        f"{rate:.1f} Mbit/s of data; headers leave {data} of every {whole} bytes, {left:.1f} Mbit/s",
         numbers={"rate_mbit_per_s": rate, "left_mbit_per_s": left},
         trouble=bad,
     )

@@ -52,7 +52,8 @@ def measure(
 ) -> Record:
     """One launch for each size, protocol and way of waiting, while /proc of both nodes is read."""
     need_nodes(cluster, 2)
-    chosen = checked(sizes if sizes is not None else QUICK_SIZES if quick else SIZES)
+    free = cluster.free_memory_bytes()
+    chosen = checked(sizes if sizes is not None else QUICK_SIZES if quick else SIZES, free=free)
     launches = 1 if quick else LAUNCHES
     told = {"sizes": chosen, "launches": launches, "every_s": cpu.EVERY_S}
     planned = launches * len(chosen) * len(PROTOCOLS) * len(POLLING)

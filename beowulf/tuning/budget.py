@@ -20,7 +20,7 @@ from beowulf.cluster.plan import RATE_BITS_PER_S
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Summary, summary
-from beowulf.measure.wire import ETHERNET_BYTES, IP_BYTES, TCP_BYTES, TIME_STAMP_BYTES
+from beowulf.measure.wire import ETHERNET_BYTES, frame, mtu_of
 from beowulf.record import Point, Record
 from beowulf.tuning import machines
 from beowulf.tuning.conversation import Conversation
@@ -146,14 +146,15 @@ def wire_step(record: Record, size: int) -> Step | None:
     if not both:
         return None
     rate = RATE_BITS_PER_S[str(record.sweep["shaped"])]
-    return Step(WIRE, summary(both), bytes_on_the_wire(size) * 8 / rate * 1e6)
+    bits = 8 * bytes_on_the_wire(size, mtu_of(record.cluster))
+    return Step(WIRE, summary(both), bits / rate * 1e6)
 
 
 def bytes_on_the_wire(size: int, mtu: int = 1500) -> int:
     """A message with all that a cable carries of it: the headers of each frame, its preamble, check sum and gap."""
-    headers = IP_BYTES + TCP_BYTES + TIME_STAMP_BYTES
-    frames = -(-size // (mtu - headers))
-    return size + frames * (headers + ETHERNET_BYTES)
+    data, _ = frame(mtu)
+    frames = -(-size // data)
+    return size + frames * (mtu - data + ETHERNET_BYTES)
 
 
 def _less(

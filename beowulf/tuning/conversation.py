@@ -19,6 +19,7 @@ from typing import Any
 
 from beowulf import mpi
 from beowulf.cluster import Cluster
+from beowulf.cluster.shells import Answer
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.complaints import LIBRARYS_OWN, REFUSED
 from beowulf.measure.lines import Lines
@@ -49,7 +50,7 @@ class Conversation:
             environment=environment,
             folder=folder,
         )
-        self.lines = Lines()
+        self.lines, self._answer = Lines(), Answer()
 
     def __enter__(self) -> Conversation:
         if dead := [node for node in self.cluster.dead_nodes() if node in self._used]:
@@ -122,7 +123,7 @@ class Conversation:
         """Take what has come; False at the end of the program."""
         assert self._process.stdout
         chunk = os.read(self._process.stdout.fileno(), 65536)
-        self.lines.write(chunk.decode(errors="replace"))
+        self.lines.write(self._answer.heard(chunk).decode(errors="replace"))
         if self.lines.trouble:
             raise LabError(f"{self.name} printed a line that is not a result: {self.lines.trouble}")
         return bool(chunk)
@@ -137,7 +138,7 @@ class Conversation:
         if time.monotonic() > deadline:
             raise LabError(
                 f"{self.name} gave no answer within {LONGEST_S:g} s.",
-                "`beowulf check` says whether messages get through.",
+                "`beowulf validate` says whether messages get through.",
             )
 
     def _complaint(self) -> str:

@@ -63,6 +63,13 @@ def beowulf_cluster(machines: Iterable[Mapping[str, Any]], names: list[str], new
     return next((marks[name] for name in names if marks.get(name)), new)
 
 
+def beowulf_shared_cores(machines: Iterable[Mapping[str, Any]], node: str) -> int:
+    """How many cores a node shares with other nodes, which one kernel runs; 0 for a machine of its own."""
+    found = {each["inventory_hostname"]: each["here"] for each in machines}
+    together = [each for each in found.values() if each["boot"] == found[node]["boot"]]
+    return max(each["cores"] for each in together) if len(together) > 1 else 0
+
+
 def beowulf_keys(
     machines: Iterable[Mapping[str, Any]], names: list[str]
 ) -> dict[str, dict[str, str]]:
@@ -72,7 +79,9 @@ def beowulf_keys(
     for each in listed:
         found |= each["here"]["keys"]
     for each in listed:
-        key = each["here"]["user_key"] or str(each.get("made", {}).get("stdout", "")).strip()
+        # The last line: a login may have printed something before it.
+        made = str(each.get("made", {}).get("stdout", "")).strip().splitlines()
+        key = each["here"]["user_key"] or (made[-1] if made else "")
         if key:
             found[each["inventory_hostname"]] = {"user": key, "host": each["here"]["host_key"]}
     return {name: found[name] for name in names if name in found}
@@ -109,6 +118,7 @@ class FilterModule:
                 beowulf_hosts_before,
                 beowulf_misfit,
                 beowulf_cluster,
+                beowulf_shared_cores,
                 beowulf_keys,
                 beowulf_known_hosts,
                 beowulf_json,

@@ -16,6 +16,7 @@ that of a search in the whole database, to the last digit, whatever the number o
 import argparse
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -173,7 +174,8 @@ def main():
     if missing := [pair for each in WORLD.allgather(where) for pair in each]:
         node, tool = missing[0]
         refuse(f"{tool} is not on {node}: `sudo apt-get install ncbi-blast+` installs it.")
-    tell("about", program="search.py", ranks=RANKS, parts=RANKS, samples=5)
+    patient = WORLD.reduce(int(os.environ.get("BEOWULF_POLLING") == "patient"))
+    tell("about", program="search.py", ranks=RANKS, patient_ranks=patient, parts=RANKS, samples=5)
     seconds = {}
     work, _ = together(read, asked)
     with tempfile.TemporaryDirectory(prefix="search-") as place:

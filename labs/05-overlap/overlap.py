@@ -104,9 +104,25 @@ def refuse(sentence):
     sys.exit(2 if RANK == 0 else 0)
 
 
-def memory_bytes():
-    """How much memory this machine has; the ranks of a local cluster share it."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def refuse_more_memory(each):
+    """End all ranks when `each` bytes of every rank are too much for a machine that they run on.
+
+    Nodes on one machine share its memory (BEOWULF_SHARED_CORES is set); else each node answers for its own ranks.
+    """
+    shared = int(os.environ.get("BEOWULF_SHARED_CORES") or 0)
+    here = RANKS if shared else int(os.environ.get("MPI_LOCALNRANKS", RANKS))
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if each * here <= 0.8 * memory:
+        return
+    where = "this machine" if shared else MPI.Get_processor_name()
+    said = (
+        f"That needs {each * here / 1e9:.1f} GB on {here} ranks; {where} has {memory / 1e9:.1f} GB."
+    )
+    if shared:
+        refuse(said)
+    print(f"refused: {said}", file=sys.stderr, flush=True)
+    time.sleep(HEARD_S)
+    WORLD.Abort(2)
 
 
 def arguments():
@@ -129,11 +145,7 @@ def arguments():
         refuse(f"This program takes two ranks (mpiexec -n 2), not {RANKS}.")
     if min(asked.sizes) < 0 or max(asked.sizes) >= 2**31:
         refuse("--sizes takes numbers from 0 to 2147483647.")
-    needed, memory = BYTES_A_BYTE * max(asked.sizes) * RANKS, memory_bytes()
-    if needed > 0.8 * memory:
-        refuse(
-            f"That needs {needed / 1e9:.1f} GB on {RANKS} ranks; this machine has {memory / 1e9:.1f} GB."
-        )
+    refuse_more_memory(BYTES_A_BYTE * max(asked.sizes))
     if not (1e-6 <= asked.seconds <= 3600 and 0 <= asked.share <= 1):
         refuse("--seconds takes numbers from 1e-06 to 3600, and --share from 0 to 1.")
     if asked.passes < 1 or asked.tests < 0:
@@ -151,6 +163,7 @@ def main():
         program="overlap.py",
         ranks=RANKS,
         hosts=WORLD.gather(MPI.Get_processor_name()),
+        patient_ranks=WORLD.reduce(int(os.environ.get("BEOWULF_POLLING") == "patient")),
         clock_resolution_s=MPI.Wtick(),
         mpi_library=MPI.Get_library_version().split("\n")[0],
         samples=asked.passes * len(asked.sizes) * (2 * len(PARTS) - 1),

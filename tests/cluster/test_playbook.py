@@ -70,9 +70,22 @@ def test_the_clusters_mark_is_that_of_its_first_node_that_has_one() -> None:
     assert FILTERS.beowulf_cluster(machines[:1], list(ADDRESSES), "new") == "new"
 
 
+def test_nodes_share_cores_where_one_kernel_runs_them() -> None:
+    boots = {"node00": "a", "node01": "b", "node02": "a"}
+    machines = [
+        {"inventory_hostname": name, "here": {"boot": boot, "cores": 4}}
+        for name, boot in boots.items()
+    ]
+    shared = {name: FILTERS.beowulf_shared_cores(machines, name) for name in boots}
+    assert shared == {"node00": 4, "node01": 0, "node02": 4}
+
+
 def test_the_keys_of_a_node_that_is_off_are_remembered_by_the_others() -> None:
     kept = {"node02": {"user": "u2", "host": "h2"}, "gone": {"user": "x", "host": "y"}}
     machines = [_said("node00", key="u0", keys=kept), _said("node01", key="u1")]
+    # A login may print something before the key that was made.
+    machines[1]["here"] = {**machines[1]["here"], "user_key": ""}  # type: ignore[dict-item]
+    machines[1]["made"] = {"stdout": "Welcome!\na=b \nu1\n"}
     found = FILTERS.beowulf_keys(machines, list(ADDRESSES))
     assert {name: both["user"] for name, both in found.items()} == {
         "node00": "u0",

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from running import warned
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
@@ -42,7 +43,7 @@ def test_the_odd_node_is_the_one_that_was_made_so_and_is_mended_afterwards(
     finally:
         cluster.records = None
     assert found(record) in (random.Random(1).choice(cluster.nodes[1:]), "none")
-    assert (found(record) == "none") == bool(record.warnings)
+    assert (found(record) == "none") == bool(warned(record))
     assert tables(cluster) == before
     assert (record.study, record.variant, record.complete) == ("A3", "odd", True)
     shown = odd_node.table(record)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import _thread
+import subprocess
 import threading
 from pathlib import Path
 
 import pytest
+from running import warned
 
-from beowulf import places
+from beowulf import circumstances, places
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.measure import quality
 from beowulf.measure.roundtrips import EXCHANGE, HALF, Plan, pairs, rates, run, sweep
 from beowulf.measure.session import Session
 from beowulf.measure.table import summarised, table
@@ -42,7 +45,7 @@ def test_a_launch_becomes_points_with_all_coordinates(
     assert sorted(set(found["pass"])) == [0, 1, 2]
     assert (found[HALF] > 0).all()
     assert record.complete
-    assert record.warnings == []
+    assert warned(record) == []
     about = record.select(about=True)[0].facts
     assert about["hosts"] == ["node00", "node01"]
     assert about["clock_resolution_s"] > 0
@@ -191,7 +194,7 @@ def test_a_program_that_breaks_off_is_told_and_what_it_measured_stays(
     record = s.record()
     assert record.points[0].samples == [2.0]
     assert not record.complete
-    assert "break off before their end" in record.warnings[0]
+    assert "break off before their end" in record.warnings[-1]
 
 
 def test_wrong_data_end_the_run(cluster: NamespaceCluster, tmp_path: Path) -> None:
@@ -231,6 +234,64 @@ def test_messages_larger_than_the_memory_are_refused_by_the_program(
         s.launch(large, 2)
 
 
+# What sysconf() says on one node alone: that it has a megabyte of memory.
+SMALL_NODE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+long sysconf(int name) {
+    long (*theirs)(int) = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
+    struct utsname here;
+    uname(&here);
+    return name == _SC_PHYS_PAGES && strcmp(here.nodename, "node02") == 0 ? 256 : theirs(name);
+}
+"""
+
+
+@pytest.mark.parametrize("language", ["c", "py"])
+def test_a_node_with_too_little_memory_ends_all_ranks_and_is_named(
+    cluster: NamespaceCluster, tmp_path: Path, language: str
+) -> None:
+    """As on machines of their own, whose ranks do not see each other's memory."""
+    (tmp_path / "small.c").write_text(SMALL_NODE)
+    words = ["gcc", "-shared", "-fPIC", "-o", "small.so", "small.c", "-ldl"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    program = places.root() / "labs" / "04-blocking-nonblocking" / f"roundtrip.{language}"
+    with (
+        pytest.raises(UsageError, match=r"ranks?; node02 has 0\.0 GB\.$") as refused,
+        session(cluster, tmp_path) as s,
+    ):
+        s.launch(
+            program,
+            4,
+            ["--sizes", 1_000_000],
+            environment={"BEOWULF_SHARED_CORES": ""},
+            prefix=["env", f"LD_PRELOAD={tmp_path / 'small.so'}"],
+            # Long before this the others would wait for the first message.
+            timeout_s=60,
+        )
+    assert "did not end" not in str(refused.value)
+
+
+def test_warnings_say_of_the_load_what_verdicts_say(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loud = {"load_1min": 9.0, "cores": 2, "waiting_for_a_core_percent_10s": 60.0}
+    monkeypatch.setattr(circumstances, "now", lambda: loud)
+    with session(cluster, tmp_path) as s:
+        s.add({}, HALF, [1.0] * 30)
+    record = s.record()
+    assert record.warnings == [
+        "The load before the start was 9.0 on 2 cores.",
+        "Before the start, programs waited for a core 60 % of the time.",
+    ]
+    blamed = quality.trouble(record)
+    assert [f"{why}." for why in blamed] == [w[0].lower() + w[1:] for w in record.warnings]
+
+
 def test_ctrl_c_keeps_what_was_measured(cluster: NamespaceCluster, tmp_path: Path) -> None:
     stopped = threading.Event()
 
@@ -244,7 +305,7 @@ def test_ctrl_c_keeps_what_was_measured(cluster: NamespaceCluster, tmp_path: Pat
     record = s.record()
     assert stopped.is_set()
     assert not record.complete
-    assert record.warnings == ["The measurement was cut short: it was stopped"]
+    assert warned(record) == ["The measurement was cut short: it was stopped"]
     assert len(table(record, HALF)) >= 1
     assert Record.load(record.save_in(tmp_path)).complete is False
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from made import outcomes
 from overlap_records import around, busy, record
+from running import warned
 
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -268,7 +269,7 @@ def measured(
 def test_the_study_measures_judges_and_draws(measured: tuple[Record, Path]) -> None:
     made, _ = measured
     assert made.complete, made.warnings
-    assert made.warnings == []
+    assert warned(made) == []
     assert all(verdict.evidence for verdict in judge(made))
     assert draw(made).alt
 

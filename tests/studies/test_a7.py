@@ -21,6 +21,25 @@ def test_a7_holds_on_an_ideal_network() -> None:
     assert found[3].numbers["left_mbit_per_s"] == pytest.approx(94.1, abs=0.1)
 
 
+@pytest.mark.parametrize(
+    ("cluster", "said"),
+    [
+        ({}, "1448 of every 1538 bytes, 94.1 Mbit/s"),
+        ({"mtu": "9000"}, "8948 of every 9038 bytes, 99.0 Mbit/s"),
+        (
+            {"mtu": "1500", "differ": {"mtu": {"node00": "1500", "node01": "1400"}}},
+            "1348 of every 1438",
+        ),
+    ],
+)
+def test_a7_says_what_headers_leave_of_this_clusters_frames(
+    cluster: dict[str, object], said: str
+) -> None:
+    record = a7()
+    record.cluster |= cluster
+    assert f"headers leave {said}" in a7_rate_by_nodes.claims(record)[3].evidence
+
+
 def test_a7_a_rate_that_falls_again_does_not_saturate() -> None:
     falling = a7(lambda at: message_us(at["size_bytes"]) * (2 if at["size_bytes"] > 3e6 else 1))
     assert made.outcomes(a7_rate_by_nodes.claims(falling))["rises-then-saturates"] == "contradicted"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import PATIENCE_S, Beowulf, wait_until
+from running import PATIENCE_S, Beowulf, wait_until, warned
 
 from beowulf import notebook, places
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -67,7 +67,7 @@ def test_a_study_measures_judges_and_draws(
     )
     assert record.study == study.ID
     assert record.complete, record.warnings
-    assert record.warnings == []
+    assert warned(record) == []
     assert {p.at["size_bytes"] for p in record.points if "size_bytes" in p.at} == set(sizes)
     assert told[-1] == 1.0
     assert find(study.ID) is study

@@ -69,13 +69,11 @@ static inline void refuse_unless_power_of_two(const struct npb *npb) {
         refuse("%s takes 1, 2, 4, 8... ranks, a power of two, not %d.", npb->name, ranks);
 }
 
-/* Refuse what does not fit, before anything is allocated. The ranks of a local cluster share one
- * machine's memory. `bytes` are those of all ranks together. */
+/* Refuse what does not fit, before anything is allocated. `bytes` are those of all ranks together. */
 static inline void refuse_unless_it_fits(const struct npb *npb, double bytes) {
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (bytes > 0.8 * memory)
-        refuse("%s class %c needs %.1f GB on %d ranks; this machine has %.1f GB.", npb->name,
-               npb->class, bytes / 1e9, all_ranks(), memory / 1e9);
+    char what[80];
+    snprintf(what, sizeof what, "%s class %c needs too much memory", npb->name, npb->class);
+    refuse_more_memory(what, bytes / all_ranks());
 }
 
 /* `count` zeros of `size` bytes each, or an end with a sentence. They are touched, because the

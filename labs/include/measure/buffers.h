@@ -11,15 +11,32 @@
 /* The largest message: what an int can count, because MPI_Send counts in int. */
 #define LARGEST_MESSAGE ((long)INT_MAX)
 
+/* End all ranks with a sentence when `each` bytes of every rank are more than most of the memory of a
+ * machine that they run on. On one machine with several nodes all ranks share it, as mpiexec's
+ * shell knows (BEOWULF_SHARED_CORES); else a node's own ranks do, and each node answers for itself:
+ * no rank waits for what another has found. */
+static inline void refuse_more_memory(const char *what, double each) {
+    const char *shared = getenv("BEOWULF_SHARED_CORES"), *local = getenv("MPI_LOCALNRANKS");
+    int alone = !(shared && atol(shared) > 0) && local;
+    int here = alone ? (int)atol(local) : all_ranks(), length;
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    char node[MPI_MAX_PROCESSOR_NAME];
+    if (each * here <= 0.8 * memory)
+        return;
+    if (!alone)
+        refuse("%s: %.1f GB on %d ranks; this machine has %.1f GB.", what, each * here / 1e9, here,
+               memory / 1e9);
+    check(MPI_Get_processor_name(node, &length));
+    refuse_here("%s: %.1f GB on each node with %d rank%s; %s has %.1f GB.", what, each * here / 1e9,
+                here, here == 1 ? "" : "s", node, memory / 1e9);
+}
+
 /* `size` bytes, touched, beginning at a page; `buffers` is how many of them each rank will have. */
 static inline unsigned char *message_buffer(long size, int buffers) {
     long page = sysconf(_SC_PAGESIZE);
-    /* The ranks of a local cluster share one machine's memory. */
-    double wanted = (double)size * buffers * all_ranks();
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)page;
-    if (wanted > 0.8 * memory)
-        refuse("Messages of %ld bytes need %.1f GB on %d ranks; this machine has %.1f GB.", size,
-               wanted / 1e9, all_ranks(), memory / 1e9);
+    char what[80];
+    snprintf(what, sizeof what, "Messages of %ld bytes need too much memory", size);
+    refuse_more_memory(what, (double)size * buffers);
     long pages = size / page + 1;
     unsigned char *buffer = aligned_alloc((size_t)page, (size_t)(pages * page));
     if (!buffer) {

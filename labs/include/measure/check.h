@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -92,6 +93,21 @@ static inline void refuse(const char *format, ...) {
         exit(0);
     wait_until_heard();
     exit(2);
+}
+
+/* The same where ranks do not see alike, such as what their own node has: a node's first rank says
+ * why, and ends all ranks, also those that have nothing against it. */
+static inline void refuse_here(const char *format, ...) {
+    const char *place = getenv("MPI_LOCALRANKID");
+    if (place && strcmp(place, "0") != 0)
+        wait_ms(2000); /* the first one ends this one, too */
+    char sentence[512];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values);
+    va_end(values);
+    fprintf(stderr, "refused: %s\n", sentence);
+    give_up(2);
 }
 
 #endif

@@ -6,23 +6,34 @@
 #include "lines.h"
 #include <string.h>
 
-/* The hosts of all ranks, in their order. Every rank calls it, between begin_line and end_line on
- * rank 0. */
+struct whereabouts {
+    char host[MPI_MAX_PROCESSOR_NAME];
+    char patient; /* whether the rank lets go of its core while it waits, as the cluster's mpiexec
+                   * has it (beowulf/native/patient_poll.c) */
+};
+
+/* The hosts of all ranks, in their order, and how many ranks are patient. Every rank calls it,
+ * between begin_line and end_line on rank 0. */
 static inline void put_hosts(void) {
-    char mine[MPI_MAX_PROCESSOR_NAME] = "";
-    int length, ranks = all_ranks();
-    check(MPI_Get_processor_name(mine, &length));
-    char *all = calloc((size_t)ranks, sizeof mine);
+    struct whereabouts mine = {"", 0};
+    const char *polling = getenv("BEOWULF_POLLING");
+    int length, ranks = all_ranks(), patient = 0;
+    check(MPI_Get_processor_name(mine.host, &length));
+    mine.patient = polling && strcmp(polling, "patient") == 0;
+    struct whereabouts *all = calloc((size_t)ranks, sizeof mine);
     if (!all) {
         fprintf(stderr, "There is no memory for the names of %d hosts.\n", ranks);
         give_up(1);
     }
-    check(MPI_Gather(mine, sizeof mine, MPI_CHAR, all, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD));
+    check(MPI_Gather(&mine, sizeof mine, MPI_CHAR, all, sizeof mine, MPI_CHAR, 0, MPI_COMM_WORLD));
     if (my_rank() == 0) {
         printf(", \"hosts\": [");
-        for (int i = 0; i < ranks; i++)
-            printf("%s\"%s\"", i ? ", " : "", all + (size_t)i * sizeof mine);
+        for (int i = 0; i < ranks; i++) {
+            printf("%s\"%s\"", i ? ", " : "", all[i].host);
+            patient += all[i].patient;
+        }
         printf("]");
+        put_count("patient_ranks", patient);
     }
     free(all);
 }

@@ -1,0 +1,124 @@
+"""Do PCs of unlike make measure, or refuse in a sentence, and does the Record say in what they differ?
+
+Two PCs (benchmarks/pcs.py). The second has a card of another name and MTU, less memory, and a clock that is ahead. On
+both a learner's .bashrc prints.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+import pytest
+from running import Beowulf
+
+from benchmarks.pcs import CARD, Hall, hall
+from beowulf import places
+from beowulf.cluster import ssh
+from beowulf.cluster.ssh import DESCRIBED, SshCluster
+from beowulf.record import Record
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
+]
+LABS = places.root() / "labs"
+ODD = "node01"
+OTHER_CARD, OTHER_MTU = "enp7s0", 1400
+# As a distribution's own does, without a look whether anybody types.
+MEMORY = DESCRIBED["memory"]
+BASHRC = "echo 'Welcome back, Ada!'\nprintf 'a=b 1.5 '\n"
+
+
+@pytest.fixture(scope="module")
+def pcs(namespaces_work: None) -> Iterator[Hall]:
+    with hall(2) as found:
+        found.at(
+            ODD,
+            f"ip link set {CARD} down; ip link set {CARD} name {OTHER_CARD};"
+            f" ip link set {OTHER_CARD} mtu {OTHER_MTU} up",
+        )
+        found.at(
+            ODD,
+            "echo 'MemTotal: 100000 kB\nMemAvailable: 90000 kB' >/tmp/memory; mount --bind /tmp/memory /proc/meminfo;"
+            ' printf \'#!/bin/sh\nexec /usr/bin/date -d "+7 seconds" "$@"\n\' >/usr/local/bin/date;'
+            " chmod 755 /usr/local/bin/date",
+        )
+        for name in found.names:
+            found.at(name, f"cat >/root/.bashrc <<'END'\n{BASHRC}END")
+        yield found
+
+
+@pytest.fixture(scope="module")
+def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
+    here = tmp_path_factory.mktemp("l")
+    found = Beowulf(here / "s", here, pcs.enter)
+    inventory = pcs.inventory(here / "pcs.yml")
+    try:
+        found("setup", inventory)
+        found("up", "--target", inventory)
+        yield found
+    finally:
+        found("down", code=None)
+        found.end()
+
+
+@pytest.fixture
+def cluster(learner: Beowulf) -> SshCluster:
+    found = ssh.running(learner.state)
+    assert found
+    return found
+
+
+def test_what_a_bashrc_prints_is_no_part_of_an_answer(cluster: SshCluster) -> None:
+    for node in cluster.nodes:
+        assert cluster.run(node, "hostname").stdout == f"{node}\n"
+    ahead = cluster.clock_errors_s()
+    assert ahead["node00"] == 0.0
+    assert 6.0 < ahead[ODD] <= 7.0
+    assert cluster.describe()["congestion_control"].isalpha()
+
+
+def test_what_a_bashrc_prints_is_no_part_of_a_programs_output(learner: Beowulf) -> None:
+    said = learner("run", "-n", "2", LABS / "01-validation" / "hello.c")
+    assert sorted(said.splitlines()) == ["rank 0 of 2 on node00", "rank 1 of 2 on node01"]
+
+
+def test_packets_are_fetched_past_a_bashrc_that_prints(learner: Beowulf) -> None:
+    ring = LABS / "01-validation" / "ring.c"
+    for place in ("nodes", ODD):
+        words = ("capture", "-o", f"{place}.pcapng", "--where", place, "-n", "2", "--", ring)
+        assert "(0 dropped" in learner(*words)
+        assert json.loads(learner("packets", f"{place}.pcapng", "--json"))["packets"] > 0
+    words = ("capture", "-o", "last.pcapng", "--where", ODD, "--ring", "-n", "2", "--", ring)
+    assert "packets are in last.pcapng" in learner(*words)
+    assert json.loads(learner("packets", "last.pcapng", "--json"))["packets"] > 0
+
+
+def test_the_validation_holds_where_a_bashrc_prints(learner: Beowulf) -> None:
+    verdicts = json.loads(learner("validate", "--json"))
+    assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts
+
+
+def test_a_study_measures_on_unlike_machines_and_says_in_what_they_differ(
+    learner: Beowulf, cluster: SshCluster
+) -> None:
+    records = learner.here / "records"
+    learner("study", "A6", "--quick", "--records", records)
+    [path] = records.glob("A6*.json")
+    record = Record.load(path)
+    assert record.complete
+    assert record.cluster["differ"] == {
+        "mtu": {"node00": "1500", ODD: str(OTHER_MTU)},
+        "clock": {"node00": "right", ODD: "7 s ahead"},
+        "memory": {"node00": cluster.run("node00", MEMORY).stdout.strip(), ODD: "0.1 GB"},
+    }
+    assert f"1500 on node00, {OTHER_MTU} on {ODD}" in record._repr_html_()
+    assert record.cluster["interfaces"] == {"node00": CARD, ODD: OTHER_CARD}
+    assert record.cluster["mtu"] == "1500"
+    # They are namespaces of this machine, whose cores they share.
+    about = record.select(about=True)[0].facts
+    shared = cluster.run("node00", "echo $BEOWULF_SHARED_CORES").stdout
+    assert int(shared) == len(os.sched_getaffinity(0))
+    assert about["patient_ranks"] == (2 if int(shared) < 2 else 0)
