@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,36 @@ def study(
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
-    with bar(find(name).TITLE, shown=progress) as told:
-        record, _ = measure_and_save(name, cluster, folder, variant=variant, quick=quick, told=told)
+    try:
+        with bar(find(name).TITLE, shown=progress) as told:
+            record, path = measure_and_save(
+                name, cluster, folder, variant=variant, quick=quick, told=told
+            )
+    except KeyboardInterrupt:
+        raise NothingMeasuredError(
+            f"Study {find(name).ID} was stopped before it had measured anything: there is no Record of it."
+            " Run this cell again to measure."
+        ) from None
+    if not record.complete:
+        left = kept(record, path, "Run this cell again")
+        print(*record.warnings, left, sep="\n", file=sys.stderr)
     return record
+
+
+class NothingMeasuredError(KeyboardInterrupt):
+    """A study was interrupted before its first sample; a notebook shows the sentence and nothing of our code."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def kept(record: Record, path: Path, again: str) -> str:
+    """What is left of a measurement that was cut short, where, and that `again` is what to do next."""
+    samples = sum(len(point.samples) for point in record.points)
+    return (
+        f"Kept: {samples} samples of study {record.study}, in {path}, which says that it"
+        f" is incomplete. {again} to measure all of it; until then its claims are at best inconclusive."
+    )
 
 
 def measure_and_save(

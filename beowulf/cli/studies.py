@@ -63,7 +63,7 @@ def study(
     Example: beowulf study A2
     """
     from beowulf.cluster import running
-    from beowulf.notebook import measure_and_save
+    from beowulf.notebook import kept, measure_and_save
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
@@ -79,7 +79,9 @@ def study(
             told=told,
         )
     print_verdicts(judge(record), as_json)
-    if not as_json:
+    if not record.complete:
+        typer.echo(f"beowulf: {kept(record, path, 'Run this command again')}", err=True)
+    elif not as_json:
         print(f"The Record is in {path}.")
     say_how_it_ended(record)
 

@@ -122,7 +122,9 @@ def judge(record: Record) -> Verdicts:
     except LabError as error:
         if record.complete:
             raise
-        evidence = f"the measurement was cut short before there was enough to judge: {error}"
+        evidence = "the measurement was cut short before there was enough to judge"
+        if error.__cause__ is None:  # a sentence of the study's own, not a mistake of Python's
+            evidence += f": {error}"
         advice = f"`beowulf study {study.ID}` measures again; let it run to its end."
         undecided = Verdict(
             study.ID,

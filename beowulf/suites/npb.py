@@ -173,10 +173,15 @@ def fitting(names: Sequence[str], ranks: int) -> tuple[list[str], list[str]]:
             benchmark = BENCHMARKS[name]
             others.setdefault(_rule(benchmark), []).append(name)
     return fit, [
-        f"{' and '.join(left)} {'is' if len(left) == 1 else 'are'} skipped:"
+        f"{_listed(left)} {'is' if len(left) == 1 else 'are'} skipped:"
         f" {'it takes' if len(left) == 1 else 'they take'} {rule}, not {ranks}."
         for rule, left in others.items()
     ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _rule(benchmark: Benchmark) -> str:
