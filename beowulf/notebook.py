@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
@@ -17,6 +17,9 @@ from beowulf.learner import learner
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
 from beowulf.studies import STUDIES, find
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # It becomes part of a file's name.
 VARIANT = re.compile(r"\w[\w-]*")
@@ -50,6 +53,28 @@ def study(
         left = kept(record, path, "Run this cell again")
         print(*record.warnings, left, sep="\n", file=sys.stderr)
     return record
+
+
+def fit_tables() -> None:
+    """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and text anywhere."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    if shell:
+        shell.display_formatter.formatters["text/html"].for_type_by_name(
+            "pandas", "DataFrame", fitted
+        )
+
+
+def fitted(table: pd.DataFrame) -> str:
+    """The HTML of a table that a page of any width can hold."""
+    page = re.sub(
+        "<th>(.*?)</th>",
+        lambda title: f'<th style="overflow-wrap:normal">{title[1].replace("_", "_<wbr>")}</th>',
+        str(cast("Any", table)._repr_html_()),
+    )
+    page = re.sub(r"<td>([-+.,:\d]+)</td>", r'<td style="white-space:nowrap">\1</td>', page)
+    return f'<div style="overflow-x:auto;overflow-wrap:anywhere">{page}</div>'
 
 
 class NothingMeasuredError(KeyboardInterrupt):
