@@ -5,6 +5,7 @@ What a notebook needs stands here; everything else is in the rooms of this packa
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,10 @@ def connect(records: str | Path = "records") -> Cluster:
     found = cluster.connect()
     if found.records is None:
         found.records = Path(records)
+    if "IPython" in sys.modules:
+        from beowulf import notebook
+
+        notebook.fit_tables()
     return found
 
 

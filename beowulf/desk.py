@@ -27,6 +27,10 @@ from beowulf.studies import find
 LONGEST_START_S = 60.0
 COPIED = (".c", ".h", ".py", ".ipynb")
 MOST_PORT = 65535
+# nbgrader's Validate runs a whole notebook inside the server: it measures everything again, breaks the cluster, and is
+# cut off at a limit of its own. Nobody gets it, whether they learn or teach.
+VALIDATE = "@jupyter/nbgrader:validate-assignment"
+VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
 NOT_FOR_LEARNERS = (
     "@jupyterlab/apputils-extension:announcements",
     "@jupyter/nbgrader:create-assignment",
@@ -198,12 +202,14 @@ def _refuse_second(slug: str) -> None:
 
 
 def settings(runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS) -> Path:
-    """JupyterLab's settings for a lab: no question about news, and nothing that makes assignments."""
+    """JupyterLab's settings for a lab: no question about news, and nothing that makes or validates assignments."""
     folder = runtime / "settings"
     (folder / "labconfig").mkdir(parents=True)
-    switched_off = dict.fromkeys(off, True)
+    switched_off = dict.fromkeys((*off, VALIDATE), True)
     page = folder / "labconfig" / "page_config.json"
     page.write_text(json.dumps({"disabledExtensions": switched_off}))
+    server = {"ServerApp": {"jpserver_extensions": {VALIDATE_SERVER: False}}}
+    (folder / "jupyter_server_config.json").write_text(json.dumps(server))
     return folder
 
 

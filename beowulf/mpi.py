@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import difflib
 import os
 import re
 import shlex
@@ -15,10 +16,11 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from beowulf import places
+from beowulf import hydra, places
 from beowulf.cluster import Cluster
 from beowulf.cluster.shells import MEND, Answer, marked
 from beowulf.cluster.sshd import JOB
@@ -30,11 +32,11 @@ MOST_RANKS_A_NODE = 64
 WATCH_EVERY_S = 0.5
 CANNOT_RUN, NOT_FOUND = 126, 127  # as every shell says it
 COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
+CPLUSPLUS = (".cpp", ".cc", ".cxx", ".c++", ".C")
+LIKE_ENOUGH = 0.7  # of difflib's measure, from 0 to 1, in which hello.c and helo.c have 0.92
 RPC = Path("/usr/include/tirpc")
 
 
-# What hydra prints of the rank that ended badly.
-BANNER = re.compile(r"RUNNING AT (?P<node>\S+)\s*\n=\s+EXIT CODE: (?P<code>\d+)")
 # What the cluster's own mpiexec and connection say of a node (beowulf/cluster/environment.py).
 LOST = re.compile(r"^mpiexec: (?:the connection to )?(\S+) (?:broke|does not answer)", re.MULTILINE)
 USUAL_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGKILL)
@@ -48,6 +50,7 @@ class Launch:
     stdout: str
     stderr: str
     elapsed_s: float
+    aside: str = ""  # what mpiexec itself printed when a program was shown, which was not
 
 
 def build(
@@ -62,7 +65,8 @@ def build(
     `flags` are the compiler's, beside those that every program gets.
     """
     if not source.is_file():
-        raise UsageError(f"There is no file {source}.", "Give the path of a C source file.")
+        hint = _meant(source) or "Give the path of a C source file."
+        raise UsageError(f"There is no file {source}.", hint)
     compiler = places.mpi_prefix(library) / "bin" / "mpicc"
     if not compiler.exists():
         raise LabError(f"{compiler} is missing.", "`beowulf doctor --fix` installs it.")
@@ -105,13 +109,27 @@ def prepare(program: Path, *, library: str = "classic") -> list[str]:
     if program.suffix == ".py" and program.is_file():
         return ["python", str(program.absolute())]
     if not program.is_file():
+        hint = _meant(program) or "Compile it first, or give its C source: `hello.c`."
+        raise UsageError(f"There is no program {program}.", hint)
+    if program.suffix in CPLUSPLUS:
+        built = program.with_suffix("")
+        line = f"mpicxx {shlex.quote(str(program))} -o {shlex.quote(str(built))}"
         raise UsageError(
-            f"There is no program {program}.",
-            "Compile it first, or give its C source: `hello.c`.",
+            f"{program} is a C++ source, and only C sources are compiled here.",
+            f"`beowulf ssh node00 {shlex.quote(line)}` compiles it; then `beowulf run {built}`.",
         )
     if not program.stat().st_mode & 0o111:
         raise UsageError(f"{program} is not a program.", "Give a compiled program or a C source.")
     return [str(program.absolute())]
+
+
+def _meant(missing: Path) -> str:
+    """A question after the file that somebody may have meant; empty when no name nearby is like this one."""
+    with suppress(OSError):
+        names = [path.name for path in missing.parent.iterdir() if path.is_file()]
+        for name in difflib.get_close_matches(missing.name, names, 1, LIKE_ENOUGH):
+            return f"Did you mean {missing.with_name(name)}?"
+    return ""
 
 
 def launch(
@@ -124,11 +142,13 @@ def launch(
     environment: Mapping[str, str] | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     show: bool = False,
+    stdin: bool = False,
     folder: Path | None = None,
     launcher: Sequence[str] = (),
 ) -> Launch:
     """Run `program` with that many ranks, from node00, in `folder`; its output is shown at once or given back.
 
+    `stdin` hands our own standard input on to rank 0, whose input is at its end otherwise.
     `launcher`: the words that start it in place of the cluster's own mpiexec, for a program linked with another MPI.
     A node that dies, a time-out (0: none) or endless output ends the run with a LabError, and so does Ctrl-C with
     KeyboardInterrupt; no process of the run stays on any node.
@@ -144,9 +164,10 @@ def launch(
             f"{ranks} ranks are too many for {len(used)} nodes: at most {MOST_RANKS_A_NODE} a node."
         )
     _refuse_dead(cluster, used[:ranks])
+    wanted = stdin and hydra.has_input()
     line, job = command(
         cluster,
-        words,
+        hydra.reading(words, wanted=wanted),
         ranks,
         arguments,
         hosts=hosts,
@@ -154,10 +175,10 @@ def launch(
         folder=folder,
         launcher=launcher,
     )
-    run = _Run(line, show)
+    run = _Run(line, show, hydra.Input(wanted))
     name = Path(words[-1]).name
     try:
-        _watch(run, cluster, used[:ranks], name, timeout_s)
+        _watch(run, cluster, used, name, timeout_s, ranks)
     except BaseException:
         with _undisturbed():
             run.stop()
@@ -210,7 +231,7 @@ def failure(done: Launch, name: str) -> str:
     """In one sentence, how a program ended that did not end well; empty when it did."""
     if done.returncode == 0:
         return ""
-    banner = BANNER.search(done.stdout)
+    banner = hydra.BANNER.search(done.stdout)
     where = f"a rank of {name} on {banner['node']}" if banner else name
     code = int(banner["code"]) if banner else done.returncode
     number = code - 128 if code > 128 else code
@@ -221,6 +242,12 @@ def failure(done: Launch, name: str) -> str:
         if banner and number in USUAL_CRASHES:
             return f"{_capital(where)} ended with {code}; as a signal, that is: {meaning}."
     return f"{_capital(where)} ended with exit code {code}."
+
+
+def more(done: Launch) -> str:
+    """What to read when a program that was shown did not end well: its output, and what mpiexec printed of it."""
+    hint = "What it printed above says more."
+    return f"{hint}\nmpiexec reports:\n{done.aside.strip()}" if done.aside.strip() else hint
 
 
 def _capital(text: str) -> str:
@@ -267,16 +294,23 @@ def clear(cluster: Cluster, job: str) -> None:
 class _Run:
     """A launcher under way, with readers that keep what it prints up to a limit."""
 
-    def __init__(self, words: list[str], show: bool) -> None:
+    def __init__(self, words: list[str], show: bool, stdin: hydra.Input) -> None:
         self.began = time.monotonic()
         self.ended = self.began
         # A session of its own: Ctrl-C reaches us alone, and we end the run in good order.
         self.process = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            words,
+            stdin=stdin.stream,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
+        self.stdin = stdin
+        stdin.begin(self.process)
         assert self.process.stdout
         assert self.process.stderr
         self.show = show
+        self.aside = ""
         self.refused: OSError | None = None  # why what it prints could not be passed on
         self.kept = {"stdout": bytearray(), "stderr": bytearray()}
         streams = {
@@ -293,20 +327,28 @@ class _Run:
     def _read(self, name: str, stream: IO[bytes], screen: IO[str] | None) -> None:
         text = codecs.getincrementaldecoder("utf-8")(errors="replace")
         answer = Answer()
+        sieve = hydra.Sieve(partial(self._pass_on, screen))
         while chunk := os.read(stream.fileno(), 65536):
             if name == "stdout":
                 chunk = answer.heard(chunk)
             if len(self.kept[name]) <= MOST_OUTPUT_BYTES:
                 self.kept[name] += chunk
-            if self.show and screen and not self.refused:
-                try:
-                    screen.write(text.decode(chunk))
-                    screen.flush()
-                except OSError as error:
-                    self.refused = error
-                except ValueError:  # closed: who listened has stopped, and the run is being ended
-                    screen = None
+            if self.show:
+                sieve.write(text.decode(chunk))
+        sieve.close()
+        self.aside += sieve.aside
         stream.close()
+
+    def _pass_on(self, screen: IO[str] | None, text: str) -> None:
+        if not screen or self.refused:
+            return
+        try:
+            screen.write(text)
+            screen.flush()
+        except OSError as error:
+            self.refused = error
+        except ValueError:
+            pass  # closed: who listened has stopped, and the run is being ended
 
     @property
     def too_much(self) -> bool:
@@ -318,6 +360,7 @@ class _Run:
         except subprocess.TimeoutExpired:
             return False
         self.ended = time.monotonic()
+        self.stdin.end(self.process)
         return True
 
     def complain(self, name: str) -> None:
@@ -337,16 +380,25 @@ class _Run:
         for reader in self.readers:
             reader.join(30.0)
         texts = {name: bytes(kept).decode(errors="replace") for name, kept in self.kept.items()}
-        return Launch(self.process.returncode, elapsed_s=self.ended - self.began, **texts)
+        elapsed_s = self.ended - self.began
+        return Launch(self.process.returncode, elapsed_s=elapsed_s, aside=self.aside, **texts)
 
 
-def _watch(run: _Run, cluster: Cluster, used: list[str], name: str, timeout_s: float) -> None:
+def _watch(
+    run: _Run, cluster: Cluster, hosts: list[str], name: str, timeout_s: float, ranks: int
+) -> None:
+    used = hosts[:ranks]
     while not run.over(WATCH_EVERY_S):
         _blame_dead(cluster, used, name)
         if timeout_s and time.monotonic() - run.began > timeout_s:
+            why = (
+                "A rank may wait for a message that no rank sends."
+                if ranks > 1
+                else ("One of its loops may have no end, or it waits for input.")
+            )
             raise LabError(
                 f"{name} did not end within {timeout_s:g} s; it was stopped.",
-                "A rank may wait for a message that nobody sends. `--timeout` allows more time.",
+                f"{why} `--timeout` allows more time.",
             )
         run.complain(name)
         if run.too_much:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
@@ -16,6 +17,9 @@ from beowulf.learner import learner
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
 from beowulf.studies import STUDIES, find
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # It becomes part of a file's name.
 VARIANT = re.compile(r"\w[\w-]*")
@@ -35,9 +39,58 @@ def study(
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
-    with bar(find(name).TITLE, shown=progress) as told:
-        record, _ = measure_and_save(name, cluster, folder, variant=variant, quick=quick, told=told)
+    try:
+        with bar(find(name).TITLE, shown=progress) as told:
+            record, path = measure_and_save(
+                name, cluster, folder, variant=variant, quick=quick, told=told
+            )
+    except KeyboardInterrupt:
+        raise NothingMeasuredError(
+            f"Study {find(name).ID} was stopped before it had measured anything: there is no Record of it."
+            " Run this cell again to measure."
+        ) from None
+    if not record.complete:
+        left = kept(record, path, "Run this cell again")
+        print(*record.warnings, left, sep="\n", file=sys.stderr)
     return record
+
+
+def fit_tables() -> None:
+    """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and text anywhere."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    if shell:
+        shell.display_formatter.formatters["text/html"].for_type_by_name(
+            "pandas", "DataFrame", fitted
+        )
+
+
+def fitted(table: pd.DataFrame) -> str:
+    """The HTML of a table that a page of any width can hold."""
+    page = re.sub(
+        "<th>(.*?)</th>",
+        lambda title: f'<th style="overflow-wrap:normal">{title[1].replace("_", "_<wbr>")}</th>',
+        str(cast("Any", table)._repr_html_()),
+    )
+    page = re.sub(r"<td>([-+.,:\d]+)</td>", r'<td style="white-space:nowrap">\1</td>', page)
+    return f'<div style="overflow-x:auto;overflow-wrap:anywhere">{page}</div>'
+
+
+class NothingMeasuredError(KeyboardInterrupt):
+    """A study was interrupted before its first sample; a notebook shows the sentence and nothing of our code."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def kept(record: Record, path: Path, again: str) -> str:
+    """What is left of a measurement that was cut short, where, and that `again` is what to do next."""
+    samples = sum(len(point.samples) for point in record.points)
+    return (
+        f"Kept: {samples} samples of study {record.study}, in {path}, which says that it"
+        f" is incomplete. {again} to measure all of it; until then its claims are at best inconclusive."
+    )
 
 
 def measure_and_save(

@@ -153,9 +153,16 @@ def _row(verdict: Verdict) -> str:
         f'<strong style="color:{COLOURS[verdict.outcome]};white-space:nowrap">'
         f'<span aria-hidden="true">{SYMBOLS[verdict.outcome]}</span> {verdict.outcome}</strong>'
     )
-    texts = [escape(text) for text in (verdict.study, verdict.says)]
-    texts += [outcome, escape(verdict.evidence), escape(verdict.advice)]
-    return "<tr>" + "".join(f'<td style="text-align:left">{text}</td>' for text in texts) + "</tr>"
+    # A sentence gets room for some words a line; a path or a digest is broken where it must be.
+    sentence = "text-align:left;overflow-wrap:anywhere;min-width:10em"
+    cells = (
+        ("text-align:left", escape(verdict.study)),
+        (sentence, escape(verdict.says)),
+        ("text-align:left", outcome),
+        (sentence, escape(verdict.evidence)),
+        (sentence, escape(verdict.advice)),
+    )
+    return "<tr>" + "".join(f'<td style="{style}">{text}</td>' for style, text in cells) + "</tr>"
 
 
 def _line(text: str) -> str:

@@ -20,6 +20,7 @@ from beowulf import places
 from beowulf.cli import studies
 from beowulf.cli.commands import app
 from beowulf.record import Record
+from beowulf.studies import STUDIES, find, titles
 
 
 def commands(group: Any = None, *path: str) -> Iterator[tuple[str, ...]]:
@@ -81,6 +82,27 @@ def test_help_is_there_under_both_its_names(learner: Beowulf) -> None:
     assert "Usage" in learner(code=None)
 
 
+@pytest.mark.parametrize("words", [("study",), ("study", "-h"), ("study", "Z9")])
+def test_the_studies_are_listed_by_lab_with_their_titles(
+    learner: Beowulf, words: tuple[str, ...]
+) -> None:
+    said = learner(*words, code=None)
+    lines = [line for line in said.splitlines() if re.match(r"Lab \d\d: |  [A-Z]\d", line)]
+    assert lines[:3] == [
+        "Lab 01: Validation",
+        "  A2  Validation: is this a cluster?",
+        "  A5  The idle wire: what it carries when nothing runs",
+    ]
+    assert {line.split()[0] for line in lines} == {"Lab", *STUDIES}
+    assert [line for line in lines if line.startswith("Lab")] == sorted(
+        line for line in lines if line.startswith("Lab")
+    )
+
+
+def test_every_study_is_listed_by_the_title_that_it_has() -> None:
+    assert titles() == {name: find(name).TITLE for name in STUDIES}
+
+
 def test_no_command_loads_what_only_others_need() -> None:
     heavy = "numpy pandas matplotlib nbgrader nbformat jupyter_server IPython jsonschema mpi4py"
     script = (
@@ -113,12 +135,17 @@ def test_no_command_loads_what_only_others_need() -> None:
         (("study", "Z9"), "There is no study 'Z9'."),
         (("claims", "Z9"), "There is no study 'Z9'."),
         (("run",), "PROGRAM"),
+        (("run", "hello.c", "-n", "2"), "`-n 2` after hello.c would go to the program"),
+        (("npb", "EP", "--seed", str(2**46)), "'--seed'"),
+        (("npb", "EP", "--seed", "-1"), "'--seed'"),
     ],
 )
 def test_a_wrong_argument_is_answered_with_exit_code_2(
     learner: Beowulf, words: tuple[str, ...], sentence: str
 ) -> None:
-    assert sentence.lower() in learner(*words, code=2).lower()
+    said = learner(*words, code=2)
+    assert sentence.lower() in said.lower()
+    assert "env var" not in said, "no option is read from the environment"
     assert not learner.state.exists(), "something was booted"
 
 

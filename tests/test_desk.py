@@ -97,6 +97,8 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
             "hello.c",
             "ring.c",
         }
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            lab.ask("assignments/validate", post=True)
         kernel = json.loads(lab.ask("api/kernels", post=True))
         assert kernel["name"] == "python3"
         other = "04-blocking-nonblocking"
@@ -274,6 +276,11 @@ def test_in_a_browser_the_lab_is_read_and_its_cells_reach_the_nodes(
                 expect(cell.locator(".jp-InputPrompt")).not_to_contain_text("[ ]:", timeout=5000)
                 break
         expect(output).to_contain_text("node00 node01 node02 node03")
+        # nbgrader's Validate would measure everything again. Other buttons of the toolbar are there by now.
+        expect(
+            page.locator(".jp-NotebookPanel-toolbar [data-command='notebook:cut-cell']")
+        ).to_have_count(1)
+        expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
         page.screenshot(path=str(tmp_path / "lab-01.png"))
         browser.close()
     assert (tmp_path / "lab-01.png").stat().st_size > 10_000

@@ -18,6 +18,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Point, Record, newest
 from beowulf.studies import a2_checks, a2_validation, a5_no_load
+from beowulf.verdict import Verdict
 
 
 @pytest.fixture(scope="module")
@@ -253,7 +254,7 @@ def test_a_folder_for_records_that_cannot_be_made_is_said_before_anything_is_mea
 
 
 def test_a_study_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    with pytest.raises(UsageError, match=r"There is no study 'Z9'\. There are: A2, A3"):
+    with pytest.raises(UsageError, match=r"There is no study 'Z9'\. There are:\nLab 01: .*\n  A2 "):
         studies.find("Z9")
 
 
@@ -355,3 +356,13 @@ def test_a_record_cut_short_before_there_was_anything_to_compare_is_inconclusive
     record.complete = True
     with pytest.raises(LabError, match="to compare"):
         studies.judge(record)
+
+
+def test_a_mistake_that_a_cut_record_leads_to_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def claims(_record: Record) -> list[Verdict]:
+        raise IndexError("single positional indexer is out-of-bounds")
+
+    monkeypatch.setattr(studies.find("B2"), "claims", claims)
+    (verdict,) = studies.judge(Record(study="B2", complete=False))
+    assert verdict.outcome == "inconclusive"
+    assert verdict.evidence == "the measurement was cut short before there was enough to judge"

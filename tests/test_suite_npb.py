@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -125,6 +126,25 @@ def test_all_of_them_run_and_come_as_plain_data(at_cluster: Beowulf) -> None:
     assert "nominal" in found["warning"]
 
 
+def test_what_does_not_take_so_many_ranks_is_skipped_with_a_sentence() -> None:
+    names = list(BENCHMARKS)
+    fit, skipped = npb.fitting(names, 2)
+    assert fit == ["EP", "IS", "CG", "MG", "FT", "LU"]
+    assert skipped == ["SP and BT are skipped: they take a square number of ranks, not 2."]
+    fit, skipped = npb.fitting(names, 16)
+    assert "MG is skipped: it takes a power of two of ranks, at most 8, not 16." in skipped
+    assert npb.fitting(names, 4) == (names, [])
+    assert npb.fitting(["SP"], 2) == (["SP"], [])
+
+
+@pytest.mark.cluster
+def test_all_of_them_on_two_nodes_are_those_that_take_two_ranks(at_cluster: Beowulf) -> None:
+    said = at_cluster("npb", "all", "-n", "2")
+    assert "beowulf: SP and BT are skipped" in said
+    ran = re.findall(r"│ (\w\w) ", said)
+    assert ran == ["EP", "IS", "CG", "MG", "FT", "LU"]
+
+
 @pytest.mark.parametrize(("letter", "told"), [("S", False), ("W", True), ("A", False)])
 def test_the_other_sizes_of_npb_2_3_are_told_of_class_w_alone(letter: str, told: bool) -> None:
     runs = [cast("npb.Run", SimpleNamespace(letter=letter))]
@@ -149,7 +169,10 @@ def test_a_wrong_result_ends_with_its_figures(at_cluster: Beowulf) -> None:
             "There is no benchmark 'HPL'. There are: EP, IS, CG, MG, FT, LU, SP, BT; or all.",
         ),
         (["EP", "--class", "D"], "There is no class 'D'"),
-        (["all", "-n", "2"], "SP takes a square number of ranks, not 2"),
+        (["SP", "-n", "2"], "SP takes a square number of ranks, not 2"),
+        (["SP", "-n", "8"], "This cluster has only 4 nodes, and there that is 1 or 4."),
+        (["all", "-n", "8"], "8 ranks need 8 nodes, and this cluster has 4"),
+        (["all", "-n", "0"], "EP takes any number of ranks, not 0"),
         (
             ["CG", "-n", "3"],
             "CG takes a power of two of ranks, not 3. On 4 nodes that is 1, 2 or 4.",

@@ -7,14 +7,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
 from beowulf import schemas
+from beowulf.notebook import fitted
 from beowulf.record import Record, RecordError
 from beowulf.verdict import SCHEMA_VERSION, SYMBOLS, Verdict, VerdictError, Verdicts
+
+CHROMIUM = Path("/usr/bin/chromium")
 
 text = st.text(min_size=1)
 verdicts = st.builds(
@@ -117,6 +121,46 @@ def test_a_notebook_shows_outcomes_as_words_and_symbols_and_escapes_what_nodes_s
     assert "node03</b> & more" in page.cells[8], "evidence is shown as it was said"
     assert "b" not in page.tags, "and not as markup"
     assert Cells(small()._repr_html_()).cells[2] == "✓ holds"
+
+
+WIDTH = 848  # of a cell's output where JupyterLab is 1280 pixels wide
+
+
+@pytest.mark.browser
+def test_a_wide_table_fits_into_a_cell_of_a_notebook() -> None:
+    from playwright.sync_api import sync_playwright
+
+    if not CHROMIUM.exists():
+        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
+    titles = [f"node0{node}_half_round_trip_us" for node in range(8)]
+    wide = pd.DataFrame({title: [1234.5, 2.0] for title in titles} | {"path": ["/very" * 40, ""]})
+    verdicts = Verdicts([small(says="said " * 30, evidence="word" * 60, advice="do " * 40)])
+    pages = {
+        "verdicts": verdicts._repr_html_(),
+        "numbers": fitted(wide),
+        "as pandas has it": wide.to_html(),
+    }
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox"], headless=True
+        )
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        widths = {}
+        for name, text in pages.items():
+            page.set_content(f'<div style="width:{WIDTH}px; font: 12px sans-serif">{text}</div>')
+            widths[name] = page.locator("table").bounding_box()["width"]
+        browser.close()
+    assert widths["as pandas has it"] > WIDTH, "it is wide"
+    assert widths["verdicts"] <= WIDTH
+    assert widths["numbers"] <= WIDTH
+
+
+def test_a_table_that_fits_says_what_it_said_before() -> None:
+    table = pd.DataFrame({"half_trip_us": [1.5], "<b>": ["<i>_x"]})
+    before, after = Cells(str(table.to_html())), Cells(fitted(table))
+    assert after.cells == before.cells
+    assert "b" not in after.tags
+    assert "i" not in after.tags
 
 
 def test_a_terminal_shows_the_same_and_no_markup_is_lost() -> None:

@@ -29,10 +29,10 @@ def main() -> None:
             signal.signal(number, stop)
     try:
         # Only now, because it takes a moment in which somebody may press Ctrl-C.
-        from beowulf.cli.commands import app
+        from beowulf.cli.commands import command
 
         try:
-            app()
+            command()()
         finally:
             if sys.stdout:
                 sys.stdout.flush()

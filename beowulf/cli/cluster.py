@@ -107,6 +107,11 @@ def up(
         f"{len(cluster.nodes)} nodes are up: {', '.join(cluster.nodes)}"
         f" ({plan.rate}, {plan.networks} network{'s' * (plan.networks > 1)}, {plan.mpi} MPICH)."
     )
+    if plan.nodes != Plan().nodes:
+        usual = Plan().nodes
+        print(
+            f"`up` keeps this number; `beowulf up --nodes {usual}` gives you {usual} nodes again."
+        )
     for said in _settled(cluster):
         print(said)
     print(

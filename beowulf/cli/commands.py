@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import click
 import typer
 
 from beowulf.cli import (
@@ -32,3 +33,18 @@ for group in (machine, cluster, programs, studies, node_bench, npb, suites, wire
     group.add_to(app)
 app.add_typer(tune.app, name="tune", rich_help_panel="Programs and studies")
 app.add_typer(classroom.app, name="class", rich_help_panel="Teaching")
+
+
+def command() -> click.Command:
+    """The whole command line, ready to be called."""
+    return _without_variables(typer.main.get_command(app))
+
+
+def _without_variables(found: click.Command) -> click.Command:
+    """No option is read from an environment variable; else a bad value is reported with `(env var: 'None')`."""
+    for parameter in found.params:
+        if isinstance(parameter, click.Option):
+            parameter.show_envvar = False
+    for each in getattr(found, "commands", {}).values():
+        _without_variables(each)
+    return found

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from beowulf.suites.npb import Run
 
 PANEL = "Programs and studies"
+MOST_SEED = 2**46 - 1  # as in labs/03-parallel-benchmarks/npb/npb.h
 WIDTH = 120  # of what is no terminal
 PAPER, GRENDEL = "paper A (class A)", "Grendel (class B)"
 WARNING = (
@@ -51,7 +52,9 @@ def npb(
     seed: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Draw other random numbers than the published ones: its check must fail."
+            min=0,
+            max=MOST_SEED,
+            help="Draw other random numbers than the published ones: its check must fail.",
         ),
     ] = None,
     timeout: Annotated[
@@ -71,6 +74,9 @@ def npb(
     names, cluster = suite.chosen(name), running()
     if seed is not None:
         suite.refuse_seed(names)
+    names, skipped = suite.fitting(names, ranks)
+    for sentence in skipped:
+        typer.echo(f"beowulf: {sentence}", err=True)
     suite.refuse(cluster, names, letter.upper(), ranks)
     runs, trouble = _runs(
         cluster,

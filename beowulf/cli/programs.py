@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beowulf.errors import LabError, UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beowulf.mpi import Launch
+
+
+# Our options; `apart`: their value is the next word.
+OURS = re.compile(r"--profile|(?P<apart>-n|--timeout)|-n=?\d+|--timeout=.*")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -24,7 +32,10 @@ def add_to(app: typer.Typer) -> None:
 def run(
     program: Annotated[Path, typer.Argument(help="A program, a C source or a Python file.")],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="The program's own arguments.")
+        list[str] | None,
+        typer.Argument(
+            help="The program's own arguments; after `--` also -n, --timeout and the like."
+        ),
     ] = None,
     ranks: Annotated[int, typer.Option("-n", help="How many ranks.")] = 4,
     timeout: Annotated[
@@ -39,20 +50,44 @@ def run(
 ) -> None:
     """Run an MPI program on the cluster, from node00, in the folder that you are in.
 
-    A C source is compiled first. A node that dies and a program that hangs end the run with a sentence.
+    A C source is compiled first. A node that dies and a program that hangs end the run with a sentence. Options for
+    `beowulf run` come before the program; `beowulf run PROGRAM -- -n 2` passes `-n 2` to the program.
 
     Example: beowulf run -n 4 labs/01-validation/hello.c
     """
     from beowulf import mpi
     from beowulf.cluster import running
-    from beowulf.errors import LabError
 
+    words = own_arguments(program, arguments or [])
     if profile:
-        done = _profiled(program, ranks, arguments or (), timeout)
+        done = _profiled(program, ranks, words, timeout)
     else:
-        done = mpi.launch(running(), program, ranks, arguments or (), timeout_s=timeout, show=True)
+        done = mpi.launch(
+            running(), program, ranks, words, timeout_s=timeout, show=True, stdin=True
+        )
     if sentence := mpi.failure(done, program.name):
-        raise LabError(sentence, "What it printed above says more.")
+        raise LabError(sentence, mpi.more(done))
+
+
+def own_arguments(program: Path, arguments: list[str]) -> list[str]:
+    """A program's arguments, without the `--` before them; UsageError for options of `run` that have none."""
+    if arguments[:1] == ["--"]:
+        return arguments[1:]
+    for place, word in enumerate(arguments):
+        if word == "--":
+            break
+        if option := OURS.fullmatch(word):
+            value = arguments[place + 1 : place + 2] if option["apart"] else []
+            ours = shlex.join([word, *value])
+            rest = shlex.join(
+                [str(program), *arguments[:place], *arguments[place + 1 + len(value) :]]
+            )
+            its = shlex.join([str(program), "--", *arguments])
+            raise UsageError(
+                f"`{ours}` after {program} would go to the program, not to `beowulf run`.",
+                f"Write `beowulf run {ours} {rest}`; or `beowulf run {its}` if the program is to get it.",
+            )
+    return arguments
 
 
 def _profiled(program: Path, ranks: int, arguments: Sequence[str], timeout_s: float) -> Launch:
@@ -75,7 +110,13 @@ def _profiled(program: Path, ranks: int, arguments: Sequence[str], timeout_s: fl
         layer = profile.prefix(profile.build(Path(folder), library=library))
         with contextlib.redirect_stdout(profile.Sieve(sys.stdout)):
             done = mpi.launch(
-                cluster, [*layer, *words], ranks, arguments, timeout_s=timeout_s, show=True
+                cluster,
+                [*layer, *words],
+                ranks,
+                arguments,
+                timeout_s=timeout_s,
+                show=True,
+                stdin=True,
             )
     if done.returncode == 0:
         Console().print(profile.printed(done.stdout))

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
+from typer.core import TyperCommand
 
 from beowulf.errors import LabError
-from beowulf.studies import STUDIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import click
 
     from beowulf.record import Point, Record
     from beowulf.verdict import Verdicts
@@ -27,15 +29,26 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a scr
 KEPT_IN = Path("records")
 
 
+class WithStudies(TyperCommand):
+    """A command whose help ends with the list of the studies."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Print the help, and below it the studies by lab, with their titles."""
+        from beowulf.studies import listing
+
+        super().format_help(ctx, formatter)
+        typer.echo(listing())
+
+
 def add_to(app: typer.Typer) -> None:
     """Put this file's commands into `app`."""
-    app.command(rich_help_panel=PANEL)(study)
+    app.command(rich_help_panel=PANEL, cls=WithStudies, no_args_is_help=True)(study)
     app.command(rich_help_panel=PANEL)(claims)
     app.command(rich_help_panel=PANEL)(show)
 
 
 def study(
-    name: Annotated[str, typer.Argument(help=f"The study's ID: {', '.join(STUDIES)}.")],
+    name: Annotated[str, typer.Argument(help="The study's ID; they are listed below.")],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
     adaptive: Annotated[
         bool,
@@ -50,7 +63,7 @@ def study(
     Example: beowulf study A2
     """
     from beowulf.cluster import running
-    from beowulf.notebook import measure_and_save
+    from beowulf.notebook import kept, measure_and_save
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
@@ -66,13 +79,15 @@ def study(
             told=told,
         )
     print_verdicts(judge(record), as_json)
-    if not as_json:
+    if not record.complete:
+        typer.echo(f"beowulf: {kept(record, path, 'Run this command again')}", err=True)
+    elif not as_json:
         print(f"The Record is in {path}.")
     say_how_it_ended(record)
 
 
 def claims(
-    name: Annotated[str, typer.Argument(help=f"The study's ID: {', '.join(STUDIES)}.")],
+    name: Annotated[str, typer.Argument(help="The study's ID; `beowulf study -h` lists them.")],
     records: Folder = KEPT_IN,
     variant: Variant = "",
     as_json: AsJson = False,
@@ -87,7 +102,7 @@ def claims(
 
 
 def show(
-    name: Annotated[str, typer.Argument(help=f"The study's ID: {', '.join(STUDIES)}.")],
+    name: Annotated[str, typer.Argument(help="The study's ID; `beowulf study -h` lists them.")],
     records: Folder = KEPT_IN,
     variant: Variant = "",
     picture: Annotated[

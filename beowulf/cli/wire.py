@@ -70,7 +70,7 @@ def capture(
     from beowulf.cluster import connect
 
     cluster = connect()
-    failed = ""
+    failed = more = ""
     # Compiling is no part of what is measured.
     words = mpi.prepare(Path(program[0]), library=_library(cluster)) if program else []
     wire = cluster.capture(
@@ -83,8 +83,10 @@ def capture(
     )
     with wire:
         if program:
-            done = mpi.launch(cluster, [*words, *program[1:]], ranks, timeout_s=timeout, show=True)
-            failed = mpi.failure(done, Path(program[0]).name)
+            done = mpi.launch(
+                cluster, [*words, *program[1:]], ranks, timeout_s=timeout, show=True, stdin=True
+            )
+            failed, more = mpi.failure(done, Path(program[0]).name), mpi.more(done)
         else:
             _wait(seconds)
     for warning in wire.warnings:
@@ -95,7 +97,7 @@ def capture(
     at = f" --at {wire.interfaces[0]}" if len(wire.interfaces) > 1 else ""
     print(f"Next: `beowulf packets {file}{at}` says what they are.")
     if failed:
-        raise LabError(failed, "What it printed above says more.")
+        raise LabError(failed, more)
 
 
 def packets(

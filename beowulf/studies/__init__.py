@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from beowulf import places
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress as Progress  # every file of a study names them
 from beowulf.progress import no_progress as no_progress
@@ -80,9 +83,29 @@ def find(name: str) -> Study:
     """The study with this ID (`A2`, `a2`)."""
     module = STUDIES.get(name.upper())
     if module is None:
-        raise UsageError(f"There is no study {name!r}.", f"There are: {', '.join(STUDIES)}.")
+        raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
     found: Study = importlib.import_module(f"beowulf.studies.{module}")
     return found
+
+
+def titles() -> dict[str, str]:
+    """The title of every study, read from its file: to import them all takes seconds."""
+    found = {}
+    for name, module in STUDIES.items():
+        text = (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+        title = re.search(r'^TITLE = "(.*)"$', text, re.MULTILINE)
+        found[name] = title[1] if title else ""
+    return found
+
+
+def listing() -> str:
+    """A line for each study, with its title, below the lab in which a learner meets it first."""
+    left, lines = titles(), []
+    for slug, folder in places.labs().items():
+        lab = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
+        lines.append(f"Lab {slug.partition('-')[0]}: {lab['title']}")
+        lines += [f"  {name:<4}{left.pop(name)}" for name in lab["studies"] if name in left]
+    return "\n".join([*lines, *(f"  {name:<4}{title}" for name, title in left.items())])
 
 
 def judge(record: Record) -> Verdicts:
@@ -99,7 +122,9 @@ def judge(record: Record) -> Verdicts:
     except LabError as error:
         if record.complete:
             raise
-        evidence = f"the measurement was cut short before there was enough to judge: {error}"
+        evidence = "the measurement was cut short before there was enough to judge"
+        if error.__cause__ is None:  # a sentence of the study's own, not a mistake of Python's
+            evidence += f": {error}"
         advice = f"`beowulf study {study.ID}` measures again; let it run to its end."
         undecided = Verdict(
             study.ID,

@@ -159,6 +159,36 @@ def chosen(word: str) -> list[str]:
     return [word.upper()]
 
 
+def fitting(names: Sequence[str], ranks: int) -> tuple[list[str], list[str]]:
+    """Those of several benchmarks that take this number of ranks, and sentences about the others.
+
+    Where none takes it, or only one was asked for, nothing is left out: refuse() has the sentence.
+    """
+    fit = [name for name in names if BENCHMARKS[name].takes(ranks)]
+    if len(names) == 1 or not fit:
+        return list(names), []
+    others: dict[str, list[str]] = {}
+    for name in names:
+        if name not in fit:
+            benchmark = BENCHMARKS[name]
+            others.setdefault(_rule(benchmark), []).append(name)
+    return fit, [
+        f"{_listed(left)} {'is' if len(left) == 1 else 'are'} skipped:"
+        f" {'it takes' if len(left) == 1 else 'they take'} {rule}, not {ranks}."
+        for rule, left in others.items()
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _rule(benchmark: Benchmark) -> str:
+    most = f", at most {benchmark.most_ranks}" if benchmark.most_ranks else ""
+    return f"{RULES[benchmark.rule]} of ranks{most}"
+
+
 def refuse(cluster: Cluster, names: Sequence[str], letter: str, ranks: int) -> None:
     """End with a sentence, before anything is compiled, when one of the benchmarks cannot run so on this cluster."""
     if letter not in CLASSES:
@@ -187,10 +217,10 @@ def _refuse_ranks(benchmark: Benchmark, ranks: int, nodes: int) -> None:
         return
     *others, last = map(str, benchmark.counts(nodes))
     here = f"{', '.join(others)} or {last}" if others else last
-    most = f", at most {benchmark.most_ranks}" if benchmark.most_ranks else ""
+    only = f"This cluster has only {nodes} nodes" if ranks > nodes else f"On {nodes} nodes"
     raise UsageError(
-        f"{benchmark.name} takes {RULES[benchmark.rule]} of ranks{most}, not {ranks}.",
-        f"On {nodes} nodes that is {here}.",
+        f"{benchmark.name} takes {_rule(benchmark)}, not {ranks}.",
+        f"{only}, and there that is {here}." if ranks > nodes else f"{only} that is {here}.",
     )
 
 

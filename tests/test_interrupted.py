@@ -1,0 +1,100 @@
+"""Does an interrupted measurement, in a notebook or at the command line, say what it kept and what to do next?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from jupyter_client.manager import KernelManager
+from running import PATIENCE_S, Beowulf
+
+from beowulf import places
+from beowulf.record import Record
+
+pytestmark = pytest.mark.cluster
+ENDED = "what no cell shows"  # wait for the end of a cell
+
+
+class Kernel:
+    """A notebook's kernel beside a cluster."""
+
+    def __init__(self, learner: Beowulf) -> None:
+        self.manager = KernelManager(kernel_name="python3")
+        self.manager.start_kernel(env=learner.environment, cwd=str(learner.here))
+        self.client = self.manager.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=PATIENCE_S)
+
+    def until(self, word: str) -> str:
+        """What a cell shows until it shows `word`, or has ended."""
+        shown = ""
+        while word not in shown:
+            message = self.client.get_iopub_msg(timeout=PATIENCE_S)
+            content = message["content"]
+            shown += content.get("text", "") + "".join(content.get("traceback", ()))
+            shown += content.get("data", {}).get("text/html", "")
+            if content.get("execution_state") == "idle":
+                break
+        return shown
+
+    def end(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel(at_cluster: Beowulf) -> Iterator[Kernel]:
+    found = Kernel(at_cluster)
+    yield found
+    found.end()
+
+
+def test_an_interrupted_cell_says_what_it_kept_and_what_to_do_next(
+    kernel: Kernel, at_cluster: Beowulf
+) -> None:
+    kernel.client.execute("import beowulf; cluster = beowulf.connect()")
+    kernel.until(ENDED)
+    kernel.client.execute("record = beowulf.study('B1', cluster)")
+    assert " bytes" in kernel.until(" bytes")
+    kernel.manager.interrupt_kernel()
+    said = kernel.until(ENDED)
+    [path] = (at_cluster.here / "records").glob("B1-*.json")
+    record = Record.load(path)
+    assert not record.complete
+    samples = sum(len(point.samples) for point in record.points)
+    assert samples
+    assert "The measurement was cut short: it was stopped" in said
+    assert f"Kept: {samples} samples of study B1, in records/{path.name}" in said
+    assert "Run this cell again" in said
+    kernel.client.execute("print(record.complete, *{v.outcome for v in beowulf.claims(record)})")
+    assert "False inconclusive" in kernel.until(ENDED)
+
+
+def test_a_cell_that_is_interrupted_before_its_first_sample_says_so(
+    kernel: Kernel, at_cluster: Beowulf
+) -> None:
+    # A study that has not measured anything yet, whatever the machine is doing.
+    kernel.client.execute(
+        "import beowulf, beowulf.notebook as n, time\n"
+        "n.measure_and_save = lambda *_, **__: (print('begun', flush=True), time.sleep(3600))\n"
+        "beowulf.study('B1', beowulf.connect())"
+    )
+    assert "begun" in kernel.until("begun")
+    kernel.manager.interrupt_kernel()
+    said = kernel.until(ENDED)
+    assert "Study B1 was stopped before it had measured anything" in said
+    assert "Run this cell again" in said
+    assert "measure_and_save" not in said, "none of our code is shown"
+
+
+def test_ctrl_c_says_what_a_study_has_kept(at_cluster: Beowulf) -> None:
+    script = "import sys; sys.argv[0] = 'beowulf'\nimport beowulf.measure.session as s\n"
+    script += "keep = s.Session._keep\n"
+    script += "def kept(*a):\n    keep(*a); raise KeyboardInterrupt\n"
+    script += "s.Session._keep = kept\nfrom beowulf.cli import main\nmain()\n"
+    at_cluster.command = (str(places.python_bin() / "python"), "-c", script)
+    said = at_cluster("study", "B1", "--quick", code=1)
+    assert "beowulf: The measurement was cut short: it was stopped" in said
+    assert re.search(r"beowulf: Kept: \d+ samples of study B1, in records/B1-.*json", said)
+    assert "Run this command again" in said
