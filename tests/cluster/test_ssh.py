@@ -12,7 +12,7 @@ import pytest
 from running import Beowulf, wait_until
 
 from benchmarks.pcs import Hall, hall
-from beowulf.cluster import connections, node_files, target
+from beowulf.cluster import connections, node_files, shells, target
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
 
@@ -67,6 +67,17 @@ def test_what_ssh_says_becomes_a_sentence_with_the_nodes_name(said: str, sentenc
 
 def test_what_a_command_says_is_no_trouble_of_the_connection() -> None:
     assert connections.trouble(MACHINE, "make: *** No targets.") is None
+
+
+@pytest.mark.parametrize("before", [b"", b"Welcome!\n", b"no line's end: ", b"--- beowulf asks"])
+@pytest.mark.parametrize("after", [b"", b"\x00\xff\n--- beowulf asks ---\n", b"42\n"])
+def test_an_answer_is_what_follows_its_mark_however_it_arrives(before: bytes, after: bytes) -> None:
+    printed = before + f"{shells.ANSWER}\n".encode() + after
+    assert shells.answer(printed) == after
+    for length in (1, 7, len(printed)):
+        answer = shells.Answer()
+        pieces = [printed[at : at + length] for at in range(0, len(printed), length)]
+        assert b"".join(map(answer.heard, pieces)) == after
 
 
 def test_a_folder_whose_name_is_too_long_for_sockets_is_refused(tmp_path: Path) -> None:

@@ -69,7 +69,8 @@ static inline void refuse_unless_power_of_two(const struct npb *npb) {
         refuse("%s takes 1, 2, 4, 8... ranks, a power of two, not %d.", npb->name, ranks);
 }
 
-/* Refuse what does not fit, before anything is allocated. `bytes` are those of all ranks together. */
+/* Refuse what does not fit, before anything is allocated. `bytes` are those of all ranks together.
+ */
 static inline void refuse_unless_it_fits(const struct npb *npb, double bytes) {
     char what[80];
     snprintf(what, sizeof what, "%s class %c needs too much memory", npb->name, npb->class);

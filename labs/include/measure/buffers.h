@@ -11,8 +11,8 @@
 /* The largest message: what an int can count, because MPI_Send counts in int. */
 #define LARGEST_MESSAGE ((long)INT_MAX)
 
-/* End all ranks with a sentence when `each` bytes of every rank are more than most of the memory of a
- * machine that they run on. On one machine with several nodes all ranks share it, as mpiexec's
+/* End all ranks with a sentence when `each` bytes of every rank are more than most of the memory of
+ * a machine that they run on. On one machine with several nodes all ranks share it, as mpiexec's
  * shell knows (BEOWULF_SHARED_CORES); else a node's own ranks do, and each node answers for itself:
  * no rank waits for what another has found. */
 static inline void refuse_more_memory(const char *what, double each) {
