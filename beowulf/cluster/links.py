@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 
 from beowulf.cluster.plan import Plan
@@ -13,6 +14,25 @@ MTU_BYTES = 1500
 LONGEST_QUEUE = "50ms"
 # Frames of up to 64 KB that no cable ever carried would be captured with these on.
 OFFLOADS = "tso off gso off gro off"
+
+# Prints a line, `what=how it is`, for each thing of these devices that a measurement depends on.
+LOOK = """
+for card; do
+    echo "MTU of $card="$(ip -o link show dev $card | sed -n 's/.* mtu \\([0-9]*\\).*/\\1/p')
+    echo "queue of $card="$(tc qdisc show dev $card root)
+    echo "offloads of $card="$(ethtool -k $card |
+        sed -n 's/^\\(tcp-segmentation\\|generic-segmentation\\|generic-receive\\)-offload: on.*/\\1/p')
+done
+echo "congestion control="$(cat /proc/sys/net/ipv4/tcp_congestion_control)
+"""
+# What the kernel counts up each time a queue is made.
+NUMBERS = re.compile(r"(?<=^qdisc )(\S+) \w+:|refcnt \d+ ?")
+
+
+def looked(said: str) -> dict[str, str]:
+    """What LOOK has printed, by name."""
+    lines = (line.partition("=") for line in said.splitlines() if "=" in line)
+    return {name: NUMBERS.sub(lambda found: found[1] or "", value) for name, _, value in lines}
 
 
 def shape(devices: Iterable[str], rate: str) -> list[str]:
