@@ -11,6 +11,7 @@ import tempfile
 import time
 import webbrowser
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -100,7 +101,8 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
             _jupyter(notebook, port, Path(runtime), open_browser)
     finally:
-        held.end(places.state(), LAB_ENDS)
+        with suppress(LabError):
+            held.end(places.state(), LAB_ENDS)
         if apart is None:
             namespaces.down()
         said = "The cluster is down." if apart is None else "The machines go on running."
@@ -114,9 +116,8 @@ def _booted() -> Cluster:
 
 def _validate(cluster: Cluster) -> None:
     study = find("A2")
-    with bar(study.TITLE, shown=sys.stderr.isatty()) as told:
-        with Watched(cluster, study.ID):
-            verdicts = study.claims(study.measure(cluster, Path(), progress=told))
+    with bar(study.TITLE, shown=sys.stderr.isatty()) as told, Watched(cluster, study.ID):
+        verdicts = study.claims(study.measure(cluster, Path(), progress=told))
     faults = [verdict for verdict in verdicts if verdict.outcome != "holds"]
     if faults:
         found = "; ".join(f"{fault.says}: {fault.outcome} ({fault.evidence})" for fault in faults)
@@ -176,7 +177,8 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         print(flush=True)
     finally:
         state.open_lab().unlink(missing_ok=True)
-        held.end(places.state(), LAB_ENDS)  # so that a cell that measures keeps what it has
+        with suppress(LabError):
+            held.end(places.state(), LAB_ENDS)  # so that a cell that measures keeps what it has
         server.terminate()
         try:
             server.wait(10)

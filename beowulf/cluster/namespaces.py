@@ -274,17 +274,19 @@ class NamespaceCluster(Cluster):
         }
         for node in self.nodes:
             found[f"state of {node}"] = "up" if node in alive else "down"
-        places_ = {node: [f"eth{n}" for n in range(self.plan.networks)] for node in alive}
-        places_["switch"] = links.ports(self.plan, alive)
+        devices = {node: [f"eth{n}" for n in range(self.plan.networks)] for node in alive}
+        devices["switch"] = links.ports(self.plan, alive)
 
         def ask(place: str) -> str:
             enter = self.enter_switch() if place == "switch" else rack.enter(alive[place])
-            words = [*enter, "bash", "--norc", "-c", links.LOOK, place, *places_[place]]
+            cards = [] if place == "switch" else devices[place]
+            words = [*enter, "bash", "--norc", "-c", links.LOOK, place, *cards]
             return completed(words, "", LONGEST_LOOK_S, place).stdout
 
-        said, failed = connections.everywhere(list(places_), ask)
+        said, failed = connections.everywhere(list(devices), ask)
         for place, text in said.items():
-            found |= {f"{what} on {place}": value for what, value in links.looked(text).items()}
+            here = links.looked(text, devices[place])
+            found |= {f"{what} on {place}": value for what, value in here.items()}
         for place, why in failed.items():
             found[f"links on {place}"] = why.what
         for node, first in alive.items():

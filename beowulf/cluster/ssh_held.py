@@ -45,11 +45,8 @@ for process in /proc/[0-9]*; do
 done
 echo "{BUSY} ${{said-}}"
 """
-# Prints a line for each thing that is not to change on a node; the argument is its network card.
-NODE = f"""
-echo "boot=$(cat /proc/sys/kernel/random/boot_id)"
-{LOOK}
-"""
+# Prints what is not to change on a node; the argument is its network card.
+NODE = f"cat /proc/sys/kernel/random/boot_id\n{LOOK}"
 
 # The shells that hold for this process, by the cluster's folder.
 _there: dict[str, subprocess.Popen[bytes]] = {}
@@ -172,7 +169,9 @@ def as_found(cluster: SshCluster) -> dict[str, str]:
     for node in cluster.nodes:
         if node in said:
             found[f"state of {node}"] = "up"
-            found |= {f"{what} on {node}": value for what, value in looked(said[node]).items()}
+            found[f"boot on {node}"] = said[node].partition("\n")[0]
+            card = cluster.target.interfaces.get(node, "eth0")
+            found |= {f"{what} on {node}": v for what, v in looked(said[node], [card]).items()}
         else:
             found[f"state of {node}"] = str(failed.get(node, LabError("down")).what)
     return found
