@@ -25,7 +25,7 @@ _AGAIN = "Measure again, or bring back an older copy of the file."
 
 
 class FileError(LabError):
-    """A file of ours cannot be read or written; `path` is the file, `foreign` whether it never was one of the kind asked for."""
+    """A file of ours cannot be read or written: `path`; `foreign` is one of another kind than is asked for."""
 
     foreign = False
 
