@@ -11,16 +11,18 @@ import tempfile
 import time
 import webbrowser
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from beowulf import places
-from beowulf.cluster import Cluster, namespaces, state
+from beowulf.cluster import Cluster, held, namespaces, state
 from beowulf.cluster import here as cluster_here
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.processes import command_line
 from beowulf.errors import LabError, UsageError
+from beowulf.measure.watched import Watched
 from beowulf.progress import bar
 from beowulf.studies import find
 
@@ -31,6 +33,7 @@ MOST_PORT = 65535
 # cut off at a limit of its own. Nobody gets it, whether they learn or teach.
 VALIDATE = "@jupyter/nbgrader:validate-assignment"
 VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
+LAB_ENDS = "make lab"  # what ends a measurement that is under way, as its Record says
 NOT_FOR_LEARNERS = (
     "@jupyterlab/apputils-extension:announcements",
     "@jupyter/nbgrader:create-assignment",
@@ -91,6 +94,8 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
     notebook = lay_out(slug)
     _refuse_second(slug)
     apart = cluster_here() if (places.state() / state.TARGET).exists() else None
+    if measured := held.holder(places.state()):
+        raise held.HeldError(measured, "Open the lab when that is done, or `beowulf down --force`.")
     try:
         cluster = apart or _booted()
         print(f"{len(cluster.nodes)} nodes are up.", flush=True)
@@ -100,6 +105,8 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
             _jupyter(notebook, port, Path(runtime), open_browser)
     finally:
+        with suppress(LabError):
+            held.end(places.state(), LAB_ENDS)
         if apart is None:
             namespaces.down()
         said = "The cluster is down." if apart is None else "The machines go on running."
@@ -113,7 +120,7 @@ def _booted() -> Cluster:
 
 def _validate(cluster: Cluster) -> None:
     study = find("A2")
-    with bar(study.TITLE, shown=sys.stderr.isatty()) as told:
+    with bar(study.TITLE, shown=sys.stderr.isatty()) as told, Watched(cluster, study.ID):
         verdicts = study.claims(study.measure(cluster, Path(), progress=told))
     faults = [verdict for verdict in verdicts if verdict.outcome != "holds"]
     if faults:
@@ -174,6 +181,8 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         print(flush=True)
     finally:
         state.open_lab().unlink(missing_ok=True)
+        with suppress(LabError):
+            held.end(places.state(), LAB_ENDS)  # so that a cell that measures keeps what it has
         server.terminate()
         try:
             server.wait(10)

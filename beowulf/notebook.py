@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
+from beowulf.cluster.held import Say
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.learner import learner
+from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
 from beowulf.studies import STUDIES, find
@@ -32,8 +34,12 @@ def study(
     variant: str = "",
     quick: bool = False,
     progress: bool = True,
+    wait: bool = False,
 ) -> Record:
-    """Measure and save beside the notebook; a recorded cluster gives what was saved."""
+    """Measure and save beside the notebook; a recorded cluster gives what was saved.
+
+    `wait`: until nobody else measures on the cluster; else a LabError says who does.
+    """
     if isinstance(cluster, RecordedCluster):
         return cluster.record(find(name).ID, variant)
     from beowulf.progress import bar
@@ -42,7 +48,7 @@ def study(
     try:
         with bar(find(name).TITLE, shown=progress) as told:
             record, path = measure_and_save(
-                name, cluster, folder, variant=variant, quick=quick, told=told
+                name, cluster, folder, variant=variant, quick=quick, wait=wait, say=print, told=told
             )
     except KeyboardInterrupt:
         raise NothingMeasuredError(
@@ -102,12 +108,14 @@ def measure_and_save(
     quick: bool = False,
     adaptive: bool = False,
     more: Mapping[str, object] | None = None,
+    wait: bool = False,
+    say: Say | None = None,
     told: Progress = no_progress,
 ) -> tuple[Record, Path]:
     """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
 
     `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `more` has what
-    only this study's measure() takes.
+    only this study's measure() takes. `wait` and `say`: as in Watched.
     """
     if adaptive and not getattr(find(name), "ADAPTIVE", False):
         able = [each for each in STUDIES if getattr(find(each), "ADAPTIVE", False)]
@@ -127,12 +135,13 @@ def measure_and_save(
             f"The folder {folder} for your Records cannot be made: {error.strerror}.",
             "Name another one, or work in a folder that you may write to.",
         ) from error
-    _refuse_a_false_name(cluster.broken, variant)
     options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
-    record = find(name).measure(cluster, folder, quick=quick, progress=told, **options)
-    record.learner = learner()
-    record.variant = variant
-    return record, record.save_in(folder)
+    with Watched(cluster, find(name).ID, wait=wait, say=say) as watched:
+        _refuse_a_false_name(cluster.broken, variant)
+        record = find(name).measure(cluster, folder, quick=quick, progress=told, **options)
+        record.learner = learner()
+        record.variant = variant
+        return record, watched.end(record).save_in(folder)
 
 
 def _refuse_a_false_name(broken: str, variant: str) -> None:

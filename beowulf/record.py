@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from html import escape
@@ -265,7 +267,34 @@ def reserve(path: Path) -> Path:
 
 
 def newest(folder: Path | str, study: str, variant: str | None = None) -> Record | None:
-    """The Record of `study` (and `variant`, if one is named) in `folder` started last, or None."""
-    found = [Record.load(path) for path in sorted(Path(folder).glob(f"{study}-*.json"))]
+    """The Record of `study` (and `variant`, if one is named) in `folder` started last, or None.
+
+    A file that is no Record, or cannot be read, is passed over with a sentence on stderr; RecordError when it may have
+    been the one, because no other is there.
+    """
+    found, strange = readable(Path(folder), f"{study}-*.json")
     wanted = [r for r in found if r.study == study and variant in (None, r.variant)]
+    named = f"{study}-{variant}-" if variant else f"{study}-"
+    for error in strange:
+        if not wanted and not error.foreign and error.path and error.path.name.startswith(named):
+            raise error
+    say_passed_over(strange)
     return max(wanted, key=lambda record: _time(record.started), default=None)
+
+
+def readable(folder: Path, pattern: str) -> tuple[list[Record], list[RecordError]]:
+    """The Records in these files of a folder, and what is wrong with each file that is none."""
+    found: list[Record] = []
+    strange: list[RecordError] = []
+    for path in sorted(folder.glob(pattern)):
+        try:
+            found.append(Record.load(path))
+        except RecordError as error:
+            strange.append(error)
+    return found, strange
+
+
+def say_passed_over(strange: Sequence[RecordError]) -> None:
+    """Name on stderr the files that are passed over."""
+    for error in strange:
+        print(f"beowulf: passed over: {error.what}", file=sys.stderr)

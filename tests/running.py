@@ -12,6 +12,7 @@ from pathlib import Path
 
 from beowulf import circumstances, places
 from beowulf.cluster import namespaces
+from beowulf.cluster.held import HeldError
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
 from beowulf.record import Record
@@ -95,10 +96,16 @@ class Beowulf:
         """Whatever happened: nothing of this learner runs any more."""
         try:
             self.down()
+        except HeldError:  # a test has left a measurement
+            self._kill()
+            self.down()
         finally:
-            for pid, _ in _with(str(self.state)):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            self._kill()
+
+    def _kill(self) -> None:
+        for pid, _ in _with(str(self.state)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 class Learner(Beowulf):

@@ -400,11 +400,28 @@ def test_the_newest_is_the_one_that_started_last(tmp_path: Path) -> None:
     assert newest(tmp_path / "none", "A2") is None
 
 
-def test_newest_does_not_pass_over_a_damaged_record(tmp_path: Path) -> None:
+def test_newest_passes_over_what_is_no_record_and_names_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     small().save_in(tmp_path)
     (tmp_path / "A2-late.json").write_text("{")
-    with pytest.raises(RecordError, match="truncated"):
+    (tmp_path / "A2-notes.json").write_text('{"from": "somewhere else"}')
+    (tmp_path / "A2-judged.json").write_text('{"kind": "verdict", "schema": 1}')
+    found = newest(tmp_path, "A2")
+    assert found is not None
+    said = capsys.readouterr().err.splitlines()
+    assert [f"A2-{name}.json" in line for name, line in zip(NAMES, said, strict=True)] == [True] * 3
+    assert "says that it is a verdict" in said[0]
+
+
+NAMES = ("judged", "late", "notes")
+
+
+def test_newest_names_a_truncated_record_where_there_is_no_other(tmp_path: Path) -> None:
+    (tmp_path / "A2-late.json").write_text("{")
+    with pytest.raises(RecordError, match=r"A2-late\.json .* truncated"):
         newest(tmp_path, "A2")
+    assert newest(tmp_path, "A2", "broken-a") is None, "that file has another name"
 
 
 def test_records_of_the_same_moment_do_not_overwrite_each_other(tmp_path: Path) -> None:

@@ -119,11 +119,16 @@ def test_what_only_a_running_cluster_has_is_refused(
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"kind": "record"}', "\0"])
-def test_a_spoiled_record_is_refused_with_its_name(records: Path, text: str) -> None:
+def test_a_spoiled_record_is_named_and_the_one_before_it_is_given(
+    records: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     spoiled = records / "A2-20260104T000000Z.json"
     spoiled.write_text(text)
-    with pytest.raises(RecordError, match=spoiled.name):
-        package.study("A2", RecordedCluster(records))
+    assert package.study("A2", RecordedCluster(records)).started == "2026-01-03T00:00:00Z"
+    assert spoiled.name in capsys.readouterr().err
+    (records / "A7-20260104T000000Z.json").write_text(text)
+    with pytest.raises(RecordError, match=r"A7-2026.*\.json"):
+        package.study("A7", RecordedCluster(records))
 
 
 def test_spoiled_answers_are_refused_with_their_name(records: Path) -> None:
@@ -189,3 +194,18 @@ def test_a_study_on_a_running_cluster_is_given_back_by_a_recorded_one(
     replayed = RecordedCluster(at_cluster.here / "records")
     assert package.study("A5", replayed, variant="again") == measured
     assert replayed.nodes == live.nodes
+
+
+def test_a_strange_file_among_the_records_is_named_and_passed_over(
+    records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (records / "export.json").write_text('[{"a": 1}]')
+    (records / "A5-judged.json").write_text('{"kind": "verdict", "schema": 1}')
+    (records / "A7-torn.json").write_text('{"kind": "record", "schema": 1, "study": "A7"')
+    recorded = RecordedCluster(records)
+    assert recorded.nodes == tuple(NODES)
+    assert package.study("A5", recorded).study == "A5"
+    said = capsys.readouterr().err
+    assert all(name in said for name in ("export.json", "A5-judged.json", "A7-torn.json"))
+    with pytest.raises(RecordError, match=r"A7-torn\.json"):
+        package.study("A7", recorded)

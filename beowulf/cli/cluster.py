@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli import slurm, target
+from beowulf.cli import slurm, target, way
+from beowulf.cli.way import Force, Wait
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def up(
         int | None,
         typer.Option(help="With `--target slurm`: for how long at most. [default: 60]"),
     ] = None,
+    force: Force = False,
 ) -> None:
     """Boot the cluster, or heal the one that runs.
 
@@ -73,7 +75,7 @@ def up(
 
     Example: beowulf up --nodes 4 --rate 100mbit
     """
-    from beowulf.cluster import namespaces, shells
+    from beowulf.cluster import held, namespaces, shells
     from beowulf.cluster.plan import Plan
 
     found = target.known()
@@ -85,7 +87,7 @@ def up(
                 "Number, rate, networks and MPI of machines that are there already are not chosen here.",
                 "`beowulf down` first, if you want a cluster on this machine.",
             )
-        target.up(source, nodes, minutes)
+        target.up(source, nodes, minutes, force)
         return
     if minutes is not None:
         raise UsageError("A cluster on this machine has no time limit.", "Leave `--minutes` out.")
@@ -98,6 +100,12 @@ def up(
         networks=networks if networks is not None else plan.networks,
         mpi=mpi or plan.mpi,
     )
+    if running and running.is_whole(plan):
+        if measured := held.holder(running.folder):
+            print(f"The cluster is up, and nothing was changed. {measured}")
+            return
+    else:
+        way.make("beowulf up", force)
     before = _before(running, plan)
     say = _print_commands if explain else shells.silent
     cluster = namespaces.up(plan, say=say)
@@ -186,7 +194,7 @@ def status(as_json: AsJson = False) -> None:
     raise typer.Exit(0 if all(row["state"] == "up" for row in rows) else 1)
 
 
-def validate(as_json: AsJson = False) -> None:
+def validate(as_json: AsJson = False, wait: Wait = False) -> None:
     """Ask every node and every pair of nodes whether this is a cluster (study A2, without keeping its Record).
 
     Exit code 0: every claim holds; 1: at least one does not.
@@ -195,15 +203,23 @@ def validate(as_json: AsJson = False) -> None:
     """
     from beowulf.cli.studies import print_verdicts
     from beowulf.cluster import running
+    from beowulf.measure.watched import Watched
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
     study, cluster = find("A2"), running()
-    with bar(study.TITLE, shown=not as_json) as told:
-        record = study.measure(cluster, Path(), progress=told)
+    with (
+        bar(study.TITLE, shown=not as_json) as told,
+        Watched(cluster, study.ID, wait=wait, say=way.say) as watched,
+    ):
+        record = watched.end(study.measure(cluster, Path(), progress=told))
     verdicts = judge(record)
     print_verdicts(verdicts, as_json)
-    raise typer.Exit(0 if all(verdict.outcome == "holds" for verdict in verdicts) else 1)
+    for warning in record.warnings:
+        typer.echo(f"beowulf: {warning}", err=True)
+    raise typer.Exit(
+        0 if record.complete and all(verdict.outcome == "holds" for verdict in verdicts) else 1
+    )
 
 
 def ssh(
@@ -249,6 +265,7 @@ def ssh(
 def break_(
     name: Annotated[str, typer.Argument(help="a, b or c; or wrong-hosts, node-down, key-refused.")],
     node: Annotated[str, typer.Option(help="On which node; chosen for you if left out.")] = "",
+    force: Force = False,
 ) -> None:
     """Break the cluster on purpose: find out what is wrong, and on which node.
 
@@ -260,7 +277,9 @@ def break_(
     from beowulf.cluster import running
     from beowulf.cluster.faults import PUZZLES
 
-    running().break_it(name, node)
+    cluster = running()
+    way.make("beowulf break", force)
+    cluster.break_it(name, node)
     if name in PUZZLES:
         print(f"Cluster {name} is broken. Find out what is wrong, and on which node.")
     else:
@@ -273,6 +292,7 @@ def down(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the shell commands that are run.")
     ] = False,
+    force: Force = False,
 ) -> None:
     """Take the cluster down; nothing of it stays on this machine.
 
@@ -280,6 +300,7 @@ def down(
     """
     from beowulf.cluster import namespaces, shells
 
+    way.make("beowulf down", force)
     if found := target.known():
         target.down(found)
         return

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beowulf.cli.studies import KEPT_IN, AsJson, Folder, Variant, say_how_it_ended
+from beowulf.cli.way import Wait, say
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def node_bench(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
     records: Folder = KEPT_IN,
     variant: Variant = "",
+    wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure single nodes: system calls, processes, local messages, bandwidths, memory; beside paper A's figures.
@@ -69,6 +71,8 @@ def node_bench(
             records,
             variant=variant,
             quick=quick,
+            wait=wait,
+            say=say,
             told=told,
             more={"nodes": chosen, "together": together},
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from beowulf.cli.way import Wait, say
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def npb(
     timeout: Annotated[
         float, typer.Option(min=0, help="Stop a benchmark after this many seconds; 0: never.")
     ] = 3600.0,
+    wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data for a script.")] = False,
 ) -> None:
     """Run NAS Parallel Benchmarks on the cluster, check their results, and put paper A's figures beside.
@@ -78,16 +80,17 @@ def npb(
     for sentence in skipped:
         typer.echo(f"beowulf: {sentence}", err=True)
     suite.refuse(cluster, names, letter.upper(), ranks)
-    runs, trouble = _runs(
-        cluster,
-        names,
-        letter.upper(),
-        ranks,
-        shown=not as_json,
-        profiled=profile,
-        seed=seed,
-        timeout_s=timeout,
-    )
+    with cluster.holding("`beowulf npb`", wait=wait, say=say):
+        runs, trouble = _runs(
+            cluster,
+            names,
+            letter.upper(),
+            ranks,
+            shown=not as_json,
+            profiled=profile,
+            seed=seed,
+            timeout_s=timeout,
+        )
     if as_json:
         print(json.dumps(_plain(runs), indent=1))
     elif runs:

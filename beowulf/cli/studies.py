@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 import typer
 from typer.core import TyperCommand
 
+from beowulf.cli.way import Wait, say
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def study(
     ] = False,
     records: Folder = KEPT_IN,
     variant: Variant = "",
+    wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure a study on the running cluster, save its Record, and say what the claims make of it.
@@ -76,6 +78,8 @@ def study(
             variant=variant,
             quick=quick,
             adaptive=adaptive,
+            wait=wait,
+            say=say,
             told=told,
         )
     print_verdicts(judge(record), as_json)

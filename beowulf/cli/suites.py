@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beowulf.cli.way import Wait, say
+
 if TYPE_CHECKING:
     from beowulf.suites.hpcc_results import Results
     from beowulf.suites.problem import Problem
@@ -38,6 +40,7 @@ def hpl(
     runs: Annotated[int, typer.Option("--runs", help="How often it is solved.")] = 3,
     show: Show = False,
     timeout: Timeout = 3600.0,
+    wait: Wait = False,
 ) -> None:
     """Solve one system of linear equations on all nodes with HPL, and check the solution.
 
@@ -47,7 +50,7 @@ def hpl(
     if show:
         print(problem.text, end="")
         return
-    results = _ran(problem, brief=True, timeout_s=timeout)
+    results = _ran(problem, brief=True, timeout_s=timeout, wait=wait)
     print(f"{'solution':>8}  {'seconds':>8}  {'Gflop/s':>8}  {'residual':>9}  check")
     for number, each in enumerate(results.solutions, 1):
         word = "passed" if each.passed else "FAILED"
@@ -74,6 +77,7 @@ def hpcc(
     ] = False,
     show: Show = False,
     timeout: Timeout = 3600.0,
+    wait: Wait = False,
 ) -> None:
     """Run the seven benchmarks of the HPC Challenge on all nodes, and check each.
 
@@ -83,7 +87,7 @@ def hpcc(
     if show:
         print(problem.text, end="")
         return
-    results = _ran(problem, brief=quick, timeout_s=timeout)
+    results = _ran(problem, brief=quick, timeout_s=timeout, wait=wait)
     print("\n".join(figure_lines(results)))
     longest = sorted(results.sections.items(), key=lambda part: -part[1])[:3]
     print("\nLongest: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in longest) + ".")
@@ -114,6 +118,7 @@ def search(
     ] = 8.0,
     queries: Annotated[int, typer.Option("--queries", help="How many sequences to look for.")] = 40,
     seed: Annotated[int, typer.Option("--seed", help="Which sequences are made.")] = 1,
+    wait: Wait = False,
 ) -> None:
     """Search a database of made-up DNA with BLAST: whole on one node, then in parts on several.
 
@@ -133,6 +138,7 @@ def search(
     made = Collection(bases=round(megabases * 1e6), queries=queries, seed=seed)
     counts = sorted({1, parts})
     with (
+        cluster.holding("`beowulf search`", wait=wait, say=say),
         bar("search") as told,
         blast.files(made) as (database, looked_for),
         Session("E5", cluster, KEPT_NOWHERE, progress=told, launches=len(counts)) as session,
@@ -159,7 +165,7 @@ def _chosen(ranks: int, size: int, memory: float, *, quick: bool = False, runs: 
     return suite.choose(running(), ranks, size=size, memory=memory, quick=quick, runs=runs)
 
 
-def _ran(problem: Problem, *, brief: bool, timeout_s: float) -> Results:
+def _ran(problem: Problem, *, brief: bool, timeout_s: float, wait: bool) -> Results:
     from beowulf.cluster import running
     from beowulf.progress import bar
     from beowulf.suites import hpcc as suite
@@ -168,10 +174,9 @@ def _ran(problem: Problem, *, brief: bool, timeout_s: float) -> Results:
         f"N {problem.n:,} in blocks of {problem.nb} on a grid of {problem.p} x {problem.q} ranks:"
         f" {problem.matrix_bytes / 1024**2:,.1f} MiB. `--show` prints the whole input."
     )
-    with bar("hpcc") as told:
-        results, seconds = suite.run(
-            running(), problem, brief=brief, timeout_s=timeout_s, told=told
-        )
+    cluster = running()
+    with cluster.holding("`beowulf hpcc`", wait=wait, say=say), bar("hpcc") as told:
+        results, seconds = suite.run(cluster, problem, brief=brief, timeout_s=timeout_s, told=told)
     print(f"hpcc took {seconds:.0f} s in all.\n")
     return results
 

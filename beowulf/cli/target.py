@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli import slurm
+from beowulf.cli import slurm, way
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -31,8 +31,11 @@ def known() -> SshCluster | None:
     return ssh.running()
 
 
-def up(source: str, nodes: int | None = None, minutes: int | None = None) -> None:
+def up(
+    source: str, nodes: int | None = None, minutes: int | None = None, force: bool = False
+) -> None:
     """Find the machines of an inventory, of Vagrant or of Slurm, and say which of them cannot be used."""
+    way.make("beowulf up", force)
     from beowulf.cluster import ssh
     from beowulf.cluster.target import lasting
 

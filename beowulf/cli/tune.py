@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli import tune_paper, tune_tables, tune_trial
+from beowulf.cli import tune_paper, tune_tables, tune_trial, way
 from beowulf.cli.tune_trial import KEPT_IN, AsJson, Folder, Host, Keep, Quick, Revert
+from beowulf.cli.way import Force
 
 if TYPE_CHECKING:
     from beowulf.tuning.knob import Reading
@@ -77,6 +79,7 @@ def apply(
     host: Host = False,
     quick: Quick = False,
     records: Folder = KEPT_IN,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Turn one knob and measure a whole cycle, before and after in turns; then keep it or put it back.
@@ -94,6 +97,7 @@ def apply(
     knob = find(name)
     chosen = knob.accepted(value if value is not None else knob.tuned)
     cluster = running()
+    way.make("beowulf tune apply", force)
     if machines.belongs_here(cluster, knob):
         tune_trial.allow(knob, chosen, host)
     with changing(cluster, [(knob, chosen)], agree=tune_trial.agree) as changes:
@@ -119,7 +123,7 @@ app.command()(tune_paper.compare)
 
 
 @app.command()
-def revert() -> None:
+def revert(force: Force = False) -> None:
     """Put everything back that `beowulf tune` has changed, exactly as it was; after a crash too.
 
     A node that is down is put back as soon as `beowulf up` has started it again.
@@ -130,6 +134,7 @@ def revert() -> None:
     from beowulf.tuning import change, log, shown
 
     cluster = here()
+    way.make("beowulf tune revert", force)
     logs = [log.of_host()] + ([log.of_cluster(cluster)] if cluster else [])
     done: list[str] = []
     waiting: set[str] = set()
@@ -137,7 +142,10 @@ def revert() -> None:
         names = {entry.number: f"{entry.knob} {entry.value}" for entry in each.open()}
         if not names:
             continue
-        with each.held():
+        hold = (
+            cluster.holding("`beowulf tune revert`", measures=False) if cluster else nullcontext()
+        )
+        with hold, each.held():
             if text := shown.going(cluster, each.open()):
                 shown.tell(text)
             found = change.put_all_back(cluster, each, each.open())

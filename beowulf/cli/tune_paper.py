@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli import tune_tables, tune_trial
+from beowulf.cli import tune_tables, tune_trial, way
 from beowulf.cli.studies import say_how_it_ended
 from beowulf.cli.tune_trial import KEPT_IN, AsJson, Folder, Host, Keep, Quick, Revert
+from beowulf.cli.way import Force
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def all_(
     host: Host = False,
     quick: Quick = False,
     records: Folder = KEPT_IN,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Paper E's procedure: each knob alone, then all of them together.
@@ -41,6 +43,7 @@ def all_(
 
     tune_trial.refuse_both(keep, revert)
     cluster = running()
+    way.make("beowulf tune all", force)
     change.clear(cluster)
     turns = trial.untuned(cluster, host=host)
     if all(machines.belongs_here(cluster, knob) for knob, _ in turns):
@@ -126,6 +129,7 @@ def compare(
         Path | None, typer.Option("--picture", help="Draw it as well, as .png or .svg.")
     ] = None,
     records: Folder = KEPT_IN,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """What do programs gain when latency is tuned? The ping-pong beside NPB's kernels, a search, HPL, and hpcc.
@@ -142,6 +146,7 @@ def compare(
     from beowulf.tuning.knobs import ALL
 
     names, cluster = both.chosen(programs or (), quick=quick), running()
+    way.make("beowulf tune compare", force)
     change.clear(cluster)
     if shown.apart(cluster):
         parts = testbed.parts(cluster).items()

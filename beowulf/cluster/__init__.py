@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,24 @@ class Cluster(ABC):
     @abstractmethod
     def describe(self) -> Mapping[str, Any]:
         """What this cluster is, as plain data for a Record."""
+
+    def holding(
+        self,
+        doing: str,
+        *,
+        measures: bool = True,
+        wait: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> AbstractContextManager[None]:
+        """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/held.py).
+
+        HeldError while another one measures, unless we `wait`; `say` gets the sentence for a person who waits.
+        """
+        return nullcontext()
+
+    def as_found(self) -> dict[str, str]:
+        """What is not to change while something is measured, by name; GoneError when the cluster is no more."""
+        return {}
 
     @abstractmethod
     def break_it(self, fault: str, node: str = "") -> None:

@@ -6,12 +6,26 @@ import os
 import shlex
 import signal
 import subprocess
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from beowulf import circumstances, places, variant
-from beowulf.cluster import Cluster, Completed, boot, faults, processes, rack, sshd, state
+from beowulf.cluster import (
+    Cluster,
+    Completed,
+    boot,
+    connections,
+    faults,
+    held,
+    links,
+    processes,
+    rack,
+    sshd,
+    state,
+)
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.rack import Rack
 from beowulf.cluster.shells import SHELL, Say, completed, silent
@@ -21,24 +35,30 @@ from beowulf.learner import learner
 if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
 
+LONGEST_LOOK_S = 20.0
+
 
 def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
     """Boot the cluster that `plan` describes, or heal the one that runs: afterwards every node is whole and answers.
 
-    `say(where, lines)` is told every shell command before it is run.
+    `say(where, lines)` is told every shell command before it is run. HeldError while another process measures on it,
+    unless there is nothing to change.
     """
     folder = folder or places.state()
     _refuse_on_a_node()
-    with state.locked(folder):
+    if held.holder(folder) and (as_it_is := running(folder)) and as_it_is.is_whole(plan):
+        return as_it_is
+    with held.changing(folder, "beowulf up"), state.locked(folder):
         found = rack.find(folder)
         before = state.load(folder)
         if found and (before is None or not _same_machines(before.plan, plan)):
-            _end(folder, say)
+            _end(folder, say, but=state.HELD)
             found = None
         elif before is None:
             state.refuse_strangers(folder)
         try:
-            return NamespaceCluster(plan, folder, boot.boot(plan, folder, found, say))
+            with state.unfinished(folder):
+                return NamespaceCluster(plan, folder, boot.boot(plan, folder, found, say))
         except BaseException:
             if found is None:
                 _end(folder, silent)
@@ -47,12 +67,15 @@ def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> Namespac
 
 
 def down(*, say: Say = silent, folder: Path | None = None) -> bool:
-    """Take the cluster down: no process, mount, interface or file of it stays. False when there was none."""
+    """Take the cluster down: no process, mount, interface or file of it stays. False when there was none.
+
+    HeldError while another process measures on it.
+    """
     folder = folder or places.state()
     _refuse_on_a_node()
     if not folder.exists() and rack.find(folder) is None:
         return False
-    with state.locked(folder):
+    with held.changing(folder, "beowulf down"), state.locked(folder):
         if not rack.find(folder) and not state.load(folder) and state.strangers(folder):
             return False
         was_there = _end(folder, say)
@@ -83,11 +106,19 @@ class NamespaceCluster(Cluster):
     def rack(self) -> Rack:
         """The rack that runs; after `down` and `up`, which may have been somebody else's, it is another one."""
         if not self._rack.process.alive:
-            now = running(self.folder)
-            if now is None:
-                raise LabError("The cluster is down.", "`beowulf up` boots it.")
-            self.plan, self._rack = now.plan, now._rack
+            self._look_again()
         return self._rack
+
+    def _look_again(self) -> None:
+        now = running(self.folder)
+        if now is None:
+            raise state.GoneError
+        self.plan, self._rack = now.plan, now._rack
+
+    def is_whole(self, plan: Plan) -> bool:
+        """Whether it is as `plan` wants it, no node is down, and nobody broke it."""
+        whole = not (self.folder / state.UNFINISHED).exists() and not self.broken
+        return whole and self.plan == plan and not self.dead_nodes()
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -197,10 +228,12 @@ class NamespaceCluster(Cluster):
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Heal the cluster, then set up one fault; if no `node` is given, the learner's word or name chooses it."""
-        self.heal()
-        what, chosen = faults.solution(fault, self.nodes, variant.word() or learner())
-        faults.apply(self, what, node or chosen)
-        state.write(self.folder, {state.BROKEN: (fault, 0o600)})
+        with held.changing(self.folder, "beowulf break"):
+            self.heal()
+            what, chosen = faults.solution(fault, self.nodes, variant.word() or learner())
+            with state.unfinished(self.folder):
+                faults.apply(self, what, node or chosen)
+                state.write(self.folder, {state.BROKEN: (fault, 0o600)})
 
     @property
     def broken(self) -> str:
@@ -210,6 +243,7 @@ class NamespaceCluster(Cluster):
 
     def heal(self) -> None:
         """Boot dead nodes and put every file of the cluster back."""
+        self._look_again()  # another process may have set another rate since
         up(self.plan, folder=self.folder)
 
     def listening(self, node: str) -> bool:
@@ -226,8 +260,51 @@ class NamespaceCluster(Cluster):
         """Limit every cable, in both directions, to `rate`."""
         self.plan = up(replace(self.plan, rate=rate), say=say, folder=self.folder).plan
 
+    def holding(
+        self,
+        doing: str,
+        *,
+        measures: bool = True,
+        wait: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> AbstractContextManager[None]:
+        """Keep every other process from measuring on this cluster and from changing it meanwhile."""
+        return held.held(self.folder, doing, measures=measures, wait=wait, say=say)
+
+    def as_found(self) -> dict[str, str]:
+        """What is not to change while something is measured: the nodes, their links, the fault, by name."""
+        self._look_again()
+        process, alive = self._rack.process, self._rack.nodes()
+        found = {
+            "boot": f"{process.pid} {process.start_ticks}",
+            "rate": self.plan.rate,
+            "nodes": ", ".join(self.nodes),
+            "fault": self.broken or "none",
+        }
+        for node in self.nodes:
+            found[f"state of {node}"] = "up" if node in alive else "down"
+        devices = {node: [f"eth{n}" for n in range(self.plan.networks)] for node in alive}
+        devices["switch"] = links.ports(self.plan, alive)
+
+        def ask(place: str) -> str:
+            enter = self.enter_switch() if place == "switch" else rack.enter(alive[place])
+            cards = [] if place == "switch" else devices[place]
+            words = [*enter, "bash", "--norc", "-c", links.LOOK, place, *cards]
+            return completed(words, "", LONGEST_LOOK_S, place).stdout
+
+        said, failed = connections.everywhere(list(devices), ask)
+        for place, text in said.items():
+            here = links.looked(text, devices[place])
+            found |= {f"{what} on {place}": value for what, value in here.items()}
+        for place, why in failed.items():
+            found[f"links on {place}"] = why.what
+        for node, first in alive.items():
+            found[f"boot on {node}"] = f"{first.pid} {first.start_ticks}"
+        return found
+
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""
+        self._look_again()
         asked = {
             "kernel": "uname -r",
             "mtu": "cat /sys/class/net/eth0/mtu",
@@ -267,7 +344,7 @@ def _same_machines(old: Plan, new: Plan) -> bool:
     return replace(old, rate=new.rate) == new
 
 
-def _end(folder: Path, say: Say) -> bool:
+def _end(folder: Path, say: Say, *, but: str = "") -> bool:
     found = rack.find(folder)
     if found:
         say(
@@ -276,7 +353,7 @@ def _end(folder: Path, say: Say) -> bool:
         )
     was_there = found is not None or (folder / state.CLUSTER).exists()
     rack.end(folder)
-    state.empty(folder)
+    state.empty(folder, but=but)
     return was_there
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from beowulf.cluster import Cluster, Completed
 from beowulf.errors import LabError
-from beowulf.record import Point, Record, newest
+from beowulf.record import Point, Record, newest, readable, say_passed_over
 
 if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
 
-ANSWERS = "answers.json"
+ANSWERS, ASKED = "answers.json", "ask"
 
 
 class RecordedCluster(Cluster):
@@ -75,8 +75,9 @@ class RecordedCluster(Cluster):
     @cached_property
     def _description(self) -> Mapping[str, Any]:
         assert self.records is not None
-        paths = [path for path in self.records.glob("*.json") if path.name != ANSWERS]
-        described = [record for path in paths if (record := Record.load(path)).cluster]
+        records, strange = readable(self.records, "*.json")
+        say_passed_over(strange)
+        described = [record for record in records if record.cluster and record.study != ASKED]
         found = max(described, key=lambda record: record.started, default=None)
         return found.cluster if found else {}
 
@@ -120,7 +121,7 @@ def remember(records: Path, node: str, command: str, answer: Completed) -> None:
 
 def _answers(records: Path) -> Record:
     path = records / ANSWERS
-    return Record.load(path, study="ask") if path.exists() else Record(study="ask")
+    return Record.load(path, study=ASKED) if path.exists() else Record(study=ASKED)
 
 
 def _not_here(what: str) -> LabError:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import places
-from beowulf.cluster import Completed, connections, node_files, state
+from beowulf.cluster import Completed, connections, held, node_files, state
 from beowulf.cluster import slurm_queue as queue
 from beowulf.cluster import target as targets
 from beowulf.cluster.inventory import Machine
@@ -195,7 +195,7 @@ def attach(
         Machine(name, name, user=user, through=queue.through(allocation.job, name))
         for name in queue.names(job.nodes)
     )
-    with state.locked(folder):
+    with held.changing(folder, "beowulf up"), state.locked(folder):
         found, troubles = targets.find(Target(TARGET, machines), folder)
         save(folder, allocation, found)
     cluster = SlurmCluster(found, folder, allocation)
@@ -207,11 +207,11 @@ def attach(
 def down(folder: Path | None = None) -> bool:
     """Give the nodes back, or the place in the queue, and forget them. False when they were given back already."""
     folder = folder or places.state()
-    with state.locked(folder):
-        held = load(folder)
-        job = queue.job(held.job) if held else None
-        if held and job and (job.waits or job.runs):
-            queue.cancel(held.job)
+    with held.changing(folder, "beowulf down"), state.locked(folder):
+        last = load(folder)
+        job = queue.job(last.job) if last else None
+        if last and job and (job.waits or job.runs):
+            queue.cancel(last.job)
         targets.clear(folder)
     return bool(job and (job.waits or job.runs))
 
@@ -246,6 +246,7 @@ class SlurmCluster(SshCluster):
     """The nodes of one job of Slurm; what runs on them is a step of that job."""
 
     kind = "slurm"
+    shared = False  # a job is one user's, and remembered in one folder
     # Slurm's own conversations with a node: those with its daemons, and those of srun (cluster_setup/roles/slurm).
     own_packets = 'own="not tcp portrange 6817-6818 and not tcp portrange 60001-63000"'
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import places
-from beowulf.cluster import Cluster, Completed, connections, node_files, state
+from beowulf.cluster import Cluster, Completed, connections, held, node_files, ssh_held, state
 from beowulf.cluster import target as targets
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.shells import SHELL
@@ -37,7 +38,7 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
     """
     folder = folder or places.state()
     machines, missing = targets.read(source)
-    with state.locked(folder):
+    with held.changing(folder, "beowulf up"), state.locked(folder):
         targets.refuse_others(folder)
         before = targets.load(folder)
         if before is not None:
@@ -66,7 +67,7 @@ def down(folder: Path | None = None) -> bool:
     folder = folder or places.state()
     if not (folder / state.TARGET).exists():
         return False
-    with state.locked(folder):
+    with held.changing(folder, "beowulf down"), state.locked(folder):
         if known := targets.load(folder):
             connections.close(folder, known.machines)
         targets.clear(folder)
@@ -88,6 +89,7 @@ class SshCluster(Cluster):
     """Machines that are there whether we look or not; all that one of them is asked goes over one connection."""
 
     kind = "ssh"
+    shared = True  # with other users, and with other machines of this one
     # How a node's shell finds out, in capture's language, which packets are those of our own connection to it.
     own_packets = 'set -- $SSH_CONNECTION; own="not (host $1 and tcp port $4)"'
 
@@ -259,6 +261,27 @@ class SshCluster(Cluster):
             return min(said - asked, 0.0) or max(said - time.time(), 0.0)
 
         return connections.everywhere(self.nodes, ask)[0]
+
+    @contextmanager
+    def holding(
+        self,
+        doing: str,
+        *,
+        measures: bool = True,
+        wait: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> Iterator[None]:
+        """Keep others from measuring on this cluster and from changing it meanwhile, at whatever machine they are."""
+        with held.held(self.folder, doing, measures=measures, wait=wait, say=say):
+            if self.shared:
+                with ssh_held.held_there(self, doing, wait, say):
+                    yield
+            else:
+                yield
+
+    def as_found(self) -> dict[str, str]:
+        """What is not to change while something is measured, by name."""
+        return ssh_held.as_found(self)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, and where others differ from it; for a Record."""

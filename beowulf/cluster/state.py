@@ -21,8 +21,19 @@ BROKEN = "broken"
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
+HELD = "held.json"  # who measures on the cluster; a lock is on it as long (held.py)
+UNFINISHED = (
+    "unfinished"  # there while the cluster is changed, and left there when that is cut short
+)
 # All that a cluster keeps in its folder; whatever else lies there is not ours to remove.
-OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED}
+OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED, HELD, UNFINISHED}
+
+
+class GoneError(LabError):
+    """The cluster is no more."""
+
+    def __init__(self) -> None:
+        super().__init__("The cluster is down.", "`beowulf up` boots it.")
 
 
 @dataclass(frozen=True)
@@ -34,13 +45,19 @@ class Kept:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Make the folder if need be and keep others of this user from changing the cluster meanwhile."""
+def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
+    """Make the folder if need be and keep others of this user from changing the cluster meanwhile.
+
+    Without `make`, GoneError when the folder is not there.
+    """
     while True:
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if make:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
+            if not make and isinstance(error, FileNotFoundError):
+                raise GoneError from None
             raise LabError(
                 f"The folder {folder} for the cluster's files cannot be made: {error.strerror}.",
                 "Free some space, or set BEOWULF_STATE to a folder that you may write to.",
@@ -75,6 +92,22 @@ def load(folder: Path) -> Kept | None:
         return Kept(Plan(**found["plan"]), int(found["rack_pid"]))
     except (OSError, ValueError, KeyError, TypeError, LabError):
         return None
+
+
+def cluster_in(folder: Path) -> bool:
+    """Whether the folder remembers a cluster, of whatever kind."""
+    return any((folder / name).exists() for name in (CLUSTER, TARGET))
+
+
+@contextmanager
+def unfinished(folder: Path) -> Iterator[None]:
+    """Mark the cluster as one that is being changed; the mark stays when that is cut short."""
+    try:
+        (folder / UNFINISHED).touch()
+    except OSError as error:
+        raise full(folder, error) from error
+    yield
+    (folder / UNFINISHED).unlink(missing_ok=True)
 
 
 def tuned_host() -> Path:
@@ -122,9 +155,9 @@ def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:
             raise full(folder, error) from error
 
 
-def empty(folder: Path) -> None:
-    """Remove all that a cluster keeps in the folder; the folder, and with it the lock, stays."""
-    for name in OURS:
+def empty(folder: Path, *, but: str = "") -> None:
+    """Remove all that a cluster keeps in the folder, `but` one file; the folder, and with it the lock, stays."""
+    for name in OURS - {but}:
         path = folder / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

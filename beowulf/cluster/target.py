@@ -19,7 +19,7 @@ CARD = f"{PREFIX}/etc/node"
 # What a cluster of machines keeps in its folder, beside the log of its knobs.
 OURS = {
     *(state.TARGET, f"{state.TARGET}.new", connections.CONFIG, connections.SOCKETS),
-    *(state.TUNED, state.ALLOCATION),
+    *(state.TUNED, state.ALLOCATION, state.HELD),
 }
 
 # Asked of every machine at once; each line of the answer is name=value.

@@ -60,6 +60,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     sweep = {"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"}
     with (
         bar("Four nodes, one of them odd") as told,
+        cluster.holding("lab 02's odd node"),
         made_odd(cluster, node),
         Session(
             STUDY, cluster, folder, quick=True, progress=told, launches=planned, sweep=sweep

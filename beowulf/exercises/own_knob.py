@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -215,9 +215,10 @@ def main(words: Sequence[str], names: Mapping[str, Any]) -> None:
 def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[States]:
     """What `look` prints on each node; at the end it is to print that again, or a LabError says where it does not."""
     mine.rehearse()
-    change.clear(cluster)
     its_log = log.of_cluster(cluster)
-    with its_log.held():
+    with cluster.holding(f"`{mine.file}`"), ExitStack() as logs:
+        change.clear(cluster)
+        logs.enter_context(its_log.held())
         found = _look(cluster, mine, nodes)
         for node, state in found.items():
             if not state:

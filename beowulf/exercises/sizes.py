@@ -18,6 +18,7 @@ from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.exercises import own
 from beowulf.learner import learner
+from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record, moment
 
 STUDY, VARIANT = "A4", "sizes"
@@ -50,31 +51,32 @@ def measure(
     """
     if isinstance(cluster, RecordedCluster):
         return cluster.record(STUDY, VARIANT)
-    chance = chance or random.Random()
-    size, ranks = chance.choice(CLASSES), chance.choice(RANKS)
-    made = Record(
-        STUDY,
-        variant=VARIANT,
-        program=own.about(Path(source), [size]),
-        cluster=dict(cluster.describe()),
-        circumstances={"before": circumstances.now(), "after": {}},
-        versions=circumstances.versions(),
-        learner=learner(),
-        started=moment(),
-    )
-    # Below /tmp, which the nodes of a local cluster share with this machine.
-    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
-        yours = counted(cluster, Path(source), size, ranks, Path(scratch))
-        ours = counted(cluster, _done(Path(scratch)), size, ranks, Path(scratch))
-    at = {"class": size, "ranks": ranks}
-    made.points = [
-        Point({"count": name, **at}, facts={"yours": yours[name], "ours": ours[name]})
-        for name in COUNTS
-    ]
-    made.circumstances["after"] = circumstances.now()
-    made.ended = moment()
-    made.save_in(cluster.records or Path("records"))
-    return made
+    with Watched(cluster, STUDY) as watched:
+        chance = chance or random.Random()
+        size, ranks = chance.choice(CLASSES), chance.choice(RANKS)
+        made = Record(
+            STUDY,
+            variant=VARIANT,
+            program=own.about(Path(source), [size]),
+            cluster=dict(cluster.describe()),
+            circumstances={"before": circumstances.now(), "after": {}},
+            versions=circumstances.versions(),
+            learner=learner(),
+            started=moment(),
+        )
+        # Below /tmp, which the nodes of a local cluster share with this machine.
+        with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+            yours = counted(cluster, Path(source), size, ranks, Path(scratch))
+            ours = counted(cluster, _done(Path(scratch)), size, ranks, Path(scratch))
+        at = {"class": size, "ranks": ranks}
+        made.points = [
+            Point({"count": name, **at}, facts={"yours": yours[name], "ours": ours[name]})
+            for name in COUNTS
+        ]
+        made.circumstances["after"] = circumstances.now()
+        made.ended = moment()
+        watched.end(made).save_in(cluster.records or Path("records"))
+        return made
 
 
 def counted(

@@ -10,6 +10,7 @@ from beowulf import circumstances, mpi
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
+from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record, moment, reserve
 
 LONGEST_S = 60.0
@@ -32,6 +33,31 @@ def record(
 
     LabError when the program does not compile, fails, or does not end; then nothing is kept.
     """
+    with Watched(cluster, study) as watched:
+        return _record(
+            watched,
+            study,
+            variant,
+            program,
+            arguments,
+            ranks=ranks,
+            look=look,
+            snap_bytes=snap_bytes,
+        )
+
+
+def _record(
+    watched: Watched,
+    study: str,
+    variant: str,
+    program: Path,
+    arguments: Sequence[str | int],
+    *,
+    ranks: int,
+    look: Look,
+    snap_bytes: int,
+) -> Record:
+    cluster = watched.cluster
     folder = cluster.records or Path("records")
     words = mpi.prepare(program, library=str(cluster.describe().get("mpi", "classic")))
     said = [str(word) for word in arguments]
@@ -59,7 +85,7 @@ def record(
         made.captures, made.warnings = [wire.facts()], list(wire.warnings)
         made.circumstances["after"] = circumstances.now()
         made.ended = moment()
-        made.save_in(folder)
+        watched.end(made).save_in(folder)
     except BaseException:
         file.unlink(missing_ok=True)  # without its Record it says nothing
         raise

@@ -14,6 +14,7 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
+from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record, moment
 from beowulf.tuning import checklist, testbed
 from beowulf.tuning.change import changing
@@ -34,43 +35,44 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     """
     if isinstance(cluster, RecordedCluster):
         return cluster.record(STUDY, VARIANT)
-    chance = chance or variant.chance(f"{STUDY} {VARIANT}")
-    here = testbed.parts(cluster)
-    if not here:
-        raise LabError(
-            "No node of this cluster can be made unlike the others.",
-            "`beowulf tune` says which knobs cannot be turned, and why.",
-        )
-    name, node = chance.choice(sorted(here)), chance.choice(cluster.nodes)
-    made = Record(
-        STUDY,
-        variant=VARIANT,
-        sweep={"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"},
-        cluster=dict(cluster.describe()),
-        circumstances={"before": circumstances.now(), "after": {}},
-        versions=circumstances.versions(),
-        learner=learner(),
-        started=moment(),
-    )
-    # All that may be drawn is given, so that what is shown beforehand on machines that are really apart tells nothing.
-    turns = [(ALL[each], value) for each, value in sorted(here.items())]
-    with changing(cluster, turns, nodes=[node]) as changes:
-        next(each for each in changes.each if each.knob.name == name)(True)
-        made.points = [
-            Point(
-                {"question": each.question.name, "when": ASKED},
-                facts={
-                    "asks": each.question.asks,
-                    "wanted": each.question.wanted,
-                    "answers": each.by_node,
-                },
+    with Watched(cluster, STUDY) as watched:
+        chance = chance or variant.chance(f"{STUDY} {VARIANT}")
+        here = testbed.parts(cluster)
+        if not here:
+            raise LabError(
+                "No node of this cluster can be made unlike the others.",
+                "`beowulf tune` says which knobs cannot be turned, and why.",
             )
-            for each in checklist.ask(cluster)
-        ]
-    made.circumstances["after"] = circumstances.now()
-    made.ended = moment()
-    made.save_in(cluster.records or Path("records"))
-    return made
+        name, node = chance.choice(sorted(here)), chance.choice(cluster.nodes)
+        made = Record(
+            STUDY,
+            variant=VARIANT,
+            sweep={"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"},
+            cluster=dict(cluster.describe()),
+            circumstances={"before": circumstances.now(), "after": {}},
+            versions=circumstances.versions(),
+            learner=learner(),
+            started=moment(),
+        )
+        # All that may be drawn is given: what is shown beforehand on machines that are really apart tells nothing.
+        turns = [(ALL[each], value) for each, value in sorted(here.items())]
+        with changing(cluster, turns, nodes=[node]) as changes:
+            next(each for each in changes.each if each.knob.name == name)(True)
+            made.points = [
+                Point(
+                    {"question": each.question.name, "when": ASKED},
+                    facts={
+                        "asks": each.question.asks,
+                        "wanted": each.question.wanted,
+                        "answers": each.by_node,
+                    },
+                )
+                for each in checklist.ask(cluster)
+            ]
+        made.circumstances["after"] = circumstances.now()
+        made.ended = moment()
+        watched.end(made).save_in(cluster.records or Path("records"))
+        return made
 
 
 def table(record: Record) -> pd.DataFrame:

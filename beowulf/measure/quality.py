@@ -20,6 +20,8 @@ FEWEST_OF_A_LAUNCH = 5
 # So large a share of the sweep's places may have launches that disagree: a burst of noise hits some.
 PLACES_DIFFER = 0.2
 
+# How a warning begins that makes a Record incomplete though it was measured to its end (beowulf/measure/watched.py).
+CHANGED = "The cluster was "
 NO_SAMPLES = "there are no samples"
 
 
@@ -32,7 +34,7 @@ def trouble(record: Record, quantity: str = "", alike: float = 0.0, enough: int 
     """
     found = []
     if not record.complete:
-        found.append("the measurement was cut short")
+        found.append(cut_short(record))
     points = [p for p in record.points if p.samples and quantity in ("", p.quantity)]
     points = [p for p in points if p.quantity != "first_message_s"]
     if not points:
@@ -50,6 +52,14 @@ def trouble(record: Record, quantity: str = "", alike: float = 0.0, enough: int 
             " by more than their own spread"
         )
     return found
+
+
+def cut_short(record: Record) -> str:
+    """Why a Record is not complete, in a few words."""
+    for said in record.warnings:
+        if said.startswith(CHANGED):
+            return said[0].lower() + said[1:].rstrip(".")
+    return "the measurement was cut short"
 
 
 def _places(points: list[Point]) -> dict[str, list[Point]]:

@@ -17,9 +17,11 @@ from typing import Any
 
 from beowulf import circumstances, mpi
 from beowulf.cluster import Cluster
+from beowulf.cluster.held import Ended
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.complaints import REFUSED, Complaints
 from beowulf.measure.lines import Lines
+from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Point, Record, moment
 
@@ -55,12 +57,17 @@ class Session:
         self._places: dict[str, Point] = {}
         self._built: dict[Path, Path] = {}
         self._scratch: Path | None = None
+        self._ends = contextlib.ExitStack()
 
     def __enter__(self) -> Session:
-        self.started, self.before = moment(), circumstances.now()
-        self.description = dict(self.cluster.describe())
-        # Below /tmp, which the nodes of a local cluster share with this machine.
-        self._scratch = Path(tempfile.mkdtemp(prefix="beowulf-"))
+        with contextlib.ExitStack() as ends:
+            self._watched = ends.enter_context(Watched(self.cluster, self.study))
+            self.started, self.before = moment(), circumstances.now()
+            self.description = dict(self.cluster.describe())
+            # Below /tmp, which the nodes of a local cluster share with this machine.
+            self._scratch = Path(tempfile.mkdtemp(prefix="beowulf-"))
+            ends.callback(shutil.rmtree, self._scratch, ignore_errors=True)
+            self._ends = ends.pop_all()
         return self
 
     def __exit__(
@@ -69,13 +76,21 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
-        if self._scratch:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+        raised = error
+        if isinstance(error, Exception):
+            error = self._watched.gone() or error
+        if error is None:
+            changed = self._watched.look()
+            self.complete = self.complete and not changed
+            self.warnings += changed
         measured = any(point.samples for point in self.points)
         if not measured or not isinstance(error, KeyboardInterrupt | LabError):
-            return False
+            return bool(self._ends.__exit__(kind, raised, trace))
+        self._ends.close()
         self.complete = False
-        why = "it was stopped" if isinstance(error, KeyboardInterrupt) else str(error)
+        why = str(error)
+        if isinstance(error, KeyboardInterrupt):
+            why = f"{error}." if isinstance(error, Ended) else "it was stopped"
         self.warnings.append(f"The measurement was cut short: {why}")
         return True
 

@@ -25,7 +25,9 @@ _AGAIN = "Measure again, or bring back an older copy of the file."
 
 
 class FileError(LabError):
-    """A file of ours cannot be read or written; `path` is the file."""
+    """A file of ours cannot be read or written: `path`; `foreign` is one of another kind than is asked for."""
+
+    foreign = False
 
     def __init__(self, what: str, mend: str = "", path: Path | None = None) -> None:
         super().__init__(what, mend)
@@ -174,8 +176,10 @@ def read(
     """What a file of `kind` holds, brought up to schema `version`; `error` for what is not one."""
     path = Path(path)
 
-    def refuse(why: str, mend: str = "") -> NoReturn:
-        raise error(f"{path} is not a {kind} that can be read: {why}.", mend, path)
+    def refuse(why: str, mend: str = "", *, foreign: bool = False) -> NoReturn:
+        found = error(f"{path} is not a {kind} that can be read: {why}.", mend, path)
+        found.foreign = foreign
+        raise found
 
     text = _text(path, kind, error)
     if not text.strip():
@@ -191,7 +195,7 @@ def read(
     except (ValueError, RecursionError) as problem:
         refuse(f"it is not JSON as we write it ({_short(str(problem))})", _AGAIN)
     if not isinstance(content, dict):
-        refuse("its JSON is not an object", _AGAIN)
+        refuse("its JSON is not an object", _AGAIN, foreign=True)
     content = _current(content, kind, version, upgraders or {}, refuse)
     try:
         content = plain(content)
@@ -235,7 +239,7 @@ def _current(
         said = "it does not say that it is one"
         if isinstance(found_kind, str):
             said = f"it says that it is a {_short(found_kind)}"
-        refuse(said, f'Give a {kind}: a file with "kind": "{kind}" in it.')
+        refuse(said, f'Give a {kind}: a file with "kind": "{kind}" in it.', foreign=True)
     found = content.get("schema")
     if not isinstance(found, int) or isinstance(found, bool):
         refuse("it names no schema version", _AGAIN)

@@ -55,6 +55,9 @@ STUDIES = {
     "L2": "l2_applications",
 }
 
+# How Python writes the mean of nothing.
+NO_NUMBER = re.compile(r"\bnan\b")
+
 
 class Study(Protocol):
     """What every file of a study has."""
@@ -111,32 +114,60 @@ def listing() -> str:
 def judge(record: Record) -> Verdicts:
     """What the claims of its study make of a Record; LabError when the Record lacks what they look at.
 
-    A Record that was cut short may lack it: then nothing is decided.
+    Of a Record that is not complete, no claim is decided: each is inconclusive, with a sentence.
     """
-    from beowulf.verdict import Verdict, Verdicts
+    from beowulf.verdict import Verdicts
 
     study = find(record.study)
-    try:
-        with _reading(record):
-            return Verdicts(study.claims(record))
-    except LabError as error:
-        if record.complete:
-            raise
-        evidence = "the measurement was cut short before there was enough to judge"
-        if error.__cause__ is None:  # a sentence of the study's own, not a mistake of Python's
-            evidence += f": {error}"
-        advice = f"`beowulf study {study.ID}` measures again; let it run to its end."
-        undecided = Verdict(
-            study.ID,
-            "cut-short",
-            study.TITLE,
-            "inconclusive",
-            evidence,
-            advice,
-            {},
-            [record.digest],
+    if not record.complete:
+        return Verdicts(_undecided(study, record))
+    with _reading(record):
+        return Verdicts(_with_numbers(each, study) for each in study.claims(record))
+
+
+def _with_numbers(each: Verdict, study: Study) -> Verdict:
+    """The Verdict, inconclusive where what it compares is no number: the samples for it are missing."""
+    if not NO_NUMBER.search(each.evidence):
+        return each
+    from dataclasses import replace
+
+    missing = "the Record lacks samples that this claim compares"
+    advice = f"`beowulf study {study.ID}` measures a new one."
+    return replace(each, outcome="inconclusive", evidence=missing, advice=advice)
+
+
+def _undecided(study: Study, record: Record) -> Iterator[Verdict]:
+    from dataclasses import replace
+
+    from beowulf.measure.quality import cut_short
+    from beowulf.verdict import Verdict
+
+    why = cut_short(record)
+    advice = f"`beowulf study {study.ID}` measures again; let it run to its end."
+    whole = Verdict(study.ID, "cut-short", study.TITLE, "inconclusive", why, advice)
+    # What the claims are called is seen where nothing was measured at all, if they cannot say more.
+    for seen in (record, replace(record, points=[])):
+        try:
+            with _reading(seen):
+                found = [_with_numbers(each, study) for each in study.claims(seen)]
+        except LabError:
+            continue
+        if found:
+            break
+    else:
+        found = [whole]
+    for each in found:
+        bare = seen is not record or not each.evidence
+        evidence = why if bare else each.evidence
+        if why not in evidence:
+            evidence = f"{evidence}; but {why}"
+        yield replace(
+            each,
+            outcome="inconclusive",
+            evidence=evidence,
+            advice=each.advice if each.outcome == "inconclusive" and not bare else advice,
+            records=[record.digest],
         )
-        return Verdicts([undecided])
 
 
 def draw(record: Record) -> Figure:
@@ -147,11 +178,17 @@ def draw(record: Record) -> Figure:
 
 @contextmanager
 def _reading(record: Record) -> Iterator[None]:
+    import warnings
+
     try:
-        yield
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numpy's, of a mean of nothing
+            yield
+    except LabError:
+        raise
+    except Exception as error:  # whatever it is: what a Record lacks shows in many ways
         raise LabError(
             f"The Record of study {record.study} that was started at {record.started} is not whole:"
-            f" what the study looks at is missing or of another kind ({error}).",
+            f" what the study looks at is missing or of another kind.",
             f"`beowulf study {record.study}` measures a new one.",
         ) from error

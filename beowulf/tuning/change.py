@@ -125,7 +125,10 @@ def changing(
     knobs at the same time.
     """
     logs = {each.file: each for each in (log_for(cluster, knob) for knob, _ in turns)}
+    doing = f"knobs ({', '.join(knob.name for knob, _ in turns)})"
     with ExitStack() as ends:
+        if cluster is not None:
+            ends.enter_context(cluster.holding(doing))
         for each in logs.values():
             ends.enter_context(each.held())
             _clear(cluster, each)
@@ -194,7 +197,15 @@ def _restored(cluster: Cluster | None, entry: Entry, places: Sequence[str]) -> d
 
 def clear(cluster: Cluster) -> None:
     """Put back what a trial left that was killed, and what a node that was down still has."""
-    for each in (log.of_cluster(cluster), log.of_host()):
+    left = [log.of_cluster(cluster), log.of_host()]
+    if not any(each.file.exists() for each in left):
+        return
+    with cluster.holding("`beowulf tune`", measures=False):
+        _clear_all(cluster, left)
+
+
+def _clear_all(cluster: Cluster, logs: Sequence[Log]) -> None:
+    for each in logs:
         if each.file.exists():
             with each.held():
                 _clear(cluster, each)

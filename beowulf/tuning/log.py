@@ -26,6 +26,8 @@ from beowulf.tuning.knobs import ALL
 from beowulf.tuning.knobs.written import Written
 
 TRIED, KEPT, ASKED, BACK = "tried", "kept", "asked back", "back"
+# The lines that this process has written.
+_OWN: set[bytes] = set()
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -149,12 +151,23 @@ class Log:
         """The changes that are not put back everywhere, the oldest first."""
         return [entry for entry in self.entries() if entry.open]
 
+    def by_others(self) -> str:
+        """The events that other processes than this one have written."""
+        try:
+            lines = self.file.read_bytes().splitlines()
+        except OSError:
+            return ""
+        return b"\n".join(line for line in lines if line.strip() not in _OWN).decode(
+            errors="replace"
+        )
+
     def _append(self, event: dict[str, Any]) -> None:
         handle = self._opened()
         try:
             size = os.fstat(handle).st_size
             torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
             line = b"\n" * torn + json.dumps(event).encode() + b"\n"
+            _OWN.add(line.strip())
             if os.write(handle, line) != len(line):
                 raise OSError(28, "No space left on device")
             os.fsync(handle)

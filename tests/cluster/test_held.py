@@ -1,0 +1,324 @@
+"""Is a cluster that is measured left alone, and are others given a sentence that says by whom it is held?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from running import PATIENCE_S, Beowulf, wait_until
+
+from beowulf import places
+from beowulf.cluster import held, state
+from beowulf.errors import LabError
+from beowulf.record import Record, newest
+
+TINY = Path(__file__).with_name("tiny_study.py")
+PYTHON = str(places.python_bin() / "python")
+# Holds the folder of the first argument, says so, and goes on until its input ends; `end` is what ended it.
+HOLDS = """
+import subprocess, sys, time
+from pathlib import Path
+from beowulf.cluster import held
+from beowulf.errors import LabError
+try:
+    with held.held(Path(sys.argv[1]), "study A6"):
+        child = subprocess.Popen(["sleep", "60"]) if "child" in sys.argv else None
+        print("held", child.pid if child else 0, flush=True)
+        try:
+            time.sleep(60)
+        except held.Ended as end:
+            print(end, flush=True)
+except LabError as error:
+    print(error, flush=True)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that remembers a cluster, as far as a lock asks."""
+    (tmp_path / state.CLUSTER).write_text("{}")
+    return tmp_path
+
+
+@pytest.fixture
+def ends() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def holds(folder: Path, ends: ExitStack, *words: str) -> subprocess.Popen[str]:
+    """Another process that holds the cluster."""
+    process = subprocess.Popen(
+        [PYTHON, "-c", HOLDS, str(folder), *words], stdout=subprocess.PIPE, text=True
+    )
+    ends.callback(process.wait, PATIENCE_S)
+    ends.callback(process.kill)
+    return process
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+def test_the_second_comer_reads_who_holds_it_since_when_and_for_what(
+    folder: Path, ends: ExitStack
+) -> None:
+    first = holds(folder, ends)
+    assert first_line(first) == "held 0"
+    with pytest.raises(held.HeldError) as refused, held.held(folder, "study E1"):
+        pytest.fail("both hold it")
+    said = str(refused.value)
+    assert f"in use by {held.user()} since " in said
+    assert "for study A6." in said
+    assert "--wait" in said
+    with pytest.raises(held.HeldError, match="--force"), held.changing(folder, "beowulf up"):
+        pytest.fail("it was changed")
+
+
+@pytest.mark.parametrize("words", [(), ("child",)], ids=["alone", "with a child that lives on"])
+def test_a_lock_ends_with_its_process_however_it_ends(
+    folder: Path, ends: ExitStack, words: tuple[str, ...]
+) -> None:
+    first = holds(folder, ends, *words)
+    child = int(first_line(first).split()[1])
+    if child:
+        ends.callback(os.kill, child, signal.SIGKILL)
+    assert held.holder(folder)
+    first.kill()
+    first.wait(PATIENCE_S)
+    assert json.loads((folder / state.HELD).read_text())["pid"] == first.pid, "it left its facts"
+    assert held.holder(folder) is None
+    with held.held(folder, "study E1"):
+        assert json.loads((folder / state.HELD).read_text())["doing"] == "study E1"
+
+
+def test_a_process_that_was_forked_off_does_not_hold_it(folder: Path) -> None:
+    with held.held(folder, "study A6"):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:  # runs no other program, and outlives the hold
+            os.close(writer)
+            os.read(reader, 1)
+            os._exit(0)
+        os.close(reader)
+    try:
+        assert held.holder(folder) is None
+    finally:
+        os.close(writer)
+        os.waitpid(child, 0)
+
+
+def test_facts_of_a_process_with_the_same_number_are_not_believed(
+    folder: Path, ends: ExitStack
+) -> None:
+    old = held.Holder("ada", "study A6", 0.0, pid=1, start_ticks=1, machine="elsewhere")
+    (folder / state.HELD).write_text(json.dumps(old.__dict__))
+    assert held.holder(folder) is None
+
+
+def test_whoever_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitStack) -> None:
+    first = holds(folder, ends)
+    first_line(first)
+    said: list[str] = []
+
+    def say(sentence: str) -> None:
+        said.append(sentence)
+        first.kill()
+
+    with held.held(folder, "study E1", wait=True, say=say):
+        first.wait(PATIENCE_S)
+    assert len(said) == 1
+    assert "for study A6. Waiting" in said[0]
+
+
+def test_a_process_may_hold_it_twice_and_change_what_it_measures(folder: Path) -> None:
+    with held.held(folder, "study A6"):
+        with held.held(folder, "study E1"), held.changing(folder, "beowulf up"):
+            assert held.holder(folder) is None, "nobody else does"
+        assert json.loads((folder / state.HELD).read_text())["doing"] == "study A6"
+    assert (folder / state.HELD).read_text() == ""
+
+
+def test_a_measurement_is_ended_with_the_command_that_ends_it(
+    folder: Path, ends: ExitStack
+) -> None:
+    first = holds(folder, ends)
+    first_line(first)
+    held.end(folder, "beowulf down --force")
+    assert held.holder(folder) is None
+    assert "ended by `beowulf down --force`" in first_line(first)
+    assert first.wait(PATIENCE_S) == 0
+
+
+def test_a_signal_that_comes_late_does_no_harm(folder: Path) -> None:
+    with held.held(folder, "study A6"):
+        pass
+    os.kill(os.getpid(), held.ENDS)
+    with held.held(folder, "study A6"):
+        os.kill(os.getpid(), held.ENDS)  # nobody has asked for it
+
+
+def test_without_a_cluster_nothing_is_held_and_nothing_left_behind(tmp_path: Path) -> None:
+    with pytest.raises(state.GoneError), held.held(tmp_path, "study A6"):
+        pytest.fail("there is no cluster")
+    with held.changing(tmp_path, "beowulf up"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(state.GoneError), held.held(tmp_path / "none", "study A6"):
+        pytest.fail("there is no folder")
+
+
+def test_a_cluster_whose_change_was_cut_short_is_not_measured(folder: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), state.unfinished(folder):
+        raise KeyboardInterrupt
+    with pytest.raises(LabError, match=r"cut short.*`beowulf up`"), held.held(folder, "study A6"):
+        pytest.fail("it was measured")
+    with held.changing(folder, "beowulf up"), state.unfinished(folder):
+        pass
+    with held.held(folder, "study A6"):
+        pass
+
+
+# On a cluster
+
+
+def tiny(learner: Beowulf, name: str, launches: int = 6, *words: str) -> subprocess.Popen[str]:
+    """A study of a second, under way."""
+    learner.command = (PYTHON, str(TINY))
+    try:
+        return learner.start(name, str(launches), *words)
+    finally:
+        learner.command = Beowulf(learner.state, learner.here).command
+
+
+def under_way(learner: Beowulf) -> None:
+    wait_until(lambda: held.holder(learner.state), "somebody measures")
+
+
+def record(learner: Beowulf) -> Record:
+    found = newest(learner.here / "records", "T1")
+    assert found
+    return found
+
+
+@pytest.mark.cluster
+def test_a_cluster_that_is_measured_is_not_changed_without_force(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    study = tiny(beowulf, "whole", 40)
+    under_way(beowulf)
+    for words in (
+        ("up", "--rate", "10mbit"),
+        ("up", "--nodes", "3"),
+        ("down",),
+        ("break", "a"),
+        ("tune", "revert"),
+        ("tune", "apply", "firewall", "100", "--unmeasured"),
+        ("study", "A2"),
+        ("validate",),
+    ):
+        said = beowulf(*words, code=1)
+        assert "The cluster is in use by" in said
+        assert "study T1" in said
+        assert study.poll() is None, "the study has ended too early for this test"
+    assert "nothing was changed" in beowulf("up")
+    said = study.communicate(timeout=PATIENCE_S)[0]
+    assert study.returncode == 0, said
+    assert record(beowulf).complete
+    assert record(beowulf).warnings == []
+    beowulf("up", "--rate", "10mbit")
+
+
+@pytest.mark.cluster
+def test_force_ends_the_study_which_keeps_what_it_has_and_says_why(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    study = tiny(beowulf, "whole")
+    under_way(beowulf)
+    wait_until(lambda: "program" in " ".join(beowulf.processes()), "a launch is under way")
+    time.sleep(1.0)  # so that a launch has most probably ended
+    beowulf("down", "--force")
+    said = study.communicate(timeout=PATIENCE_S)[0]
+    if "nothing had been measured" in said:
+        return
+    found = record(beowulf)
+    assert not found.complete
+    assert any("ended by `beowulf down --force`" in each for each in found.warnings)
+    assert not beowulf.state.exists()
+
+
+@pytest.mark.cluster
+def test_a_second_study_waits_for_the_first(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    first = tiny(beowulf, "first")
+    under_way(beowulf)
+    second = tiny(beowulf, "second", 2, "wait")
+    for study in (first, second):
+        said = study.communicate(timeout=PATIENCE_S)[0]
+        assert study.returncode == 0, said
+    assert "Waiting" in said
+    folder = beowulf.here / "records"
+    one, two = newest(folder, "T1", "first"), newest(folder, "T1", "second")
+    assert one
+    assert two
+    assert one.complete
+    assert two.complete
+    assert one.ended <= two.started
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("again", [False, True], ids=["down", "down and up"])
+def test_a_cluster_that_is_taken_away_is_named_as_that(beowulf: Beowulf, again: bool) -> None:
+    beowulf("up", "--nodes", "2")
+    study = tiny(beowulf, "whole")
+    under_way(beowulf)
+    rack = beowulf.cluster.rack.process
+    wait_until(lambda: "program" in " ".join(beowulf.processes()), "a launch is under way")
+    rack.kill()  # as a machine that is out of memory would
+    said = study.communicate(timeout=PATIENCE_S)[0]
+    if again:
+        beowulf("up")
+    assert "The cluster was taken down while T1 was measured" in said
+    assert "Unknown error class" not in said
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("tc qdisc del dev eth0 root", "the queue of eth0 on node01 was tbf rate 100Mbit"),
+        ("ip link set eth0 mtu 1400", "the MTU of eth0 on node01 was 1500 and is 1400"),
+        ("ethtool -K eth0 gro on", "the offloads of eth0 on node01 was off and is generic-receive"),
+    ],
+)
+def test_a_record_says_what_somebody_changed_by_hand(
+    beowulf: Beowulf, change: str, sentence: str
+) -> None:
+    beowulf("up", "--nodes", "2")
+    study = tiny(beowulf, "changed")
+    under_way(beowulf)
+    wait_until(lambda: "program" in " ".join(beowulf.processes()), "a launch is under way")
+    assert beowulf.cluster.administer("node01", change).returncode == 0
+    said = study.communicate(timeout=PATIENCE_S)[0]
+    assert study.returncode == 0, said
+    found = record(beowulf)
+    assert not found.complete
+    assert "The cluster was changed while T1 was measured" in found.warnings[-1]
+    assert sentence in found.warnings[-1]
+
+
+@pytest.mark.cluster
+def test_a_cluster_object_knows_of_a_rate_that_another_process_has_set(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    cluster = beowulf.cluster
+    beowulf("up", "--rate", "10mbit")
+    assert cluster.describe()["rate"] == "10mbit"
+    cluster.heal()
+    assert cluster.describe()["rate"] == "10mbit"
+    assert "10Mbit" in cluster.as_found()["queue of eth0 on node00"]

@@ -1,0 +1,170 @@
+"""Is a cluster of PCs held against a second user at another machine, and let go of by whoever dies?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from running import PATIENCE_S, Beowulf, wait_until
+
+from benchmarks.pcs import CARD, Hall, hall
+from beowulf import places
+from beowulf.cluster.target import CARD as FACTS
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
+]
+# Holds the cluster and says so, until it is killed or a line comes; a second argument: whether it waits.
+HOLDS = """
+import sys
+from beowulf.cluster import running
+from beowulf.errors import LabError
+cluster = running()
+try:
+    with cluster.holding("study A6", wait="wait" in sys.argv, say=lambda said: print(said, flush=True)):
+        print("held", flush=True)
+        sys.stdin.readline()
+        print(cluster.as_found().get("hold on the master"), flush=True)
+except LabError as error:
+    print(error, flush=True)
+"""
+OURS = "for p in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$p; echo; done 2>/dev/null | grep -c '[b]eowulf-holds'"
+
+
+@pytest.fixture(scope="module")
+def pcs(namespaces_work: None) -> Iterator[Hall]:
+    with hall(2) as found:
+        for name in found.names:
+            # What `beowulf setup` leaves there, as far as a lock asks; programs it needs none.
+            found.at(name, f"mkdir -p $(dirname {FACTS}); printf 'cluster=ours\\n' >{FACTS}")
+        yield found
+
+
+@pytest.fixture(scope="module")
+def users(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Beowulf]]:
+    """Two learners at machines of their own, who log in to the same PCs as different users."""
+    found = []
+    for user in ("root", "ada"):
+        here = tmp_path_factory.mktemp(user[0])
+        learner = Beowulf(here / "s", here, pcs.enter)
+        learner.environment["LOGNAME"] = user
+        learner("up", "--target", pcs.inventory(here / "pcs.yml", user=user), code=1)
+        found.append(learner)
+    yield found
+    for learner in found:
+        learner("down", code=None)
+        learner.end()
+
+
+@pytest.fixture
+def ends() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def holds(learner: Beowulf, ends: ExitStack, *words: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [*learner.prefix, str(places.python_bin() / "python"), "-c", HOLDS, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=learner.environment,
+    )
+    ends.callback(process.wait, PATIENCE_S)
+    ends.callback(process.kill)
+    return process
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+def held_on_master(pcs: Hall) -> int:
+    return int(pcs.at(pcs.names[0], OURS, code=None))
+
+
+def test_another_user_reads_who_measures_and_waits_until_that_is_done(
+    pcs: Hall, users: list[Beowulf], ends: ExitStack
+) -> None:
+    first = holds(users[0], ends)
+    assert line(first) == "held"
+    said = line(holds(users[1], ends))
+    assert "The cluster is in use by root at " in said
+    assert "for study A6. Two measurements at once disturb each other" in said
+    third = holds(users[1], ends, "wait")
+    assert "Waiting until that is done" in line(third)
+    assert first.stdin
+    first.stdin.write("\n")
+    first.stdin.flush()
+    assert line(first) == "there"
+    assert line(third) == "held"
+
+
+def test_a_knob_is_not_turned_while_another_user_measures(
+    pcs: Hall, users: list[Beowulf], ends: ExitStack
+) -> None:
+    assert line(holds(users[1], ends)) == "held"
+    said = users[0]("tune", "apply", "mtu", "1400", "--unmeasured", code=1)
+    assert "The cluster is in use by ada at " in said
+    mtu = pcs.at("node01", f"cat /sys/class/net/{CARD}/mtu")
+    assert mtu.strip() == "1500"
+
+
+def test_the_hold_ends_with_a_process_that_is_killed(
+    pcs: Hall, users: list[Beowulf], ends: ExitStack
+) -> None:
+    first = holds(users[0], ends)
+    assert line(first) == "held"
+    assert held_on_master(pcs) == 1
+    first.kill()
+    wait_until(lambda: held_on_master(pcs) == 0, "the master is let go of")
+    assert line(holds(users[1], ends)) == "held"
+
+
+def test_a_hold_whose_connection_broke_is_known_as_lost(
+    pcs: Hall, users: list[Beowulf], ends: ExitStack
+) -> None:
+    first = holds(users[0], ends)
+    assert line(first) == "held"
+    pcs.at(
+        "node00",
+        "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline 2>/dev/null |"
+        " grep -q '[b]eowulf-holds' && kill ${p#/proc/}; done; true",
+    )
+    wait_until(lambda: held_on_master(pcs) == 0, "the master is let go of")
+    assert first.stdin
+    first.stdin.write("\n")
+    first.stdin.flush()
+    assert line(first) == "lost"
+
+
+def test_a_master_that_was_never_set_up_or_is_off_holds_nothing_up(
+    pcs: Hall, users: list[Beowulf], ends: ExitStack
+) -> None:
+    pcs.at("node00", f"mv {FACTS} {FACTS}.away")
+    try:
+        assert line(holds(users[0], ends)) == "held"
+        assert line(holds(users[1], ends)) == "held"
+    finally:
+        pcs.at("node00", f"mv {FACTS}.away {FACTS}")
+
+
+def test_what_is_not_to_change_is_read_on_every_pc(pcs: Hall, users: list[Beowulf]) -> None:
+    script = (
+        "import json; from beowulf.cluster import running; print(json.dumps(running().as_found()))"
+    )
+    words = [*pcs.enter, str(places.python_bin() / "python"), "-c", script]
+    before = subprocess.run(words, capture_output=True, text=True, env=users[0].environment)
+    assert before.returncode == 0, before.stderr
+    # The cards are not known as long as nobody set the PCs up, and `eth0` is none of theirs.
+    found = json.loads(before.stdout)
+    assert found["state of node01"] == "up"
+    assert found["boot on node00"]
+    assert Path("/proc/sys/kernel/random/boot_id").read_text().strip() == found["boot on node00"]

@@ -1,0 +1,101 @@
+"""Is nothing decided, and everything said in a sentence, whatever of a Record was not measured any more?"""
+
+from __future__ import annotations
+
+import random
+import re
+import warnings
+from dataclasses import replace
+
+import lab_04_records as lab_04
+import pytest
+import test_a8
+import test_a9
+import test_e3
+import test_e4
+
+from autograder.gold.labs import LABS
+from beowulf.errors import LabError
+from beowulf.record import Record
+from beowulf.studies import STUDIES, judge
+
+TRIES = 12
+# Words of the libraries and of Python, which no person is to read.
+LEAKS = re.compile(
+    r"positional indexer|out[- ]of[- ]bounds|out of range|iterable|index|dtype|DataFrame|axis|shape|None"
+    r"|\bnan\b|object has no|empty sequence|zero-size|argument|unpack|division by zero|Error\b"
+)
+
+
+def records() -> dict[str, Record]:
+    """A good Record of each study of which somebody has made one up."""
+    found = {each.study: each for lab in LABS for each in lab.records() if not each.variant}
+    made = [
+        *(lab_04.a6(), lab_04.b5()),
+        lab_04.b1(lambda _: 100.0),
+        lab_04.b4(lambda _: 10.0),
+        lab_04.e2(lambda _: 100.0),
+        *(lab_04.rings(study, lambda _: 1.0) for study in ("B2", "B3")),
+        test_a8.measured(),
+        test_a9.measured(lambda *_: 100.0),
+        test_e3.before_after(0.5),
+        test_e4.before_after(),
+    ]
+    return found | {each.study: each for each in made}
+
+
+GOOD = records()
+
+
+def cut(record: Record, chance: random.Random) -> Record:
+    """What is left where the measurement broke off: fewer points, and fewer samples and facts in those."""
+    kept = record.points[: chance.randrange(len(record.points) + 1)]
+    points = []
+    for point in kept:
+        few = point.samples[: chance.randrange(len(point.samples) + 1)]
+        facts = dict(list(point.facts.items())[: chance.randrange(len(point.facts) + 1)])
+        some = chance.random() < 0.3
+        points.append(replace(point, samples=few, facts=facts) if some else point)
+    sweep = dict(record.sweep) if chance.random() < 0.8 else {"quick": True}
+    return replace(record, points=points, complete=False, sweep=sweep)
+
+
+@pytest.mark.parametrize("study", sorted(GOOD))
+def test_each_claim_of_a_cut_record_is_inconclusive_with_a_sentence(study: str) -> None:
+    chance = random.Random(study)
+    for _ in range(TRIES):
+        record = cut(GOOD[study], chance)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            verdicts = judge(record)
+        assert verdicts
+        for each in verdicts:
+            assert each.outcome == "inconclusive"
+            assert "cut short" in each.evidence
+            assert each.advice
+            assert not LEAKS.search(each.evidence + each.advice), each.evidence
+
+
+@pytest.mark.parametrize("study", sorted(GOOD))
+def test_a_record_that_says_it_is_complete_and_is_not_leaks_nothing(study: str) -> None:
+    chance = random.Random(study)
+    for _ in range(TRIES):
+        said = []
+        try:
+            said = [
+                each.evidence for each in judge(replace(cut(GOOD[study], chance), complete=True))
+            ]
+        except LabError as error:
+            said = [str(error)]
+        assert not [each for each in said if LEAKS.search(each)]
+
+
+def test_nearly_every_study_has_a_record_here() -> None:
+    assert set(STUDIES) - set(GOOD) <= {"E5", "L2"}
+
+
+def test_a_record_whose_cluster_changed_is_judged_with_that_reason() -> None:
+    said = "The cluster was changed while A7 was measured: the rate was 100mbit and is 10mbit."
+    for each in judge(replace(GOOD["A7"], complete=False, warnings=[said])):
+        assert each.outcome == "inconclusive"
+        assert "the rate was 100mbit and is 10mbit" in each.evidence
