@@ -25,7 +25,9 @@ class Need:
     part: str = ""  # what is left out without, where the rest is measured
 
 
-CPU_LIMITS = "a node's share of a processor can be limited only by root of the machine that the nodes run on"
+CPU_LIMITS = (
+    "a node's share of a processor can be limited only by root of the machine that the nodes run on"
+)
 NEEDS = {
     "B5": Need("cpu_limits", CPU_LIMITS),
     "A13": Need(
