@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
 from beowulf.cluster.held import Say
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.learner import learner
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.studies import STUDIES, find
+from beowulf.studies import STUDIES, by_kind, find
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +39,8 @@ def study(
 
     `wait`: until nobody else measures on the cluster; else a LabError says who does.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(find(name).ID, variant)
+    if recorded := cluster.replay(find(name).ID, variant):
+        return recorded
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
@@ -135,6 +134,7 @@ def measure_and_save(
             f"The folder {folder} for your Records cannot be made: {error.strerror}.",
             "Name another one, or work in a folder that you may write to.",
         ) from error
+    by_kind.refuse_unseen(find(name).ID, cluster)
     options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
     with Watched(cluster, find(name).ID, wait=wait, say=say) as watched:
         _refuse_a_false_name(cluster.broken, variant)

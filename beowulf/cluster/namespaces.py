@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +14,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 from beowulf import circumstances, places, variant
 from beowulf.cluster import (
+    HOST,
+    NODES,
+    SWITCH,
+    WIRE,
+    Abilities,
     Cluster,
     Completed,
+    Hardware,
     boot,
     connections,
+    described,
     faults,
     held,
     links,
@@ -36,6 +43,16 @@ if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
 
 LONGEST_LOOK_S = 20.0
+
+
+AS_USER = Abilities(
+    whole_wire=SWITCH,
+    knobs=(HOST, SWITCH, NODES),
+    faults=True,
+    shared_files=True,
+    one_machine=True,
+)
+AS_ROOT = replace(AS_USER, cpu_limits=True)
 
 
 def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
@@ -96,6 +113,8 @@ class NamespaceCluster(Cluster):
     """A running local cluster. Its nodes are looked up in the kernel at every call: a dead one is known as dead."""
 
     kind = "namespaces"
+    can = AS_ROOT if os.geteuid() == 0 else AS_USER
+    folder: Path
 
     def __init__(self, plan: Plan, folder: Path, its_rack: Rack) -> None:
         self.plan = plan
@@ -175,30 +194,57 @@ class NamespaceCluster(Cluster):
         return completed(self.shell(node, line), stdin, timeout_s, node)
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
-        """Run lines of shell on a node as its administrator."""
-        return completed([*self.enter(node), *SHELL], script, timeout_s, node)
+        """Run lines of shell on a node, or at the switch, as its administrator."""
+        words = self.enter_switch() if node == SWITCH else self.enter(node)
+        return completed([*words, *SHELL], script, timeout_s, node)
+
+    def processes(self, node: str) -> list[int]:
+        """All processes in a node's process namespace, its first one before the others."""
+        self.enter(node)  # LabError when it is down
+        return processes.inside(self.rack.nodes()[node].pid)
+
+    def limit(self, nodes: Sequence[str], rate: str) -> None:
+        """Limit the cables of these nodes at both ends, or take the limit away (`off`)."""
+        lines = {node: links.shape(["eth0"], rate) for node in nodes}
+        lines[SWITCH] = links.shape([self.plan.port(node) for node in nodes], rate)
+
+        def do(place: str) -> None:
+            done = self.administer(place, "\n".join(lines[place]))
+            if done.returncode:
+                said = done.stderr.strip().rpartition("\n")[2]
+                raise LabError(f"The cables of {place} could not be limited: {said}.", "", place)
+
+        _, failed = connections.everywhere(list(lines), do)
+        if failed:
+            raise next(iter(failed.values()))
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores and the memory of this machine, which all nodes share."""
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return Hardware(os.cpu_count() or 1, memory)
 
     def capture(
         self,
         file: Path,
         *,
-        where: str = "switch",
+        where: str = WIRE,
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
         ring: bool = False,
     ) -> Capture:
-        """Capture all that crosses the switch of the first network, or what one node's eth0 sees, or every node's.
+        """Capture the wire, which is all that crosses the switch of the first network, or what nodes' eth0 see.
 
         A node's port of the switch sees the very frames that its eth0 does, and has its name.
         """
         from beowulf.capture.wire import Capture
 
-        if where == "nodes":
+        where = SWITCH if where == WIRE else where
+        if where == NODES:
             for node in self.nodes:
                 self.enter(node)  # LabError for one that is down
             enter, interfaces = self.enter_switch(), [self.plan.port(node) for node in self.nodes]
-        elif where == "switch":
+        elif where == SWITCH:
             # A bridge in promiscuous mode is shown each frame that it forwards, once.
             enter, interfaces = self.enter_switch(), ["br0"]
         else:
@@ -328,6 +374,7 @@ class NamespaceCluster(Cluster):
             "networks": self.plan.networks,
             "mpi": self.plan.mpi,
             "cores": os.cpu_count(),
+            **described(self, self.nodes),
             "rootless": os.geteuid() != 0,
             **({"mark": mark} if (mark := variant.mark(variant.word())) else {}),
             **answers,

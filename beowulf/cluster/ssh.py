@@ -14,7 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import places
-from beowulf.cluster import Cluster, Completed, connections, held, node_files, ssh_held, state
+from beowulf.cluster import (
+    NODES,
+    SWITCH,
+    WIRE,
+    Abilities,
+    Cluster,
+    Completed,
+    Hardware,
+    connections,
+    described,
+    held,
+    node_files,
+    ssh_held,
+    state,
+)
 from beowulf.cluster import target as targets
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.shells import SHELL
@@ -90,6 +104,8 @@ class SshCluster(Cluster):
 
     kind = "ssh"
     shared = True  # with other users, and with other machines of this one
+    can = Abilities(whole_wire=WIRE, knobs=(NODES,))
+    folder: Path
     # How a node's shell finds out, in capture's language, which packets are those of our own connection to it.
     own_packets = 'set -- $SSH_CONNECTION; own="not (host $1 and tcp port $4)"'
 
@@ -97,8 +113,8 @@ class SshCluster(Cluster):
         self.target = target
         self.folder = folder
         self._machines = {machine.name: machine for machine in target.machines}
-        # Which changes to come somebody has been shown (beowulf/tuning/shown.py).
         self.shown: set[str] = set()
+        self._hardware: dict[str, Hardware] = {}
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -134,6 +150,16 @@ class SshCluster(Cluster):
             "`beowulf up` asks it again, once it is set up.",
             node,
         )
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores and the memory of a node, which is asked once."""
+        if node not in self._hardware:
+            self._hardware[node] = super().hardware(node)
+        return self._hardware[node]
+
+    def is_ours(self) -> bool:
+        """Whether its nodes are ours at this moment; those of an inventory stay ours."""
+        return True
 
     def still_there(self) -> None:
         """LabError when the machines are not ours any more; those of an inventory stay ours."""
@@ -236,19 +262,19 @@ class SshCluster(Cluster):
         self,
         file: Path,
         *,
-        where: str = "switch",
+        where: str = WIRE,
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
         ring: bool = False,
     ) -> Capture:
-        """Capture at a node or at all `nodes`; their files are fetched when it ends, not while it runs."""
+        """Capture the wire, at a node or at all `nodes`; the files are fetched when it ends, not while it runs."""
         from beowulf.cluster.ssh_capture import capture
 
-        if where == "switch":
+        if where == SWITCH:
             raise LabError(
-                "A switch between real machines shows its packets to nobody.",
-                f"Capture on a node, such as `--where {self.nodes[0]}`, or on all: `--where nodes`.",
+                "Packets cannot be captured at a physical switch.",
+                f"Capture what all nodes' cards send, `--where {WIRE}`, or on a node: `--where {self.nodes[0]}`.",
             )
         return capture(self, file, where, snap_bytes, packet_filter, most_mb, ring)
 
@@ -257,7 +283,14 @@ class SshCluster(Cluster):
 
         def ask(node: str) -> float:
             asked = time.time()
-            said = float(self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout)
+            # A login script may print something before it.
+            printed = self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout.split()
+            try:
+                said = float(printed[-1])
+            except (IndexError, ValueError):
+                raise LabError(
+                    f"{node} does not tell the time.", "Try `date` there.", node
+                ) from None
             return min(said - asked, 0.0) or max(said - time.time(), 0.0)
 
         return connections.everywhere(self.nodes, ask)[0]
@@ -307,8 +340,8 @@ class SshCluster(Cluster):
             "mpi": "classic",
             "cores": int(cores) if cores.isdigit() else None,
             "target": self.target.source,
-            "interfaces": dict(self.target.interfaces),
             "differ": differ,
+            **described(self, alive),
             **answers,
         }
 

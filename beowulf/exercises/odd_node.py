@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 from beowulf import places, variant
 from beowulf.cluster import Cluster
-from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
 from beowulf.measure.session import Session
@@ -48,8 +46,8 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     Without `chance`, a learner who has a word of their course always draws the same node. LabError where
     nodes cannot be made unlike.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
@@ -115,7 +113,7 @@ def _shows_one(record: Record) -> bool:
 @contextmanager
 def made_odd(cluster: Cluster, node: str) -> Iterator[None]:
     """Within this context, the node looks every packet that comes in up in a long list; afterwards as before."""
-    if not isinstance(cluster, NamespaceCluster):
+    if not cluster.can.faults:
         raise LabError(
             f"Nodes of the kind {cluster.kind} are not made unlike by this lab.",
             "Measure on a cluster of this machine: `beowulf up`.",
@@ -132,7 +130,7 @@ def made_odd(cluster: Cluster, node: str) -> Iterator[None]:
         _filter(cluster, node, f"delete table {TABLE}\n")
 
 
-def _filter(cluster: NamespaceCluster, node: str, lines: str) -> None:
+def _filter(cluster: Cluster, node: str, lines: str) -> None:
     done = cluster.administer(node, f"nft -f - <<'END'\n{lines}END\n")
     if done.returncode:
         said = done.stderr.strip().split("\n")[0]

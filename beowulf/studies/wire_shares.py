@@ -1,7 +1,7 @@
 """What the studies of the wire share: conversations of which every message is known, under a capture.
 
 Paper A captured while its program ran and read the averages off Ethereal: shares of the TCP frames,
-packets, bytes and Mbit a second. So it is here: one launch under one capture at the switch, the
+packets, bytes and Mbit a second. So it is here: one launch under one capture of the wire, the
 launch itself (ssh, and how MPI's processes find each other) included. Because the averages of such a
 capture depend on how long starting and ending take, the same rates are also given `talking`: from
 the first to the last packet of the messages that are counted.
@@ -41,6 +41,8 @@ RANKS = 4
 TAG = 600  # of what is timed; the next one is that of warm-up and lead-in
 CHUNKS = 30
 LAUNCHES, QUICK_LAUNCHES = 15, 5
+
+MOST_ETHERNET_BYTES = 18  # in front of what the MTU counts: two addresses, a kind, a VLAN tag
 
 MPI_FACTS = (
     "packets",
@@ -131,9 +133,10 @@ def _observe(session: Session, talk: Talk, number: int) -> None:
     """One launch under a capture: its samples and what was on the wire become a Point."""
     name = f"{session.study}-{stamp(session.started)}-{talk.file_part}.pcapng"
     file = reserve(session.folder / name)
-    wire = session.cluster.capture(file)
     kept = number == 0 and talk.overlap_bytes == 0
+    wire = None
     try:
+        wire = session.cluster.capture(file)
         with wire:
             lines = session.launch(program(), RANKS, talk.arguments, launch=number, at=talk.at)
         found = facts(wire, lines)
@@ -142,8 +145,9 @@ def _observe(session: Session, talk: Talk, number: int) -> None:
         kept = isinstance(error, LabError) and any(point.samples for point in session.points)
         raise
     finally:
-        session.warnings += [w for w in wire.warnings if w not in session.warnings]
-        if kept and wire.began:
+        said = wire.warnings if wire else []
+        session.warnings += [each for each in said if each not in session.warnings]
+        if kept and wire and wire.began:
             session.captures.append(wire.facts())
         else:
             file.unlink(missing_ok=True)
@@ -179,8 +183,32 @@ def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "captured": captured,
         "matched": _same(said, captured),
         "segments_not_understood": mpi["segments_not_understood"],
-        "capture": {k: v for k, v in wire.facts().items() if k in ("sha256", "packets", "dropped")},
+        "capture": kept(wire),
     }
+
+
+def kept(wire: Capture) -> dict[str, Any]:
+    """What a Record keeps of a capture that it counts: where it was seen, its digest, drops, and its longest frame."""
+    names = ("where", "sha256", "packets", "dropped", "shifted_s")
+    found = {name: value for name, value in wire.facts().items() if name in names}
+    sizes = (piece["wire_bytes"] for piece in Packets(wire.file))
+    found["longest_frame_bytes"] = max((int(each.max()) for each in sizes if each.size), default=0)
+    return found
+
+
+def uncut(record: Record) -> list[str]:
+    """Why frames in a Record's captures are not those of the cables; empty where they are."""
+    mtu = str(record.cluster.get("mtu", "")).strip()
+    longest = max(
+        (point.facts.get("capture", {}).get("longest_frame_bytes", 0) for point in record.points),
+        default=0,
+    )
+    if not mtu.isdecimal() or longest <= int(mtu) + MOST_ETHERNET_BYTES:
+        return []
+    return [
+        f"frames of up to {longest:,} bytes were captured, and cables carry {mtu}: the cards cut them into segments"
+        " themselves (`beowulf tune apply offloads off`)"
+    ]
 
 
 def _sent(line: dict[str, Any]) -> bool:
