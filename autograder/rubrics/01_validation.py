@@ -12,7 +12,7 @@ from autograder.rubrics import Question, ask
 from autograder.score import Score
 from autograder.submission import Submission, is_number
 from beowulf.record import Record
-from beowulf.studies import a2_validation
+from beowulf.studies import a2_validation, a5_no_load
 from beowulf.studies.a2_validation import Diagnosis
 
 HANDOUT = "labs/01-validation/README.md"
@@ -80,7 +80,7 @@ def a5_record(submission: Submission) -> Score:
         return Score(0, 2, f"{record.file_name}: {why}.", f"{expected} Measure it again.")
     rate = _idle_mbit_per_s(record)
     if not _agrees(record):
-        said = _facts(record, where="switch").get("mbit_per_s")
+        said = a5_no_load.seen(record).get("mbit_per_s")
         why = f"it says {said} Mbit/s, and its bytes and seconds give {rate:.6g}"
         return Score(1, 2, f"{record.file_name}: {why}.", expected)
     return Score(2, 2, f"{record.file_name}: {rate:.6g} Mbit/s.")
@@ -201,7 +201,7 @@ def _unusable(record: Record) -> str:
     """Why a Record A5 gives no rate; "" when it is whole and gives one."""
     if not record.complete:
         return "it was cut short"
-    facts = _facts(record, where="switch")
+    facts = a5_no_load.seen(record)
     sent, elapsed_s = facts.get("bytes"), facts.get("elapsed_s")
     if is_number(sent) and is_number(elapsed_s) and sent >= 0 and elapsed_s > 0:
         return ""
@@ -209,12 +209,12 @@ def _unusable(record: Record) -> str:
 
 
 def _idle_mbit_per_s(record: Record) -> float:
-    facts = _facts(record, where="switch")
+    facts = a5_no_load.seen(record)
     return float(8 * facts["bytes"] / facts["elapsed_s"] / 1e6)
 
 
 def _agrees(record: Record) -> bool:
-    said = _facts(record, where="switch").get("mbit_per_s")
+    said = a5_no_load.seen(record).get("mbit_per_s")
     return is_number(said) and _near(said, _idle_mbit_per_s(record))
 
 

@@ -3,17 +3,18 @@
 dumpcap writes to its standard output, which is a file that we opened: it gives up root's right to
 write anywhere when it starts, and it may run where our folders have other names, or none at all.
 Where there are several, or a ring of files, they write into a folder beside the file and are put
-together in the end, in the order of time.
+together in the end, in the order of time. Files of machines with clocks of their own are put in order first.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +50,8 @@ class Capture:
         most_mb: float = 1000,
         ring: bool = False,
         stop: Stop = dumpcap.interrupt,
+        once: bool = False,
+        ahead_s: Mapping[str, float] | None = None,
     ) -> None:
         if not interfaces:
             raise UsageError("A capture needs an interface.", "`ip link` lists them.")
@@ -61,6 +64,11 @@ class Capture:
         self.where = where
         self.most_mb = most_mb
         self.ring = ring
+        # Although there are several interfaces, each frame is taken at one of them alone.
+        self.once = once
+        # Of interfaces whose clocks are not this machine's: by how much they are ahead, as far as that is known.
+        self.ahead_s = ahead_s
+        self.shifted_s: dict[str, float] = {}
         self.began = self.ended = 0.0  # seconds since 1970
         self.packets = 0  # that dumpcap counted; in the file, when a ring forgot some
         self.dropped = 0
@@ -82,7 +90,7 @@ class Capture:
                     ring=f"{number}.pcapng" if ring else "",
                     buffer_mib=max(BUFFER_MIB // share, 8),
                 ),
-                where,
+                interface if once and share > 1 else where,
                 start,
                 stop,
             )
@@ -93,6 +101,11 @@ class Capture:
     def elapsed_s(self) -> float:
         """From the moment when packets were being taken to the end of the block, or until now."""
         return (self.ended or time.time()) - self.began if self.began else 0.0
+
+    @property
+    def twice(self) -> bool:
+        """Whether a packet that passed two of the interfaces is in the file twice."""
+        return len(self.interfaces) > 1 and not self.once
 
     def __enter__(self) -> Capture:
         try:
@@ -162,7 +175,7 @@ class Capture:
         """
         from beowulf.capture import protocols
 
-        if len(self.interfaces) > 1 and not at:
+        if self.twice and not at:
             raise UsageError(
                 f"{self.file} has packets of several interfaces, and some of them twice.",
                 f"Choose one of {', '.join(self.interfaces)} with `at`.",
@@ -181,6 +194,7 @@ class Capture:
             "bytes": self.file.stat().st_size,
             "where": self.where,
             "interfaces": list(self.interfaces),
+            **({"shifted_s": dict(self.shifted_s)} if self.shifted_s else {}),
             "snap_bytes": self.snap_bytes,
             "filter": self.filter,
             "most_mb": self.most_mb,
@@ -223,10 +237,25 @@ class Capture:
         """Put what lies in the folder together; it stays there when that fails."""
         if self._parts is None:
             return
+        from beowulf.capture import clocks
+
         parts = sorted(part for part in self._parts.iterdir() if part.stat().st_size)
         if not parts:  # not even a header was written, which each dumpcap has said why
             self._clear()
             return
+        # dumpcap numbers the files of a ring from 1 on: 0_00001_20261231235959.pcapng.
+        by_interface: dict[str, list[Path]] = {}
+        for part in parts:
+            number = re.match(r"\d+", part.name)
+            assert number
+            by_interface.setdefault(self.interfaces[int(number[0])], []).append(part)
+        if self.ahead_s is not None:
+            self.shifted_s, said = clocks.order(by_interface, self.ahead_s)
+            self.warnings += said
+        full = [
+            each for each in by_interface.values() if self.ring and "_00001_" not in each[0].name
+        ]
+        first_ns = max((_first_ns(each[0]) for each in full), default=0)
         words = ["mergecap", "-F", "pcapng", "-w", str(self.file), *map(str, parts)]
         try:
             done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -242,24 +271,17 @@ class Capture:
                 f"The parts of {self.file} could not be put together: {done.stderr.strip()}",
                 f"They are kept in {self._parts}.",
             )
-        # dumpcap numbers the files of a ring from 1 on: 0_00001_20261231235959.pcapng.
-        kept = [part.name.split("_")[:2] for part in parts]
         self._clear()
-        numbers = range(len(self.interfaces))
-        full = [number for number in numbers if self.ring and [str(number), "00001"] not in kept]
         if full:
-            self._tell_what_is_left([self.interfaces[number] for number in full])
+            self._tell_what_is_left(first_ns)
 
-    def _tell_what_is_left(self, full: list[str]) -> None:
+    def _tell_what_is_left(self, first_ns: int) -> None:
         from beowulf.capture.packets import Packets
 
         self.forgotten = True
         self.packets = sum(piece["time_ns"].size for piece in Packets(self.file))
-        for name in full:
-            times = (piece["time_ns"] for piece in Packets(self.file, at=name))
-            first_ns = next((int(time_ns[0]) for time_ns in times if time_ns.size), 0)
-            # A moment before it: seconds since 1970 as a float tell no nanoseconds.
-            self.began = max(self.began, (first_ns - 1000) / 1e9)
+        # A moment before it: seconds since 1970 as a float tell no nanoseconds.
+        self.began = max(self.began, (first_ns - 1000) / 1e9)
         self.warnings.append(
             f"The ring was full: of this capture the last {self.elapsed_s:.1f} s are left."
         )
@@ -268,3 +290,11 @@ class Capture:
         if self._parts is not None:
             shutil.rmtree(self._parts, ignore_errors=True)
             self._parts = None
+
+
+def _first_ns(part: Path) -> int:
+    """When the first packet of a file was taken; 0 for a file without any."""
+    from beowulf.capture.packets import Packets
+
+    times = (piece["time_ns"] for piece in Packets(part))
+    return next((int(time_ns[0]) for time_ns in times if time_ns.size), 0)

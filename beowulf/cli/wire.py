@@ -34,10 +34,8 @@ def capture(
     ] = None,
     where: Annotated[
         str,
-        typer.Option(
-            help="Whose packets: the switch's (all, each once), one node's, or all nodes'."
-        ),
-    ] = "switch",
+        typer.Option(help="Whose packets: the wire's (all, each once), one node's, or all nodes'."),
+    ] = "wire",
     snap: Annotated[
         int, typer.Option(help="Take so many bytes of each packet; 0: all of them.")
     ] = 128,
@@ -92,7 +90,7 @@ def capture(
     lost = [f"{count} at {name}" for name, count in wire.dropped_by_interface.items() if count]
     where_lost = f": {', '.join(lost)}" if len(wire.interfaces) > 1 and lost else ""
     print(f"{wire.packets} packets are in {file} ({wire.dropped} dropped{where_lost}).")
-    at = f" --at {wire.interfaces[0]}" if len(wire.interfaces) > 1 else ""
+    at = f" --at {wire.interfaces[0]}" if wire.twice else ""
     print(f"Next: `beowulf packets {file}{at}` says what they are.")
     if failed:
         raise LabError(failed, "What it printed above says more.")

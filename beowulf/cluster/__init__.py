@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
 
 
+# Where packets are captured, besides at a single node: the whole wire, each frame once; the switch; all nodes.
+WIRE, SWITCH, NODES = "wire", "switch", "nodes"
+
+
 @dataclass(frozen=True)
 class Completed:
     """What a command on a node printed, how it ended, and how long it took."""
@@ -70,16 +74,17 @@ class Cluster(ABC):
         self,
         file: Path,
         *,
-        where: str = "switch",
+        where: str = WIRE,
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
         ring: bool = False,
     ) -> Capture:
-        """A capture, to be entered with `with`: packets at the switch, at a node or at all `nodes`, into `file`.
+        """A capture, to be entered with `with`: packets of the wire, at the switch, a node or all `nodes`, into `file`.
 
-        At `most_mb` it ends, or as a `ring` forgets the oldest packets. At all nodes, each packet between two of
-        them is captured at both; the name of its interface is that of the node.
+        Of the `wire` each frame is captured once, in the way in which this kind of cluster can see all of them; the
+        capture's `where` says which. At all nodes, each packet between two of them is captured at both; the name of
+        its interface is that of the node. At `most_mb` it ends, or as a `ring` forgets the oldest packets.
         """
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:

@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from beowulf import places, variant
-from beowulf.cluster import Cluster, Completed, boot, faults, processes, rack, sshd, state
+from beowulf.cluster import (
+    NODES,
+    SWITCH,
+    WIRE,
+    Cluster,
+    Completed,
+    boot,
+    faults,
+    processes,
+    rack,
+    sshd,
+    state,
+)
 from beowulf.cluster.plan import Plan
 from beowulf.cluster.rack import Rack
 from beowulf.cluster.shells import SHELL, Say, completed, silent
@@ -142,23 +154,24 @@ class NamespaceCluster(Cluster):
         self,
         file: Path,
         *,
-        where: str = "switch",
+        where: str = WIRE,
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
         ring: bool = False,
     ) -> Capture:
-        """Capture all that crosses the switch of the first network, or what one node's eth0 sees, or every node's.
+        """Capture the wire, which is all that crosses the switch of the first network, or what nodes' eth0 see.
 
         A node's port of the switch sees the very frames that its eth0 does, and has its name.
         """
         from beowulf.capture.wire import Capture
 
-        if where == "nodes":
+        where = SWITCH if where == WIRE else where
+        if where == NODES:
             for node in self.nodes:
                 self.enter(node)  # LabError for one that is down
             enter, interfaces = self.enter_switch(), [self.plan.port(node) for node in self.nodes]
-        elif where == "switch":
+        elif where == SWITCH:
             # A bridge in promiscuous mode is shown each frame that it forwards, once.
             enter, interfaces = self.enter_switch(), ["br0"]
         else:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from beowulf.cluster import Cluster, Completed
+from beowulf.cluster import WIRE, Cluster, Completed
 from beowulf.errors import LabError
 from beowulf.record import Point, Record, newest
 
@@ -94,7 +94,7 @@ class RecordedCluster(Cluster):
         self,
         file: Path,
         *,
-        where: str = "switch",
+        where: str = WIRE,
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import places
-from beowulf.cluster import Cluster, Completed, connections, node_files, state
+from beowulf.cluster import SWITCH, WIRE, Cluster, Completed, connections, node_files, state
 from beowulf.cluster import target as targets
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.shells import SHELL
@@ -233,19 +233,19 @@ class SshCluster(Cluster):
         self,
         file: Path,
         *,
-        where: str = "switch",
+        where: str = WIRE,
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
         ring: bool = False,
     ) -> Capture:
-        """Capture at a node or at all `nodes`; their files are fetched when it ends, not while it runs."""
+        """Capture the wire, at a node or at all `nodes`; the files are fetched when it ends, not while it runs."""
         from beowulf.cluster.ssh_capture import capture
 
-        if where == "switch":
+        if where == SWITCH:
             raise LabError(
-                "A switch between real machines shows its packets to nobody.",
-                f"Capture on a node, such as `--where {self.nodes[0]}`, or on all: `--where nodes`.",
+                "Packets cannot be captured at a physical switch.",
+                f"Capture what all nodes' cards send, `--where {WIRE}`, or on a node: `--where {self.nodes[0]}`.",
             )
         return capture(self, file, where, snap_bytes, packet_filter, most_mb, ring)
 
@@ -254,7 +254,14 @@ class SshCluster(Cluster):
 
         def ask(node: str) -> float:
             asked = time.time()
-            said = float(self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout)
+            # A login script may print something before it.
+            printed = self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout.split()
+            try:
+                said = float(printed[-1])
+            except (IndexError, ValueError):
+                raise LabError(
+                    f"{node} does not tell the time.", "Try `date` there.", node
+                ) from None
             return min(said - asked, 0.0) or max(said - time.time(), 0.0)
 
         return connections.everywhere(self.nodes, ask)[0]

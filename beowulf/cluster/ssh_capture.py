@@ -1,6 +1,9 @@
 """Captures on machines that are reached by ssh: each node keeps its packets until the end, then they are fetched.
 
 Were they sent home at once, they would be on the very cables that are watched.
+
+A physical switch shows its packets to nobody, but every frame is sent by somebody. So the whole wire is what each
+node's card sends, and what others send to it, put together: each frame once, and by the clock of its sender.
 """
 
 from __future__ import annotations
@@ -8,12 +11,14 @@ from __future__ import annotations
 import shlex
 import subprocess
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from beowulf.cluster import connections
+from beowulf.cluster import NODES, WIRE, connections
 from beowulf.cluster.shells import surroundings
+from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
@@ -44,6 +49,8 @@ LONGEST_PAUSE_S = 20.0
 LOOK_EVERY_S = 0.01
 # More than this, and packets of two nodes cannot be put in order.
 MOST_CLOCK_ERROR_S = 0.1
+# Begins the line that a node answers with; a login script may print others.
+MARK = "@@ beowulf"
 
 
 def capture(
@@ -55,19 +62,22 @@ def capture(
     most_mb: float,
     ring: bool,
 ) -> Capture:
-    """A capture on one node or on all `nodes`; our own connection to a node is left out of it."""
+    """A capture on one node, on all `nodes` or of the `wire`; our own connection to a node is left out of it."""
     from beowulf.capture.wire import Capture
 
-    nodes = list(cluster.nodes) if where == "nodes" else [where]
+    nodes = _places(cluster, where)
     cards = {node: cluster.interface(node) for node in nodes}
-    interfaces = nodes if where == "nodes" else [cards[where]]
+    only = _once(cluster, cards) if where == WIRE else dict.fromkeys(nodes, "")
+    ahead_s = cluster.clock_errors_s()
+    interfaces = [cards[where]] if where in nodes else nodes
     under_way: dict[subprocess.Popen[bytes], Path] = {}
 
     def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
         named = words[words.index("-i") + 1]
-        node = named if where == "nodes" else where
+        node = where if where in nodes else named
+        named = WIRE if where == WIRE else named
         remote = REMOTE.replace("OWN", cluster.own_packets)
-        remote = remote.replace("WORDS", _dumpcap(words, cards[node], named, ring))
+        remote = remote.replace("WORDS", _dumpcap(words, cards[node], named, only[node], ring))
         remote = remote.replace("HOME", SEVERAL if ring else ONE)
         ssh = [
             *connections.words(cluster.folder, cluster.machine(node)),
@@ -111,18 +121,71 @@ def capture(
         most_mb=most_mb,
         ring=ring,
         stop=stop,
+        once=where == WIRE,
+        ahead_s={node: ahead_s.get(node, 0.0) for node in nodes} if where == WIRE else None,
     )
-    wire.warnings += _clocks(cluster, nodes)
+    wire.warnings += [] if where == WIRE else _clocks(ahead_s, nodes)
     return wire
 
 
-def _dumpcap(words: list[str], card: str, named: str, ring: bool) -> str:
+def _places(cluster: SshCluster, where: str) -> list[str]:
+    """The nodes on which packets are taken. A dead node sends nothing, so the wire is whole without it."""
+    if where == NODES:
+        return list(cluster.nodes)
+    if where != WIRE:
+        return [where]
+    dead = cluster.dead_nodes()
+    if alive := [node for node in cluster.nodes if node not in dead]:
+        return alive
+    raise LabError("No node answers on which packets could be taken.", "`beowulf up` says why.")
+
+
+def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
+    """By node, in capture's language, the frames that are taken there, so that each is taken once.
+
+    Those that its card sends, and those that come to it from a machine that is no node; of what such a machine sends to
+    all, the first node's copy counts.
+    """
+
+    def ask(node: str) -> list[str]:
+        address = f"ip -o link show {cards[node]} | sed -n 's/.*link.ether \\([^ ]*\\).*/\\1/p'"
+        line = f'PATH=$PATH:/usr/sbin:/sbin; echo; echo "{MARK} $({address}) $SSH_CONNECTION"'
+        for said in cluster.run(
+            node, line, timeout_s=connections.LONGEST_ANSWER_S
+        ).stdout.splitlines():
+            if said.startswith(MARK) and len(words := said.removeprefix(MARK).split()) in (1, 5):
+                return words
+        raise LabError(
+            f"{node} does not say which address its card {cards[node]} has.",
+            f"`beowulf ssh {node} ip link` shows its cards.",
+            node,
+        )
+
+    said, failed = connections.everywhere(list(cards), ask)
+    if failed:
+        raise next(iter(failed.values()))
+    foreign = " and ".join(f"not ether src {words[0]}" for words in said.values())
+    found = {}
+    for number, (node, (card, *_)) in enumerate(said.items()):
+        to_it = f"ether dst {card}" + " or ether multicast" * (number == 0)
+        found[node] = f"(ether src {card} or (({to_it}) and {foreign}))"
+        # From the master, our own connections to the others are on its card, too.
+        for other, (_, *ours) in said.items():
+            if ours and other != node:
+                here, port, there, _ = (each.partition("%")[0] for each in ours)
+                found[node] += f" and not (host {here} and host {there} and tcp port {port})"
+    return found
+
+
+def _dumpcap(words: list[str], card: str, named: str, only: str, ring: bool) -> str:
     """dumpcap's words as the node's shell shall read them: on its own card, without our own connection."""
     place = words.index("-i")
     mine = [*words[:place], "-i", card, "--ifname", named, *words[place + 2 :]]
     if not ring:
         mine[-1] = "packets"
     own = '"$own"'
+    if only:
+        own = shlex.quote(f"{only} and ") + own
     if "-f" in mine:
         at = mine.index("-f")
         chosen = shlex.quote(f"({mine[at + 1]}) and ")
@@ -149,11 +212,11 @@ def _size(arriving: Path) -> int:
     return 0
 
 
-def _clocks(cluster: SshCluster, nodes: list[str]) -> list[str]:
+def _clocks(ahead_s: Mapping[str, float], nodes: list[str]) -> list[str]:
     """Which nodes' clocks differ so much that their packets cannot be put in order with those of others."""
     return [
         f"The clock of {node} is {abs(error):.1f} s {'ahead of' if error > 0 else 'behind'} this machine's:"
         " its packets are out of order with others', and some may be missed by the rates."
-        for node, error in cluster.clock_errors_s().items()
+        for node, error in ahead_s.items()
         if node in nodes and abs(error) > MOST_CLOCK_ERROR_S
     ]

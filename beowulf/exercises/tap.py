@@ -28,7 +28,7 @@ def record(
     look: Look,
     snap_bytes: int = 128,
 ) -> Record:
-    """Run `program` once under a capture at the switch, let `look` read it, and keep both beside the notebook.
+    """Run `program` once under a capture of the wire, let `look` read it, and keep both beside the notebook.
 
     LabError when the program does not compile, fails, or does not end; then nothing is kept.
     """

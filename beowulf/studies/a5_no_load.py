@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 from beowulf import circumstances
-from beowulf.cluster import Cluster
+from beowulf.cluster import SWITCH, WIRE, Cluster
 from beowulf.cluster.plan import RATE_BITS_PER_S
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study
@@ -34,16 +35,14 @@ def measure(
     quick: bool = False,
     progress: Progress = no_progress,
 ) -> Record:
-    """Capture for a minute (10 s if `quick`) while nothing of ours runs: at the switch, where it shows itself."""
+    """Capture the wire for a minute (10 s if `quick`) while nothing of ours runs."""
     started, before = moment(), circumstances.now()
-    # A switch between real machines shows its packets to nobody.
-    where = "switch" if cluster.kind == "namespaces" else cluster.nodes[0]
     seconds = QUICK_ELAPSED_S if quick else ELAPSED_S
     folder.mkdir(parents=True, exist_ok=True)
     named = Record(study=ID, started=started).file_name
     file = reserve((folder / named).with_suffix(".pcapng"))
     try:
-        with cluster.capture(file, where=where) as wire:
+        with cluster.capture(file) as wire:
             began = time.monotonic()
             while (passed := time.monotonic() - began) < seconds:
                 progress(passed, seconds, "listening to the idle wire")
@@ -55,7 +54,7 @@ def measure(
         study=ID,
         program={"name": "", "arguments": [], "sha256": ""},
         sweep={"seconds": seconds},
-        points=[Point({"where": where}, facts=wire.summary())],
+        points=[Point({"where": wire.where}, facts=wire.summary())],
         cluster=dict(cluster.describe()),
         circumstances={"before": before, "after": circumstances.now()},
         versions=circumstances.versions(),
@@ -64,6 +63,14 @@ def measure(
         captures=[wire.facts()],
         warnings=wire.warnings,
     )
+
+
+def seen(record: Record) -> dict[str, Any]:
+    """What was seen of the wire: at the switch, on all cards together, or on one card; empty if it is not there."""
+    nodes = record.cluster.get("nodes")
+    places = [SWITCH, WIRE, *(nodes if isinstance(nodes, list | tuple) else ())]
+    found = [point.facts for point in record.points if point.at.get("where") in places]
+    return found[0] if found else {}
 
 
 def claims(record: Record) -> list[Verdict]:

@@ -44,7 +44,7 @@ class Observed:
 
 @contextmanager
 def observed(session: Session) -> Iterator[Observed]:
-    """A capture at the switch around this block; what it showed is there afterwards, and the file is gone."""
+    """A capture of the wire around this block; what it showed is there afterwards, and the file is gone."""
     import pandas as pd
 
     seen = Observed(pd.DataFrame(), {})

@@ -1,7 +1,7 @@
 """What the studies of the wire share: conversations of which every message is known, under a capture.
 
 Paper A captured while its program ran and read the averages off Ethereal: shares of the TCP frames,
-packets, bytes and Mbit a second. So it is here: one launch under one capture at the switch, the
+packets, bytes and Mbit a second. So it is here: one launch under one capture of the wire, the
 launch itself (ssh, and how MPI's processes find each other) included. Because the averages of such a
 capture depend on how long starting and ending take, the same rates are also given `talking`: from
 the first to the last packet of the messages that are counted.
@@ -131,9 +131,10 @@ def _observe(session: Session, talk: Talk, number: int) -> None:
     """One launch under a capture: its samples and what was on the wire become a Point."""
     name = f"{session.study}-{stamp(session.started)}-{talk.file_part}.pcapng"
     file = reserve(session.folder / name)
-    wire = session.cluster.capture(file)
     kept = number == 0 and talk.overlap_bytes == 0
+    wire = None
     try:
+        wire = session.cluster.capture(file)
         with wire:
             lines = session.launch(program(), RANKS, talk.arguments, launch=number, at=talk.at)
         found = facts(wire, lines)
@@ -142,8 +143,9 @@ def _observe(session: Session, talk: Talk, number: int) -> None:
         kept = isinstance(error, LabError) and any(point.samples for point in session.points)
         raise
     finally:
-        session.warnings += [w for w in wire.warnings if w not in session.warnings]
-        if kept and wire.began:
+        said = wire.warnings if wire else []
+        session.warnings += [each for each in said if each not in session.warnings]
+        if kept and wire and wire.began:
             session.captures.append(wire.facts())
         else:
             file.unlink(missing_ok=True)

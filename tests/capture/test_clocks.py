@@ -1,0 +1,112 @@
+"""Do packets of machines whose clocks differ come into the order in which they were sent?"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from running import PATIENCE_S
+
+from beowulf import mpi
+from beowulf.capture import clocks
+from beowulf.capture.packets import read
+from beowulf.cluster.namespaces import NamespaceCluster
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def run(cluster: NamespaceCluster, sends: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run at the switch, which has one clock."""
+    folder = tmp_path_factory.mktemp("clocks")
+    with cluster.capture(folder / "switch.pcapng") as wire:
+        done = mpi.launch(cluster, sends, 4, [str(folder), "131040"], timeout_s=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
+    assert wire.where == "switch"
+    return folder / "switch.pcapng"
+
+
+def parts(
+    run: Path, cluster: NamespaceCluster, folder: Path, ahead_s: dict[str, float]
+) -> dict[str, list[Path]]:
+    """What each node sent, by a clock that is ahead by so many seconds."""
+    found = {}
+    for node in cluster.nodes:
+        mine, skewed = folder / f"{node}.mine", folder / f"{node}.pcapng"
+        chosen = f"ip.src == {cluster.address(node)}"
+        for words in (
+            ["tshark", "-r", run, "-Y", chosen, "-w", mine],
+            ["editcap", "-t", str(ahead_s.get(node, 0.0)), mine, skewed],
+        ):
+            subprocess.run(list(map(str, words)), check=True, capture_output=True)
+        found[node] = [skewed]
+    return found
+
+
+def order(path: Path) -> dict[frozenset[tuple[str, int]], list[tuple[int, ...]]]:
+    """Of each connection, its segments with a SYN, data or a FIN and what acknowledges them, one behind the other."""
+    table = read(path)
+    table = table[table["ip_protocol"] == 6]
+    found: dict[frozenset[tuple[str, int]], list[tuple[int, ...]]] = {}
+    for row in table.to_dict("records"):
+        ends = frozenset([(row["src"], row["src_port"]), (row["dst"], row["dst_port"])])
+        found.setdefault(ends, []).append((row["src_port"], row["seq"], row["ack"], row["flags"]))
+    return found
+
+
+def early(path: Path) -> int:
+    """How many segments acknowledge what comes later in the file."""
+    count = 0
+    for segments in order(path).values():
+        sent: dict[int, int] = {}
+        for port, seq, ack, flags in segments:
+            others = [seen for other, seen in sent.items() if other != port]
+            count += bool(flags & 0x10 and not others)
+            count += bool(flags & 0x10 and others and (ack - others[0]) % 2**32 - 1 < 2**31 - 1)
+            sent[port] = max(sent.get(port, 0), seq + bool(flags & 0x2))
+    return count
+
+
+@pytest.mark.parametrize(
+    "ahead_s", [{"node01": 0.003, "node03": -0.25}, {"node00": 2.5, "node02": 0.002}]
+)
+def test_times_of_clocks_that_differ_are_shifted_until_no_answer_is_early(
+    run: Path, cluster: NamespaceCluster, tmp_path: Path, ahead_s: dict[str, float]
+) -> None:
+    files = parts(run, cluster, tmp_path, ahead_s)
+    by, well = clocks.shifts_s(files)
+    assert well
+    first = ahead_s.get("node00", 0.0)
+    for node in cluster.nodes:
+        assert by.get(node, 0.0) == pytest.approx(first - ahead_s.get(node, 0.0), abs=0.0015)
+    shifted, warnings = clocks.order(files, {})
+    assert shifted == by
+    assert all(any(node in said for said in warnings) for node in shifted)
+    # What was in disorder is in order: each node's packets in its own, and no answer before its question.
+    assert clocks.shifts_s(files) == ({}, True)
+    whole = tmp_path / "whole.pcapng"
+    words = ["mergecap", "-w", whole, *(file for each in files.values() for file in each)]
+    subprocess.run(list(map(str, words)), check=True)
+    assert sorted(map(len, order(whole).values())) == sorted(map(len, order(run).values()))
+    assert early(whole) <= early(run)
+
+
+def test_times_of_one_clock_stay_as_they_are(
+    run: Path, cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    files = parts(run, cluster, tmp_path, {})
+    before = [file.read_bytes() for each in files.values() for file in each]
+    assert clocks.order(files, dict.fromkeys(files, 0.0)) == ({}, [])
+    assert [file.read_bytes() for each in files.values() for file in each] == before
+
+
+def test_what_is_known_of_a_clock_beforehand_is_taken_away_from_a_quiet_wire(
+    run: Path, cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    files = {"node01": parts(run, cluster, tmp_path, {"node01": 40.0})["node01"]}
+    then = read(files["node01"][0])["time_ns"].iloc[0]
+    shifted, warnings = clocks.order(files, {"node01": 40.0})
+    assert shifted == {"node01": -40.0}
+    assert "The clock of node01 differs" in warnings[0]
+    assert then - read(files["node01"][0])["time_ns"].iloc[0] == pytest.approx(40e9, abs=1e4)
