@@ -18,7 +18,6 @@ from whole_lab import Graded, keep, table, worked_through
 
 from beowulf import places
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.timeout(3600)]
 KEPT = places.root() / "build" / "every-lab.json"
 KINDS = ("namespaces", "pcs", "slurm")
 # What a kind cannot show, with the reason, by lab and question: (lab, kind) -> {question: why}.
@@ -48,6 +47,9 @@ def up(kind: str, request: pytest.FixtureRequest, here: Path) -> Iterator[Beowul
         learner("down", code=None)
 
 
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("slug", places.labs())
 def test_a_lab_gets_all_points_that_the_kind_allows(

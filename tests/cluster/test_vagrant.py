@@ -13,9 +13,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from running import Beowulf
 
+from benchmarks.pcs import CARD, NETWORK, hall
 from beowulf import places
-from beowulf.cluster import vagrant
+from beowulf.cluster import connections, vagrant
+from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
 
 FILE = places.root() / "Vagrantfile"
@@ -156,11 +159,11 @@ def test_vagrant_takes_the_file_for_each_provider_that_is_installed(
     assert "validated successfully" in done.stdout
 
 
-def _plays(folder: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], end: str) -> None:
-    """Put a `vagrant` into PATH that knows these VMs."""
+def _play(folder: Path, states: dict[str, str], end: str = "", config: str = CONFIG) -> None:
+    """Write a `vagrant` that knows these VMs into a folder."""
     rows = "".join(f"1700000000,{name},state,{state}\n" for name, state in states.items())
     (folder / "status").write_text(rows)
-    (folder / "config").write_text(CONFIG)
+    (folder / "config").write_text(config)
     script = f"""#!/bin/sh
 case $1 in
 status) cat {folder}/status ;;
@@ -170,6 +173,11 @@ esac
 """
     (folder / "vagrant").write_text(script)
     (folder / "vagrant").chmod(0o755)
+
+
+def _plays(folder: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], end: str) -> None:
+    """Put a `vagrant` into PATH that knows these VMs."""
+    _play(folder, states, end)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
@@ -220,3 +228,49 @@ def test_a_machine_without_vagrant_says_so(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match="vagrant is not installed"):
         vagrant.read()
+
+
+MOVED = "ip address del {old}/24 dev {card} && ip address add {new}/24 dev {card}"
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+def test_a_vm_that_comes_back_with_another_address_is_found_again(
+    namespaces_work: None, tmp_path: Path
+) -> None:
+    with hall(2) as pcs:
+        learner = Beowulf(tmp_path / "s", tmp_path, pcs.enter)
+        learner.environment["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
+        addresses = {name: pcs.address(name) for name in pcs.names}
+
+        def play() -> None:
+            config = "\n".join(
+                f"Host {name}\n  HostName {address}\n  User root\n  IdentityFile {pcs.folder}/key\n"
+                "  UserKnownHostsFile /dev/null\n  StrictHostKeyChecking no\n"
+                for name, address in addresses.items()
+            )
+            _play(tmp_path, dict.fromkeys(pcs.names, "running"), config=config)
+
+        play()
+        try:
+            # Nobody has set these VMs up; they can be logged in to all the same.
+            learner("up", "--target", "vagrant", code=1)
+            assert "debian-node01" in learner("ssh", "node01", "hostname")
+            old, addresses["node01"] = addresses["node01"], f"{NETWORK}.99"
+            pcs.at("node01", MOVED.format(new=addresses["node01"], old=old, card=CARD))
+            play()
+            assert "debian-node01" not in learner("ssh", "node01", "hostname", code=None)
+            said = learner("up", code=1)
+            assert "node01 does not answer" not in said
+            assert "debian-node01" in learner("ssh", "node01", "hostname")
+            assert re.search(r"node01 .*up", learner("status"))
+        finally:
+            learner("down", code=None)
+            learner.end()
+
+
+def test_a_vm_that_does_not_answer_is_said_to_be_found_again_at_another_address() -> None:
+    machine = Machine("node01", "192.168.121.7")
+    found = connections.trouble(machine, "ssh: connect to host x port 22: No route to host")
+    assert found
+    assert "`beowulf up` finds a VM again" in found.mend
