@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import ipaddress
 import re
-import shlex
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,10 @@ from beowulf.suites.problem import Problem, refuse_too_large
 HPCC = "/usr/bin/hpcc"
 MPIRUN = "/usr/bin/mpirun.openmpi"
 BRIEF = "brief_rings.so"
-SCRATCH = "/tmp/beowulf-hpcc.XXXXXX"  # on the master
-FOLDER = re.compile(r"/\S+")
+SCRATCH = "/tmp"
+# What hpcc writes into a file goes to its standard output, where progress is read off it. Open MPI reaches the other
+# nodes as the cluster's own mpiexec does.
+START = 'ln -sf /dev/stdout hpccoutf.txt && OMPI_MCA_plm_rsh_agent=$HYDRA_LAUNCHER_EXEC exec "$@"'
 TIMEOUT_S = 3600.0
 MEND = "`sudo apt-get install hpcc` installs it, `beowulf doctor --fix` as well."
 
@@ -74,8 +77,17 @@ def machine(cluster: Cluster, nodes: list[str]) -> Machine:
     )
 
 
-def launcher(hosts: list[str], *, crowded: bool, brief: bool = False) -> list[str]:
-    """The words that start a program with Open MPI, one rank on each host.
+def network(cluster: Cluster, node: str) -> str:
+    """The cluster's network as Open MPI takes it, such as 10.0.0.0/24: cards may have other names on other nodes."""
+    address = cluster.address(node)
+    script = f"PATH=$PATH:/usr/sbin:/sbin ip -o -4 address show to {address}/32"
+    if found := re.search(rf"\b{re.escape(address)}/\d+", cluster.run(node, script).stdout):
+        return str(ipaddress.ip_interface(found[0]).network)
+    raise LabError(f"{node} has no network card with the address {address}.", "", node)
+
+
+def launcher(hosts: list[str], network: str, *, crowded: bool, brief: bool = False) -> list[str]:
+    """The words that start a program with Open MPI, one rank on each host, in the folder of its input.
 
     `crowded`: there are more ranks than cores, so a rank that waits lets go of its core.
     """
@@ -83,15 +95,28 @@ def launcher(hosts: list[str], *, crowded: bool, brief: bool = False) -> list[st
         # Messages over TCP alone, and over the cluster's network alone: Open MPI would take any that it finds.
         "pml": "ob1",
         "btl": "tcp,self",
-        "btl_tcp_if_include": "eth0",
-        "oob_tcp_if_include": "eth0",
-        "plm_rsh_agent": "ssh",
+        "btl_tcp_if_include": network,
+        "oob_tcp_if_include": network,
+        # In a job of Slurm, too, whose own way would wait for the step that we are in.
+        "plm": "rsh",
+        "ras": "^slurm",
         "mpi_yield_when_idle": str(int(crowded)),
         # Its own files vanish with the node.
         "orte_tmpdir_base": "/dev/shm",
     }
-    words = [MPIRUN, "-np", str(len(hosts)), "--host", ",".join(f"{host}:1" for host in hosts)]
-    words += ["--bind-to", "none", "-x", JOB]
+    words = [
+        "sh",
+        "-c",
+        START,
+        "sh",
+        MPIRUN,
+        "-np",
+        str(len(hosts)),
+        "--host",
+        ",".join(f"{host}:1" for host in hosts),
+    ]
+    # What is started on a node ends with what started it.
+    words += ["--bind-to", "none", "--leave-session-attached", "-x", JOB]
     if brief:
         words += ["-x", f"LD_PRELOAD={places.native(BRIEF)}"]
     return words + [word for pair in settings.items() for word in ("--mca", *pair)]
@@ -114,47 +139,41 @@ def run(
     hosts = list(cluster.nodes[: problem.ranks])
     has = machine(cluster, hosts)
     refuse_too_large(problem, has.memory_bytes)
-    words = launcher(hosts, crowded=len(hosts) > has.cores, brief=brief)
-    folder = _prepare(cluster, problem)
-    try:
-        with (
-            Complaints(sys.stderr) as complaints,
-            contextlib.redirect_stdout(Sections(told)),
-            contextlib.redirect_stderr(complaints),
-        ):
-            done = mpi.launch(
-                cluster,
-                [HPCC],
-                len(hosts),
-                environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-                hosts=hosts,
-                timeout_s=timeout_s,
-                show=True,
-                folder=folder,
-                launcher=words,
-            )
-    finally:
-        with contextlib.suppress(LabError):
-            cluster.run(hosts[0], f"rm -rf {shlex.quote(str(folder))}")
+    crowded = len(hosts) > has.cores
+    words = launcher(hosts, network(cluster, hosts[0]), crowded=crowded, brief=brief)
+    # Below /tmp, which the nodes of a local cluster share with this machine; others are sent what is in it.
+    with (
+        tempfile.TemporaryDirectory(prefix="beowulf-hpcc-", dir=SCRATCH) as folder,
+        Complaints(sys.stderr) as complaints,
+        contextlib.redirect_stdout(Sections(told)),
+        contextlib.redirect_stderr(complaints),
+    ):
+        _prepare(Path(folder), problem)
+        done = mpi.launch(
+            cluster,
+            [HPCC],
+            len(hosts),
+            environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+            hosts=hosts,
+            timeout_s=timeout_s,
+            show=True,
+            folder=Path(folder),
+            launcher=words,
+        )
     if done.returncode:
         raise LabError(mpi.failure(done, "hpcc"), "What it printed above says more.")
     return hpcc_results.read(done.stdout, brief=brief), done.elapsed_s
 
 
-def _prepare(cluster: Cluster, problem: Problem) -> Path:
-    """A folder on the master with what hpcc reads, where what it writes goes to its standard output."""
-    script = (
-        f"set -e; d=$(mktemp -d {SCRATCH}); cat >$d/hpccinf.txt;"
-        " ln -s /dev/stdout $d/hpccoutf.txt; echo $d"
-    )
-    done = cluster.run(cluster.nodes[0], script, stdin=problem.text)
-    if done.returncode or not FOLDER.fullmatch(done.stdout.strip()):
+def _prepare(folder: Path, problem: Problem) -> None:
+    """Write what hpcc reads."""
+    try:
+        (folder / "hpccinf.txt").write_text(problem.text)
+    except OSError as error:
         raise LabError(
-            f"hpcc's input cannot be written on {cluster.nodes[0]}: {done.stderr.strip()}.",
+            f"hpcc's input cannot be written in {folder}: {error.strerror}.",
             "See whether the disk is full.",
-            cluster.nodes[0],
-        )
-    return Path(done.stdout.strip())
+        ) from error
 
 
 class Sections(io.TextIOBase):

@@ -84,7 +84,7 @@ def test_a_study_of_the_real_suite_has_every_figure(
 ) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    monkeypatch.setattr(hpcc, "SCRATCH", f"{scratch}/hpcc.XXXXXX")
+    monkeypatch.setattr(hpcc, "SCRATCH", str(scratch))
     told: list[str] = []
     record = e4_hpcc.measure(
         cluster,
@@ -166,11 +166,11 @@ def test_what_cannot_be_run_is_a_sentence(at_cluster: Beowulf) -> None:
 
 
 def test_the_launcher_keeps_to_the_clusters_network() -> None:
-    words = shlex.join(hpcc.launcher(["node00", "node01"], crowded=True, brief=True))
-    assert words.startswith("/usr/bin/mpirun.openmpi -np 2 --host node00:1,node01:1")
-    assert "--mca btl_tcp_if_include eth0" in words
+    words = shlex.join(hpcc.launcher(["node00", "node01"], "10.0.0.0/24", crowded=True, brief=True))
+    assert "/usr/bin/mpirun.openmpi -np 2 --host node00:1,node01:1" in words
+    assert "--mca btl_tcp_if_include 10.0.0.0/24 --mca oob_tcp_if_include 10.0.0.0/24" in words
     assert "--mca mpi_yield_when_idle 1" in words
     assert "LD_PRELOAD=" in words
-    alone = shlex.join(hpcc.launcher(["node00"], crowded=False))
+    alone = shlex.join(hpcc.launcher(["node00"], "10.0.0.0/24", crowded=False))
     assert "--mca mpi_yield_when_idle 0" in alone
     assert "LD_PRELOAD" not in alone
