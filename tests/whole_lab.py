@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import pytest
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from running import Beowulf
 from solutions import solve
@@ -23,6 +25,7 @@ from autograder.gold.hand_in import answered, released
 from beowulf import desk, places
 
 LONGEST_CELL_S = 3600
+MOST_RUNS = 2
 ANSWERS = "answers-of-the-author.json"
 LAST = """
 import json
@@ -44,22 +47,60 @@ class Graded:
     lost: Mapping[str, str]  # the questions that did not get all their points, with the reason
     when: str
     machine: str
+    runs: int = 1  # of the whole notebook
 
     @property
     def said(self) -> str:
         """The points and the minutes in a cell of the table."""
-        return f"{self.points:g} of {self.of:g}, {self.minutes:.1f} min"
+        again = f" ({self.runs} runs)" if self.runs > 1 else ""
+        return f"{self.points:g} of {self.of:g}, {self.minutes:.1f} min{again}"
 
 
-def worked_through(learner: Beowulf, slug: str, kind: str, folder: Path) -> Graded:
-    """Lay a lab out in `folder`, run its notebook on the learner's cluster, hand in and grade."""
-    os.environ["BEOWULF_WORK"] = str(folder)
-    try:
+def worked_through(
+    learner: Beowulf, slug: str, kind: str, folder: Path, allowed: Collection[str] = ()
+) -> Graded:
+    """Lay a lab out in `folder`, run its notebook on the learner's cluster, hand in and grade.
+
+    Where a question that is not `allowed` to lose points does, everything is measured once more, as a learner would on
+    a busy machine: an answer counts when it fits one of the Records.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEOWULF_WORK", str(folder))
         notebook = desk.lay_out(slug)
-    finally:
-        del os.environ["BEOWULF_WORK"]
     solve(notebook.parent)
-    author = release.instructor_version(release.sources()[slug])
+    author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
+    began = time.monotonic()
+    runs = 0
+    while runs < MOST_RUNS:
+        runs += 1
+        nbformat.write(author, notebook)
+        run(learner, notebook)
+        minutes = (time.monotonic() - began) / 60
+        answers: dict[str, Any] = json.loads((notebook.parent / ANSWERS).read_text())
+        nbformat.write(answered(released(slug), answers), notebook)
+        outcome = trial.graded(slug, notebook.parent)
+        assert not outcome.problem, outcome.problem
+        lost = {name: s for name, s in outcome.scores.items() if s.points < s.of}
+        if set(lost) <= set(allowed):
+            break
+    return Graded(
+        lab=slug,
+        kind=kind,
+        points=sum(score.points for score in outcome.scores.values()),
+        of=sum(score.of for score in outcome.scores.values()),
+        minutes=round(minutes, 1),
+        runs=runs,
+        lost={
+            name: f"{score.points:g} of {score.of:g}: {score.found}; expected: {score.expected}"
+            for name, score in lost.items()
+        },
+        when=datetime.now(UTC).date().isoformat(),
+        machine=f"{os.cpu_count()} cores",
+    )
+
+
+def _with_answers_kept(notebook: NotebookNode, slug: str) -> NotebookNode:
+    """The notebook with a last cell that writes what its answers have come to into a file."""
     names = [
         line.partition(" = ")[0]
         for cell in released(slug).cells
@@ -67,30 +108,8 @@ def worked_through(learner: Beowulf, slug: str, kind: str, folder: Path) -> Grad
         for line in cell.source.splitlines()
         if " = None" in line
     ]
-    author.cells.append(new_code_cell(LAST.format(file=ANSWERS, names=names)))
-    nbformat.write(author, notebook)
-    began = time.monotonic()
-    run(learner, notebook)
-    minutes = (time.monotonic() - began) / 60
-    answers: dict[str, Any] = json.loads((notebook.parent / ANSWERS).read_text())
-    nbformat.write(answered(released(slug), answers), notebook)
-    outcome = trial.graded(slug, notebook.parent)
-    assert not outcome.problem, outcome.problem
-    scores = outcome.scores
-    return Graded(
-        lab=slug,
-        kind=kind,
-        points=sum(score.points for score in scores.values()),
-        of=sum(score.of for score in scores.values()),
-        minutes=round(minutes, 1),
-        lost={
-            name: f"{score.points:g} of {score.of:g}: {score.found}; expected: {score.expected}"
-            for name, score in scores.items()
-            if score.points < score.of
-        },
-        when=datetime.now(UTC).date().isoformat(),
-        machine=f"{os.cpu_count()} cores",
-    )
+    notebook.cells.append(new_code_cell(LAST.format(file=ANSWERS, names=names)))
+    return notebook
 
 
 def run(learner: Beowulf, notebook: Path) -> None:
