@@ -10,8 +10,6 @@ from pathlib import Path
 
 from beowulf import mpi
 from beowulf.cluster import Cluster, running
-from beowulf.cluster.slurm import SlurmCluster
-from beowulf.cluster.ssh import SshCluster
 from beowulf.crew import CONNECTION, FOLDER, KEY, Crew, Start
 from beowulf.engines import ports
 from beowulf.errors import LabError, UsageError
@@ -42,7 +40,7 @@ class ByLogin(Crew):
     def __init__(self, cluster: Cluster, each: int = 1) -> None:
         super().__init__(each)
         self.cluster = cluster
-        self.apart = isinstance(cluster, SlurmCluster)
+        self.apart = cluster.can.queue
         self._sent = 0
 
     def keys(self) -> list[str]:
@@ -58,7 +56,7 @@ class ByLogin(Crew):
 
     def _start(self, key: str, engine: list[str]) -> tuple[list[str], int, str]:
         node, _, number = key.partition("/")
-        if not isinstance(self.cluster, SshCluster):
+        if self.cluster.can.shared_files:
             return self.cluster.shell(node, _line(key, self.folder, engine, ":")), 1, ""
         # Another one each time: what a dead engine's start leaves there it clears by itself, later.
         self._sent += 1
@@ -69,7 +67,7 @@ class ByLogin(Crew):
         first, *rest = self.cluster.shell(node, _line(key, there, engine, clear, apart=self.apart))
         return [first, *sockets, *rest], 1, ""
 
-    def _furnish(self, cluster: SshCluster, node: str, there: Path) -> list[str]:
+    def _furnish(self, cluster: Cluster, node: str, there: Path) -> list[str]:
         """Make the folder on a machine with a disk of its own; ssh's options that bring the controller's sockets."""
         about = self.folder / CONNECTION
         known = json.loads(about.read_text())
@@ -113,7 +111,7 @@ class ByMpi(Crew):
 
     def __init__(self, cluster: Cluster, each: int = 1) -> None:
         super().__init__(each)
-        if isinstance(cluster, SshCluster):
+        if not cluster.can.shared_files:
             raise UsageError(
                 "Engines that MPI starts need nodes that share this machine's files.",
                 "Take ssh: `--cluster ssh`.",
@@ -163,7 +161,7 @@ def crew(how: str, each: int = 1) -> Crew:
     cluster = running()
     if how == "mpi":
         return ByMpi(cluster, each)
-    if (how == "slurm") != isinstance(cluster, SlurmCluster):
+    if (how == "slurm") != cluster.can.queue:
         kind = "of Slurm" if how == "ssh" else f"of the kind {cluster.kind}"
         raise UsageError(
             f"The cluster that is up is {kind}, where {how} starts nothing.",

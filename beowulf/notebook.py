@@ -10,12 +10,11 @@ from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.learner import learner
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.studies import STUDIES, find
+from beowulf.studies import STUDIES, by_kind, find
 
 # It becomes part of a file's name.
 VARIANT = re.compile(r"\w[\w-]*")
@@ -30,8 +29,8 @@ def study(
     progress: bool = True,
 ) -> Record:
     """Measure and save beside the notebook; a recorded cluster gives what was saved."""
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(find(name).ID, variant)
+    if recorded := cluster.replay(find(name).ID, variant):
+        return recorded
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
@@ -74,6 +73,7 @@ def measure_and_save(
             f"The folder {folder} for your Records cannot be made: {error.strerror}.",
             "Name another one, or work in a folder that you may write to.",
         ) from error
+    by_kind.refuse_unseen(find(name).ID, cluster)
     _refuse_a_false_name(cluster.broken, variant)
     options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
     record = find(name).measure(cluster, folder, quick=quick, progress=told, **options)

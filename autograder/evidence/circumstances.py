@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.evidence.finding import INCONCLUSIVE, Finding, is_number
+from beowulf.cluster import on_one_machine
 from beowulf.record import Record
 
 VERSIONS = ("beowulf-labs", "python", "kernel")
@@ -24,7 +25,7 @@ def findings(record: Record) -> list[Finding]:
         said = "Its count of involuntary switches is smaller afterwards than before."
         found.append(Finding(INCONCLUSIVE, said))
     kernel = record.cluster.get("kernel")
-    if record.cluster.get("kind") == "namespaces" and kernel:
+    if on_one_machine(record.cluster) and kernel:
         # The nodes of such a cluster are namespaces of one kernel.
         if kernel != record.versions["kernel"]:
             said = f"The nodes run kernel {kernel}, and the machine {record.versions['kernel']}."

@@ -111,7 +111,9 @@ def _headers(point: Point, record: Record) -> Finding | None:
             f" of headers and {facts['payload_bytes']} of payload."
         )
         return Finding(IMPOSSIBLE, said)
+    # A card that cuts segments itself is given longer ones, and so a capture has them.
     segment = _mtu(record) - facts["ip_header_bytes"] - facts["tcp_header_bytes"]
+    segment = max(segment, facts["payload_bytes"])
     size, segments = facts.get("bytes"), facts.get("segments")
     if is_number(size) and is_number(segments) and size > segments * segment:
         said = f"Segments that are too few: {size:,} bytes do not fit into {segments} of {segment} bytes."

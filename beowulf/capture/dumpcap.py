@@ -192,8 +192,9 @@ class Dumpcap:
 
     def _forbidden(self) -> LabError:
         # Debian's dumpcap may be allowed to the group wireshark only.
+        own = f" on {self.interface}" if self.interface != self.where else ""
         return LabError(
-            f"You may not capture{self._on()} on {self.interface}.",
+            f"You may not capture{self._on()}{own}.",
             "`ls -l $(command -v dumpcap)` shows who may; outside of a cluster it takes root.",
             self.where,
         )

@@ -40,7 +40,7 @@ def up(source: str, nodes: int | None = None, minutes: int | None = None) -> Non
         slurm.up(nodes, minutes)
         return
     before = known()
-    if before is not None and before.kind == "ssh" and before.target.source != lasting(source):
+    if before is not None and not before.can.queue and before.target.source != lasting(source):
         _refuse_changed(before)
     cluster, troubles = ssh.up(source)
     for trouble in troubles.values():
@@ -69,9 +69,9 @@ def _settled(cluster: SshCluster) -> list[str]:
 
 def status(cluster: SshCluster, as_json: bool) -> None:
     """Say which machines answer."""
-    from beowulf.cluster.slurm import SlurmCluster
+    from beowulf.cluster.slurm import gave
 
-    if isinstance(cluster, SlurmCluster):
+    if gave(cluster):
         slurm.status(cluster, as_json)
         return
     dead = cluster.dead_nodes()
@@ -106,13 +106,11 @@ def status(cluster: SshCluster, as_json: bool) -> None:
 def down(cluster: SshCluster) -> None:
     """Put back the knobs that are turned, and let go of the machines."""
     from beowulf.cluster import ssh, state
-    from beowulf.cluster.slurm import SlurmCluster
 
     # Nodes that Slurm has taken back already can be asked for nothing.
-    ours = not isinstance(cluster, SlurmCluster) or cluster.is_ours()
-    if (cluster.folder / state.TUNED).exists() and ours:
+    if (cluster.folder / state.TUNED).exists() and cluster.is_ours():
         _refuse_changed(cluster)
-    if isinstance(cluster, SlurmCluster):
+    if cluster.can.queue:
         slurm.down()
         return
     ssh.down()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,43 @@ from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
+    from beowulf.record import Record
 
 
 # Where packets are captured, besides at a single node: the whole wire, each frame once; the switch; all nodes.
 WIRE, SWITCH, NODES = "wire", "switch", "nodes"
+# The third place, beside the nodes and the switch, that has knobs.
+HOST = "this machine"
+# How a node answers how many cores it has and how many KB of memory.
+ASK_HARDWARE = "nproc; sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a cluster can; all other rooms ask for this, and never for its kind."""
+
+    whole_wire: str = (
+        ""  # how a capture sees every frame once: at the `switch`, or as the `wire` of all cards
+    )
+    knobs: tuple[str, ...] = ()  # the places whose knobs are turned: nodes, switch, this machine
+    faults: bool = (
+        False  # its nodes are ours alone: they may be broken, slowed down, and their cables limited
+    )
+    cpu_limits: bool = False  # the share of a processor that a node gets can be limited
+    recorded: bool = False  # it answers from Records and measures nothing
+    shared_files: bool = False  # its nodes see the files of this machine
+    one_machine: bool = (
+        False  # its nodes share this machine's kernel, cores and memory, and have no network cards
+    )
+    queue: bool = False  # a queue gives its nodes for a time, and starts what runs on them
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """The cores and the memory that a node has, or shares with the other nodes of its machine."""
+
+    cores: int
+    memory_bytes: int
 
 
 @dataclass(frozen=True)
@@ -34,6 +68,11 @@ class Cluster(ABC):
     """What every kind of cluster can do."""
 
     kind: str
+    can: Abilities
+    folder: Path | None = None  # where this user's files of the cluster are
+    shown: set[
+        str
+    ]  # the changes that a user has been shown before they are made (beowulf/tuning/shown.py)
     records: Path | None = None  # where a notebook keeps its Records; answers are remembered there
 
     @property
@@ -87,8 +126,40 @@ class Cluster(ABC):
         its interface is that of the node. At `most_mb` it ends, or as a `ring` forgets the oldest packets.
         """
 
+    def replay(self, study: str, variant: str = "") -> Record | None:
+        """The Record that a recorded cluster has of a study; None where it can be measured."""
+        return None
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores and the memory of a node; LabError when it does not answer."""
+        try:
+            cores, memory_kb = map(int, self.run(node, ASK_HARDWARE).stdout.split()[-2:])
+        except ValueError:
+            raise LabError(
+                f"{node} does not say how many cores and how much memory it has.", "", node
+            ) from None
+        return Hardware(cores, memory_kb * 1024)
+
+    def enter(self, node: str) -> list[str]:
+        """The words that run what follows them on a node as its administrator, from outside and without ssh."""
+        raise self._not_ours("entered from outside")
+
+    def processes(self, node: str) -> list[int]:
+        """All processes of a node, by this machine's numbers."""
+        raise self._not_ours("asked for their processes from outside")
+
+    def limit(self, nodes: Sequence[str], rate: str) -> None:
+        """Limit the cables of these nodes in both directions, or take the limit away (`off`)."""
+        raise self._not_ours("given other cables")
+
+    def _not_ours(self, what: str) -> LabError:
+        return LabError(
+            f"The nodes of a cluster of the kind {self.kind} cannot be {what}.",
+            "`beowulf up` boots a cluster on this machine whose nodes can.",
+        )
+
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
-        """Run lines of shell on a node as its administrator."""
+        """Run lines of shell on a node, or at the switch, as its administrator."""
         raise LabError(
             f"The nodes of a cluster of the kind {self.kind} cannot be administered from here.",
             "`beowulf up` boots a cluster whose nodes can.",
@@ -129,6 +200,29 @@ class Cluster(ABC):
 
             remember(self.records, node, command, done)
         return done.stdout or done.stderr
+
+
+def described(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
+    """The hardware of these nodes, those of them that answer, as a Record has it."""
+    from beowulf.cluster import connections
+
+    has, _ = connections.everywhere(nodes, cluster.hardware)
+    return {
+        "node_cores": {node: each.cores for node, each in has.items()},
+        "node_memory_bytes": {node: each.memory_bytes for node, each in has.items()},
+        "node_cards": {node: card for node in has if (card := _card(cluster, node))},
+    }
+
+
+def _card(cluster: Cluster, node: str) -> str:
+    with suppress(LabError):
+        return cluster.interface(node)
+    return ""
+
+
+def on_one_machine(description: Mapping[str, Any]) -> bool:
+    """Whether the nodes of a Record's cluster were one machine, whose messages meet no network card."""
+    return description.get("kind") == "namespaces"
 
 
 def connect() -> Cluster:

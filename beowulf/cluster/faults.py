@@ -22,7 +22,6 @@ FAULTS = {
 # Names that do not tell; which fault and which node each of them is differs from learner to learner.
 PUZZLES = ("a", "b", "c")
 UNUSED_HOST = 99
-NEEDED_BY_OTHERS = ("ssh", "slurm")
 
 
 class Breakable(Protocol):
@@ -51,7 +50,7 @@ def breakable(cluster: Cluster) -> Iterator[Cluster]:
     PCs, VMs and the nodes of a queue are left alone: instead, a cluster of namespaces with as many nodes comes up
     on this machine, and is taken down at the end.
     """
-    if cluster.kind not in NEEDED_BY_OTHERS:
+    if cluster.can.faults or cluster.can.recorded:
         try:
             yield cluster
         finally:

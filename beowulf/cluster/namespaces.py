@@ -6,19 +6,26 @@ import os
 import shlex
 import signal
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from beowulf import places, variant
 from beowulf.cluster import (
+    HOST,
     NODES,
     SWITCH,
     WIRE,
+    Abilities,
     Cluster,
     Completed,
+    Hardware,
     boot,
+    connections,
+    described,
     faults,
+    links,
     processes,
     rack,
     sshd,
@@ -32,6 +39,16 @@ from beowulf.learner import learner
 
 if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
+
+
+AS_USER = Abilities(
+    whole_wire=SWITCH,
+    knobs=(HOST, SWITCH, NODES),
+    faults=True,
+    shared_files=True,
+    one_machine=True,
+)
+AS_ROOT = replace(AS_USER, cpu_limits=True)
 
 
 def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
@@ -85,6 +102,8 @@ class NamespaceCluster(Cluster):
     """A running local cluster. Its nodes are looked up in the kernel at every call: a dead one is known as dead."""
 
     kind = "namespaces"
+    can = AS_ROOT if os.geteuid() == 0 else AS_USER
+    folder: Path
 
     def __init__(self, plan: Plan, folder: Path, its_rack: Rack) -> None:
         self.plan = plan
@@ -147,8 +166,34 @@ class NamespaceCluster(Cluster):
         return completed(self.shell(node, line), stdin, timeout_s, node)
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
-        """Run lines of shell on a node as its administrator."""
-        return completed([*self.enter(node), *SHELL], script, timeout_s, node)
+        """Run lines of shell on a node, or at the switch, as its administrator."""
+        words = self.enter_switch() if node == SWITCH else self.enter(node)
+        return completed([*words, *SHELL], script, timeout_s, node)
+
+    def processes(self, node: str) -> list[int]:
+        """All processes in a node's process namespace, its first one before the others."""
+        self.enter(node)  # LabError when it is down
+        return processes.inside(self.rack.nodes()[node].pid)
+
+    def limit(self, nodes: Sequence[str], rate: str) -> None:
+        """Limit the cables of these nodes at both ends, or take the limit away (`off`)."""
+        lines = {node: links.shape(["eth0"], rate) for node in nodes}
+        lines[SWITCH] = links.shape([self.plan.port(node) for node in nodes], rate)
+
+        def do(place: str) -> None:
+            done = self.administer(place, "\n".join(lines[place]))
+            if done.returncode:
+                said = done.stderr.strip().rpartition("\n")[2]
+                raise LabError(f"The cables of {place} could not be limited: {said}.", "", place)
+
+        _, failed = connections.everywhere(list(lines), do)
+        if failed:
+            raise next(iter(failed.values()))
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores and the memory of this machine, which all nodes share."""
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return Hardware(os.cpu_count() or 1, memory)
 
     def capture(
         self,
@@ -255,6 +300,7 @@ class NamespaceCluster(Cluster):
             "networks": self.plan.networks,
             "mpi": self.plan.mpi,
             "cores": os.cpu_count(),
+            **described(self, self.nodes),
             "rootless": os.geteuid() != 0,
             **({"mark": mark} if (mark := variant.mark(variant.word())) else {}),
             **answers,

@@ -109,3 +109,15 @@ def _state_and_start(pid: int) -> tuple[str, int]:
         return "X", 0
     fields = text.rpartition(")")[2].split()  # the name before it may hold spaces and brackets
     return fields[0], int(fields[19])
+
+
+def inside(first: int) -> list[int]:
+    """Every process in the process namespace of this one, which comes first."""
+    namespace = os.stat(f"/proc/{first}/ns/pid").st_ino
+    found = [first]
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != first:
+            with suppress(OSError):
+                if (entry / "ns" / "pid").stat().st_ino == namespace:
+                    found.append(int(entry.name))
+    return found

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from beowulf.cluster import WIRE, Cluster, Completed
+from beowulf.cluster import WIRE, Abilities, Cluster, Completed, Hardware
 from beowulf.errors import LabError
 from beowulf.record import Point, Record, newest
 
@@ -21,6 +21,7 @@ class RecordedCluster(Cluster):
     """Answers what was asked before, and gives back the Records that were measured, from the folder `records`."""
 
     kind = "recorded"
+    can = Abilities(recorded=True)
 
     def __init__(self, records: Path) -> None:
         self.records = records
@@ -49,6 +50,23 @@ class RecordedCluster(Cluster):
                 "Measure it on a cluster of your own first: the Record is saved there by itself.",
             )
         return found
+
+    def replay(self, study: str, variant: str = "") -> Record | None:
+        """The newest Record of that study and variant."""
+        return self.record(study, variant)
+
+    def interface(self, node: str, network: int = 0) -> str:
+        """The name of the network card that the node had."""
+        cards = self.describe().get("node_cards", {}) if network == 0 else {}
+        return str(cards.get(node) or super().interface(node, network))
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores and the memory that the node had."""
+        known = self.describe()
+        try:
+            return Hardware(int(known["node_cores"][node]), int(known["node_memory_bytes"][node]))
+        except (KeyError, TypeError, ValueError):
+            raise LabError(f"No Record says what hardware {node} had.", "", node) from None
 
     def run(
         self,

@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from beowulf import places
-from beowulf.cluster import Completed, connections, node_files, state
+from beowulf.cluster import Cluster, Completed, connections, node_files, state
 from beowulf.cluster import slurm_queue as queue
 from beowulf.cluster import target as targets
 from beowulf.cluster.inventory import Machine
@@ -242,10 +242,16 @@ def ended(allocation: Allocation, job: Job | None) -> LabError:
     return LabError(f"Your allocation {which} has ended.", mend)
 
 
+def gave(cluster: Cluster) -> TypeGuard[SlurmCluster]:
+    """Whether it is Slurm that gave the nodes of this cluster."""
+    return cluster.can.queue
+
+
 class SlurmCluster(SshCluster):
     """The nodes of one job of Slurm; what runs on them is a step of that job."""
 
     kind = "slurm"
+    can = replace(SshCluster.can, queue=True)
     # Slurm's own conversations with a node: those with its daemons, and those of srun (cluster_setup/roles/slurm).
     own_packets = 'own="not tcp portrange 6817-6818 and not tcp portrange 60001-63000"'
 

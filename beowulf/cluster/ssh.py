@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import places
-from beowulf.cluster import SWITCH, WIRE, Cluster, Completed, connections, node_files, state
+from beowulf.cluster import (
+    NODES,
+    SWITCH,
+    WIRE,
+    Abilities,
+    Cluster,
+    Completed,
+    Hardware,
+    connections,
+    described,
+    node_files,
+    state,
+)
 from beowulf.cluster import target as targets
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.shells import SHELL
@@ -87,6 +99,8 @@ class SshCluster(Cluster):
     """Machines that are there whether we look or not; all that one of them is asked goes over one connection."""
 
     kind = "ssh"
+    can = Abilities(whole_wire=WIRE, knobs=(NODES,))
+    folder: Path
     # How a node's shell finds out, in capture's language, which packets are those of our own connection to it.
     own_packets = 'set -- $SSH_CONNECTION; own="not (host $1 and tcp port $4)"'
 
@@ -94,8 +108,8 @@ class SshCluster(Cluster):
         self.target = target
         self.folder = folder
         self._machines = {machine.name: machine for machine in target.machines}
-        # Which changes to come somebody has been shown (beowulf/tuning/shown.py).
         self.shown: set[str] = set()
+        self._hardware: dict[str, Hardware] = {}
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -131,6 +145,16 @@ class SshCluster(Cluster):
             "`beowulf up` asks it again, once it is set up.",
             node,
         )
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores and the memory of a node, which is asked once."""
+        if node not in self._hardware:
+            self._hardware[node] = super().hardware(node)
+        return self._hardware[node]
+
+    def is_ours(self) -> bool:
+        """Whether its nodes are ours at this moment; those of an inventory stay ours."""
+        return True
 
     def still_there(self) -> None:
         """LabError when the machines are not ours any more; those of an inventory stay ours."""
@@ -288,6 +312,7 @@ class SshCluster(Cluster):
             "mpi": "classic",
             "cores": int(cores) if cores.isdigit() else None,
             "target": self.target.source,
+            **described(self, alive),
             **answers,
         }
 

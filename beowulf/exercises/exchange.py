@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
 from beowulf.record import Record
@@ -36,8 +35,8 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
 
     LabError when it does not compile, does not end, or exchanges wrong data.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     from beowulf.measure.session import Session
     from beowulf.progress import bar
 

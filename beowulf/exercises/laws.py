@@ -13,7 +13,6 @@ from typing import Any
 
 from beowulf import circumstances
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import own
 from beowulf.learner import learner
@@ -98,8 +97,8 @@ def measure(
 
     LabError when `source` is no Python.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     made = Record(
         STUDY,
         variant=VARIANT,

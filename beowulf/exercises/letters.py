@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
 from beowulf.measure.session import Session
@@ -43,8 +42,8 @@ def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
 
     LabError when it does not compile, does not end, or a letter is wrong; then nothing is kept.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     from beowulf.progress import bar
 
     folder, program = cluster.records or Path("records"), Path(source)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
 from beowulf.measure.roundtrips import HALF
@@ -29,8 +28,8 @@ WIDE = 20
 
 def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
     """One cycle of which both states are the same, and keep the Record; a recorded cluster gives what was kept."""
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     from beowulf.measure.session import Session
     from beowulf.progress import bar
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from beowulf import places, variant
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
 from beowulf.measure.session import Session
@@ -47,8 +46,8 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     Without `chance`, a learner who has a word of their course always draws the same node. LabError where
     nodes cannot be made unlike.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import own
@@ -110,8 +109,8 @@ def measure(
 
     LabError when it is not written yet, when its lines fail, or when it is not as before at the end.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     from beowulf.progress import bar
 
     file = Path(source)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
 from beowulf.record import Record
@@ -32,8 +31,8 @@ def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
 
     LabError when it does not compile, does not end, or a row is wrong.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     from beowulf.measure.session import Session
     from beowulf.progress import bar
 

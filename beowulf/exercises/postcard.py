@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import UsageError
 from beowulf.exercises import tap
 from beowulf.record import Point, Record
@@ -44,8 +43,8 @@ def send(
     """
     if name not in NAMES:
         raise UsageError(f"Cards are called {', '.join(NAMES)}, not {name!r}.")
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, name)
+    if recorded := cluster.replay(STUDY, name):
+        return recorded
     return tap.record(
         cluster,
         STUDY,

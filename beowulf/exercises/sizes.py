@@ -14,7 +14,6 @@ from pathlib import Path
 
 from beowulf import circumstances, mpi, places
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.exercises import own
 from beowulf.learner import learner
@@ -48,8 +47,8 @@ def measure(
     A recorded cluster gives what was kept. LabError when `source` does not compile, fails, or
     prints no counts; then nothing is kept.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     chance = chance or random.Random()
     size, ranks = chance.choice(CLASSES), chance.choice(RANKS)
     made = Record(

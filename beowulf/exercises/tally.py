@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import own, tap
 from beowulf.record import Point, Record
@@ -103,8 +102,8 @@ def measure(
 
     A recorded cluster gives what was kept. LabError when `source` is no Python or the run fails.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     functions = own.functions(Path(source))
     program = Path(source).with_name("conversation.c")
     return tap.record(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from beowulf import circumstances, variant
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.learner import learner
 from beowulf.record import Point, Record, moment
@@ -32,8 +31,8 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     Without `chance`, a learner who has a word of their course always draws the same. A recorded cluster gives what was
     kept. LabError where no node can be made unlike.
     """
-    if isinstance(cluster, RecordedCluster):
-        return cluster.record(STUDY, VARIANT)
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
     chance = chance or variant.chance(f"{STUDY} {VARIANT}")
     here = testbed.parts(cluster)
     if not here:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 
 PERIOD_US = 10_000
@@ -75,35 +74,21 @@ def unlike(cluster: Cluster, shares: Mapping[str, float], root: Path = ROOT) -> 
             )
         if node not in cluster.nodes:
             raise UsageError(f"There is no {node!r}; the nodes are {', '.join(cluster.nodes)}.")
-    if not isinstance(cluster, NamespaceCluster):
+    if not cluster.can.faults:
         raise LabError(f"Nodes of the kind {cluster.kind} have no shares that could be set.", MEND)
     groups = find(root)
     with ExitStack() as made:
         try:
             for node, share in shares.items():
-                group = groups.make(f"beowulf-{cluster.rack.process.pid}-{node}")
+                inside = cluster.processes(node)
+                group = groups.make(f"beowulf-{inside[0]}-{node}")
                 made.callback(_dissolve, group, groups.folder)
                 groups.limit(group, share)
-                for process in processes_of(cluster, node):
+                for process in inside:
                     _move(process, group)
         except OSError as error:
             raise LabError(f"A control group cannot be set up: {error.strerror}.", MEND) from error
         yield
-
-
-def processes_of(cluster: NamespaceCluster, node: str) -> list[int]:
-    """Every process that runs in a node's process namespace; LabError when the node is down."""
-    first = cluster.rack.nodes().get(node)
-    if first is None:
-        raise LabError(f"{node} is down.", "`beowulf up` starts it again.", node)
-    inside = os.stat(f"/proc/{first.pid}/ns/pid").st_ino
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError):
-                if (entry / "ns" / "pid").stat().st_ino == inside:
-                    found.append(int(entry.name))
-    return found
 
 
 def _dissolve(group: Path, into: Path) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import surroundings
 from beowulf.errors import LabError, UsageError
 
@@ -59,7 +58,7 @@ def socket_buffers(cluster: Cluster, size_bytes: int) -> Iterator[None]:
         raise UsageError(
             f"A socket's buffer has {LEAST_BYTES:,} to {MOST_BYTES:,} bytes, not {size_bytes:,}."
         )
-    if not isinstance(cluster, NamespaceCluster):
+    if not cluster.can.faults:
         raise LabError(
             f"The socket buffers of nodes of the kind {cluster.kind} cannot be changed.", MEND
         )
@@ -82,7 +81,7 @@ def socket_buffers(cluster: Cluster, size_bytes: int) -> Iterator[None]:
         )
 
 
-def _guard(cluster: NamespaceCluster, node: str, script: str) -> subprocess.Popen[str]:
+def _guard(cluster: Cluster, node: str, script: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*cluster.enter(node), "bash", "--norc", "-c", script],
         stdin=subprocess.PIPE,

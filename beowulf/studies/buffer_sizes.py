@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from beowulf import places
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.session import Session
 from beowulf.measure.socket_buffers import socket_buffers
 from beowulf.measure.statistics import Ratio, ratio, summary
 from beowulf.record import Point, Record
+from beowulf.studies import by_kind
 from beowulf.studies.overlap import EAGER_LIMIT
 from beowulf.studies.wire_costs import Panel, each, observed, size_text
 
@@ -77,21 +77,16 @@ def measure(session: Session) -> None:
     """Conversations of two ranks in every setting and size, in turns, under a capture for each setting."""
     launches, chunks = (QUICK_LAUNCHES, QUICK_CHUNKS) if session.quick else (LAUNCHES, CHUNKS)
     session.sweep[PART] = {"sizes": list(SIZES), "launches": launches, "chunks": chunks}
-    settings = [s for s in SETTINGS if not s.buffer_bytes or _changeable(session)]
-    if len(settings) < len(SETTINGS):
-        session.warnings.append(
-            "The socket buffers of this kind of cluster cannot be changed; that part was left out."
-        )
+    settings = list(SETTINGS)
+    if left_out := by_kind.left_out(session.study, session.cluster.can):
+        settings = [each for each in SETTINGS if not each.buffer_bytes]
+        session.warnings.append(left_out)
     program = places.root() / "labs" / "06-protocol-analysis" / "conversation.c"
     session.prepare(program)
     for number in range(launches):
         for setting in settings:
             with socket_buffers(session.cluster, setting.buffer_bytes):
                 _observe(session, setting, chunks, number)
-
-
-def _changeable(session: Session) -> bool:
-    return isinstance(session.cluster, NamespaceCluster)
 
 
 def _observe(session: Session, setting: Setting, chunks: int, number: int) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from beowulf.cluster import Cluster
+from beowulf.cluster import Cluster, on_one_machine
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
@@ -44,7 +44,6 @@ STEADY = 0.1  # deviation over mean
 DEFAULT = "The latency of an untuned cluster is about 50 µs"
 SHORT = f"Messages of up to {SHORT_BYTES} bytes take as long as an empty one"
 REPEATS = "The mean of a run repeats: its deviation is small"
-NO_CARD = ("namespaces",)  # kinds of cluster in which a message meets no network card
 
 
 def measure(
@@ -91,7 +90,7 @@ def _default(record: Record, bad: list[str]) -> Verdict:
     seen = f"{size:,} bytes: mean {mean:.1f} µs, deviation {deviation:.1f} µs, n {len(samples)}"
     outcome: Outcome = "holds" if abs(mean / PAPER_US - 1) <= ABOUT else "contradicted"
     advice, but = "", ""
-    if record.cluster.get("kind") in NO_CARD:
+    if on_one_machine(record.cluster):
         but = "on this kind of cluster no message meets a network card or its interrupts"
         advice = "Measure on virtual machines or on real PCs."
     return verdict(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from beowulf import papers
+from beowulf.cluster import on_one_machine
 from beowulf.measure.judgement import unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF
@@ -33,7 +34,6 @@ CLAIMS = {
 ABOUT_PERCENT = 10.0  # around the paper's 54
 HALVED = (0.35, 0.65)  # of the deviation is left, where it is nearly halved
 ADDS_UP_PERCENT = 3.0  # a smaller difference between the sum and the whole is none
-NO_CARD = ("namespaces",)  # kinds of cluster in which a message meets no network card
 ON_PCS = "Measure on virtual machines or on real PCs."
 
 
@@ -75,7 +75,7 @@ def _stand_in(record: Record, knob: str) -> str:
     """What a knob was set to before, for whoever reads the evidence."""
     value = record.sweep.get("testbed", {}).get(knob, "")
     unit = {MODERATION: "µs", FIREWALL: "rules"}[knob]
-    made = "a stand-in of " if knob == MODERATION and record.cluster.get("kind") in NO_CARD else ""
+    made = "a stand-in of " if knob == MODERATION and on_one_machine(record.cluster) else ""
     return f"{knob} ({made}{value} {unit})"
 
 
@@ -167,7 +167,7 @@ def _together(record: Record, bad: Sequence[str]) -> Verdict:
     elif found.percent.high < low or found.percent.low > high:
         outcome = "contradicted"
     advice, but = "", ""
-    if record.cluster.get("kind") in NO_CARD:
+    if on_one_machine(record.cluster):
         but = (
             "the share follows from how much moderation is put in, and from the 20 µs of card, cable"
             " and switch below it, which this kind of cluster does not have"
@@ -187,7 +187,7 @@ def _deviation(record: Record, bad: Sequence[str]) -> Verdict:
     low, high = HALVED
     outcome: Outcome = "holds" if low <= left <= high else "contradicted"
     advice, but = "", ""
-    if record.cluster.get("kind") in NO_CARD:
+    if on_one_machine(record.cluster):
         but = "what disturbs a local cluster is the rest of its machine"
         advice = ON_PCS
     return verdict(

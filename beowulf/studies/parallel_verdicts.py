@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from beowulf.cluster import on_one_machine
 from beowulf.errors import LabError
 from beowulf.measure import quality
 from beowulf.measure.judgement import rising, unmeasured, verdict
@@ -99,7 +100,7 @@ def _faster(record: Record, name: str, bad: Sequence[str]) -> Verdict:
 
 def _shared(record: Record) -> str:
     cores = record.circumstances.get("before", {}).get("cores")
-    if record.cluster.get("kind") != "namespaces" or not cores or cores >= RANKS:
+    if not on_one_machine(record.cluster) or not cores or cores >= RANKS:
         return ""
     return f"; the four nodes share {cores} cores"
 

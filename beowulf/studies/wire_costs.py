@@ -12,6 +12,7 @@ from beowulf.measure.judgement import verdict
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Record, reserve, stamp
+from beowulf.studies.wire_shares import kept, uncut
 from beowulf.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def observed(session: Session) -> Iterator[Observed]:
             yield seen
         session.warnings += [each for each in wire.warnings if each not in session.warnings]
         seen.costs = costs(file)
-        seen.capture = {name: wire.facts()[name] for name in ("sha256", "packets", "dropped")}
+        seen.capture = kept(wire)
         seen.capture["segments_not_understood"] = seen.costs.attrs["lost_segments"]
     finally:
         file.unlink(missing_ok=True)
@@ -75,7 +76,7 @@ def unseen(record: Record, part: str) -> list[str]:
         found.append("packets were dropped from a capture")
     if any(each["segments_not_understood"] for each in captures):
         found.append("some segments could not be read")
-    return found
+    return found + uncut(record)
 
 
 def readable(record: Record, verdicts: Sequence[Verdict]) -> list[Verdict]:

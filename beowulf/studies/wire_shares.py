@@ -42,6 +42,8 @@ TAG = 600  # of what is timed; the next one is that of warm-up and lead-in
 CHUNKS = 30
 LAUNCHES, QUICK_LAUNCHES = 15, 5
 
+MOST_ETHERNET_BYTES = 18  # in front of what the MTU counts: two addresses, a kind, a VLAN tag
+
 MPI_FACTS = (
     "packets",
     "connections",
@@ -181,8 +183,32 @@ def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "captured": captured,
         "matched": _same(said, captured),
         "segments_not_understood": mpi["segments_not_understood"],
-        "capture": {k: v for k, v in wire.facts().items() if k in ("sha256", "packets", "dropped")},
+        "capture": kept(wire),
     }
+
+
+def kept(wire: Capture) -> dict[str, Any]:
+    """What a Record keeps of a capture that it counts: where it was seen, its digest, drops, and its longest frame."""
+    names = ("where", "sha256", "packets", "dropped", "shifted_s")
+    found = {name: value for name, value in wire.facts().items() if name in names}
+    sizes = (piece["wire_bytes"] for piece in Packets(wire.file))
+    found["longest_frame_bytes"] = max((int(each.max()) for each in sizes if each.size), default=0)
+    return found
+
+
+def uncut(record: Record) -> list[str]:
+    """Why frames in a Record's captures are not those of the cables; empty where they are."""
+    mtu = str(record.cluster.get("mtu", "")).strip()
+    longest = max(
+        (point.facts.get("capture", {}).get("longest_frame_bytes", 0) for point in record.points),
+        default=0,
+    )
+    if not mtu.isdecimal() or longest <= int(mtu) + MOST_ETHERNET_BYTES:
+        return []
+    return [
+        f"frames of up to {longest:,} bytes were captured, and cables carry {mtu}: the cards cut them into segments"
+        " themselves (`beowulf tune apply offloads off`)"
+    ]
 
 
 def _sent(line: dict[str, Any]) -> bool:

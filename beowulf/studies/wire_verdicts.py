@@ -17,7 +17,7 @@ from beowulf.measure.judgement import narrower, together, verdict
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Ratio, Summary, ratio, summary
 from beowulf.record import Record
-from beowulf.studies.wire_shares import rows
+from beowulf.studies.wire_shares import rows, uncut
 from beowulf.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def on_rates(
     record: Record, claim: str, says: str, parts: Mapping[str, Part], quantity: str
 ) -> Verdict:
     """The Verdict on how often a rate at one place is that at another; a busy machine leaves it open."""
-    bad = quality.trouble(record, HALF, alike=math.inf)  # the interval is over launches
+    # The interval is over launches.
+    bad = [*quality.trouble(record, HALF, alike=math.inf), *uncut(record)]
     try:
         found = {name: ratio(_pairs(record, part, quantity)) for name, part in parts.items()}
     except LabError as problem:
@@ -143,7 +144,7 @@ def on_shares(
     record: Record, claim: str, says: str, parts: Mapping[str, Part], quantity: str
 ) -> Verdict:
     """The Verdict on how many points a share at one place is above that at another: counted, not timed."""
-    bad = _cut_short(record)
+    bad = _cut_short(record) + uncut(record)
     try:
         found = {
             name: summary([a - b for a, b in _pairs(record, part, quantity)])

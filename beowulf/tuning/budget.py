@@ -14,18 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from beowulf import places
-from beowulf.cluster import links
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.plan import RATE_BITS_PER_S
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.session import Session
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.wire import ETHERNET_BYTES, IP_BYTES, TCP_BYTES, TIME_STAMP_BYTES
 from beowulf.record import Point, Record
-from beowulf.tuning import machines
 from beowulf.tuning.conversation import Conversation
 from beowulf.tuning.cycle import AFTER, LAB, TURNS, UNDISTURBED
-from beowulf.tuning.knob import SWITCH
 
 PROGRAM = places.root() / "labs" / LAB / "steps.c"
 CALL_US = "call_us"
@@ -83,10 +79,10 @@ def measure(session: Session, *, blocks: int, passes: int) -> None:
 
 def shaped_rate(session: Session) -> str:
     """The rate that links are given for the wire; empty where that cannot be done."""
-    if not isinstance(session.cluster, NamespaceCluster):
+    if not session.cluster.can.faults:
         return ""
-    plan = session.cluster.plan
-    return plan.rate if plan.rate != "off" else USUAL_RATE
+    rate = str(session.description["rate"])
+    return rate if rate != "off" else USUAL_RATE
 
 
 @contextmanager
@@ -94,19 +90,13 @@ def _links_as_they_were(session: Session) -> Iterator[None]:
     try:
         yield
     finally:
-        if isinstance(session.cluster, NamespaceCluster):
-            _shape(session, session.cluster.plan.rate)
+        _shape(session, str(session.description["rate"]))
 
 
 def _shape(session: Session, rate: str) -> None:
     """Limit the cables of the two nodes that measure, in both directions, or take the limit away."""
-    cluster = session.cluster
-    if not isinstance(cluster, NamespaceCluster):
-        return
-    nodes = cluster.nodes[:2]
-    lines = {node: links.shape(["eth0"], rate) for node in nodes}
-    lines[SWITCH] = links.shape([cluster.plan.port(node) for node in nodes], rate)
-    machines.everywhere(lines, lambda place: machines.work(cluster, place, "\n".join(lines[place])))
+    if session.cluster.can.faults:
+        session.cluster.limit(session.cluster.nodes[:2], rate)
 
 
 def _keep(session: Session, line: dict[str, object], visit: int, shaped: bool) -> None:

@@ -10,12 +10,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from beowulf.cluster import HOST as HOST
+from beowulf.cluster import NODES as NODES
+from beowulf.cluster import SWITCH as SWITCH
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
     from beowulf.cluster import Cluster
 
-NODES, SWITCH, HOST = "nodes", "switch", "this machine"
 # In lines of shell, eth0 is a node's card in the cluster, whatever it is called there, and this its second one.
 SECOND = "second-card"
 

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster, state
-from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.ssh import SshCluster
 from beowulf.errors import LabError
 from beowulf.record import moment
 from beowulf.tuning.knob import Knob, Reading
@@ -201,7 +199,7 @@ def boot() -> str:
 
 def of_cluster(cluster: Cluster) -> Log:
     """The log of a cluster, which ends with it."""
-    if not isinstance(cluster, NamespaceCluster | SshCluster):
+    if cluster.folder is None:
         raise LabError(f"A cluster of the kind {cluster.kind} keeps no log of its knobs.")
     return Log(cluster.folder / state.TUNED)
 

@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from beowulf.cluster import Cluster, Completed, connections
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
-from beowulf.cluster.ssh import SshCluster
 from beowulf.errors import LabError
 from beowulf.tuning.knob import HOST, NODES, SECOND, SWITCH, Knob, Reading
 
@@ -21,28 +19,17 @@ MARK = "@@ beowulf"
 T = TypeVar("T")
 
 
-def turnable(cluster: Cluster) -> NamespaceCluster:
-    """The cluster, if it is of a kind whose nodes can be administered; LabError otherwise."""
-    if isinstance(cluster, NamespaceCluster):
-        return cluster
-    raise LabError(
-        f"The knobs of a cluster of the kind {cluster.kind} cannot be turned from here.",
-        "`beowulf up` boots a cluster whose knobs can.",
-    )
-
-
 def belongs_here(cluster: Cluster | None, knob: Knob) -> bool:
     """Whether it belongs to this machine, whose nodes share it; a PC or a VM is a machine, and has it of its own."""
-    return knob.on_host and not isinstance(cluster, SshCluster)
+    return knob.on_host and (cluster is None or HOST in cluster.can.knobs)
 
 
 def places(cluster: Cluster | None, knob: Knob) -> list[str]:
     """Where this knob is, the dead nodes too: the switch first, because frames must fit through it."""
-    if isinstance(cluster, SshCluster):  # a switch between PCs is nobody's to ask
-        return list(cluster.nodes) if knob.on_host or NODES in knob.where else []
-    found = [HOST] if HOST in knob.where else []
-    found += [SWITCH] if SWITCH in knob.where else []
-    return found + (list(cluster.nodes) if cluster and NODES in knob.where else [])
+    has = cluster.can.knobs if cluster else (HOST, SWITCH)
+    found = [place for place in (HOST, SWITCH) if place in knob.where and place in has]
+    on_nodes = NODES in knob.where or (knob.on_host and HOST not in has)
+    return found + (list(cluster.nodes) if cluster and on_nodes else [])
 
 
 def alive(cluster: Cluster | None, knob: Knob) -> list[str]:
@@ -57,8 +44,6 @@ def work(cluster: Cluster | None, place: str, script: str) -> Completed:
         return completed([*SHELL], script, LONGEST_S, "")
     if cluster is None:
         raise LabError("No cluster runs.", "`beowulf up` boots one.")
-    if place == SWITCH:
-        return completed([*turnable(cluster).enter_switch(), *SHELL], script, LONGEST_S, place)
     return cluster.administer(place, its_own(cluster, place, script), timeout_s=LONGEST_S)
 
 
@@ -98,7 +83,7 @@ def read(
     for knob in knobs:
         found[knob.name] = {}
         for place in only or alive(cluster, knob):
-            if place != HOST and isinstance(cluster, SshCluster) and knob.only_local:
+            if place != HOST and knob.only_local and cluster and not cluster.can.one_machine:
                 found[knob.name][place] = knob.missing("only nodes of this machine have it")
             else:
                 asked.setdefault(place, []).append(knob)

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.ssh import SshCluster
 from beowulf.tuning import machines
 from beowulf.tuning.knob import Knob, Reading
 from beowulf.tuning.log import Entry
@@ -22,7 +21,7 @@ MOST_LINES = 8
 
 def apart(cluster: Cluster | None) -> bool:
     """Whether the nodes are machines of their own, on which every change is shown first."""
-    return isinstance(cluster, SshCluster)
+    return cluster is not None and not cluster.can.one_machine
 
 
 def tell(text: str) -> None:
@@ -32,7 +31,7 @@ def tell(text: str) -> None:
 
 def first(cluster: Cluster | None, listed: Iterable[str], agree: Callable[[str], None]) -> None:
     """Tell `agree`, which may raise, those of the listed changes that were not shown yet on this cluster."""
-    if not isinstance(cluster, SshCluster):
+    if cluster is None or cluster.can.one_machine:
         return
     if unseen := [each for each in dict.fromkeys(listed) if each and each not in cluster.shown]:
         agree("\n".join([HEAD, *unseen]))
@@ -41,7 +40,7 @@ def first(cluster: Cluster | None, listed: Iterable[str], agree: Callable[[str],
 
 def coming(cluster: Cluster | None, knob: Knob, value: str, before: Mapping[str, Reading]) -> str:
     """What setting a knob does, and where it is to be done; empty where it is set so already."""
-    if not isinstance(cluster, SshCluster):
+    if cluster is None or cluster.can.one_machine:
         return ""
     return _block(
         cluster,
@@ -55,7 +54,7 @@ def coming(cluster: Cluster | None, knob: Knob, value: str, before: Mapping[str,
 
 def going(cluster: Cluster | None, entries: Sequence[Entry]) -> str:
     """What putting these changes back does, where that can be reached; empty on a cluster of this machine."""
-    if not isinstance(cluster, SshCluster):
+    if cluster is None or cluster.can.one_machine:
         return ""
     dead = cluster.dead_nodes()
     alive = [node for node in cluster.nodes if node not in dead]

@@ -103,7 +103,7 @@ def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     # A tenth of a second has ten periods, and may see one of them more.
     assert found[len(found) // 2] < 30
     assert _of(cluster, groups) == []
-    assert shares.processes_of(cluster, "node01")
+    assert cluster.processes("node01")
 
 
 def _groups() -> shares.Groups:
@@ -115,5 +115,5 @@ def _groups() -> shares.Groups:
 
 def _of(cluster: NamespaceCluster, groups: shares.Groups) -> list[str]:
     """The groups of this cluster; other tests have clusters, too."""
-    pid = cluster.rack.process.pid
-    return [each.name for each in groups.folder.iterdir() if f"beowulf-{pid}-" in each.name]
+    own = {f"beowulf-{process.pid}-{node}" for node, process in cluster.rack.nodes().items()}
+    return [each.name for each in groups.folder.iterdir() if each.name in own]

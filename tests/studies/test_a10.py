@@ -75,6 +75,19 @@ def test_a_busy_machine_leaves_rates_open_but_not_what_was_counted() -> None:
     assert found["data-share-alike"] == "holds"
 
 
+def test_frames_that_a_card_cuts_itself_leave_shares_and_rates_open() -> None:
+    made = measured()
+    made.cluster["mtu"] = "1500"
+    made.points[0].facts["capture"]["longest_frame_bytes"] = 1518
+    assert outcomes(a10.claims(made))["data-share-alike"] == "holds"
+    made.points[0].facts["capture"]["longest_frame_bytes"] = 65_226
+    found = {verdict.claim: verdict for verdict in a10.claims(made)}
+    assert found["every-message-seen"].outcome == "holds"
+    for claim in (*RATES, "data-share-alike"):
+        assert found[claim].outcome == "inconclusive"
+        assert "the cards cut them" in found[claim].evidence
+
+
 def test_four_launches_are_too_few_for_an_interval() -> None:
     found = outcomes(a10.claims(measured(launches=4)))
     assert found["every-message-seen"] == "holds"

@@ -1,0 +1,202 @@
+"""Does every study work on every kind of cluster, or say in a sentence why it cannot be seen there?
+
+`beowulf/studies/by_kind.py` declares it, docs/clusters.md shows it, and here it is tried (slow).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from ordinary import UID, ada
+from running import Beowulf
+from test_slurm import TOOLS, LoginMachine, _there
+
+from benchmarks.pcs import hall
+from beowulf import places
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.record import Record
+from beowulf.studies import STUDIES, by_kind, find, judge
+
+pytestmark = pytest.mark.cluster
+LONGEST_S = 3600.0
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+
+# --------------------------------------------------------------- what is declared
+
+
+def test_the_table_of_the_documentation_is_the_declared_one() -> None:
+    shown = (places.root() / "docs" / "clusters.md").read_text()
+    assert by_kind.markdown() in shown, f"docs/clusters.md shall have:\n{by_kind.markdown()}"
+
+
+def test_every_reason_is_about_a_study_and_something_that_a_cluster_can() -> None:
+    for study, need in by_kind.NEEDS.items():
+        assert study in STUDIES
+        assert all(hasattr(can, need.ability) for can in by_kind.kinds().values())
+        assert any(not getattr(can, need.ability) for can in by_kind.kinds().values())
+
+
+# No other room asks a cluster of which kind it is; annotations may name a class.
+KIND_IS_ASKED = re.compile(
+    r"isinstance\([^)]*Cluster\b"
+    r"|\bkind(\"\]|\"\))? ?([=!]=|(not )?in) ?\(?\"(namespaces|ssh|slurm|recorded)\""
+)
+
+
+@pytest.mark.parametrize("room", ["beowulf", "autograder"])
+def test_no_kind_of_cluster_is_asked_for_outside_of_its_room(room: str) -> None:
+    found = [
+        f"{path}:{number}: {line.strip()}"
+        for path in sorted((places.root() / room).rglob("*.py"))
+        if "cluster" not in path.relative_to(places.root()).parts
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if KIND_IS_ASKED.search(line)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if cluster.kind == "ssh":',
+        "if isinstance(session.cluster, NamespaceCluster):",
+        "ours = not isinstance(cluster, SlurmCluster) or cluster.is_ours()",
+        'if record.cluster.get("kind") != "namespaces":',
+    ],
+)
+def test_the_search_finds_such_a_question(line: str) -> None:
+    assert KIND_IS_ASKED.search(line)
+
+
+# --------------------------------------------------------------- what is so
+
+
+@dataclass
+class Here:
+    """A learner whose cluster of some kind is up."""
+
+    kind: str
+    learner: Beowulf
+
+    def measure(self, study: str) -> tuple[str, list[Record]]:
+        """What `beowulf study` prints, and the Records that it leaves."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{study}-", dir=self.learner.here))
+        if uid := getattr(self.learner, "uid", 0):
+            os.chown(folder, uid, uid)
+        process = self.learner.start("study", study, "--quick", "--records", folder)
+        said = process.communicate(timeout=LONGEST_S)[0]
+        assert "Traceback" not in said, said
+        return said, [Record.load(path) for path in sorted(folder.glob(f"{study}-*.json"))]
+
+
+def _namespaces(stack: ExitStack, here: Path) -> Beowulf:
+    learner = Beowulf(here / "state", here)
+    stack.callback(learner.end)
+    learner("up", "--rate", "100mbit")
+    return learner
+
+
+def _rootless(stack: ExitStack, here: Path) -> Beowulf:
+    learner = stack.enter_context(ada())
+    learner("up", "--rate", "100mbit")
+    return learner
+
+
+def _pcs(stack: ExitStack, here: Path) -> Beowulf:
+    pcs = stack.enter_context(hall())
+    learner = Beowulf(here / "state", here, pcs.enter)
+    stack.callback(learner.end)
+    inventory = pcs.inventory(here / "pcs.yml")
+    learner("setup", inventory)
+    learner("up", "--target", inventory)
+    stack.callback(learner, "down", code=None)
+    return learner
+
+
+def _slurm(stack: ExitStack, here: Path) -> Beowulf:
+    if not all(map(_there, TOOLS)):
+        pytest.skip("Slurm is not installed here")
+    open_to_all = Path(tempfile.mkdtemp(prefix="beowulf-login-"))
+    stack.callback(shutil.rmtree, open_to_all)
+    open_to_all.chmod(0o755)
+    pcs = stack.enter_context(hall())
+    learner = stack.enter_context(ada())
+    root = Beowulf(here / "state", here, pcs.enter)
+    stack.callback(root.end)
+    root("setup", pcs.inventory(here / "pcs.yml", more="beowulf_slurm: true"))
+    for name in pcs.names:
+        pcs.at(name, f"usermod --uid {UID} ada && groupmod --gid {UID} ada")
+        pcs.at(name, "chown -R ada:ada /home/ada")
+    learner.prefix = (*pcs.enter, *learner.prefix)
+    settings = stack.enter_context(LoginMachine(pcs, open_to_all))
+    learner.environment["SLURM_CONF"] = str(settings)
+    learner("up", "--target", "slurm", "--minutes", "120")
+    stack.callback(learner, "down", code=None)
+    return learner
+
+
+MAKE = {
+    "namespaces, as root": _namespaces,
+    "namespaces, as a user": _rootless,
+    "PCs, VMs": _pcs,
+    "Slurm": _slurm,
+}
+
+
+@pytest.fixture(scope="module", params=list(MAKE))
+def here(
+    request: pytest.FixtureRequest, namespaces_work: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Here]:
+    if os.geteuid() != 0 and request.param != "namespaces, as a user":
+        pytest.skip("only root has this kind here")
+    with ExitStack() as stack:
+        yield Here(request.param, MAKE[request.param](stack, tmp_path_factory.mktemp("kind")))
+
+
+@pytest.mark.slow  # a minute or more each
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_study_works_on_a_kind_as_the_table_says(here: Here, study: str, tmp_path: Path) -> None:
+    said, records = here.measure(study)
+    why = by_kind.unseen(study, by_kind.kinds()[here.kind])
+    if why:
+        assert f"cannot be seen on this cluster, because {why}" in said
+        assert not records
+        return
+    assert len(records) == 1, said
+    [record] = records
+    assert record.complete, said
+    if part := by_kind.left_out(study, by_kind.kinds()[here.kind]):
+        assert any(part in each for each in record.warnings), record.warnings
+    verdicts = judge(record)
+    assert len(verdicts)
+    assert find(study).picture(record).alt
+    # From its Record, a recorded cluster gives the same.
+    record.save_in(tmp_path)
+    replayed = RecordedCluster(tmp_path).replay(study)
+    assert replayed
+    assert [each.outcome for each in judge(replayed)] == [each.outcome for each in verdicts]
+
+
+@pytest.mark.slow
+def test_the_wire_is_the_same_one_seen_at_a_switch_or_at_all_cards(here: Here) -> None:
+    learner = here.learner
+    shutil.copytree(places.root() / "labs", learner.here / "labs", dirs_exist_ok=True)
+    ring = learner.here / "labs" / "01-validation" / "ring.c"
+    for path in (learner.here / "labs").rglob("*"):
+        if uid := getattr(learner, "uid", 0):
+            os.chown(path, uid, uid)
+    if uid := getattr(learner, "uid", 0):
+        os.chown(ring.parent, uid, uid)
+    assert "(0 dropped" in learner("capture", "-o", "w.pcapng", "-n", "4", "--", ring)
+    said = learner("packets", "w.pcapng", "--messages")
+    assert "taken at" not in said  # nothing is in it twice
+    rows = re.findall(r"^\s*\d+\.\d+", said, re.MULTILINE)
+    assert len(rows) == 4, said  # the token's four hops, each once
