@@ -47,9 +47,10 @@ slowtest: ## run the tests that take minutes, and only these
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m pytest -m slow
 
-vm-test: ## boot four VMs and run the tests on them; as root, up to 15 minutes once the box is made
+vm-test: ## boot four VMs and run the tests on them, as root, up to 20 minutes once the box is made; LABS=all runs the labs, for hours
 	@$(BOOTSTRAP) vm
-	@exec $(PYTHON) -m pytest -m vm -s -x --no-header tests/vm
+	@BEOWULF_VM_LABS='$(LABS)' exec $(PYTHON) -m pytest -m vm -s -x --no-header \
+	    tests/vm/$(if $(LABS),test_labs_on_vms.py --maxfail=7,test_four_vms.py)
 
 lint: ## check format, style and types
 	$(PYTHON) -m ruff format --check .

@@ -79,6 +79,9 @@ echo "debian-$name" > "$root/etc/hostname"
 chroot "$root" useradd --create-home --shell /bin/bash --password '*' ada
 for home in "$root/root" "$root/home/ada"; do
     rm -rf "$home/.ssh"
+    # Not what this machine's own user has in these files, which may take long or leave locks behind.
+    for file in .bashrc .profile; do cp "$root/etc/skel/$file" "$home/$file"; done
+    rm -f "$home/.bash_profile" "$home/.bash_login"
     install -d -m 700 "$home/.ssh"
     install -m 600 "$folder/key.pub" "$home/.ssh/authorized_keys"
 done

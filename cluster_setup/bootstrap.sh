@@ -27,6 +27,10 @@ fail() { # what happened, then what to try, a line each
     exit 1
 }
 
+# Before anything that other systems lack.
+[[ $(uname -s) == Linux ]] || fail "the labs run on Linux, and this is $(uname -s)." \
+    "Four virtual machines bring it: install Vagrant and VirtualBox, type 'vagrant up', and read docs/learner.md, 'Windows and macOS'."
+
 # Runs a phase quietly, shows how long it took, and keeps what it wrote in the log.
 phase() { # sentence, command...
     local sentence=$1 started=$SECONDS

@@ -39,6 +39,7 @@ esac
 FAKE_UV = '#!/bin/bash\necho "uv $* index=$UV_DEFAULT_INDEX" >>"$CALLS"\nexit "${UV_FAILS:-0}"\n'
 FAKE_APT = '#!/bin/bash\necho "apt-get $*" >>"$CALLS"\nexit 100\n'
 FAKE_ID = '#!/bin/bash\n[[ $1 == -u ]] && echo "${FAKE_UID:-0}" || echo somebody\n'
+FAKE_UNAME = '#!/bin/bash\necho "${SYSTEM:-Linux}"\n'
 FAKE_MAKE = '#!/bin/bash\necho "make $*" >>"$CALLS"\n'
 
 
@@ -54,6 +55,7 @@ class Machine:
         self.command("fake-uv", FAKE_UV)
         self.command("id", FAKE_ID)
         self.command("make", FAKE_MAKE)
+        self.command("uname", FAKE_UNAME)
         for folder in ("cluster_setup", "requirements"):
             shutil.copytree(ROOT / folder, self.checkout / folder)
         shutil.copy(ROOT / "pyproject.toml", self.checkout)
@@ -192,6 +194,18 @@ def test_the_five_papers_can_be_cited() -> None:
 
 
 # ---------------------------------------------------------------- what the bootstrap does
+
+
+@pytest.mark.parametrize("system", ["Darwin", "MINGW64_NT-10.0-22631"])
+def test_a_machine_that_is_not_linux_hears_so_and_of_the_way_by_vms(
+    machine: Machine, system: str
+) -> None:
+    done = machine.bootstrap("lab", SYSTEM=system)
+    assert done.returncode == 1
+    assert f"the labs run on Linux, and this is {system}." in done.stdout
+    assert "'vagrant up'" in done.stdout
+    assert "docs/learner.md" in done.stdout
+    assert machine.calls == ""
 
 
 def test_a_bare_machine_becomes_ready(machine: Machine) -> None:

@@ -68,7 +68,8 @@ TROUBLES = (
     (
         r"timed out|No route to host|unreachable|Connection closed|Connection reset|banner exchange",
         "{name} does not answer at {place}",
-        "See whether it is switched on and its cable is plugged in.",
+        "See whether it is switched on and its cable is plugged in. If it has another address now: `beowulf up` finds a"
+        " VM again; that of a PC is written into the inventory.",
     ),
 )
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
 from typing import Protocol
 
-from beowulf.cluster import Completed, sshd
+from beowulf.cluster import Cluster, Completed, sshd
 from beowulf.errors import UsageError
 
 FAULTS = {
@@ -37,6 +41,32 @@ class Breakable(Protocol):
 
     def kill(self, node: str) -> None:
         """Pull the plug of a node."""
+
+
+@contextmanager
+def breakable(cluster: Cluster) -> Iterator[Cluster]:
+    """Within this context, a cluster that may be broken on purpose; afterwards it is healed.
+
+    PCs, VMs and the nodes of a queue are left alone: instead, a cluster of namespaces with as many nodes comes up
+    on this machine, and is taken down at the end.
+    """
+    if cluster.can.faults or cluster.can.recorded:
+        try:
+            yield cluster
+        finally:
+            cluster.heal()
+        return
+    from beowulf.cluster import namespaces
+    from beowulf.cluster.plan import Plan
+
+    folder = Path(tempfile.mkdtemp(prefix="beowulf-broken-"))
+    try:
+        victim = namespaces.up(Plan(nodes=len(cluster.nodes)), folder=folder)
+        victim.records = cluster.records
+        yield victim
+    finally:
+        namespaces.down(folder=folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:

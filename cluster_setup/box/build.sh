@@ -34,7 +34,7 @@ phase() { # sentence, command...
 }
 
 packages() { # those of a node, by the playbook's own list, and those that make a VM of it
-    awk -F '\t' '$1 !~ /^#/ && $3 == "lab" { print $2 }' "$root/cluster_setup/packages.tsv"
+    awk -F '\t' '$1 !~ /^#/ && ($3 == "lab" || $3 == "suites") { print $2 }' "$root/cluster_setup/packages.tsv"
     sed 's/[[:space:]]*#.*//; /^$/d' "$here/packages.txt"
 }
 

@@ -117,6 +117,16 @@ def rate(change: float) -> float:
     return float(RIGHT["idle_mbit_per_s"]) * change
 
 
+@pytest.mark.parametrize(("where", "earned"), [("switch", 2), ("wire", 2), ("node00", 2), ("x", 0)])
+def test_the_idle_wire_counts_wherever_a_kind_of_cluster_can_see_it(
+    where: str, earned: int
+) -> None:
+    seen = fabricated.idle()
+    seen.points[0].at["where"] = where
+    found = scores(instead(seen))
+    assert (found["a5-record"].points, found["idle-mbit"].points) == (earned, earned)
+
+
 @pytest.mark.parametrize(
     ("answer", "earned"),
     [

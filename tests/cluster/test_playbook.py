@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
 import pytest
 from running import Beowulf
 
 from benchmarks.pcs import CARD, Hall, hall
 from beowulf import places
+from beowulf.capture.mpi_messages import messages
+from beowulf.capture.packets import read
 from beowulf.cluster import setup, ssh
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.ssh import SshCluster
@@ -281,6 +284,36 @@ def test_packets_are_captured_at_all_nodes_and_fetched(
         assert not cluster.run(node, "ls -d /tmp/tmp.* 2>/dev/null; pgrep dumpcap").stdout
 
 
+@needs_root
+def test_the_wire_of_machines_has_each_frame_once(
+    first: str, learner: Beowulf, cluster: SshCluster
+) -> None:
+    """Both are taken of the same run: of what every card saw, each frame that a node sent is there once."""
+    ring = LABS / "01-validation" / "ring.c"
+    files = {where: learner.here / f"{where}.pcapng" for where in ("nodes", "wire")}
+    wires = {where: cluster.capture(file, where=where) for where, file in files.items()}
+    with wires["nodes"], wires["wire"] as wire:
+        learner("run", "-n", "4", ring)
+        learner("ssh", "node00", "ping -c 2 -i 0.2 -q node01")
+    assert not wire.twice
+    assert wire.facts()["where"] == "wire"
+    assert "shifted_s" not in wire.facts()  # all PCs of this hall have the clock of this machine
+    assert wire.summary()["packets"] == wire.packets
+    once, twice = read(files["wire"]), read(files["nodes"])
+    assert set(once["interface"]) == {"wire"}
+
+    def frames(table: pd.DataFrame) -> list[tuple[int, ...]]:
+        tcp = table[(table["ip_protocol"] == 6) & (table["payload_bytes"] > 0)]
+        ssh = (tcp["src_port"] == 22) | (tcp["dst_port"] == 22)
+        names = ["src_port", "dst_port", "seq", "ack", "flags", "wire_bytes"]
+        return sorted(zip(*(tcp[~ssh][name].tolist() for name in names), strict=True))
+
+    assert len(frames(once)) > 50
+    assert frames(twice) == sorted(frames(once) * 2)
+    assert sorted(messages(files["wire"])["from_rank"]) == [0, 1, 2, 3]
+    assert (once["ip_protocol"] == 1).sum() == 4  # there and back, twice
+
+
 @pytest.mark.slow
 @needs_root
 def test_a_capture_at_one_node_may_forget_its_oldest_packets(first: str, learner: Beowulf) -> None:
@@ -291,10 +324,11 @@ def test_a_capture_at_one_node_may_forget_its_oldest_packets(first: str, learner
 
 
 @needs_root
-def test_the_switch_shows_its_packets_to_nobody(first: str, learner: Beowulf) -> None:
-    said = learner("capture", "-o", "x.pcapng", "--seconds", "1", code=1)
-    assert "A switch between real machines" in said
-    assert "--where nodes" in said
+def test_a_physical_switch_is_refused_and_the_wire_is_offered(first: str, learner: Beowulf) -> None:
+    words = ("capture", "-o", "x.pcapng", "--seconds", "1", "--where", "switch")
+    said = learner(*words, code=1)
+    assert "cannot be captured at a physical switch" in said
+    assert "--where wire" in said
     assert not (learner.here / "x.pcapng").exists()
 
 

@@ -6,29 +6,25 @@ sit at a login machine of the cluster: one is root, the other is Ada, an ordinar
 
 from __future__ import annotations
 
-import base64
 import importlib.util
 import json
 import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from ordinary import UID, ada
 from running import Beowulf, wait_until
+from school import KEY, School, opened
 
 from autograder import gold
 from autograder.foundation import make_course
-from benchmarks.pcs import Hall, hall
 from beowulf import places
 from beowulf.cluster import slurm, slurm_queue
-from beowulf.cluster.shells import surroundings
 from beowulf.cluster.slurm import Allocation
 from beowulf.cluster.slurm_queue import Job
 from beowulf.errors import LabError, UsageError
@@ -36,11 +32,6 @@ from beowulf.errors import LabError, UsageError
 pytestmark = pytest.mark.cluster
 LABS = places.root() / "labs"
 HELLO, RING = (LABS / "01-validation" / name for name in ("hello.c", "ring.c"))
-TOOLS = ("slurmctld", "slurmd", "sbatch", "munged")
-
-
-def _there(tool: str) -> bool:
-    return shutil.which(tool, path=surroundings()["PATH"]) is not None
 
 
 # --------------------------------------------------------------- what is said
@@ -186,92 +177,10 @@ def test_a_class_has_the_same_numbers_everywhere() -> None:
 # --------------------------------------------------------------- with its daemons
 
 
-@dataclass
-class School:
-    """Four PCs with a queue, and a login machine with those who wait in it."""
-
-    pcs: Hall
-    root: Beowulf
-    ada: Beowulf
-    inventory: Path
-    first: str  # what the first `beowulf setup` said
-    image_key: str  # munge's key before it
-
-    def manage(self, *words: str) -> str:
-        """What a command of Slurm prints to whoever runs the cluster."""
-        return self.pcs.at("node00", " ".join(words))
-
-    def jobs(self) -> list[str]:
-        """The states of all jobs that have not ended."""
-        return self.manage("squeue --noheader --array --format=%T").split()
-
-    def rested(self) -> bool:
-        """Whether nobody has anything, and every node is free."""
-        states = self.manage("sinfo --noheader --Node --format=%T").split()
-        return not self.jobs() and set(states) == {"idle"}
-
-
-KEY = "sha256sum </etc/munge/munge.key 2>/dev/null"
-
-
 @pytest.fixture(scope="module")
 def school(namespaces_work: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
-    if os.geteuid() != 0:
-        pytest.skip("a PC with a root of its own needs root")
-    if not all(map(_there, TOOLS)):
-        pytest.skip("Slurm is not installed here")
-    open_to_all = Path(tempfile.mkdtemp(prefix="beowulf-login-"))
-    open_to_all.chmod(0o755)
-    try:
-        with hall() as pcs, ada() as second:
-            first = Beowulf(
-                tmp_path_factory.mktemp("l") / "s", tmp_path_factory.mktemp("h"), pcs.enter
-            )
-            inventory = pcs.inventory(first.here / "pcs.yml", more="beowulf_slurm: true")
-            image_key = pcs.at("node00", KEY, code=None)
-            said = first("setup", inventory)
-            for name in pcs.names:
-                pcs.at(name, f"usermod --uid {UID} ada && groupmod --gid {UID} ada")
-                pcs.at(name, "chown -R ada:ada /home/ada")
-            second.prefix = (*pcs.enter, *second.prefix)
-            with LoginMachine(pcs, open_to_all) as settings:
-                for learner in (first, second):
-                    learner.environment["SLURM_CONF"] = str(settings)
-                found = School(pcs, first, second, inventory, said, image_key)
-                try:
-                    yield found
-                finally:
-                    for learner in (first, second):
-                        learner("down", code=None)
-                        learner.end()
-    finally:
-        shutil.rmtree(open_to_all)
-
-
-class LoginMachine:
-    """This machine gets the cluster's key and settings, as a login machine has them; nobody else sees that."""
-
-    def __init__(self, pcs: Hall, folder: Path) -> None:
-        self.pcs, self.folder = pcs, folder
-
-    def __enter__(self) -> Path:
-        key, socket = self.folder / "key", self.folder / "socket"
-        key.write_bytes(base64.b64decode(self.pcs.at("node00", "base64 /etc/munge/munge.key")))
-        key.chmod(0o600)
-        settings = self.folder / "slurm.conf"
-        told = self.pcs.at("node00", "cat /etc/slurm/slurm.conf")
-        settings.write_text(f"{told}AuthInfo=socket={socket}\n")
-        words = ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={socket}"]
-        words += [f"--{name}-file={self.folder / name}" for name in ("pid", "log", "seed")]
-        self.process = subprocess.Popen(
-            words, env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        wait_until(socket.exists, "munged answers")
-        return settings
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.wait()
+    with opened(tmp_path_factory.mktemp("l")) as found:
+        yield found
 
 
 @pytest.fixture

@@ -13,9 +13,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from running import Beowulf
 
+from benchmarks.pcs import CARD, NETWORK, hall
 from beowulf import places
-from beowulf.cluster import vagrant
+from beowulf.cluster import connections, vagrant
+from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
 
 FILE = places.root() / "Vagrantfile"
@@ -123,25 +126,44 @@ def test_the_rates_and_bursts_are_those_of_a_cluster_on_one_machine() -> None:
     assert {name: int(text) for name, text in bursts.items() if name != "off"} == BURST_BYTES
 
 
-def test_vagrant_takes_the_file_where_it_is_installed(tmp_path: Path) -> None:
+# Vagrant asks each provider whether it is there before it checks what it is given.
+VBOXMANAGE = "#!/bin/sh\necho 7.0.20r163906\n"
+
+
+@pytest.mark.parametrize("provider", KNOWN)
+def test_vagrant_takes_the_file_for_each_provider_that_is_installed(
+    provider: str, tmp_path: Path
+) -> None:
     if not shutil.which("vagrant"):
         pytest.skip("vagrant is not installed")
     shutil.copy(FILE, tmp_path)
+    (tmp_path / "VBoxManage").write_text(VBOXMANAGE)
+    (tmp_path / "VBoxManage").chmod(0o755)
     done = subprocess.run(
-        ["vagrant", "validate", "--ignore-provider"],
+        ["vagrant", "validate"],
         cwd=tmp_path,
-        env={**os.environ, "VAGRANT_HOME": str(tmp_path / "home")},
-        capture_output=True,
+        env={
+            **os.environ,
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+            "VAGRANT_HOME": str(tmp_path / "home"),
+            "VAGRANT_DEFAULT_PROVIDER": provider,
+            "VAGRANT_CHECKPOINT_DISABLE": "1",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    if f"The provider '{provider}' could not be found" in done.stdout:
+        pytest.skip(f"vagrant has no plugin for {provider} here")
+    assert done.returncode == 0, done.stdout
+    assert "validated successfully" in done.stdout
 
 
-def _plays(folder: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], end: str) -> None:
-    """Put a `vagrant` into PATH that knows these VMs."""
+def _play(folder: Path, states: dict[str, str], end: str = "", config: str = CONFIG) -> None:
+    """Write a `vagrant` that knows these VMs into a folder."""
     rows = "".join(f"1700000000,{name},state,{state}\n" for name, state in states.items())
     (folder / "status").write_text(rows)
-    (folder / "config").write_text(CONFIG)
+    (folder / "config").write_text(config)
     script = f"""#!/bin/sh
 case $1 in
 status) cat {folder}/status ;;
@@ -151,6 +173,11 @@ esac
 """
     (folder / "vagrant").write_text(script)
     (folder / "vagrant").chmod(0o755)
+
+
+def _plays(folder: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], end: str) -> None:
+    """Put a `vagrant` into PATH that knows these VMs."""
+    _play(folder, states, end)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
@@ -201,3 +228,49 @@ def test_a_machine_without_vagrant_says_so(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match="vagrant is not installed"):
         vagrant.read()
+
+
+MOVED = "ip address del {old}/24 dev {card} && ip address add {new}/24 dev {card}"
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+def test_a_vm_that_comes_back_with_another_address_is_found_again(
+    namespaces_work: None, tmp_path: Path
+) -> None:
+    with hall(2) as pcs:
+        learner = Beowulf(tmp_path / "s", tmp_path, pcs.enter)
+        learner.environment["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
+        addresses = {name: pcs.address(name) for name in pcs.names}
+
+        def play() -> None:
+            config = "\n".join(
+                f"Host {name}\n  HostName {address}\n  User root\n  IdentityFile {pcs.folder}/key\n"
+                "  UserKnownHostsFile /dev/null\n  StrictHostKeyChecking no\n"
+                for name, address in addresses.items()
+            )
+            _play(tmp_path, dict.fromkeys(pcs.names, "running"), config=config)
+
+        play()
+        try:
+            # Nobody has set these VMs up; they can be logged in to all the same.
+            learner("up", "--target", "vagrant", code=1)
+            assert "debian-node01" in learner("ssh", "node01", "hostname")
+            old, addresses["node01"] = addresses["node01"], f"{NETWORK}.99"
+            pcs.at("node01", MOVED.format(new=addresses["node01"], old=old, card=CARD))
+            play()
+            assert "debian-node01" not in learner("ssh", "node01", "hostname", code=None)
+            said = learner("up", code=1)
+            assert "node01 does not answer" not in said
+            assert "debian-node01" in learner("ssh", "node01", "hostname")
+            assert re.search(r"node01 .*up", learner("status"))
+        finally:
+            learner("down", code=None)
+            learner.end()
+
+
+def test_a_vm_that_does_not_answer_is_said_to_be_found_again_at_another_address() -> None:
+    machine = Machine("node01", "192.168.121.7")
+    found = connections.trouble(machine, "ssh: connect to host x port 22: No route to host")
+    assert found
+    assert "`beowulf up` finds a VM again" in found.mend

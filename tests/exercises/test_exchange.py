@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from solutions import ONE_AFTER_THE_OTHER, POST, QUARTER, REST, SLICES, WAIT
 
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -17,22 +18,6 @@ from beowulf.exercises import exchange
 pytestmark = pytest.mark.cluster
 
 LAB = places.root() / "labs" / "05-overlap"
-TO_REPLACE = "    one_after_the_other(exchange); /* in place of this line */\n"
-POST = """
-    check(MPI_Irecv(exchange->in, exchange->size, MPI_BYTE, exchange->other, TAG, MPI_COMM_WORLD,
-                    &exchange->requests[0]));
-    check(MPI_Isend(exchange->out, exchange->size, MPI_BYTE, exchange->other, TAG, MPI_COMM_WORLD,
-                    &exchange->requests[1]));
-"""
-SLICES = """
-    for (int i = 0; i < 50; i++) {
-        int done;
-        work_share(exchange, 0.75 / 50);
-        check(MPI_Testall(2, exchange->requests, &done, MPI_STATUSES_IGNORE));
-    }
-"""
-WAIT = "    check(MPI_Waitall(2, exchange->requests, MPI_STATUSES_IGNORE));\n"
-QUARTER, REST = "    work_share(exchange, 0.25);\n", "    work_share(exchange, 0.75);\n"
 
 
 @pytest.fixture
@@ -48,8 +33,8 @@ def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
 def written(desk: Path, body: str) -> Path:
     source = desk / "exchange.c"
     text = source.read_text()
-    assert TO_REPLACE in text
-    source.write_text(text.replace(TO_REPLACE, body))
+    assert ONE_AFTER_THE_OTHER in text
+    source.write_text(text.replace(ONE_AFTER_THE_OTHER, body))
     return source
 
 

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from solutions import LAWS
 
 from beowulf import places
 from beowulf.errors import LabError
@@ -14,11 +15,6 @@ from beowulf.exercises import laws, own
 from beowulf.record import Point
 
 HANDED_OUT = places.root() / "labs" / "03-parallel-benchmarks" / "laws.py"
-RIGHT = {
-    "amdahl": "1 / (serial_share + (1 - serial_share) / ranks)",
-    "karp_flatt": "(1 / speed_up - 1 / ranks) / (1 - 1 / ranks)",
-    "predicted_s": "seconds_1 / workers + bytes_sent / bytes_per_s + messages * latency_s",
-}
 
 
 def written(folder: Path, **bodies: str) -> Path:
@@ -45,7 +41,7 @@ def test_what_is_handed_out_is_not_written_yet(tmp_path: Path) -> None:
 
 
 def test_the_laws_of_the_handout_are_right(tmp_path: Path) -> None:
-    points = asked(written(tmp_path, **RIGHT))
+    points = asked(written(tmp_path, **LAWS))
     assert [line.split()[1] for line in laws.lines(points)] == ["right"] * 3
     assert all(len(point.facts["asked"]) == laws.TIMES for point in points)
 
@@ -63,7 +59,7 @@ def test_the_laws_of_the_handout_are_right(tmp_path: Path) -> None:
 def test_a_wrong_law_is_said_and_the_others_stay_right(
     tmp_path: Path, name: str, body: str, said: str
 ) -> None:
-    lines = laws.lines(asked(written(tmp_path, **RIGHT | {name: body})))
+    lines = laws.lines(asked(written(tmp_path, **LAWS | {name: body})))
     verdicts = dict(line.split(maxsplit=1) for line in lines)
     assert verdicts.pop(name).startswith(said)
     assert set(verdicts.values()) == {"right"}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from solutions import APART, TOGETHER
 
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -18,12 +19,7 @@ from beowulf.tuning import machines
 from beowulf.tuning.knobs import ALL
 
 LAB = places.root() / "labs" / "07-latency-tuning"
-TO_REPLACE = "    apart(line, letter); /* in place of this line */\n"
 AT_ONCE = "    at_once(line);\n    apart(line, letter);\n"
-TOGETHER = """
-    struct iovec parts[] = {{letter->head, HEAD_BYTES}, {letter->body, (size_t)letter->size}};
-    must((int)writev(line, parts, 2), "writev");
-"""
 HEAD = "    send_all(line, letter->head, HEAD_BYTES);\n"
 BODY = "    send_all(line, letter->body, letter->size);\n"
 
@@ -44,8 +40,8 @@ def desk(
 def written(desk: Path, body: str) -> Path:
     source = desk / "letters.c"
     text = source.read_text()
-    assert TO_REPLACE in text
-    source.write_text(text.replace(TO_REPLACE, body))
+    assert APART in text
+    source.write_text(text.replace(APART, body))
     return source
 
 

@@ -72,7 +72,7 @@ def test_an_odd_node_is_mended_when_the_measurement_fails(cluster: NamespaceClus
 
 def test_nodes_of_another_kind_are_refused(tmp_path: Path) -> None:
     with (
-        pytest.raises(LabError, match="Nodes of the kind recorded are not made unlike"),
+        pytest.raises(LabError, match="kind recorded cannot be administered"),
         odd_node.made_odd(RecordedCluster(tmp_path), "node01"),
     ):
         pass

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from running import PATIENCE_S, Beowulf
+from solutions import EARLY_DEMUX, KNOB
 
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -23,13 +24,6 @@ from beowulf.tuning.knobs import ALL
 
 HANDED_OUT = places.root() / "labs" / "07-latency-tuning" / "knob.py"
 SHORT = Length(blocks=1, most_blocks=1, samples=3)
-FILE = "/proc/sys/net/ipv4/ip_early_demux"
-RIGHT = {
-    "values": '("0", "1")',
-    "look": f'"cat {FILE}"',
-    "set": f'f"echo {{value}} >{FILE}"',
-    "back": "self.set(state)",
-}
 
 
 def written(folder: Path, **parts: str) -> Path:
@@ -54,7 +48,7 @@ def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
 
 
 def settings(cluster: NamespaceCluster) -> dict[str, str]:
-    return {node: cluster.administer(node, f"cat {FILE}").stdout for node in cluster.nodes}
+    return {node: cluster.administer(node, f"cat {EARLY_DEMUX}").stdout for node in cluster.nodes}
 
 
 @pytest.mark.cluster
@@ -62,7 +56,7 @@ def test_a_right_knob_is_turned_measured_put_back_and_played_back(
     desk: Path, cluster: NamespaceCluster
 ) -> None:
     before = settings(cluster)
-    record = own_knob.measure(cluster, written(desk, **RIGHT), length=SHORT)
+    record = own_knob.measure(cluster, written(desk, **KNOB), length=SHORT)
     assert settings(cluster) == before
     turns = own_knob.turns(record)
     assert [(point.at["from"], point.at["turn"]) for point in turns] == [
@@ -95,12 +89,12 @@ own_knob.measure(running(), sys.argv[1])
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("back", [RIGHT["back"], f'"echo 0 >{FILE}"'], ids=["right", "wrong"])
+@pytest.mark.parametrize("back", [KNOB["back"], f'"echo 0 >{EARLY_DEMUX}"'], ids=["right", "wrong"])
 def test_what_a_killed_exercise_left_is_put_back_without_its_file(
     at_cluster: Beowulf, cluster: NamespaceCluster, back: str
 ) -> None:
     """Also where `back` is wrong: then `set` makes what was there."""
-    source = written(at_cluster.here, **RIGHT | {"back": back})
+    source = written(at_cluster.here, **KNOB | {"back": back})
     before = settings(cluster)
     python = str(places.python_bin() / "python")
     done = subprocess.run(
@@ -122,7 +116,7 @@ def test_what_a_killed_exercise_left_is_put_back_without_its_file(
 
 @pytest.mark.cluster
 def test_nobody_else_turns_a_knob_meanwhile(desk: Path, cluster: NamespaceCluster) -> None:
-    source = written(desk, **RIGHT)
+    source = written(desk, **KNOB)
     with (
         changing(cluster, [(ALL["firewall"], "10")]),
         pytest.raises(LabError, match="turning knobs"),
@@ -134,15 +128,15 @@ def test_nobody_else_turns_a_knob_meanwhile(desk: Path, cluster: NamespaceCluste
 @pytest.mark.parametrize(
     ("part", "body", "said"),
     [
-        ("set", f'f"echo 1 >{FILE}"', "set('0'): afterwards look prints '1'"),
-        ("back", f'"echo 0 >{FILE}"', "back('1'): afterwards look prints '0'"),
+        ("set", f'f"echo 1 >{EARLY_DEMUX}"', "set('0'): afterwards look prints '1'"),
+        ("back", f'"echo 0 >{EARLY_DEMUX}"', "back('1'): afterwards look prints '0'"),
     ],
 )
 def test_a_wrong_knob_is_named_and_what_was_there_is_there_again(
     desk: Path, cluster: NamespaceCluster, part: str, body: str, said: str
 ) -> None:
     before = settings(cluster)
-    record = own_knob.measure(cluster, written(desk, **RIGHT | {part: body}), length=SHORT)
+    record = own_knob.measure(cluster, written(desk, **KNOB | {part: body}), length=SHORT)
     assert settings(cluster) == before
     assert said in "\n".join(own_knob.lines(own_knob.turns(record)))
 
@@ -162,12 +156,12 @@ def test_a_wrong_knob_is_named_and_what_was_there_is_there_again(
 def test_a_knob_that_cannot_be_used_is_refused_and_nothing_is_kept(
     desk: Path, cluster: NamespaceCluster, part: str, body: str, said: str
 ) -> None:
-    source = written(desk, **RIGHT | {part: body})
+    source = written(desk, **KNOB | {part: body})
     with pytest.raises(LabError, match=said):
         own_knob.measure(cluster, source, length=SHORT)
     assert not list((desk / "records").glob("*.json"))
     for node in cluster.nodes:
-        cluster.administer(node, f"echo 1 >{FILE}")  # where `back` could not
+        cluster.administer(node, f"echo 1 >{EARLY_DEMUX}")  # where `back` could not
 
 
 @pytest.mark.cluster
@@ -179,7 +173,7 @@ def test_the_file_says_in_a_terminal_what_is_right(at_cluster: Beowulf) -> None:
 
     code, said = started(written(at_cluster.here))
     assert (code, "values are not written yet" in said) == (1, True)
-    code, said = started(written(at_cluster.here, **RIGHT))
+    code, said = started(written(at_cluster.here, **KNOB))
     assert code == 0
     assert said.count("right") == 4
     assert "as found -> 0" in said

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from solutions import CLOCK, EMPTY_ROW, LIBRARY, PIPE, READ, SYSTEM_CALL, WRITE, loop
 
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -17,24 +18,6 @@ from beowulf.exercises import own_rows
 pytestmark = pytest.mark.cluster
 
 LAB = places.root() / "labs" / "02-node-benchmarks"
-EMPTY = "    (void)nothing, (void)repetitions;\n    return NOT_WRITTEN;\n"
-CLOCK = "struct timespec now;"
-WRITE = 'must(write(pipe_in, &word, sizeof word), "write");'
-READ = 'must(read(pipe_out, &word, sizeof word), "read");'
-
-
-def loop(before: str, body: str, until: str = "repetitions") -> str:
-    """What a learner writes in place of EMPTY."""
-    return (
-        f"    (void)nothing, (void)repetitions;\n    {before}\n    double began = seconds_now();\n"
-        f"    for (long i = 0; i < {until}; i++) {{\n        {body}\n    }}\n"
-        "    return seconds_now() - began;\n"
-    )
-
-
-LIBRARY = loop(CLOCK, "clock_gettime(CLOCK_MONOTONIC, &now);")
-SYSTEM_CALL = loop(CLOCK, "syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);")
-PIPE = loop("int word = 1;", f"{WRITE} {READ}")
 
 
 @pytest.fixture
@@ -50,9 +33,9 @@ def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
 def written(desk: Path, *bodies: str) -> Path:
     """The learner's file, its three functions filled in order."""
     source = desk / "own_rows.c"
-    parts = source.read_text().split(EMPTY)
+    parts = source.read_text().split(EMPTY_ROW)
     assert len(parts) == len(own_rows.YOURS) + 1
-    filled = (*bodies, *(EMPTY for _ in range(len(own_rows.YOURS) - len(bodies))))
+    filled = (*bodies, *(EMPTY_ROW for _ in range(len(own_rows.YOURS) - len(bodies))))
     text = parts[0] + "".join(body + part for body, part in zip(filled, parts[1:], strict=True))
     source.write_text(text)
     return source

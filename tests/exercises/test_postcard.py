@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from solutions import ACKS, COST, OVERHEAD
 
 from beowulf import places
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -21,20 +22,6 @@ from beowulf.record import Point
 pytestmark = pytest.mark.cluster
 
 LAB = places.root() / "labs" / "06-protocol-analysis"
-ACKS = """
-    tcp = packets[packets["ip_protocol"] == 6]
-    empty = tcp[(tcp["payload_bytes"] == 0) & ((tcp["flags"] & 7) == 0)]
-    return len(empty) / len(tcp)
-"""
-OVERHEAD = """
-    tcp = packets[packets["ip_protocol"] == 6]
-    return 1 - tcp["payload_bytes"].sum() / tcp["wire_bytes"].sum()
-"""
-COST = """
-    here = packets["src_port"].isin(messages["src_port"])
-    there = packets["dst_port"].isin(messages["dst_port"])
-    return packets[here & there]["wire_bytes"].sum() / len(messages)
-"""
 
 
 @pytest.fixture

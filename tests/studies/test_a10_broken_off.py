@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from running import PATIENCE_S, Beowulf, wait_until
 
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
 from beowulf.record import newest
+from beowulf.studies import Study, a5_no_load, a10_short_messages
 
 
 @pytest.mark.cluster
@@ -37,3 +41,17 @@ def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
     assert named == {path.name for path in kept.glob("*.pcapng")}
     verdicts = json.loads(at_cluster("claims", "A10", "--json"))
     assert {verdict["outcome"] for verdict in verdicts} == {"inconclusive"}
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("study", [a5_no_load, a10_short_messages])
+def test_a_capture_that_is_refused_leaves_no_file(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: Study
+) -> None:
+    def refused(*words: object, **more: object) -> None:
+        raise LabError("No packets here.")
+
+    monkeypatch.setattr(NamespaceCluster, "capture", refused)
+    with pytest.raises(LabError, match="No packets here"):
+        study.measure(cluster, tmp_path, quick=True)
+    assert list(tmp_path.iterdir()) == []

@@ -16,7 +16,9 @@ from box import NAME
 from running import wait_until
 from virtual import ADDRESSES, NODES, Vms, say, vms
 
+from autograder.captured import TELLS
 from beowulf import places
+from beowulf.record import Record
 from beowulf.studies import STUDIES
 
 pytestmark = [pytest.mark.vm, pytest.mark.timeout(3600)]
@@ -106,6 +108,15 @@ def test_packets_are_captured_on_all_nodes(four: Vms) -> None:
     for node in NODES:
         ask = ("packets", "ring.pcapng", "--messages", "--json", "--at", node)
         assert plain(four.learner(*ask)), node
+
+
+def test_a_study_of_lab_06_captures_the_whole_wire(four: Vms) -> None:
+    four.learner("study", "A10", "--quick", "--records", "wire", code=None)
+    [file] = (four.learner.here / "wire").glob("A10-*.json")
+    record = Record.load(file)
+    assert record.complete, record.warnings
+    assert TELLS["A10", ""](record)["places"]  # every conversation of the study is in it
+    assert file.with_suffix(".pcapng").stat().st_size
 
 
 def test_netem_holds_packets_back_and_loses_them(four: Vms) -> None:

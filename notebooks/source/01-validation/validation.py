@@ -26,6 +26,7 @@
 
 # %%
 from beowulf import claims, connect, picture, study
+from beowulf.cluster.faults import breakable
 from beowulf.notebook import form
 
 cluster = connect("records")
@@ -63,7 +64,7 @@ print(cluster.ask("node01", "cat /etc/hosts"))
 # %% nbgrader={"grade_id": "hosts-first-line-answer", "solution": true}
 hosts_first_line = None
 ### BEGIN SOLUTION
-hosts_first_line = "192.168.0.9 node01"
+hosts_first_line = cluster.ask("node01", "cat /etc/hosts").splitlines()[0]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "hosts-first-line", "grade": true, "points": 1, "locked": true}
@@ -115,7 +116,7 @@ claims(a2)
 # %% nbgrader={"grade_id": "ordered-pairs-answer", "solution": true}
 ordered_pairs = None
 ### BEGIN SOLUTION
-ordered_pairs = 12
+ordered_pairs = len(cluster.nodes) * (len(cluster.nodes) - 1)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "ordered-pairs", "grade": true, "points": 1, "locked": true}
@@ -150,7 +151,7 @@ for check in ("mpi-hello", "mpi-ring"):
 # %% nbgrader={"grade_id": "ring-messages-answer", "solution": true}
 ring_messages = None
 ### BEGIN SOLUTION
-ring_messages = 4
+ring_messages = len(cluster.nodes)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "ring-messages", "grade": true, "points": 1, "locked": true}
@@ -194,7 +195,7 @@ picture(a5)
 # %% nbgrader={"grade_id": "idle-mbit-answer", "solution": true}
 idle_mbit_per_s = None
 ### BEGIN SOLUTION
-idle_mbit_per_s = 8 * 0 / 60.0 / 1e6  # an example: every wire has figures of its own
+idle_mbit_per_s = 8 * wire["bytes"] / wire["elapsed_s"] / 1e6
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "idle-mbit", "grade": true, "points": 2, "locked": true}
@@ -214,14 +215,17 @@ claims(a5)
 #
 # Each of the three happens once. Look round with your own hands first, in a terminal
 # (`beowulf break a`, then section 10 of the handout); the cells below measure the same broken
-# cluster and keep its Record. Healing is the last line, so that the next cluster starts whole.
+# cluster and keep its Record. Where `with` ends, the cluster is healed, so that the next one starts whole.
+#
+# PCs, VMs and the nodes of a queue are not broken, because others need them. There, `breakable` boots a
+# small cluster of namespaces on the machine of this notebook, and takes it down again.
 #
 # ### Cluster a
 
 # %%
-cluster.break_it("a")
-broken_a = study("A2", cluster, variant="broken-a")
-cluster.heal()
+with breakable(cluster) as victim:
+    victim.break_it("a")
+    broken_a = study("A2", victim, variant="broken-a")
 picture(broken_a)
 
 # %% [markdown]
@@ -241,8 +245,10 @@ claims(broken_a)
 fault_a = None  # "wrong-hosts", "node-down" or "key-refused"
 node_a = None  # such as "node00"
 ### BEGIN SOLUTION
-fault_a = "wrong-hosts"  # an example: every learner has broken clusters of their own
-node_a = "node01"
+from beowulf.studies.a2_validation import diagnose
+
+fault_a = diagnose(broken_a).fault  # every learner has broken clusters of their own
+node_a = diagnose(broken_a).node
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "broken-a", "grade": true, "points": 2, "locked": true}
@@ -253,9 +259,9 @@ form(node_a, "node")
 # ### Cluster b
 
 # %%
-cluster.break_it("b")
-broken_b = study("A2", cluster, variant="broken-b")
-cluster.heal()
+with breakable(cluster) as victim:
+    victim.break_it("b")
+    broken_b = study("A2", victim, variant="broken-b")
 picture(broken_b)
 
 # %%
@@ -268,8 +274,8 @@ claims(broken_b)
 fault_b = None  # "wrong-hosts", "node-down" or "key-refused"
 node_b = None  # such as "node00"
 ### BEGIN SOLUTION
-fault_b = "node-down"  # an example: every learner has broken clusters of their own
-node_b = "node02"
+fault_b = diagnose(broken_b).fault
+node_b = diagnose(broken_b).node
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "broken-b", "grade": true, "points": 2, "locked": true}
@@ -280,9 +286,9 @@ form(node_b, "node")
 # ### Cluster c
 
 # %%
-cluster.break_it("c")
-broken_c = study("A2", cluster, variant="broken-c")
-cluster.heal()
+with breakable(cluster) as victim:
+    victim.break_it("c")
+    broken_c = study("A2", victim, variant="broken-c")
 picture(broken_c)
 
 # %%
@@ -295,8 +301,8 @@ claims(broken_c)
 fault_c = None  # "wrong-hosts", "node-down" or "key-refused"
 node_c = None  # such as "node00"
 ### BEGIN SOLUTION
-fault_c = "key-refused"  # an example: every learner has broken clusters of their own
-node_c = "node03"
+fault_c = diagnose(broken_c).fault
+node_c = diagnose(broken_c).node
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "broken-c", "grade": true, "points": 2, "locked": true}

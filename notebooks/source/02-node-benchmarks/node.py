@@ -93,8 +93,9 @@ rows[rows["row"].isin(["null call", "stat", "fork proc", "exec proc", "shell pro
 null_call_us = None
 null_calls_in_a_fork = None
 ### BEGIN SOLUTION
-null_call_us = 0.2  # an example: every node has its own
-null_calls_in_a_fork = 600
+us = rows.set_index("row")[node]  # every node has its own
+null_call_us = us["null call"]
+null_calls_in_a_fork = us["fork proc"] / us["null call"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "null-call", "grade": true, "points": 2, "locked": true}
@@ -110,8 +111,8 @@ form(null_calls_in_a_fork, "number")
 program_alone_us = None
 shell_alone_us = None
 ### BEGIN SOLUTION
-program_alone_us = 700 - 120  # an example: every node has its own
-shell_alone_us = 1500 - 700
+program_alone_us = us["exec proc"] - us["fork proc"]
+shell_alone_us = us["shell proc"] - us["exec proc"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "starting", "grade": true, "points": 2, "locked": true}
@@ -131,8 +132,8 @@ rows[rows["unit"].str.contains("round trip")]
 tcp_full_us = None
 tcp_beside_mpi_us = None
 ### BEGIN SOLUTION
-tcp_full_us = 14.0  # an example: every node has its own
-tcp_beside_mpi_us = 14.0 / 2
+tcp_full_us = us["TCP"]
+tcp_beside_mpi_us = us["TCP"] / 2
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "round-trips", "grade": true, "points": 2, "locked": true}
@@ -153,8 +154,8 @@ rows[rows["unit"] == "MB/s"]
 hand_copied_mb_per_s = None
 hand_crossing_mb_per_s = None
 ### BEGIN SOLUTION
-hand_copied_mb_per_s = 11000  # an example: every node has its own
-hand_crossing_mb_per_s = 3 * 11000
+hand_copied_mb_per_s = us["Bcopy (hand)"]
+hand_crossing_mb_per_s = 3 * us["Bcopy (hand)"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "bytes-copied", "grade": true, "points": 2, "locked": true}
@@ -171,7 +172,7 @@ form(hand_crossing_mb_per_s, "number")
 faster_reread = None
 file_reread_also_does = None
 ### BEGIN SOLUTION
-faster_reread = "mmap"
+faster_reread = "mmap" if us["Mmap reread"] > us["file reread"] else "file"
 file_reread_also_does = "copy"
 ### END SOLUTION
 
@@ -207,9 +208,10 @@ l1_ns = None
 main_memory_ns = None
 l1_ends_at_kib = None
 ### BEGIN SOLUTION
-l1_ns = 1.1  # an example: every node has its own
-main_memory_ns = 160
-l1_ends_at_kib = 32
+l1_ns = us["L1 cache"]
+main_memory_ns = us["Main memory"]
+areas = load_times.table(a3, node)
+l1_ends_at_kib = int(areas[areas["plateau"] == "L1 cache"]["size_kib"].max())
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "caches", "grade": true, "points": 3, "locked": true}
@@ -236,7 +238,9 @@ own_rows.table(own)
 # %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
 library_clock_asks_the_kernel = None
 ### BEGIN SOLUTION
-library_clock_asks_the_kernel = "no"
+clocks = own_rows.best_us(own)
+asks = clocks[own_rows.LIBRARY] > 0.8 * clocks[own_rows.SYSTEM_CALL]
+library_clock_asks_the_kernel = "yes" if asks else "no"
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "own-rows", "grade": true, "points": 4, "locked": true}
@@ -270,8 +274,9 @@ bars(
 most_faster_row = None
 least_faster_row = None
 ### BEGIN SOLUTION
-most_faster_row = "mem write"  # an example: every node has its own
-least_faster_row = "exec proc"
+times = known.set_index("row")["times as fast"]
+most_faster_row = times.idxmax()
+least_faster_row = times.idxmin()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "not-faster", "grade": true, "points": 2, "locked": true}
@@ -337,7 +342,7 @@ odd_node.table(odd)
 odd_one_out = None
 slow_rows_share = None
 ### BEGIN SOLUTION
-odd_one_out = "node02"  # an example: it is drawn by chance
+odd_one_out = odd_node.odd(odd)  # it is drawn by chance
 slow_rows_share = "ip"
 ### END SOLUTION
 
@@ -366,9 +371,10 @@ predicted_half_round_trip_us = None
 predicted_read_meanwhile_bytes = None
 predicted_cable_mb_per_s = None
 ### BEGIN SOLUTION
-predicted_half_round_trip_us = 7.0  # an example: every node has its own
-predicted_read_meanwhile_bytes = 23000 * 7.0
-predicted_cable_mb_per_s = 100 / 8
+predicted_half_round_trip_us = us["TCP"] / 2
+predicted_read_meanwhile_bytes = us["mem read"] * us["TCP"] / 2
+mbit = {"10mbit": 10, "100mbit": 100, "1gbit": 1000}
+predicted_cable_mb_per_s = mbit.get(cluster.describe()["rate"], 10_000) / 8
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "prediction", "grade": true, "points": 3, "locked": true}

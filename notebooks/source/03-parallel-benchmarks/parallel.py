@@ -78,7 +78,9 @@ ep_operations = None
 ep_mops = None
 ### BEGIN SOLUTION
 ep_operations = 2 * 16_777_216
-ep_mops = 2 * 16_777_216 / 0.25 / 1_000_000  # an example: every machine has its own seconds
+seconds = found.set_index("benchmark")  # every machine has its own
+one, four = seconds["seconds_1"], seconds["seconds_4"]
+ep_mops = 2 * 16_777_216 / one["EP"] / 1_000_000
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "ep-count", "grade": true, "points": 2, "locked": true}
@@ -120,8 +122,8 @@ form(ft_bytes, "number")
 ep_predicted_s = None
 ft_predicted_s = None
 ### BEGIN SOLUTION
-ep_predicted_s = 0.25 / 2  # an example, with two cores
-ft_predicted_s = 0.06 / 2 + 7 * 786_432 / 12_500_000
+ep_predicted_s = one["EP"] / min(4, cores)
+ft_predicted_s = one["FT"] / min(4, cores) + 7 * 786_432 / 12_500_000
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "predict", "grade": true, "points": 2, "locked": true}
@@ -147,8 +149,8 @@ found[["benchmark", "seconds_1", "seconds_4", "mops_1", "mops_4"]]
 ep_speed_up = None
 ft_speed_up = None
 ### BEGIN SOLUTION
-ep_speed_up = 0.25 / 0.13  # an example
-ft_speed_up = 0.06 / 0.55
+ep_speed_up = one["EP"] / four["EP"]
+ft_speed_up = one["FT"] / four["FT"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "speed-up", "grade": true, "points": 1, "locked": true}
@@ -163,8 +165,8 @@ form(ft_speed_up, "number")
 ep_serial_share = None
 ft_serial_share = None
 ### BEGIN SOLUTION
-ep_serial_share = (0.13 / 0.25 - 1 / 4) / (1 - 1 / 4)  # an example
-ft_serial_share = (0.55 / 0.06 - 1 / 4) / (1 - 1 / 4)
+ep_serial_share = (four["EP"] / one["EP"] - 1 / 4) / (1 - 1 / 4)
+ft_serial_share = (four["FT"] / one["FT"] - 1 / 4) / (1 - 1 / 4)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "karp-flatt", "grade": true, "points": 2, "locked": true}
@@ -197,8 +199,9 @@ found[["benchmark", "communication_percent", "speed_up", "efficiency", "karp_fla
 largest_share_has = None
 largest_share_percent = None
 ### BEGIN SOLUTION
-largest_share_has = "FT"  # an example
-largest_share_percent = 95.0
+shares = seconds["communication_percent"]
+largest_share_has = shares.idxmax()
+largest_share_percent = shares.max()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "shares", "grade": true, "points": 2, "locked": true}
@@ -220,8 +223,10 @@ calls[calls["benchmark"].isin(["MG", "FT", "LU"]) & (calls["bytes"] > 0)]
 lu_send_bytes = None
 ft_alltoall_bytes = None
 ### BEGIN SOLUTION
-lu_send_bytes = 240  # an example
-ft_alltoall_bytes = 786_432
+by_call = calls.set_index(["benchmark", "call"])
+lengths = by_call["bytes"] / by_call["calls"]
+lu_send_bytes = lengths["LU", "MPI_Send"]
+ft_alltoall_bytes = lengths["FT", "MPI_Alltoall"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "message-length", "grade": true, "points": 1, "locked": true}
@@ -363,7 +368,13 @@ picture(challenge)
 # %% nbgrader={"grade_id": "hpl-percent-answer", "solution": true}
 hpl_percent_of_dgemm = None
 ### BEGIN SOLUTION
-hpl_percent_of_dgemm = 100 * 12.0 / (4 * 9.0)  # an example
+from statistics import median
+
+gflops = {
+    name: median(point.samples[0] for point in challenge.select(result=name))
+    for name in ("hpl_gflops", "dgemm_gflops")
+}
+hpl_percent_of_dgemm = 100 * gflops["hpl_gflops"] / (4 * gflops["dgemm_gflops"])
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "hpl-percent", "grade": true, "points": 1, "locked": true}

@@ -122,7 +122,10 @@ rate.pivot_table(
 # %% nbgrader={"grade_id": "saturation-bytes-answer", "solution": true}
 saturation_bytes = None
 ### BEGIN SOLUTION
-saturation_bytes = 65536  # an example: read it off your own table
+pairs = rate[(rate["pattern"] == "pairs") & (rate["ranks"] == 2) & (rate["protocol"] == "blocking")]
+by_size = pairs.set_index("size_bytes")["rate_mbit_per_s"].sort_index()
+away = by_size[(by_size / by_size.iloc[-1] - 1).abs() > 0.1]
+saturation_bytes = int(by_size[by_size.index > max(away.index, default=0)].index[0])
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "saturation-bytes", "grade": true, "points": 2, "locked": true}
@@ -136,7 +139,9 @@ form(saturation_bytes, "number")
 # %% nbgrader={"grade_id": "four-nodes-answer", "solution": true}
 four_nodes_times = None
 ### BEGIN SOLUTION
-four_nodes_times = 300 / 171  # an example
+ring = rate[(rate["pattern"] == "ring") & (rate["protocol"] == "blocking")]
+largest = ring[ring["size_bytes"] == ring["size_bytes"].max()].set_index("ranks")
+four_nodes_times = largest["rate_mbit_per_s"][4] / largest["rate_mbit_per_s"][2]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "four-nodes", "grade": true, "points": 2, "locked": true}
@@ -199,7 +204,12 @@ print(f"{asked_bytes():,} bytes")
 # %% nbgrader={"grade_id": "model-time-answer", "solution": true}
 model_time_us = None
 ### BEGIN SOLUTION
-model_time_us = 20.0 + 500000 / (94.1 * 0.125)  # an example
+from beowulf.measure.fit import alpha_beta
+from beowulf.studies import e1_latency_model
+
+line = alpha_beta(e1_latency_model.times(e1, sweep="wide"))  # as in the title of the figure
+alpha_us, beta_bytes_per_us = line.alpha_us.value, line.beta_bytes_per_s.value / 1e6
+model_time_us = alpha_us + asked_bytes() / beta_bytes_per_us
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "model-time", "grade": true, "points": 2, "locked": true}
@@ -213,7 +223,7 @@ form(model_time_us, "number")
 # %% nbgrader={"grade_id": "half-rate-answer", "solution": true}
 half_rate_bytes = None
 ### BEGIN SOLUTION
-half_rate_bytes = 20.0 * 94.1 * 0.125  # an example
+half_rate_bytes = alpha_us * beta_bytes_per_us
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "half-rate", "grade": true, "points": 1, "locked": true}
@@ -276,7 +286,8 @@ waiting
 # %% nbgrader={"grade_id": "patience-times-answer", "solution": true}
 impatience_times = None
 ### BEGIN SOLUTION
-impatience_times = 9000 / 50  # an example
+median_us = waiting.set_index("patience")["median"]
+impatience_times = median_us["never"] / median_us["auto"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "patience-times", "grade": true, "points": 1, "locked": true}

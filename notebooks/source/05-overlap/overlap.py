@@ -164,7 +164,8 @@ medians[medians["statistic"] == "median"].drop(columns="percent")
 # %% nbgrader={"grade_id": "d3-percent-answer", "solution": true}
 d3_percent = None
 ### BEGIN SOLUTION
-d3_percent = (0.000832 - 0.000805) / 0.000805 * 100  # an example: with the averages of table 8
+long = medians[(medians["statistic"] == "median") & (medians["message_kb"] == 65)].iloc[0]
+d3_percent = (long["overlap_s"] - long["sum_s"]) / long["sum_s"] * 100
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "d3-percent", "grade": true, "points": 2, "locked": true}
@@ -225,8 +226,10 @@ assert d5.complete, "The measurement was cut short; run the cell above again."
 plain_percent = None
 tested_percent = None
 ### BEGIN SOLUTION
-plain_percent = (0.01205 - 0.01200) / 0.01200 * 100  # an example: every cluster has its own times
-tested_percent = (0.00760 - 0.01200) / 0.01200 * 100
+both = times[times["size_kb"] == 70].set_index("library")
+gain = (both["t_both_s"] - both["t_nonoverlap_s"]) / both["t_nonoverlap_s"] * 100
+plain_percent = gain["one-user"]
+tested_percent = gain["one-user, MPI_Test"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "lost-gain", "grade": true, "points": 2, "locked": true}

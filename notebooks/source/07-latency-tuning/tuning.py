@@ -92,8 +92,10 @@ steps[steps["size_bytes"] == 1].drop(columns="reckoned_us")
 largest_step = None
 largest_step_us = None
 ### BEGIN SOLUTION
-largest_step = "TCP/IP"  # an example: every machine has its own
-largest_step_us = 3.1
+waits = steps[(steps["size_bytes"] == 1) & (steps["receiver"] == "a receiver that waits")]
+us = waits[waits["step"] != "wire"].set_index("step")["us"]
+largest_step = us.idxmax()
+largest_step_us = us.max()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "largest-step", "grade": true, "points": 2, "locked": true}
@@ -136,8 +138,8 @@ unlike.table(asked)
 unlike_node = None
 unlike_question = None
 ### BEGIN SOLUTION
-unlike_node = "node02"  # an example: it is drawn by chance
-unlike_question = "firewall"
+unlike_node = unlike.odd(asked)[0]  # it is drawn by chance
+unlike_question = unlike.odd(asked)[1]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "unlike", "grade": true, "points": 2, "locked": true}
@@ -170,7 +172,7 @@ null_knob.table(nothing)
 # %% nbgrader={"grade_id": "null-answer", "solution": true}
 null_decision = None
 ### BEGIN SOLUTION
-null_decision = "no effect"
+null_decision = null_knob.comparison(nothing).decision
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "null", "grade": true, "points": 1, "locked": true}
@@ -189,8 +191,9 @@ form(null_decision, "choice:no effect,faster,slower,inconclusive")
 predicted_mpi_us = None
 measured_mpi_us = None
 ### BEGIN SOLUTION
-predicted_mpi_us = 0.2 + 3.1 + 1.2 + 0.5  # an example: every machine has its own
-measured_mpi_us = 5.2
+by_mpi = steps[(steps["size_bytes"] == 1) & (steps["receiver"] == "MPI")].set_index("step")["us"]
+predicted_mpi_us = by_mpi[["system calls", "TCP/IP", "cable and cards", "MPI"]].sum()
+measured_mpi_us = null_knob.table(nothing).set_index("state")["p50_us"]["before"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "budget-sum", "grade": true, "points": 2, "locked": true}
@@ -231,8 +234,11 @@ table_3[["mean_before_us", "deviation_before_us", "mean_after_us", "deviation_af
 together_percent = None
 deviation_times = None
 ### BEGIN SOLUTION
-together_percent = (5.4 / 40.5 - 1) * 100  # an example: every machine has its own
-deviation_times = 0.6 / 1.2
+together_percent = deviation_times = "not observable"
+if "all together" in table_3.index:  # every machine has its own
+    whole = table_3.loc["all together"]
+    together_percent = (whole["mean_after_us"] / whole["mean_before_us"] - 1) * 100
+    deviation_times = whole["deviation_after_us"] / whole["deviation_before_us"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "e6-table", "grade": true, "points": 2, "locked": true}
@@ -257,8 +263,11 @@ table_3[["change_percent", "low", "high", "pairs", "decision", "means"]]
 sum_percent = None
 both_percent = None
 ### BEGIN SOLUTION
-sum_percent = -86.0 - 4.0  # an example: every machine has its own
-both_percent = -88.0
+change = table_3["change_percent"]
+sum_percent = both_percent = "not observable"
+if "all together" in table_3.index:
+    sum_percent = change["moderation"] + change["firewall"]
+    both_percent = change["all together"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "not-additive", "grade": true, "points": 2, "locked": true}
@@ -274,8 +283,8 @@ form(both_percent, "text" if isinstance(both_percent, str) else "number")
 firewall_alone_percent = None
 firewall_later_percent = None
 ### BEGIN SOLUTION
-firewall_alone_percent = -1.5  # an example: every machine has its own
-firewall_later_percent = -14.0
+firewall_alone_percent = change["firewall"]
+firewall_later_percent = change.get("firewall after the others", "not observable")
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "same-microseconds", "grade": true, "points": 1, "locked": true}
@@ -347,8 +356,11 @@ claims(e7)
 moderation_fate = None
 firewall_fate = None
 ### BEGIN SOLUTION
-moderation_fate = "kept"
-firewall_fate = "kept"
+from beowulf.studies import e7_procedure
+
+fates = e7_procedure.fates(e7)
+moderation_fate = fates.get("moderation", "not observable")
+firewall_fate = fates.get("firewall", "not observable")
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "fates", "grade": true, "points": 1, "locked": true}
@@ -453,9 +465,11 @@ pingpong_percent = None
 best_kernel = None
 best_kernel_percent = None
 ### BEGIN SOLUTION
-pingpong_percent = -80.0  # an example: every machine has its own
-best_kernel = "CG"
-best_kernel_percent = -30.0
+change = (gained.table.set_index("what")["median"] - 1) * 100
+kernels = change.drop("ping-pong")
+pingpong_percent = change["ping-pong"]
+best_kernel = kernels.idxmin()
+best_kernel_percent = kernels.min()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "limit", "grade": true, "points": 2, "locked": true}

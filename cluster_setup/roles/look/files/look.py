@@ -12,6 +12,8 @@ import sys
 
 PREFIX = "/opt/beowulf"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# Of packages.tsv: what a node cannot do without, and what lab 03's suites run on all nodes.
+GROUPS = ("lab", "suites")
 
 
 def text(path: str) -> str:
@@ -42,7 +44,7 @@ def missing(tools: str) -> list[str]:
     packages = []
     for line in tools.splitlines():
         fields = line.split("\t")
-        if line.startswith("#") or len(fields) < 3 or fields[2] != "lab":
+        if line.startswith("#") or len(fields) < 3 or fields[2] not in GROUPS:
             continue
         there = (
             os.path.exists(fields[0]) if fields[0][0] == "/" else shutil.which(fields[0], path=PATH)

@@ -1,0 +1,79 @@
+"""Does every lab run to its end on every kind of cluster, and get all points that the kind allows?
+
+Each of the seven notebooks is run with the reference answers, as an author would, on a cluster of namespaces, on four
+simulated PCs and on an allocation of Slurm's; then it is graded by the lab's rubric. The results are kept in
+build/every-lab.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from running import Beowulf
+from school import School, opened
+from whole_lab import Graded, keep, table, worked_through
+
+from beowulf import places
+
+KEPT = places.root() / "build" / "every-lab.json"
+KINDS = ("namespaces", "pcs", "slurm")
+# What a kind cannot show, with the reason, by lab and question: (lab, kind) -> {question: why}.
+NOT_TO_BE_HAD: dict[tuple[str, str], dict[str, str]] = {}
+
+
+@pytest.fixture(scope="module")
+def school(namespaces_work: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
+    with opened(tmp_path_factory.mktemp("l")) as found:
+        yield found
+
+
+@contextmanager
+def up(kind: str, request: pytest.FixtureRequest, here: Path) -> Iterator[Beowulf]:
+    """A learner with a cluster of that kind."""
+    if kind == "namespaces":
+        learner, words = Beowulf(here / "state", here), []
+    else:
+        school: School = request.getfixturevalue("school")
+        learner = school.root
+        words = ["--target", "slurm" if kind == "slurm" else str(school.inventory)]
+        words += ["--minutes", "60"] if kind == "slurm" else []
+    learner("up", *words)
+    try:
+        yield learner
+    finally:
+        learner("down", code=None)
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("slug", places.labs())
+def test_a_lab_gets_all_points_that_the_kind_allows(
+    slug: str,
+    kind: str,
+    namespaces_work: None,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+) -> None:
+    with up(kind, request, tmp_path) as learner:
+        allowed = NOT_TO_BE_HAD.get((slug, kind), {})
+        graded = worked_through(learner, slug, kind, tmp_path / "work", allowed)
+    print(keep(graded, KEPT))
+    assert set(graded.lost) <= set(allowed), graded.lost
+
+
+def test_the_table_has_a_row_for_each_lab_and_a_column_for_each_kind() -> None:
+    def of(lab: str, kind: str, points: float, runs: int = 1) -> Graded:
+        return Graded(lab, kind, points, 16, 2.25, {}, "2026-11-23", "2 cores", runs)
+
+    text = table([of("02", "pcs", 15.5), of("01", "pcs", 16), of("01", "slurm", 10, 2)])
+    assert text.splitlines() == [
+        "| lab | pcs | slurm |",
+        "| --- | --- | --- |",
+        "| 01 | 16 of 16, 2.2 min | 10 of 16, 2.2 min (2 runs) |",
+        "| 02 | 15.5 of 16, 2.2 min |  |",
+    ]

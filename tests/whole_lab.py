@@ -1,0 +1,149 @@
+"""A lab as its author works through it: the notebook with the reference answers is run to its end and graded."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+from running import Beowulf
+from solutions import solve
+
+from autograder import release
+from autograder.gold import trial
+from autograder.gold.hand_in import answered, released
+from beowulf import desk, places
+
+LONGEST_CELL_S = 3600
+MOST_RUNS = 2
+ANSWERS = "answers-of-the-author.json"
+LAST = """
+import json
+
+with open({file!r}, "w") as file:
+    json.dump({{name: globals()[name] for name in {names!r}}}, file, default=lambda v: v.item())
+"""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The points of one lab on one kind of cluster, and how long it took."""
+
+    lab: str
+    kind: str
+    points: float
+    of: float
+    minutes: float
+    lost: Mapping[str, str]  # the questions that did not get all their points, with the reason
+    when: str
+    machine: str
+    runs: int = 1  # of the whole notebook
+
+    @property
+    def said(self) -> str:
+        """The points and the minutes in a cell of the table."""
+        again = f" ({self.runs} runs)" if self.runs > 1 else ""
+        return f"{self.points:g} of {self.of:g}, {self.minutes:.1f} min{again}"
+
+
+def worked_through(
+    learner: Beowulf, slug: str, kind: str, folder: Path, allowed: Collection[str] = ()
+) -> Graded:
+    """Lay a lab out in `folder`, run its notebook on the learner's cluster, hand in and grade.
+
+    Where a question that is not `allowed` to lose points does, everything is measured once more, as a learner would on
+    a busy machine: an answer counts when it fits one of the Records.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEOWULF_WORK", str(folder))
+        notebook = desk.lay_out(slug)
+    solve(notebook.parent)
+    author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
+    began = time.monotonic()
+    runs = 0
+    while runs < MOST_RUNS:
+        runs += 1
+        nbformat.write(author, notebook)
+        run(learner, notebook)
+        minutes = (time.monotonic() - began) / 60
+        answers: dict[str, Any] = json.loads((notebook.parent / ANSWERS).read_text())
+        nbformat.write(answered(released(slug), answers), notebook)
+        outcome = trial.graded(slug, notebook.parent)
+        assert not outcome.problem, outcome.problem
+        lost = {name: s for name, s in outcome.scores.items() if s.points < s.of}
+        if set(lost) <= set(allowed):
+            break
+    return Graded(
+        lab=slug,
+        kind=kind,
+        points=sum(score.points for score in outcome.scores.values()),
+        of=sum(score.of for score in outcome.scores.values()),
+        minutes=round(minutes, 1),
+        runs=runs,
+        lost={
+            name: f"{score.points:g} of {score.of:g}: {score.found}; expected: {score.expected}"
+            for name, score in lost.items()
+        },
+        when=datetime.now(UTC).date().isoformat(),
+        machine=f"{os.cpu_count()} cores",
+    )
+
+
+def _with_answers_kept(notebook: NotebookNode, slug: str) -> NotebookNode:
+    """The notebook with a last cell that writes what its answers have come to into a file."""
+    names = [
+        line.partition(" = ")[0]
+        for cell in released(slug).cells
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution")
+        for line in cell.source.splitlines()
+        if " = None" in line
+    ]
+    notebook.cells.append(new_code_cell(LAST.format(file=ANSWERS, names=names)))
+    return notebook
+
+
+def run(learner: Beowulf, notebook: Path) -> None:
+    """Run a notebook to its end, each cell in turn; what the first one that fails said."""
+    words = [str(places.python_bin() / "jupyter-execute"), "--inplace"]
+    words += [f"--timeout={LONGEST_CELL_S}", notebook.name]
+    done = subprocess.run(
+        [*learner.prefix, "env", "-C", str(notebook.parent), *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=learner.environment,
+    )
+    assert done.returncode == 0, done.stdout[-6000:]
+
+
+def keep(graded: Graded, file: Path) -> str:
+    """Enter a result in a file with one row a lab and kind; all of them as a table in Markdown."""
+    known: dict[str, dict[str, Any]] = json.loads(file.read_text()) if file.exists() else {}
+    known[f"{graded.lab} {graded.kind}"] = asdict(graded)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
+    text = table([Graded(**each) for each in known.values()])
+    file.with_suffix(".md").write_text(text)
+    return text
+
+
+def table(results: list[Graded]) -> str:
+    """Lab by kind: the points without those that a person gives, and the minutes."""
+    kinds = list(dict.fromkeys(each.kind for each in results))
+    found = {(each.lab, each.kind): each.said for each in results}
+    lines = [f"| lab | {' | '.join(kinds)} |", f"| --- |{' --- |' * len(kinds)}"]
+    for lab in sorted({each.lab for each in results}):
+        lines.append(f"| {lab} | {' | '.join(found.get((lab, kind), '') for kind in kinds)} |")
+    return "\n".join(lines) + "\n"
