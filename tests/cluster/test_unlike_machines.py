@@ -115,7 +115,7 @@ def test_a_study_measures_on_unlike_machines_and_says_in_what_they_differ(
         "memory": {"node00": cluster.run("node00", MEMORY).stdout.strip(), ODD: "0.1 GB"},
     }
     assert f"1500 on node00, {OTHER_MTU} on {ODD}" in record._repr_html_()
-    assert record.cluster["interfaces"] == {"node00": CARD, ODD: OTHER_CARD}
+    assert record.cluster["node_cards"] == {"node00": CARD, ODD: OTHER_CARD}
     assert record.cluster["mtu"] == "1500"
     # They are namespaces of this machine, whose cores they share.
     about = record.select(about=True)[0].facts
