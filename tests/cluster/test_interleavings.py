@@ -108,6 +108,17 @@ def untrue(record: Record, events: list[Event]) -> list[str]:
     return found
 
 
+def kept(learner: Beowulf, seed: int) -> list[Path]:
+    return list((learner.here / "records").glob(f"T1-?{seed}-*.json"))
+
+
+def whole(path: Path, events: list[Event]) -> Record | None:
+    """The Record; None where its study was killed while it was written, which leaves an empty file."""
+    if path.stat().st_size == 0 and any(event.killed for event in events):
+        return None
+    return Record.load(path)
+
+
 def seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).astimezone(UTC).timestamp()
 
@@ -119,11 +130,10 @@ def check(learner: Beowulf, seed: int) -> int:
     told = [(event.words, event.killed, event.said) for event in events]
     assert held.holder(learner.state) is None, told
     assert not [event for event in events if "Traceback" in event.said], told
-    records = list((learner.here / "records").glob(f"T1-?{seed}-*.json"))
-    for path in records:
-        record = Record.load(path)
+    records = [record for path in kept(learner, seed) if (record := whole(path, events))]
+    for record in records:
         assert untrue(record, events) == [], (told, record.cluster, record.warnings)
-    inside = [(seconds(each.started), seconds(each.ended)) for each in map(Record.load, records)]
+    inside = [(seconds(each.started), seconds(each.ended)) for each in records]
     for first, second in zip(sorted(inside), sorted(inside)[1:], strict=False):
         assert first[1] <= second[0], "two studies measured at once"
     return len(records)

@@ -6,7 +6,9 @@ against what the cluster says of itself. `python tiny_study.py NAME LAUNCHES [wa
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 import types
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,11 @@ from beowulf.record import Record
 from beowulf.studies import STUDIES
 
 ID, TITLE = "T1", "A study that takes a second"
+# Where it says `now` and waits for a line: so that something can happen there and nowhere else.
+PHASES = ("before", "entered", "launch", "between", "last", "after")
+PAUSE = os.environ.get("TINY_PAUSE", "")
 PROGRAM = r"""#!/bin/bash
+sleep ${1:-0}
 rate=$(tc qdisc show dev eth0 root | sed -n 's/.* rate \([^ ]*\) .*/\1/p')
 port=$(ip -o -4 address show dev eth0 | awk '{print $4}')
 printf '{"kind": "sample", "quantity": "asked_s", "seconds": 1, "repetitions": 1}\n'
@@ -28,14 +34,30 @@ printf '{"kind": "end"}\n'
 """
 
 
+def pause(phase: str) -> None:
+    if phase == PAUSE:
+        print("now", flush=True)
+        sys.stdin.readline()
+
+
 def measure(cluster: Cluster, folder: Path, **how: Any) -> Record:
-    program = folder.absolute() / "program"
-    with Session(ID, cluster, folder, launches=how["launches"]) as session:
-        for launch in range(how["launches"]):
-            found = session.launch_apart(program, cluster.nodes, launch=launch)
+    program, launches = folder.absolute() / "program", how["launches"]
+    pause("before")
+    with Session(ID, cluster, folder, launches=launches) as session:
+        pause("entered")
+        for launch in range(launches):
+            seconds = 0
+            if PAUSE == "launch" and launch == 1:
+                seconds = 30
+                threading.Timer(1.0, pause, ["launch"]).start()
+            found = session.launch_apart(program, cluster.nodes, [seconds], launch=launch)
             for node, lines in found.items():
                 [said] = [line for line in lines if line["kind"] == "counts"]
                 session.add({"node": node, "launch": launch}, "rate_s", [1.0], rate=said["rate"])
+            if launch == 0:
+                pause("between")
+        pause("last")
+    pause("after")
     return session.record()
 
 

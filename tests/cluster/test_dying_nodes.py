@@ -1,0 +1,88 @@
+"""Does a node that dies in any phase of a study leave a sentence with its name, and no Record that says complete?"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from running import PATIENCE_S, Beowulf
+from tiny_study import PHASES
+
+from benchmarks.pcs import Hall, hall
+from beowulf import places
+from beowulf.cluster import held
+from beowulf.record import Record
+
+pytestmark = pytest.mark.cluster
+TINY = Path(__file__).with_name("tiny_study.py")
+DIES = "node01"
+
+
+def check(learner: Beowulf, phase: str, kill: Callable[[], None]) -> None:
+    study = subprocess.Popen(
+        [*learner.prefix, str(places.python_bin() / "python"), str(TINY), phase, "3"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=learner.here,
+        env={**learner.environment, "TINY_PAUSE": phase},
+    )
+    assert study.stdout
+    before = []
+    for line in study.stdout:
+        before.append(line)
+        if line == "now\n":
+            break
+    else:
+        pytest.fail("".join(before))
+    kill()
+    said, _ = study.communicate("\n", timeout=PATIENCE_S)
+    assert "Traceback" not in said, said
+    assert DIES in said, said
+    for path in (learner.here / "records").glob(f"T1-{phase}-*.json"):
+        record = Record.load(path)
+        assert not record.complete
+        assert DIES in " ".join(record.warnings)
+        assert phase not in ("before", "entered")
+    if phase in ("last", "after"):
+        assert f"the state of {DIES} was up and is" in said
+    assert held.holder(learner.state) is None
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_node_of_this_machine(beowulf: Beowulf, phase: str) -> None:
+    beowulf("up", "--nodes", "2")
+    check(beowulf, phase, lambda: beowulf.cluster.kill(DIES))
+
+
+@pytest.fixture(scope="module")
+def pcs(namespaces_work: None) -> Iterator[Hall]:
+    with hall(2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
+    here = tmp_path_factory.mktemp("l")
+    found = Beowulf(here / "s", here, pcs.enter)
+    inventory = pcs.inventory(here / "pcs.yml")
+    found("setup", inventory)
+    found("up", "--target", inventory)
+    yield found
+    found("down", code=None)
+    found.end()
+
+
+@pytest.mark.slow  # a lost connection is noticed after ten seconds
+@pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_pc_whose_cable_is_pulled(pcs: Hall, learner: Beowulf, phase: str) -> None:
+    learner("up")
+    try:
+        check(learner, phase, lambda: pcs.unplug(DIES))
+    finally:
+        pcs.plug(DIES)
