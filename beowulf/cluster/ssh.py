@@ -23,7 +23,7 @@ from beowulf.cluster import (
     Completed,
     Hardware,
     connections,
-    described,
+    description,
     held,
     node_files,
     ssh_held,
@@ -42,6 +42,13 @@ ENVIRONMENT = f"{PREFIX}/etc/environment"
 LONGEST_TELLING_S = 10.0
 LONGEST_SENDING_S = 60.0
 MOST_CLOCK_ERROR_S = 1.0  # a wall clock of ours may be set meanwhile
+# Asked beside what every node is asked, of a card whose name stands for CARD.
+ASKED_TOO = {
+    "speed": "ethtool CARD 2>/dev/null | sed -n 's/^[[:space:]]*Speed: //p'",
+    "cores": "nproc",
+    "clock": "date +%s.%N",
+    "memory": "awk '/^MemTotal:/ { printf \"%.1f GB\", $2 / 1e6 }' /proc/meminfo",
+}
 SPEEDS = {"10Mb/s": "10mbit", "100Mb/s": "100mbit", "1000Mb/s": "1gbit"}
 
 
@@ -341,16 +348,14 @@ class SshCluster(Cluster):
             "cores": int(cores) if cores.isdigit() else None,
             "target": self.target.source,
             "differ": differ,
-            **described(self, alive),
+            **description.hardware(self, alive),
             **answers,
         }
 
     def _described(self, node: str) -> dict[str, str]:
         card = self.target.interfaces.get(node, "eth0")
-        script = "; echo ---; ".join(DESCRIBED.values()).replace("CARD", card)
         asked = time.time()
-        parts = self.run(node, script).stdout.split("---\n")
-        found = {name: text.strip() for name, text in zip(DESCRIBED, parts, strict=False)}
+        found = description.answers(self, node, card, ASKED_TOO)
         return {**found, "clock": _clock(found.get("clock", ""), asked, time.time())}
 
     def break_it(self, fault: str, node: str = "") -> None:
@@ -366,21 +371,6 @@ class SshCluster(Cluster):
         self.target, self._machines = found.target, found._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))
-
-
-# What describe() asks every node that lives; CARD stands for its network card.
-DESCRIBED = {
-    "kernel": "uname -r",
-    "mtu": "cat /sys/class/net/CARD/mtu",
-    "congestion_control": "cat /proc/sys/net/ipv4/tcp_congestion_control",
-    "queue": "PATH=$PATH:/usr/sbin:/sbin tc qdisc show dev CARD root",
-    "offloads_on": "PATH=$PATH:/usr/sbin:/sbin ethtool -k CARD | sed -n 's/^\\(tcp-segmentation"
-    "\\|generic-segmentation\\|generic-receive\\)-offload: on.*/\\1/p'",
-    "speed": "PATH=$PATH:/usr/sbin:/sbin ethtool CARD 2>/dev/null | sed -n 's/^[[:space:]]*Speed: //p'",
-    "cores": "nproc",
-    "clock": "date +%s.%N",
-    "memory": "awk '/^MemTotal:/ { printf \"%.1f GB\", $2 / 1e6 }' /proc/meminfo",
-}
 
 
 def _clock(said: str, asked: float, answered: float) -> str:
