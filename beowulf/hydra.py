@@ -76,7 +76,8 @@ def reading(words: Sequence[str], *, wanted: bool) -> list[str]:
     Hydra never ends the input of the others, and they would wait for it.
     """
     those = '[ "$PMI_RANK" = 0 ] || ' if wanted else ""
-    return ["bash", "-c", f'{those}exec </dev/null; exec "$0" "$@"', *words]
+    # Without --norc, bash under sshd reads the learner's own start-up file, which may put another Python first.
+    return ["bash", "--norc", "-c", f'{those}exec </dev/null; exec "$0" "$@"', *words]
 
 
 def has_input() -> bool:
