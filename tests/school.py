@@ -48,12 +48,17 @@ class School:
         return not self.jobs() and set(states) == {"idle"}
 
 
+def installed() -> bool:
+    """Whether this machine has what Slurm needs."""
+    return all(shutil.which(tool, path=surroundings()["PATH"]) for tool in TOOLS)
+
+
 @contextmanager
 def opened(place: Path) -> Iterator[School]:
     """A school whose first learner's files are in `place`; skips what this machine cannot do."""
     if os.geteuid() != 0:
         pytest.skip("a PC with a root of its own needs root")
-    if not all(shutil.which(tool, path=surroundings()["PATH"]) for tool in TOOLS):
+    if not installed():
         pytest.skip("Slurm is not installed here")
     open_to_all = Path(tempfile.mkdtemp(prefix="beowulf-login-"))
     open_to_all.chmod(0o755)

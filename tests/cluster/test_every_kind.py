@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from ordinary import UID, ada
 from running import Beowulf
-from test_slurm import TOOLS, LoginMachine, _there
+from school import LoginMachine, installed
 
 from benchmarks.pcs import hall
 from beowulf import places
@@ -122,7 +122,7 @@ def _pcs(stack: ExitStack, here: Path) -> Beowulf:
 
 
 def _slurm(stack: ExitStack, here: Path) -> Beowulf:
-    if not all(map(_there, TOOLS)):
+    if not installed():
         pytest.skip("Slurm is not installed here")
     open_to_all = Path(tempfile.mkdtemp(prefix="beowulf-login-"))
     stack.callback(shutil.rmtree, open_to_all)

@@ -9,9 +9,12 @@ import pytest
 from running import Beowulf
 
 from beowulf.cluster import faults, namespaces
+from beowulf.cluster.inventory import Machine
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.plan import Plan
-from beowulf.errors import UsageError
+from beowulf.cluster.ssh import SshCluster
+from beowulf.cluster.target import Target
+from beowulf.errors import LabError, UsageError
 from beowulf.studies import a2_validation
 
 PLAN = Plan(nodes=3)
@@ -102,3 +105,35 @@ def test_the_command_says_what_it_may_and_no_more(beowulf: Beowulf) -> None:
     assert "There is no broken cluster 'z'" in beowulf("break", "z", code=2)
     beowulf("up")
     assert "Broken" not in beowulf("status")
+
+
+@pytest.mark.cluster
+def test_a_cluster_of_ones_own_is_broken_itself_and_healed_whatever_happens(
+    broken: NamespaceCluster,
+) -> None:
+    def fail() -> None:
+        with faults.breakable(broken) as victim:
+            assert victim is broken
+            victim.break_it("node-down", "node01")
+            raise LabError("This fails on purpose.")
+
+    with pytest.raises(LabError, match="on purpose"):
+        fail()
+    assert (broken.broken, broken.dead_nodes()) == ("", [])
+
+
+@pytest.mark.cluster
+def test_machines_that_others_need_are_left_alone_and_a_cluster_beside_them_is_broken(
+    namespaces_work: None, tmp_path: Path
+) -> None:
+    # Nobody is at these addresses: who asked them would wait.
+    pcs = tuple(Machine(name, f"192.0.2.{n}") for n, name in enumerate(("node00", "node01")))
+    shared = SshCluster(Target("pcs.yml", pcs), tmp_path)
+    shared.records = tmp_path / "records"
+    with faults.breakable(shared) as victim:
+        victim.break_it("key-refused", "node01")
+        assert (victim.broken, victim.nodes) == ("key-refused", shared.nodes)
+        assert victim.records == shared.records
+        folder = victim.folder
+        assert folder
+    assert not folder.exists()
