@@ -366,4 +366,4 @@ def test_a_mistake_that_a_cut_record_leads_to_is_not_shown(monkeypatch: pytest.M
     monkeypatch.setattr(studies.find("B2"), "claims", claims)
     (verdict,) = studies.judge(Record(study="B2", complete=False))
     assert verdict.outcome == "inconclusive"
-    assert verdict.evidence == "the measurement was cut short before there was enough to judge"
+    assert verdict.evidence == "the measurement was cut short"

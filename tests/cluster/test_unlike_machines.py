@@ -16,7 +16,7 @@ from running import Beowulf
 from benchmarks.pcs import CARD, Hall, hall
 from beowulf import places
 from beowulf.cluster import ssh
-from beowulf.cluster.ssh import DESCRIBED, SshCluster
+from beowulf.cluster.ssh import ASKED_TOO, SshCluster
 from beowulf.record import Record
 
 pytestmark = [
@@ -27,7 +27,7 @@ LABS = places.root() / "labs"
 ODD = "node01"
 OTHER_CARD, OTHER_MTU = "enp7s0", 1400
 # As a distribution's own does, without a look whether anybody types.
-MEMORY = DESCRIBED["memory"]
+MEMORY = ASKED_TOO["memory"]
 BASHRC = "echo 'Welcome back, Ada!'\nprintf 'a=b 1.5 '\n"
 
 
