@@ -280,7 +280,9 @@ class SshCluster(Cluster):
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured, by name."""
-        return ssh_held.as_found(self)
+        from beowulf.cluster import found
+
+        return found.apart(self)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""
