@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 
 from beowulf.cluster.plan import Plan
@@ -14,36 +13,6 @@ MTU_BYTES = 1500
 LONGEST_QUEUE = "50ms"
 # Frames of up to 64 KB that no cable ever carried would be captured with these on.
 OFFLOADS = "tso off gso off gro off"
-
-# Prints what a measurement depends on, for `looked`; the arguments are devices whose offloads are wanted.
-LOOK = """
-ip -o link
-tc qdisc show
-for card; do
-    echo "offloads $card" $(ethtool -k $card |
-        sed -n 's/^\\(tcp-segmentation\\|generic-segmentation\\|generic-receive\\)-offload: on.*/\\1/p')
-done
-echo "congestion control" $(cat /proc/sys/net/ipv4/tcp_congestion_control)
-"""
-# A device by `ip`, a queue at the root of one by `tc`. What the kernel counts up with each new queue is left out.
-DEVICE = re.compile(r"\d+: ([^:@]+)[@:].* mtu (\d+) ")
-QUEUE = re.compile(r"qdisc (\S+) \w+: dev (\S+) root (?:refcnt \d+ ?)?(.*)")
-
-
-def looked(said: str, devices: Collection[str]) -> dict[str, str]:
-    """What LOOK has printed of these devices, by name."""
-    found = {}
-    for line in said.splitlines():
-        if line.startswith("congestion control"):
-            found["congestion control"] = line.split()[-1]
-        elif line.startswith("offloads "):
-            _, device, *on = line.split()
-            found[f"offloads of {device}"] = " ".join(on) or "off"
-        elif (link := DEVICE.match(line)) and link[1] in devices:
-            found[f"MTU of {link[1]}"] = link[2]
-        elif (queue := QUEUE.match(line)) and queue[2] in devices:
-            found[f"queue of {queue[2]}"] = f"{queue[1]} {queue[3]}".strip()
-    return found
 
 
 def shape(devices: Iterable[str], rate: str) -> list[str]:

@@ -27,7 +27,6 @@ from beowulf.cluster import (
     description,
     faults,
     held,
-    links,
     processes,
     rack,
     sshd,
@@ -41,8 +40,6 @@ from beowulf.learner import learner
 
 if TYPE_CHECKING:
     from beowulf.capture.wire import Capture
-
-LONGEST_LOOK_S = 20.0
 
 
 AS_USER = Abilities(
@@ -319,34 +316,10 @@ class NamespaceCluster(Cluster):
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured: the nodes, their links, the fault, by name."""
+        from beowulf.cluster import found
+
         self._look_again()
-        process, alive = self._rack.process, self._rack.nodes()
-        found = {
-            "boot": f"{process.pid} {process.start_ticks}",
-            "rate": self.plan.rate,
-            "nodes": ", ".join(self.nodes),
-            "fault": self.broken or "none",
-        }
-        for node in self.nodes:
-            found[f"state of {node}"] = "up" if node in alive else "down"
-        devices = {node: [f"eth{n}" for n in range(self.plan.networks)] for node in alive}
-        devices["switch"] = links.ports(self.plan, alive)
-
-        def ask(place: str) -> str:
-            enter = self.enter_switch() if place == "switch" else rack.enter(alive[place])
-            cards = [] if place == "switch" else devices[place]
-            words = [*enter, "bash", "--norc", "-c", links.LOOK, place, *cards]
-            return completed(words, "", LONGEST_LOOK_S, place).stdout
-
-        said, failed = connections.everywhere(list(devices), ask)
-        for place, text in said.items():
-            here = links.looked(text, devices[place])
-            found |= {f"{what} on {place}": value for what, value in here.items()}
-        for place, why in failed.items():
-            found[f"links on {place}"] = why.what
-        for node, first in alive.items():
-            found[f"boot on {node}"] = f"{first.pid} {first.start_ticks}"
-        return found
+        return found.local(self)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""

@@ -321,7 +321,9 @@ class SshCluster(Cluster):
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured, by name."""
-        return ssh_held.as_found(self)
+        from beowulf.cluster import found
+
+        return found.apart(self)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, and where others differ from it; for a Record."""

@@ -17,12 +17,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from beowulf.cluster import connections, held, state
+from beowulf.cluster import connections, held
 from beowulf.cluster.held import HeldError, Holder, Say
-from beowulf.cluster.links import LOOK, looked
 from beowulf.cluster.shells import surroundings
 from beowulf.cluster.target import CARD
-from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from beowulf.cluster.ssh import SshCluster
@@ -45,8 +43,6 @@ for process in /proc/[0-9]*; do
 done
 echo "{BUSY} ${{said-}}"
 """
-# Prints what is not to change on a node; the argument is its network card.
-NODE = f"cat /proc/sys/kernel/random/boot_id\n{LOOK}"
 
 # The shells that hold for this process, by the cluster's folder.
 _there: dict[str, subprocess.Popen[bytes]] = {}
@@ -149,29 +145,9 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def as_found(cluster: SshCluster) -> dict[str, str]:
-    """What is not to change while something is measured, by name; GoneError when the machines were let go of."""
-    if not state.cluster_in(cluster.folder):
-        raise state.GoneError
-    cluster.still_there()
-    dead = cluster.dead_nodes()
-    alive = [node for node in cluster.nodes if node not in dead]
-
-    def ask(node: str) -> str:
-        card = cluster.target.interfaces.get(node, "eth0")
-        line = f"PATH=$PATH:/usr/sbin:/sbin; set -- {shlex.quote(card)}\n{NODE}"
-        return cluster.run(node, f"bash --norc -c {shlex.quote(line)}").stdout
-
-    said, failed = connections.everywhere(alive, ask)
-    found = {"nodes": ", ".join(cluster.nodes)}
-    if (process := _there.get(str(cluster.folder))) is not None:
-        found["hold on the master"] = "there" if process.poll() is None else "lost"
-    for node in cluster.nodes:
-        if node in said:
-            found[f"state of {node}"] = "up"
-            found[f"boot on {node}"] = said[node].partition("\n")[0]
-            card = cluster.target.interfaces.get(node, "eth0")
-            found |= {f"{what} on {node}": v for what, v in looked(said[node], [card]).items()}
-        else:
-            found[f"state of {node}"] = str(failed.get(node, LabError("down")).what)
-    return found
+def standing(cluster: SshCluster) -> str:
+    """Whether this process still holds the cluster on its master; empty when it never did."""
+    process = _there.get(str(cluster.folder))
+    if process is None:
+        return ""
+    return "there" if process.poll() is None else "lost"
