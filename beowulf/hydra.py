@@ -6,18 +6,31 @@ import os
 import re
 import select
 import stat
-import subprocess
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 RULE = re.compile("={40,}")  # its own has 83, and this line below it
 BAD_END = "\n=   BAD TERMINATION"
 TRACES = ("[mpiexec@", "[proxy:")
 # Which rank it was, among them.
 BANNER = re.compile(r"RUNNING AT (?P<node>\S+)\s*\n=\s+EXIT CODE: (?P<code>\d+)")
-# mpiexec fails when it passes input on to a rank that has just ended; most that end at once have ended by then.
-INPUT_AFTER_S = 1.0
+
+# mpiexec fails when there is input, or an end of it, after rank 0 has ended, and when a rank reads more slowly than we
+# write. So it gets an input that never comes (a FIFO that it holds open itself), and rank 0 has a FIFO of its own.
+# The other ranks would wait for an end for ever.
+NO_INPUT = "exec </dev/null"
+RANKS = f"""\
+if [ "$PMI_RANK" = 0 ] && exec <"$BEOWULF_INPUT/rank0"; then rm -rf "$BEOWULF_INPUT"; else {NO_INPUT}; fi"""
+LAUNCHER = """\
+export BEOWULF_INPUT
+BEOWULF_INPUT=$(mktemp -d /tmp/beowulf-input-XXXXXX) && mkfifo "$BEOWULF_INPUT/rank0" "$BEOWULF_INPUT/none" || exit 1
+exec 3<&0
+cat <&3 3<&- 2>/dev/null >"$BEOWULF_INPUT/rank0" &
+"$@" 3<&- <>"$BEOWULF_INPUT/none"
+code=$?
+{ kill $!; wait $!; } 2>/dev/null
+rm -rf "$BEOWULF_INPUT"
+exit $code
+"""
 
 
 class Sieve:
@@ -71,13 +84,14 @@ def _undecided(text: str, rule: re.Match[str] | None) -> bool:
 
 
 def reading(words: Sequence[str], *, wanted: bool) -> list[str]:
-    """The words that start a program whose ranks, but for rank 0 of one whose input is `wanted`, read nothing.
-
-    Hydra never ends the input of the others, and they would wait for it.
-    """
-    those = '[ "$PMI_RANK" = 0 ] || ' if wanted else ""
+    """The words that start a program whose ranks read nothing, but for rank 0 when input is `wanted`."""
     # Without --norc, bash under sshd reads the learner's own start-up file, which may put another Python first.
-    return ["bash", "--norc", "-c", f'{those}exec </dev/null; exec "$0" "$@"', *words]
+    return ["bash", "--norc", "-c", f'{RANKS if wanted else NO_INPUT}; exec "$0" "$@"', *words]
+
+
+def with_input(words: Sequence[str]) -> list[str]:
+    """The words that start a launcher on the node of rank 0, and hand their own input on to that."""
+    return ["bash", "--norc", "-c", LAUNCHER, "bash", *words]
 
 
 def has_input() -> bool:
@@ -95,35 +109,3 @@ def has_input() -> bool:
         )
     except OSError:
         return False  # it is closed
-
-
-class Input:
-    """Hands our own standard input on to a launcher: at once from a terminal, after a moment from elsewhere."""
-
-    def __init__(self, wanted: bool) -> None:
-        self.wanted = wanted
-        terminal = wanted and os.isatty(0)
-        # Where nothing is to be read, it stays open until the launcher ends, which then has nothing to pass on.
-        self.stream = None if terminal else subprocess.PIPE
-        self._over = threading.Event()
-
-    def begin(self, process: subprocess.Popen[bytes]) -> None:
-        """The launcher runs now."""
-        if self.wanted and process.stdin:
-            threading.Thread(target=self._relay, args=(process,), daemon=True).start()
-
-    def end(self, process: subprocess.Popen[bytes]) -> None:
-        """The launcher has ended."""
-        self._over.set()
-        if process.stdin and not self.wanted:
-            process.stdin.close()
-
-    def _relay(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin
-        with suppress(OSError):  # who reads has ended, and the rest is for nobody
-            if not self._over.wait(INPUT_AFTER_S):
-                while not self._over.is_set() and (chunk := os.read(0, 65536)):
-                    process.stdin.write(chunk)
-                    process.stdin.flush()
-        with suppress(OSError):
-            process.stdin.close()

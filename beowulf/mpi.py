@@ -172,10 +172,11 @@ def launch(
         arguments,
         hosts=hosts,
         environment=environment,
+        stdin=wanted,
         folder=folder,
         launcher=launcher,
     )
-    run = _Run(line, show, hydra.Input(wanted))
+    run = _Run(line, show, stdin=wanted)
     name = Path(words[-1]).name
     try:
         _watch(run, cluster, used, name, timeout_s, ranks)
@@ -204,6 +205,7 @@ def command(
     *,
     hosts: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
+    stdin: bool = False,
     folder: Path | None = None,
     launcher: Sequence[str] = (),
 ) -> tuple[list[str], str]:
@@ -220,7 +222,8 @@ def command(
     ]
     settings = [f"{name}={value}" for name, value in (environment or {}).items()]
     told, where = cluster.bring([*settings, *mpiexec, *words, *arguments], folder)
-    line = shlex.join(["env", f"{JOB}={job}", *told])
+    started = hydra.with_input(["env", *told]) if stdin else told
+    line = shlex.join(["env", f"{JOB}={job}", *started])
     master = cluster.nodes[0]
     lost = f"{master} has no folder {where}: work in one that all nodes share, such as your home."
     enter = f"cd {shlex.quote(where)} 2>/dev/null || {{ echo {shlex.quote(lost)} >&2; exit 1; }}"
@@ -294,19 +297,18 @@ def clear(cluster: Cluster, job: str) -> None:
 class _Run:
     """A launcher under way, with readers that keep what it prints up to a limit."""
 
-    def __init__(self, words: list[str], show: bool, stdin: hydra.Input) -> None:
+    def __init__(self, words: list[str], show: bool, *, stdin: bool) -> None:
         self.began = time.monotonic()
         self.ended = self.began
         # A session of its own: Ctrl-C reaches us alone, and we end the run in good order.
         self.process = subprocess.Popen(
             words,
-            stdin=stdin.stream,
+            # Where nothing is wanted, it stays open until the launcher ends: see hydra.
+            stdin=None if stdin else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self.stdin = stdin
-        stdin.begin(self.process)
         assert self.process.stdout
         assert self.process.stderr
         self.show = show
@@ -360,7 +362,8 @@ class _Run:
         except subprocess.TimeoutExpired:
             return False
         self.ended = time.monotonic()
-        self.stdin.end(self.process)
+        if self.process.stdin:
+            self.process.stdin.close()
         return True
 
     def complain(self, name: str) -> None:

@@ -228,7 +228,8 @@ def test_plain_data_of_no_cluster_are_plain_data_too(learner: Beowulf) -> None:
 
 @pytest.mark.cluster
 def test_exit_codes_tell_a_whole_cluster_from_a_broken_one(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "2")
+    assert "`beowulf up --nodes 4` gives you 4 nodes again" in beowulf("up", "--nodes", "2")
+    assert "--nodes 4" in beowulf("up"), "it stays at two"
     beowulf("status")
     assert {each["outcome"] for each in json.loads(beowulf("validate", "--json"))} == {"holds"}
     beowulf("break", "key-refused", "--node", "node01")

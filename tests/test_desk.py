@@ -9,6 +9,7 @@ import shlex
 import signal
 import socket
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from running import PATIENCE_S, Beowulf, nothing_runs, traces
 
-from beowulf import desk, places
+from beowulf import desk, places, service
 from beowulf.errors import LabError
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -189,6 +190,31 @@ def test_a_learners_copies_are_theirs_to_write(
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
     notebook = desk.lay_out(SLUG)
     assert all(path.stat().st_mode & 0o600 == 0o600 for path in notebook.parent.iterdir())
+
+
+@pytest.mark.parametrize("kind", service.OFF)
+def test_no_server_that_we_start_has_nbgraders_validate(kind: str, tmp_path: Path) -> None:
+    folder = desk.settings(tmp_path, service.OFF[kind])
+    page = json.loads((folder / "labconfig" / "page_config.json").read_text())
+    assert page["disabledExtensions"]["@jupyter/nbgrader:validate-assignment"] is True
+    script = (
+        "import json; from jupyter_server.serverapp import ServerApp; app = ServerApp()\n"
+        "app.initialize(['--allow-root', '--no-browser', '--port=0'], new_httpserver=False)\n"
+        "print(json.dumps(dict(app.jpserver_extensions)))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env={**os.environ, "JUPYTER_CONFIG_PATH": str(folder)},
+        cwd=tmp_path,
+    ).stdout
+    states = {name: on for name, on in json.loads(said).items() if name.startswith("nbgrader.")}
+    assert states.pop("nbgrader.server_extensions.validate_assignment") is False
+    # What an instructor needs, and a learner of a class.
+    assert states == dict.fromkeys(states, True)
+    assert {name.rpartition(".")[2] for name in states} >= {"formgrader", "assignment_list"}
 
 
 PROGRAMS = sorted(path for folder in places.labs().values() for path in folder.glob("*.c"))

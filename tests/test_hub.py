@@ -349,6 +349,7 @@ def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub:
         notebook = desks[name].ask(f"api/contents/{LAB}/validation.ipynb")
         assert notebook["content"]["cells"]
         assert desks[name].ask(f"assignments/submit?{lab}", "POST")["success"]
+        assert desks[name].code("assignments/validate") == 404, "nbgrader's Validate is not there"
     # Nobody sees who handed in what, nor comes to another's desk.
     look = f"runuser -u {LEARNERS[0]} -- ls /srv/beowulf/exchange/spring/inbound"
     assert "Permission denied" in hub.at(look, code=2)

@@ -328,7 +328,7 @@ def test_lines_like_mpiexecs_are_passed_on_as_they_come() -> None:
 
 
 def test_a_program_reads_its_input_to_the_end(at_cluster: Beowulf) -> None:
-    text = "".join(f"line {number}\n" for number in range(2_000))
+    text = "".join(f"line {number}\n" for number in range(20_000))
     # Also on rank 1, which has none, the program ends.
     assert at_cluster("run", "-n", "2", "/bin/cat", stdin=text) == text
     assert at_cluster("run", "-n", "2", "/bin/cat", stdin="") == ""
@@ -344,7 +344,7 @@ def test_a_program_reads_its_input_to_the_end(at_cluster: Beowulf) -> None:
 def test_a_program_without_mpi_that_ends_at_once_ends_well_in_a_script(
     at_cluster: Beowulf, stdin: str
 ) -> None:
-    # Of ten runs with input one used to fail: mpiexec handed it on to a rank that was gone.
+    # With input, one of ten used to fail: mpiexec handed it on to a rank that was gone.
     for _ in range(12):
         said = at_cluster("run", "-n", "2", "/bin/hostname", stdin=stdin)
         assert sorted(said.split()) == ["node00", "node01"]

@@ -27,6 +27,7 @@ from beowulf.cluster import (
     description,
     faults,
     held,
+    links,
     processes,
     rack,
     sshd,
