@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.evidence.finding import INCONCLUSIVE, Finding, is_number
-from beowulf.cluster import on_one_machine
+from beowulf.cluster.description import on_one_machine
 from beowulf.record import Record
 
 VERSIONS = ("beowulf-labs", "python", "kernel")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -200,29 +199,6 @@ class Cluster(ABC):
 
             remember(self.records, node, command, done)
         return done.stdout or done.stderr
-
-
-def described(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
-    """The hardware of these nodes, those of them that answer, as a Record has it."""
-    from beowulf.cluster import connections
-
-    has, _ = connections.everywhere(nodes, cluster.hardware)
-    return {
-        "node_cores": {node: each.cores for node, each in has.items()},
-        "node_memory_bytes": {node: each.memory_bytes for node, each in has.items()},
-        "node_cards": {node: card for node in has if (card := _card(cluster, node))},
-    }
-
-
-def _card(cluster: Cluster, node: str) -> str:
-    with suppress(LabError):
-        return cluster.interface(node)
-    return ""
-
-
-def on_one_machine(description: Mapping[str, Any]) -> bool:
-    """Whether the nodes of a Record's cluster were one machine, whose messages meet no network card."""
-    return description.get("kind") == "namespaces"
 
 
 def connect() -> Cluster:

@@ -23,7 +23,7 @@ from beowulf.cluster import (
     Hardware,
     boot,
     connections,
-    described,
+    description,
     faults,
     links,
     processes,
@@ -277,20 +277,7 @@ class NamespaceCluster(Cluster):
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""
-        asked = {
-            "kernel": "uname -r",
-            "mtu": "cat /sys/class/net/eth0/mtu",
-            "congestion_control": "cat /proc/sys/net/ipv4/tcp_congestion_control",
-            "queue": "tc qdisc show dev eth0 root",
-            "offloads_on": "ethtool -k eth0 | sed -n 's/^\\(tcp-segmentation\\|generic-segmentation"
-            "\\|generic-receive\\)-offload: on.*/\\1/p'",
-        }
         alive = sorted(self.rack.nodes())
-        answers: dict[str, str] = {}
-        if alive:
-            script = "; echo ---; ".join(asked.values())
-            parts = self.administer(alive[0], script).stdout.split("---\n")
-            answers = {name: text.strip() for name, text in zip(asked, parts, strict=False)}
         return {
             "kind": self.kind,
             "nodes": list(self.nodes),
@@ -300,10 +287,10 @@ class NamespaceCluster(Cluster):
             "networks": self.plan.networks,
             "mpi": self.plan.mpi,
             "cores": os.cpu_count(),
-            **described(self, self.nodes),
+            **description.hardware(self, self.nodes),
             "rootless": os.geteuid() != 0,
             **({"mark": mark} if (mark := variant.mark(variant.word())) else {}),
-            **answers,
+            **description.answers(self, alive, "eth0"),
         }
 
 

@@ -22,7 +22,7 @@ from beowulf.cluster import (
     Completed,
     Hardware,
     connections,
-    described,
+    description,
     node_files,
     state,
 )
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 ENVIRONMENT = f"{PREFIX}/etc/environment"
 LONGEST_TELLING_S = 10.0
 LONGEST_SENDING_S = 60.0
+# Asked beside what every node is asked, of a card whose name stands for CARD.
+SPEED = {
+    "speed": "ethtool CARD 2>/dev/null | sed -n 's/^[[:space:]]*Speed: //p'",
+    "cores": "nproc",
+}
 SPEEDS = {"10Mb/s": "10mbit", "100Mb/s": "100mbit", "1000Mb/s": "1gbit"}
 
 
@@ -294,13 +299,8 @@ class SshCluster(Cluster):
         """What this cluster is, read from its first living node, as plain data for a Record."""
         dead = self.dead_nodes()
         alive = [node for node in self.nodes if node not in dead]
-        answers: dict[str, str] = {}
-        if alive:
-            card = self.target.interfaces.get(alive[0], "eth0")
-            asked = {name: line.replace("CARD", card) for name, line in DESCRIBED.items()}
-            script = "; echo ---; ".join(asked.values())
-            parts = self.run(alive[0], script).stdout.split("---\n")
-            answers = {name: text.strip() for name, text in zip(asked, parts, strict=False)}
+        card = self.target.interfaces.get(alive[0], "eth0") if alive else ""
+        answers = description.answers(self, alive, card, SPEED)
         speed, cores = answers.pop("speed", ""), answers.pop("cores", "")
         return {
             "kind": self.kind,
@@ -312,7 +312,7 @@ class SshCluster(Cluster):
             "mpi": "classic",
             "cores": int(cores) if cores.isdigit() else None,
             "target": self.target.source,
-            **described(self, alive),
+            **description.hardware(self, alive),
             **answers,
         }
 
@@ -329,19 +329,6 @@ class SshCluster(Cluster):
         self.target, self._machines = found.target, found._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))
-
-
-# What describe() asks the first node that lives; CARD stands for its network card.
-DESCRIBED = {
-    "kernel": "uname -r",
-    "mtu": "cat /sys/class/net/CARD/mtu",
-    "congestion_control": "cat /proc/sys/net/ipv4/tcp_congestion_control",
-    "queue": "PATH=$PATH:/usr/sbin:/sbin tc qdisc show dev CARD root",
-    "offloads_on": "PATH=$PATH:/usr/sbin:/sbin ethtool -k CARD | sed -n 's/^\\(tcp-segmentation"
-    "\\|generic-segmentation\\|generic-receive\\)-offload: on.*/\\1/p'",
-    "speed": "PATH=$PATH:/usr/sbin:/sbin ethtool CARD 2>/dev/null | sed -n 's/^[[:space:]]*Speed: //p'",
-    "cores": "nproc",
-}
 
 
 def _refused(said: str) -> str:

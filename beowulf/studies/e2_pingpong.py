@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from beowulf.cluster import Cluster, on_one_machine
+from beowulf.cluster import Cluster
+from beowulf.cluster.description import on_one_machine
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from beowulf import papers
-from beowulf.cluster import on_one_machine
+from beowulf.cluster.description import on_one_machine
 from beowulf.measure.judgement import unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF

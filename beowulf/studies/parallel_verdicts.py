@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from beowulf.cluster import on_one_machine
+from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.measure import quality
 from beowulf.measure.judgement import rising, unmeasured, verdict

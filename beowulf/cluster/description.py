@@ -1,0 +1,54 @@
+"""What a cluster is, as plain data for a Record: what its nodes answer, and what a Record's description tells later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from beowulf.cluster import Cluster, connections
+from beowulf.errors import LabError
+
+# What the first node that lives is asked; CARD stands for its network card.
+ASKED = {
+    "kernel": "uname -r",
+    "mtu": "cat /sys/class/net/CARD/mtu",
+    "congestion_control": "cat /proc/sys/net/ipv4/tcp_congestion_control",
+    "queue": "tc qdisc show dev CARD root",
+    "offloads_on": "ethtool -k CARD | sed -n 's/^\\(tcp-segmentation\\|generic-segmentation"
+    "\\|generic-receive\\)-offload: on.*/\\1/p'",
+}
+
+
+def answers(
+    cluster: Cluster, alive: Sequence[str], card: str, more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """What the first of these nodes says of itself and its card; nothing where none lives."""
+    if not alive:
+        return {}
+    asked = {name: line.replace("CARD", card) for name, line in {**ASKED, **(more or {})}.items()}
+    script = "PATH=$PATH:/usr/sbin:/sbin; " + "; echo ---; ".join(asked.values())
+    ask = cluster.administer if cluster.can.one_machine else cluster.run
+    parts = ask(alive[0], script).stdout.split("---\n")
+    return {name: text.strip() for name, text in zip(asked, parts, strict=False)}
+
+
+def hardware(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
+    """The cores, the memory and the network card of each of these nodes that answers."""
+    has, _ = connections.everywhere(nodes, cluster.hardware)
+    return {
+        "node_cores": {node: each.cores for node, each in has.items()},
+        "node_memory_bytes": {node: each.memory_bytes for node, each in has.items()},
+        "node_cards": {node: card for node in has if (card := _card(cluster, node))},
+    }
+
+
+def _card(cluster: Cluster, node: str) -> str:
+    with suppress(LabError):
+        return cluster.interface(node)
+    return ""
+
+
+def on_one_machine(description: Mapping[str, Any]) -> bool:
+    """Whether the nodes of a Record's cluster were one machine, whose messages meet no network card."""
+    return description.get("kind") == "namespaces"
