@@ -253,8 +253,9 @@ class SlurmCluster(SshCluster):
     kind = "slurm"
     shared = False  # a job is one user's, and remembered in one folder
     can = replace(SshCluster.can, queue=True)
-    # Slurm's own conversations with a node: those with its daemons, and those of srun (cluster_setup/roles/slurm).
-    own_packets = 'own="not tcp portrange 6817-6818 and not tcp portrange 60001-63000"'
+    # Slurm's own conversations with a node: those with its daemons, and those of srun, whose ports
+    # (cluster_setup/roles/slurm) are above those that Linux gives to connections of programs (32768 to 60999).
+    own_packets = 'own="not tcp portrange 6817-6818 and not tcp portrange 61001-63000"'
 
     def __init__(self, target: Target, folder: Path, allocation: Allocation) -> None:
         super().__init__(target, folder)
