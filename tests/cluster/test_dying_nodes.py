@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from running import PATIENCE_S, Beowulf
-from tiny_study import PHASES
+from tiny_study import PHASES, paused
 
 from benchmarks.pcs import Hall, hall
-from beowulf import places
 from beowulf.cluster import held
 from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
-TINY = Path(__file__).with_name("tiny_study.py")
 DIES = "node01"
 
 
 def check(learner: Beowulf, phase: str, kill: Callable[[], None]) -> None:
-    study = subprocess.Popen(
-        [*learner.prefix, str(places.python_bin() / "python"), str(TINY), phase, "3"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=learner.here,
-        env={**learner.environment, "TINY_PAUSE": phase},
-    )
-    assert study.stdout
-    before = []
-    for line in study.stdout:
-        before.append(line)
-        if line == "now\n":
-            break
-    else:
-        pytest.fail("".join(before))
+    study = paused(learner, phase, phase)
     kill()
     said, _ = study.communicate("\n", timeout=PATIENCE_S)
     assert "Traceback" not in said, said

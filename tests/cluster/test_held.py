@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from running import PATIENCE_S, Beowulf, wait_until
+from running import PATIENCE_S, Beowulf
+from tiny_study import paused
 
 from beowulf import places
 from beowulf.cluster import held, state
@@ -199,10 +199,6 @@ def tiny(learner: Beowulf, name: str, launches: int = 6, *words: str) -> subproc
         learner.command = Beowulf(learner.state, learner.here).command
 
 
-def under_way(learner: Beowulf) -> None:
-    wait_until(lambda: held.holder(learner.state), "somebody measures")
-
-
 def record(learner: Beowulf) -> Record:
     found = newest(learner.here / "records", "T1")
     assert found
@@ -212,8 +208,7 @@ def record(learner: Beowulf) -> Record:
 @pytest.mark.cluster
 def test_a_cluster_that_is_measured_is_not_changed_without_force(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "2")
-    study = tiny(beowulf, "whole", 40)
-    under_way(beowulf)
+    study = paused(beowulf, "between")
     for words in (
         ("up", "--rate", "10mbit"),
         ("up", "--nodes", "3"),
@@ -227,9 +222,8 @@ def test_a_cluster_that_is_measured_is_not_changed_without_force(beowulf: Beowul
         said = beowulf(*words, code=1)
         assert "The cluster is in use by" in said
         assert "study T1" in said
-        assert study.poll() is None, "the study has ended too early for this test"
     assert "nothing was changed" in beowulf("up")
-    said = study.communicate(timeout=PATIENCE_S)[0]
+    said = study.communicate("\n", timeout=PATIENCE_S)[0]
     assert study.returncode == 0, said
     assert record(beowulf).complete
     assert record(beowulf).warnings == []
@@ -239,30 +233,36 @@ def test_a_cluster_that_is_measured_is_not_changed_without_force(beowulf: Beowul
 @pytest.mark.cluster
 def test_force_ends_the_study_which_keeps_what_it_has_and_says_why(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "2")
-    study = tiny(beowulf, "whole")
-    under_way(beowulf)
-    wait_until(lambda: "program" in " ".join(beowulf.processes()), "a launch is under way")
-    time.sleep(1.0)  # so that a launch has most probably ended
+    study = paused(beowulf, "between")
     beowulf("down", "--force")
-    said = study.communicate(timeout=PATIENCE_S)[0]
-    if "nothing had been measured" in said:
-        return
+    study.communicate(timeout=PATIENCE_S)
     found = record(beowulf)
     assert not found.complete
+    assert {point.at["launch"] for point in found.points} == {0}
     assert any("ended by `beowulf down --force`" in each for each in found.warnings)
     assert not beowulf.state.exists()
 
 
 @pytest.mark.cluster
+def test_a_study_that_has_nothing_yet_is_ended_without_a_record(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    study = paused(beowulf, "entered")
+    beowulf("up", "--rate", "10mbit", "--force")
+    said = study.communicate(timeout=PATIENCE_S)[0]
+    assert "ended by `beowulf up --force`; nothing had been measured yet" in said
+    assert newest(beowulf.here / "records", "T1") is None
+
+
+@pytest.mark.cluster
 def test_a_second_study_waits_for_the_first(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "2")
-    first = tiny(beowulf, "first")
-    under_way(beowulf)
+    first = paused(beowulf, "between", "first")
     second = tiny(beowulf, "second", 2, "wait")
-    for study in (first, second):
-        said = study.communicate(timeout=PATIENCE_S)[0]
+    assert second.stdout
+    assert "study T1. Waiting" in second.stdout.readline()
+    for study, line in ((first, "\n"), (second, None)):
+        said = study.communicate(line, timeout=PATIENCE_S)[0]
         assert study.returncode == 0, said
-    assert "Waiting" in said
     folder = beowulf.here / "records"
     one, two = newest(folder, "T1", "first"), newest(folder, "T1", "second")
     assert one
@@ -273,19 +273,17 @@ def test_a_second_study_waits_for_the_first(beowulf: Beowulf) -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("again", [False, True], ids=["down", "down and up"])
-def test_a_cluster_that_is_taken_away_is_named_as_that(beowulf: Beowulf, again: bool) -> None:
+@pytest.mark.parametrize("phase", ["entered", "between", "last"])
+def test_a_cluster_that_is_taken_away_is_named_as_that(beowulf: Beowulf, phase: str) -> None:
     beowulf("up", "--nodes", "2")
-    study = tiny(beowulf, "whole")
-    under_way(beowulf)
-    rack = beowulf.cluster.rack.process
-    wait_until(lambda: "program" in " ".join(beowulf.processes()), "a launch is under way")
-    rack.kill()  # as a machine that is out of memory would
-    said = study.communicate(timeout=PATIENCE_S)[0]
-    if again:
-        beowulf("up")
+    study = paused(beowulf, phase)
+    beowulf.cluster.rack.process.kill()  # as a machine that is out of memory would
+    said = study.communicate("\n", timeout=PATIENCE_S)[0]
     assert "The cluster was taken down while T1 was measured" in said
     assert "Unknown error class" not in said
+    found = newest(beowulf.here / "records", "T1")
+    assert (found is None) == (phase == "entered")
+    assert not found or not found.complete
 
 
 @pytest.mark.cluster
@@ -301,11 +299,9 @@ def test_a_record_says_what_somebody_changed_by_hand(
     beowulf: Beowulf, change: str, sentence: str
 ) -> None:
     beowulf("up", "--nodes", "2")
-    study = tiny(beowulf, "changed")
-    under_way(beowulf)
-    wait_until(lambda: "program" in " ".join(beowulf.processes()), "a launch is under way")
+    study = paused(beowulf, "between")
     assert beowulf.cluster.administer("node01", change).returncode == 0
-    said = study.communicate(timeout=PATIENCE_S)[0]
+    said = study.communicate("\n", timeout=PATIENCE_S)[0]
     assert study.returncode == 0, said
     found = record(beowulf)
     assert not found.complete

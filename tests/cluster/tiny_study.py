@@ -7,11 +7,12 @@ against what the cluster says of itself. `python tiny_study.py NAME LAUNCHES [wa
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 import types
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster, running
 from beowulf.errors import LabError
@@ -19,6 +20,9 @@ from beowulf.measure.session import Session
 from beowulf.notebook import measure_and_save
 from beowulf.record import Record
 from beowulf.studies import STUDIES
+
+if TYPE_CHECKING:
+    from running import Beowulf
 
 ID, TITLE = "T1", "A study that takes a second"
 # Where it says `now` and waits for a line: so that something can happen there and nowhere else.
@@ -59,6 +63,25 @@ def measure(cluster: Cluster, folder: Path, **how: Any) -> Record:
         pause("last")
     pause("after")
     return session.record()
+
+
+def paused(learner: Beowulf, phase: str, name: str = "whole") -> subprocess.Popen[str]:
+    """The study, started by a learner, once it waits in that phase for a line."""
+    study = subprocess.Popen(
+        [*learner.prefix, sys.executable, __file__, name, "3"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=learner.here,
+        env={**learner.environment, "TINY_PAUSE": phase},
+    )
+    assert study.stdout
+    said = []
+    while (line := study.stdout.readline()) != "now\n":
+        said.append(line)
+        assert line, "".join(said)
+    return study
 
 
 def main(variant: str, launches: str, *rest: str) -> None:
