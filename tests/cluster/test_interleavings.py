@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,8 +32,9 @@ CHANGES = (
     ("break", "wrong-hosts"),
     ("break", "node-down", "--force"),
 )
-WITHIN_S = 2.5
+WITHIN_S = 1.5
 MOST_COMMANDS = 4
+TELLING = (3, 6, 7)  # without a lock, these leave Records that are not true
 
 
 @dataclass
@@ -74,7 +76,7 @@ def interleaving(learner: Beowulf, seed: int) -> list[Event]:
             words = commands[len(events)][1]
             if len(events) == doomed:
                 kill_at = now + after
-            begun = tiny(learner, words[1], 3) if words[0] == "study" else learner.start(*words)
+            begun = tiny(learner, words[1], 8) if words[0] == "study" else learner.start(*words)
             events.append(Event(words, begun, time.time()))
         if now >= kill_at and doomed is not None:
             kill_at, victim = float("inf"), events[doomed]
@@ -139,7 +141,7 @@ def check(learner: Beowulf, seed: int) -> int:
     return len(records)
 
 
-def check_all(learner: Beowulf, seeds: range) -> None:
+def check_all(learner: Beowulf, seeds: Sequence[int]) -> None:
     left = sum(check(learner, seed) for seed in seeds)
     assert left >= len(seeds) / 4, "so few Records say nothing"
     learner("up")
@@ -148,7 +150,7 @@ def check_all(learner: Beowulf, seeds: range) -> None:
 
 
 def test_a_few_interleavings_leave_only_true_records_and_no_lock(beowulf: Beowulf) -> None:
-    check_all(beowulf, range(4))
+    check_all(beowulf, TELLING)
 
 
 @pytest.mark.slow

@@ -211,7 +211,8 @@ def test_on_a_cluster_that_nobody_has_touched_papers_state_is_made_and_taken_awa
 def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
     with changing(learner.cluster, [(find("firewall"), "10")]):
         said = learner("tune", "apply", "pinning", "one", "--unmeasured", code=1)
-    assert "Another `beowulf tune` is turning knobs" in said
+    assert "The cluster is in use by" in said
+    assert "for knobs (firewall)" in said
 
 
 @pytest.mark.parametrize(
