@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,12 @@ class Nodes:
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, "nodes": list(self.nodes)}
+
+    def holding(self, *_: object, **__: object) -> nullcontext[None]:
+        return nullcontext()
+
+    def as_found(self) -> dict[str, str]:
+        return {}
 
 
 @pytest.fixture
