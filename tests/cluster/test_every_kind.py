@@ -136,7 +136,7 @@ def _slurm(stack: ExitStack, here: Path) -> Beowulf:
     _share_cores(pcs)
     for name in pcs.names:
         pcs.at(name, f"usermod --uid {UID} ada && groupmod --gid {UID} ada")
-        pcs.at(name, "chown -R ada:ada /home/ada")
+        pcs.at(name, "chown -R ada:ada /home/ada; usermod --append --groups wireshark ada")
     learner.prefix = (*pcs.enter, *learner.prefix)
     settings = stack.enter_context(LoginMachine(pcs, open_to_all))
     learner.environment["SLURM_CONF"] = str(settings)
