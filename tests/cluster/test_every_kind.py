@@ -19,7 +19,7 @@ from ordinary import UID, ada
 from running import Beowulf
 from school import LoginMachine, installed
 
-from benchmarks.pcs import Hall, hall
+from benchmarks.pcs import hall
 from beowulf import places
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.record import Record
@@ -116,7 +116,6 @@ def _pcs(stack: ExitStack, here: Path) -> Beowulf:
     stack.callback(learner.end)
     inventory = pcs.inventory(here / "pcs.yml")
     learner("setup", inventory)
-    _share_cores(pcs)
     learner("up", "--target", inventory)
     stack.callback(learner, "down", code=None)
     return learner
@@ -133,22 +132,15 @@ def _slurm(stack: ExitStack, here: Path) -> Beowulf:
     root = Beowulf(here / "state", here, pcs.enter)
     stack.callback(root.end)
     root("setup", pcs.inventory(here / "pcs.yml", more="beowulf_slurm: true"))
-    _share_cores(pcs)
     for name in pcs.names:
         pcs.at(name, f"usermod --uid {UID} ada && groupmod --gid {UID} ada")
-        pcs.at(name, "chown -R ada:ada /home/ada")
+        pcs.at(name, "chown -R ada:ada /home/ada; usermod --append --groups wireshark ada")
     learner.prefix = (*pcs.enter, *learner.prefix)
     settings = stack.enter_context(LoginMachine(pcs, open_to_all))
     learner.environment["SLURM_CONF"] = str(settings)
     learner("up", "--target", "slurm", "--minutes", "120")
     stack.callback(learner, "down", code=None)
     return learner
-
-
-def _share_cores(pcs: Hall) -> None:
-    """The PCs share this machine's cores and cannot know it: a rank that waits is to let another one compute."""
-    for name in pcs.names:
-        pcs.at(name, "mkdir -p /run/beowulf && echo always >/run/beowulf/patient")
 
 
 MAKE = {

@@ -298,6 +298,7 @@ def test_the_wire_of_machines_has_each_frame_once(
     assert not wire.twice
     assert wire.facts()["where"] == "wire"
     assert "shifted_s" not in wire.facts()  # all PCs of this hall have the clock of this machine
+    assert 0 < wire.summary()["packets"] <= wire.packets
     once, twice = read(files["wire"]), read(files["nodes"])
     assert len(once) == wire.packets
     assert set(once["interface"]) == {"wire"}
