@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from autograder import grading, ledger, sandbox, warm
@@ -151,7 +152,7 @@ def _keep(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
             entries.enter(outcome)
             grading.publish(assignment, student)
             return entries.graded(student)
-        except SQLAlchemyError as fault:
+        except (SQLAlchemyError, InvalidEntry) as fault:  # as which nbgrader passes some of them on
             said = str(getattr(fault, "orig", None) or fault).splitlines()[0]
             problem = f"The points could not be written into the gradebook ({said}). Make room and grade again."
         except OSError as fault:

@@ -226,7 +226,7 @@ def test_a_cluster_that_is_measured_is_not_changed_without_force(beowulf: Beowul
     said = study.communicate("\n", timeout=PATIENCE_S)[0]
     assert study.returncode == 0, said
     assert record(beowulf).complete
-    assert record(beowulf).warnings == []
+    assert not [said for said in record(beowulf).warnings if "changed" in said]
     beowulf("up", "--rate", "10mbit")
 
 
