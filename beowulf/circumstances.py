@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 from pathlib import Path
@@ -42,6 +41,8 @@ def busy(before: dict[str, Any]) -> list[str]:
 
 def versions() -> dict[str, str]:
     """The versions that a Record carries."""
+    import importlib.metadata  # which takes as long to load as all the rest of a short command
+
     return {
         "beowulf-labs": importlib.metadata.version("beowulf-labs"),
         "python": platform.python_version(),

@@ -341,3 +341,9 @@ def test_the_state_folder_is_where_other_programs_keep_theirs(beowulf: Beowulf) 
     assert str(beowulf.state) in beowulf("status")
     assert (beowulf.state / "cluster.json").exists()
     assert beowulf.state.stat().st_mode & 0o077 == 0, "others may look at the cluster's keys"
+
+
+def test_a_boot_loads_nothing_that_only_other_kinds_of_cluster_need() -> None:
+    code = "import sys, beowulf.cluster.namespaces; print({'yaml', 'importlib.metadata'} & {*sys.modules})"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "set()\n"

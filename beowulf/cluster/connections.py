@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from beowulf.cluster import Completed, state
-from beowulf.cluster.inventory import Machine
 from beowulf.cluster.shells import answer, marked, missing, surroundings
 from beowulf.errors import LabError
+
+if TYPE_CHECKING:
+    from beowulf.cluster.inventory import Machine
 
 T = TypeVar("T")
 CONFIG = "ssh_config"

@@ -13,7 +13,6 @@ import getpass
 import json
 import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +51,7 @@ class Holder:
     @property
     def process(self) -> Process | None:
         """The process that holds, where it is one of this machine."""
-        here = self.pid and self.machine == socket.gethostname()
+        here = self.pid and self.machine == os.uname().nodename
         return Process(self.pid, self.start_ticks) if here else None
 
     def __str__(self) -> str:
@@ -259,7 +258,7 @@ def _me(doing: str, measures: bool) -> Holder:
         measures,
         process.pid,
         process.start_ticks,
-        socket.gethostname(),
+        os.uname().nodename,
         _listen() if measures else 0,
     )
 

@@ -23,8 +23,6 @@ from beowulf.cluster import (
     Completed,
     Hardware,
     boot,
-    connections,
-    description,
     faults,
     held,
     links,
@@ -203,6 +201,8 @@ class NamespaceCluster(Cluster):
 
     def limit(self, nodes: Sequence[str], rate: str) -> None:
         """Limit the cables of these nodes at both ends, or take the limit away (`off`)."""
+        from beowulf.cluster import connections
+
         lines = {node: links.shape(["eth0"], rate) for node in nodes}
         lines[SWITCH] = links.shape([self.plan.port(node) for node in nodes], rate)
 
@@ -324,6 +324,8 @@ class NamespaceCluster(Cluster):
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""
+        from beowulf.cluster import description
+
         self._look_again()
         alive = sorted(self.rack.nodes())
         return {
