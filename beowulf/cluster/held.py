@@ -75,6 +75,7 @@ class Ended(KeyboardInterrupt):
 @dataclass
 class _Hold:
     handle: int
+    users: int = 0  # blocks of this process that are inside of it, in whatever thread
     ending: bool = False  # it ends by itself now, or has been ended: nothing is to interrupt it
 
     def hear(self) -> None:
@@ -85,8 +86,9 @@ class _Hold:
             raise Ended(json.loads(lines[1])["ended_by"])
 
 
-# What this process holds, by the cluster's folder.
+# What this process holds, by the cluster's folder; one thread at a time takes and gives back.
 _mine: dict[Path, _Hold] = {}
+_taking = threading.RLock()
 
 
 def _forget() -> None:
@@ -108,25 +110,33 @@ def held(
 
     `say` gets the sentence for a person who waits. GoneError when there is no cluster.
     """
-    if folder in _mine:
-        yield
-        return
-    hold = _mine[folder] = _taken(folder, _me(doing, measures), wait, say)
+    with _taking:
+        outermost = folder not in _mine
+        if outermost:
+            _mine[folder] = _taken(folder, _me(doing, measures), wait, say)
+        hold = _mine[folder]
+        hold.users += 1
     try:
-        hold.hear()  # of a signal that came a moment too early
-        if measures and (folder / state.UNFINISHED).exists():
-            raise LabError(
-                "The last change of this cluster was cut short, so it may not be as it says.",
-                "`beowulf up` completes it.",
-            )
+        if outermost:
+            hold.hear()  # of a signal that came a moment too early
+            if measures and (folder / state.UNFINISHED).exists():
+                raise LabError(
+                    "The last change of this cluster was cut short, so it may not be as it says.",
+                    "`beowulf up` completes it.",
+                )
         yield
     except Ended as end:
+        if not outermost:
+            raise
         raise LabError(f"The measurement was {end}; nothing had been measured yet.") from None
     finally:
-        del _mine[folder]
-        with suppress(OSError):
-            os.ftruncate(hold.handle, 0)
-        os.close(hold.handle)
+        with _taking:
+            hold.users -= 1
+            if not hold.users:
+                del _mine[folder]
+                with suppress(OSError):
+                    os.ftruncate(hold.handle, 0)
+                os.close(hold.handle)
 
 
 def ending(folder: Path) -> None:
