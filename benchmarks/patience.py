@@ -43,7 +43,7 @@ NOTES = [
 
 
 def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Launches by turns on one cluster; each launch has to say itself whether its ranks were patient."""
+    """Alternating launches on one cluster; each launch has to say itself whether its ranks were patient."""
     if len(os.sched_getaffinity(0)) < pingpong.RANKS:
         return Findings(questions("this machine has not a core for each node"))
     with workshop() as folder:

@@ -20,7 +20,7 @@ Wait = Annotated[
 def make(command: str, force: bool, folder: Path | None = None) -> None:
     """Go on where nobody measures, or once the measurement has ended, by `force` or because a person says so.
 
-    HeldError where nobody can be asked, the end where somebody says no.
+    HeldError where nobody can be asked; the command ends where the person says no.
     """
     from beowulf import places
     from beowulf.cluster import held

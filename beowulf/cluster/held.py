@@ -26,7 +26,7 @@ from beowulf.cluster.processes import Process
 from beowulf.errors import LabError
 
 LOOK_EVERY_S = 0.05
-LONGEST_UNKNOWN_S = 5.0  # until whoever has just taken the lock has written who they are
+LONGEST_UNKNOWN_S = 5.0  # until the process that has just taken the lock has written who it is
 LONGEST_END_S = 90.0
 ENDS = signal.SIGUSR1  # asks a study to end and to keep what it has
 WAIT = "Two measurements at once disturb each other: wait until it is done, or let `--wait` do so."

@@ -2,7 +2,7 @@
 
 Were they sent home at once, they would be on the very cables that are watched.
 
-A physical switch shows its packets to nobody, but every frame is sent by somebody. So the whole wire is what each
+A physical switch cannot be captured at, but each frame has a sender. So the whole wire is what each
 node's card sends, and what others send to it, put together: each frame once, and by the clock of its sender.
 """
 
