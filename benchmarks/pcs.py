@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beowulf import places
-from beowulf.cluster import processes
+from beowulf.cluster import links, processes
 from beowulf.errors import LabError
 
 NETWORK = "192.168.77"
@@ -149,6 +149,13 @@ class Hall:
     def plug(self, name: str) -> None:
         """Put the cable in again."""
         self._cable(name, "up")
+
+    def shape(self, rate: str) -> None:
+        """Let each cable carry so much in either direction."""
+        script = "\n".join(["set -e", *links.shape(self.names, rate)])
+        subprocess.run([*self.enter, "bash", "--norc", "-c", script], check=True)
+        for name in self.names:
+            self.at(name, "\n".join(links.shape([CARD], rate)))
 
     def _cable(self, name: str, how: str) -> None:
         subprocess.run([*self.enter, "ip", "link", "set", name, how], check=True)

@@ -54,8 +54,8 @@ def installed() -> bool:
 
 
 @contextmanager
-def opened(place: Path) -> Iterator[School]:
-    """A school whose first learner's files are in `place`; skips what this machine cannot do."""
+def opened(place: Path, rate: str = "off") -> Iterator[School]:
+    """A school with cables of that rate, whose first learner's files are in `place`; skips what cannot be done here."""
     if os.geteuid() != 0:
         pytest.skip("a PC with a root of its own needs root")
     if not installed():
@@ -65,9 +65,11 @@ def opened(place: Path) -> Iterator[School]:
     try:
         with hall() as pcs, ada() as second:
             first = Beowulf(place / "s", place, pcs.enter)
-            inventory = pcs.inventory(first.here / "pcs.yml", more="beowulf_slurm: true")
+            more = f"beowulf_slurm: true\n    beowulf_rate: {rate}"
+            inventory = pcs.inventory(first.here / "pcs.yml", more=more)
             image_key = pcs.at("node00", KEY, code=None)
             said = first("setup", inventory)
+            pcs.shape(rate)
             for name in pcs.names:
                 pcs.at(name, f"usermod --uid {UID} ada && groupmod --gid {UID} ada")
                 pcs.at(name, "chown -R ada:ada /home/ada")

@@ -26,7 +26,8 @@ NOT_TO_BE_HAD: dict[tuple[str, str], dict[str, str]] = {}
 
 @pytest.fixture(scope="module")
 def school(namespaces_work: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
-    with opened(tmp_path_factory.mktemp("l")) as found:
+    # As fast as the labs assume; without a rate the processors would move the bytes, with nothing to overlap.
+    with opened(tmp_path_factory.mktemp("l"), "100mbit") as found:
         yield found
 
 

@@ -8,6 +8,8 @@
 
 #include "overlap.h"
 
+static const double WORK_TO_MESSAGES = 1.2;
+
 /* One exchange of messages between this rank and the other one. */
 struct exchange {
     unsigned char *out, *in; /* the message that leaves, and the place of the one that comes */
@@ -71,13 +73,31 @@ static inline int compare_times(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
+static inline double median(double *times, long count) {
+    qsort(times, (size_t)count, sizeof(double), compare_times);
+    return (times[(count - 1) / 2] + times[count / 2]) / 2;
+}
+
+/* How long the messages take by themselves, of the slower rank: the median after some that are not
+ * counted. */
+static inline double time_messages(struct exchange *exchange) {
+    double times[WARM_UPS], slower;
+    for (int i = -WARM_UPS; i < WARM_UPS; i++) {
+        double start = MPI_Wtime();
+        only_messages(exchange);
+        if (i >= 0)
+            times[i] = MPI_Wtime() - start;
+    }
+    double mine = median(times, WARM_UPS);
+    check(MPI_Allreduce(&mine, &slower, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
+    return slower;
+}
+
 /* For people: the median of each part, of the slower rank. */
 static inline void report(double times[PARTS][MOST_PASSES], int passes, int size) {
     double middle[PARTS];
-    for (int part = 0; part < PARTS; part++) {
-        qsort(times[part], (size_t)passes, sizeof(double), compare_times);
-        middle[part] = (times[part][(passes - 1) / 2] + times[part][passes / 2]) / 2;
-    }
+    for (int part = 0; part < PARTS; part++)
+        middle[part] = median(times[part], passes);
     printf("%d bytes each way, %d passes, the slower of both ranks, medians\n", size, passes);
     printf("  the messages alone      %8.2f ms\n", middle[COMM] * 1e3);
     printf("  the work alone          %8.2f ms\n", middle[COMP] * 1e3);
@@ -96,8 +116,9 @@ static inline void write_lines(const double *of_both, int part, long pass, long 
     }
 }
 
-/* --size 200000: bytes. --seconds 0.02: all the work. --work loop or delay. --passes 20
- * --lines: raw samples in place of the report */
+/* --size 200000: bytes. --seconds: all the work; without it, WORK_TO_MESSAGES times what the
+ * messages take, so that there is about as much to hide on a slow link as on a fast one.
+ * --work loop or delay. --passes 20. --lines: raw samples in place of the report */
 static inline int measure_exchange(int argc, char **argv, way before, way during) {
     static const char *const KNOWN[] = {"--size",  "--seconds", "--passes",
                                         "--lines", "--work",    NULL};
@@ -116,8 +137,11 @@ static inline int measure_exchange(int argc, char **argv, way before, way during
         .size = (int)size,
         .other = 1 - me,
         .work = work_arguments(argc, argv, "loop"),
-        .seconds = decimal_argument(argc, argv, "--seconds", 0.02, 1e-6, 60.0),
+        .seconds = decimal_argument(argc, argv, "--seconds", 0.0, 1e-6, 60.0),
     };
+    double messages = time_messages(&exchange);
+    if (exchange.seconds == 0.0)
+        exchange.seconds = WORK_TO_MESSAGES * messages;
     keep_lines_back();
     if (lines) {
         begin_about("exchange", clock_resolution(), passes * PARTS * 2);
@@ -125,8 +149,6 @@ static inline int measure_exchange(int argc, char **argv, way before, way during
         if (me == 0)
             end_line();
     }
-    for (int i = 0; i < WARM_UPS; i++)
-        only_messages(&exchange);
     for (long pass = 0; pass < passes; pass++) {
         int order[PARTS];
         shuffle(order, PARTS, 1, pass);

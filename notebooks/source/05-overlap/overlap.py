@@ -289,7 +289,8 @@ assert mine.complete, "The measurement was cut short; run the cell above again."
 # %% [markdown]
 # **Question `exchange-gain`** (4 points). All of them when your exchange takes at least 15 % less
 # time than the one after the other, and the whole interval lies there; 2 when it is certainly
-# shorter. (Three quarters of 20 ms can be hidden behind 17 ms of messages, of 37 ms: 40 %.)
+# shorter. (At 100 Mbit/s three quarters of 20 ms can be hidden behind 17 ms of messages, of 37 ms:
+# 40 %. On other links the work is as much longer than the messages.)
 
 # %% nbgrader={"grade_id": "exchange-gain", "grade": true, "points": 4, "locked": true}
 print(exchange.gain(mine).says)
