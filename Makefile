@@ -64,7 +64,7 @@ format: ## write the format that lint asks for
 	$(if $(C_FILES),.venv/bin/clang-format -i $(C_FILES))
 
 release: ## build the learners' notebooks from their sources
-	@exec $(PYTHON) -m autograder.release
+	@exec $(PYTHON) -m autograder.course.release
 
 slides: ## build the slides into build/slides
 	@exec $(PYTHON) -m slides.build

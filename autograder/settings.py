@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from beowulf import places
+from beowulf import paths
 
 # A stub that raises would stop a learner's "Run all", and the points do not come from it.
 CODE_STUB = "# YOUR ANSWER HERE"
 TEXT_STUB = "YOUR ANSWER HERE"
 
 SANITIZE = [
-    "autograder.cells.RestoreCells",
+    "autograder.grading.cells.RestoreCells",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 AUTOGRADE = [
-    "autograder.scoring.AssessSubmission",
-    "autograder.execution.ExecuteOnRecords",
+    "autograder.grading.scoring.AssessSubmission",
+    "autograder.sandbox.execution.ExecuteOnRecords",
     "nbgrader.preprocessors.LimitOutput",
-    "autograder.scoring.WriteScores",
+    "autograder.grading.scoring.WriteScores",
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
-    "autograder.safe_page.KeepSafe",
+    "autograder.results.safe_page.KeepSafe",
 ]
 
 
@@ -35,9 +35,9 @@ def apply(c: Any) -> None:
     from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
     from nbgrader.preprocessors import GetGrades
 
-    from autograder.feedback import AddSummary
-    from autograder.hand_ins import LARGEST_FILE_KB, LARGEST_SUBMISSION_KB
-    from autograder.safe_page import KeepSafe
+    from autograder.intake.submissions import LARGEST_FILE_KB, LARGEST_SUBMISSION_KB
+    from autograder.results.feedback import AddSummary
+    from autograder.results.safe_page import KeepSafe
 
     c.ClearSolutions.code_stub = {"python": CODE_STUB}
     c.ClearSolutions.text_stub = TEXT_STUB
@@ -45,19 +45,19 @@ def apply(c: Any) -> None:
     c.Autograde.autograde_preprocessors = AUTOGRADE
     # nbgrader would put the instructor's copy of hello.c over the one that a learner changed.
     c.Autograde.exclude_overwriting = {
-        slug: [file.name for file in companions(slug)] for slug in places.labs()
+        slug: [file.name for file in companions(slug)] for slug in paths.labs()
     }
     # KeepSafe once more, for what an older version graded.
     c.GenerateFeedback.preprocessors = [GetGrades, KeepSafe, AddSummary, CSSHTMLHeaderPreprocessor]
-    c.ExportApp.plugin_class = "autograder.export.Grades"
+    c.ExportApp.plugin_class = "autograder.results.export.Grades"
     # CourseDirectory.ignore would keep the Records from grading as well.
-    c.GenerateFeedback.post_convert_hook = "autograder.feedback.finish_pages"
+    c.GenerateFeedback.post_convert_hook = "autograder.results.feedback.finish_pages"
     c.CourseDirectory.max_file_size = LARGEST_FILE_KB
     c.CourseDirectory.max_dir_size = LARGEST_SUBMISSION_KB
 
 
 def companions(slug: str) -> list[Any]:
     """The files of a lab that go to a learner beside the notebook: its handout and programs."""
-    folder = places.labs().get(slug)
+    folder = paths.labs().get(slug)
     files = sorted(folder.iterdir()) if folder else []
     return [file for file in files if file.is_file() and file.suffix in {".c", ".h", ".py", ".md"}]

@@ -18,7 +18,7 @@ from benchmarks.checkout import commit
 from benchmarks.ratio import noise
 from benchmarks.result import Result
 from benchmarks.rows import HEADINGS, answer, cells
-from beowulf import circumstances
+from beowulf import host_state
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import bar
 from beowulf.record import moment
@@ -124,10 +124,10 @@ def measure(name: str, rounds: int | None = None, seed: int | None = None) -> Re
     module = find(name)
     rounds = rounds or module.ROUNDS
     seed = secrets.randbits(32) if seed is None else seed
-    started, before = moment(), circumstances.now()
+    started, before = moment(), host_state.now()
     with bar(module.TITLE) as told:
         found = module.measure(rounds, seed, told)
-    after, ended = circumstances.now(), moment()
+    after, ended = host_state.now(), moment()
     noisy = noise(before, after, found.busy_percent, fills_the_cores=module.FILLS_THE_CORES)
     return Result(
         name=name,
@@ -148,7 +148,7 @@ def measure(name: str, rounds: int | None = None, seed: int | None = None) -> Re
             "after": after,
             "pauses_busy_percent": found.busy_percent,
         },
-        versions={**circumstances.versions(), "commit": commit()},
+        versions={**host_state.versions(), "commit": commit()},
     )
 
 

@@ -18,9 +18,9 @@ from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.errors import LabError
 
 TITLE = "Our reader of captures against tshark and pyshark, and a capture of a busy link"
@@ -104,10 +104,10 @@ def large_packets() -> int:
 
 def reading(how: str, file: Path, *more: str) -> tuple[float, dict[str, Any]]:
     """One process that reads; its seconds as a whole, and what it says."""
-    python = str(places.python_bin() / "python")
+    python = str(paths.python_bin() / "python")
     words = [python, "-m", "benchmarks.read_capture", how, str(file), *more]
     took_s, printed = commands.timed(
-        words, commands.environment(), folder=places.root(), timeout_s=LONGEST_S
+        words, commands.environment(), folder=paths.root(), timeout_s=LONGEST_S
     )
     found: dict[str, Any] = json.loads(printed.splitlines()[-1])
     return took_s, found
@@ -232,7 +232,7 @@ def notes(dropped: list[int]) -> list[str]:
     return [
         f"The capture is written by the benchmark: {PACKETS:,} TCP segments between four nodes, {captures.SNAP_BYTES} "
         "bytes kept of each, as pcap with nanoseconds. It is in the page cache when it is read.",
-        "Our reader turns it into the columns of beowulf/capture/headers.py on one core; its time is that of the "
+        "Our reader turns it into the columns of beowulf/packets/headers.py on one core; its time is that of the "
         "reading, without Python's start. tshark writes the same things as text into a file; its time is that of the "
         "whole command, of which the start is a small part at this many packets.",
         f"pyshark reads the first {PYSHARK_PACKETS:,} packets of the same file, with the start of its tshark, and is "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 
-from beowulf import places
+from beowulf import paths
 
 
 def commit() -> str:
     """The commit of the checkout, with a word when files differ from it; "" where there is no git."""
-    root = places.root()
+    root = paths.root()
 
     def git(*words: str) -> str:
         try:

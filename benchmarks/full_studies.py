@@ -15,9 +15,9 @@ from benchmarks.ratio import Side, Told, busy_percent
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.studies import STUDIES
 
 TITLE = "`beowulf study ID` in full, for every study"
@@ -106,7 +106,7 @@ def of() -> str:
 def _sources() -> Iterator[Path]:
     for folder, suffixes in (("beowulf", ("py", "c", "h")), ("labs", ("c", "h"))):
         for suffix in suffixes:
-            yield from (places.root() / folder).rglob(f"*.{suffix}")
+            yield from (paths.root() / folder).rglob(f"*.{suffix}")
 
 
 def findings(

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from autograder import driver, gold, warm
-from autograder.course import Course
-from autograder.foundation import make_course
+from autograder.course.course import Course
+from autograder.course.create import make_course
+from autograder.grading import driver
+from autograder.sandbox import kernel
 from benchmarks import commands
 from benchmarks.commands import Talk
 from benchmarks.ratio import Side, Told, interleave
@@ -21,6 +22,7 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import workshop
 from beowulf.errors import LabError
+from tests import gold
 
 TITLE = "A class graded in the sandbox, against nbgrader's own loop without one"
 ROUNDS = 6
@@ -57,7 +59,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         course, students = _a_class(folder / "ours", rounds)
         stock = Course(shutil.copytree(course.folder, folder / "stock"))
         began = time.perf_counter()
-        warm.shared().await_ready()
+        kernel.shared().await_ready()
         start_s = time.perf_counter() - began
         parts = [students[number::rounds] for number in range(rounds)]
         few = [part[:STOCK_A_ROUND] for part in parts]

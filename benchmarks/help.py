@@ -8,7 +8,7 @@ from benchmarks import commands
 from benchmarks.ratio import Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from beowulf import places
+from beowulf import paths
 
 TITLE = "`beowulf --help` against a Python that does nothing"
 ROUNDS = 30
@@ -20,7 +20,7 @@ OURS, OTHER = "beowulf --help", "python -c pass"
 def measure(rounds: int, seed: int, told: Told) -> Findings:
     """Both by turns; the warm-up compiles what Python keeps compiled."""
     env = commands.environment()
-    beowulf = str(places.python_bin() / "beowulf")
+    beowulf = str(paths.python_bin() / "beowulf")
     words = {OURS: [beowulf, "--help"], OTHER: [sys.executable, "-c", "pass"]}
     sides = {
         name: lambda name=name, line=line: {name: commands.timed(line, env)[0]}

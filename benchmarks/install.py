@@ -11,7 +11,7 @@ from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
-from beowulf import doctor, places
+from beowulf import doctor, paths
 from beowulf.cluster import namespaces
 from beowulf.errors import LabError
 
@@ -84,7 +84,7 @@ def install(folder: Path, which: str) -> dict[str, float]:
     )
     beowulf = str(checkout / ".venv" / "bin" / "beowulf")
     lines = {
-        "clone": ["git", "clone", "--quiet", "--local", str(places.root()), str(checkout)],
+        "clone": ["git", "clone", "--quiet", "--local", str(paths.root()), str(checkout)],
         "bootstrap": ["bash", "cluster_setup/bootstrap.sh", "lab"],
         "up": [beowulf, "up"],
         "hello": [beowulf, "run", "-n", "4", HELLO],

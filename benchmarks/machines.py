@@ -13,13 +13,13 @@ from pathlib import Path
 
 from benchmarks import commands
 from benchmarks.four_nodes import COMMANDS
-from benchmarks.pcs import Hall, hall
 from benchmarks.ratio import Side, Taken, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import workshop
-from beowulf import places
+from beowulf import paths
 from beowulf.errors import LabError
+from tests.simulated_pcs import Hall, hall
 
 TITLE = "`beowulf setup` on four fresh PCs, and ssh.py against plain ssh"
 ROUNDS = 20
@@ -53,7 +53,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             inventory = pcs.inventory(folder / "pcs.yml")
             env = commands.environment(BEOWULF_STATE=str(folder / "s"))
             for name in (FIRST, SECOND):
-                words = [*pcs.enter, str(places.python_bin() / "beowulf"), "setup", str(inventory)]
+                words = [*pcs.enter, str(paths.python_bin() / "beowulf"), "setup", str(inventory)]
                 seconds, _ = commands.timed(words, env, timeout_s=LONGEST_SETUP_S)
                 samples[name].append(seconds)
             if number == SETUPS - 1:
@@ -75,7 +75,7 @@ NOTES = [
 def _commands(
     pcs: Hall, inventory: Path, env: Mapping[str, str], rounds: int, seed: int, told: Told
 ) -> Taken:
-    beowulf = [*pcs.enter, str(places.python_bin() / "beowulf")]
+    beowulf = [*pcs.enter, str(paths.python_bin() / "beowulf")]
     commands.timed([*beowulf, "up", "--target", str(inventory)], env)
     sides: dict[str, Side] = {}
     with ExitStack() as talks:

@@ -7,14 +7,14 @@ import shutil
 import time
 from pathlib import Path
 
-from autograder import gold
-from autograder.gold import trial
-from autograder.gold.hand_in import file_name
-from autograder.gold.mutation import Mutant
 from benchmarks.ratio import Told
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import workshop
+from tests import gold
+from tests.gold import trial
+from tests.gold.hand_in import file_name
+from tests.gold.mutation import Mutant
 
 TITLE = "1,000 notebooks changed at random"
 ROUNDS = 1000  # mutants

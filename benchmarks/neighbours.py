@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks import commands
 from benchmarks.rows import Bar
-from beowulf import places
+from beowulf import paths
 from beowulf.errors import LabError
 
 LARGEST = 1024
@@ -63,7 +63,7 @@ def all_of_them(folder: Path) -> list[Neighbour]:
 def mpi4py_bench() -> Neighbour:
     """From PyPI, on the library of this environment; a mean of 10,000, each timed by itself."""
     sizes = ["-m", "1", "-n", str(LARGEST)]
-    words = [str(places.python_bin() / "python"), "-m", "mpi4py.bench", "pingpong", *sizes]
+    words = [str(paths.python_bin() / "python"), "-m", "mpi4py.bench", "pingpong", *sizes]
     return Neighbour("mpi4py.bench", MEAN, NOT_SLOWER, words, read_mpi4py)
 
 
@@ -73,7 +73,7 @@ def netpipe(folder: Path) -> Neighbour:
     shim = folder / "netpipe"
     # MPICH's libraries keep one binary interface since 3.1; Debian only names the file otherwise.
     shim.mkdir()
-    library = places.mpi_prefix("classic") / "lib" / "libmpi.so.12"
+    library = paths.mpi_prefix("classic") / "lib" / "libmpi.so.12"
     (shim / "libmpich.so.12").symlink_to(library)
     settings = {"LD_LIBRARY_PATH": str(shim)}
     missing = "NPmpich2 (Debian's netpipe-mpich2) is not in PATH"
@@ -118,7 +118,7 @@ def _imb(name: str, ours: str, log_of_largest: int, launches: int) -> Neighbour:
     program = shutil.which("IMB-MPI1") or ""
     words = [program, "PingPong", "-msglog", f"0:{log_of_largest}"]
     # Intel's own build asks for its library by the name that ours has, too.
-    library = places.mpi_prefix("classic") / "lib"
+    library = paths.mpi_prefix("classic") / "lib"
     return Neighbour(
         name,
         ours,

@@ -15,9 +15,9 @@ from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import workshop
-from beowulf import mpi, places
-from beowulf.studies import node_neighbours
-from beowulf.studies.node_neighbours import ABSENT, LMBENCH, NEIGHBOURS, PERF, Neighbour
+from beowulf import mpi, paths
+from beowulf.studies.lab_02 import node_neighbours
+from beowulf.studies.lab_02.node_neighbours import ABSENT, LMBENCH, NEIGHBOURS, PERF, Neighbour
 
 TITLE = "The rows of a node, against the tools of others"
 ROUNDS = 12
@@ -140,7 +140,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
 
 def build(folder: Path, name: str) -> str:
     """A program of lab 02, compiled into `folder`."""
-    source = places.root() / "labs" / "02-node-benchmarks" / f"{name}.c"
+    source = paths.root() / "labs" / "02-node-benchmarks" / f"{name}.c"
     return str(mpi.build(source, output=folder / name))
 
 

@@ -17,7 +17,7 @@ from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf import mpi
 from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.errors import LabError
 from beowulf.suites.npb import BENCHMARKS
 from beowulf.tuning.knobs.offloads import Offloads

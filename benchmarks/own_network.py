@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from beowulf.cluster import namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 
 
 def main() -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf import places
+from beowulf import paths
 
-FOLDER = places.root() / "build"
+FOLDER = paths.root() / "build"
 
 
 @dataclass(frozen=True)

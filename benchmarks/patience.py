@@ -17,8 +17,8 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
+from beowulf.cluster.config import Plan
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.plan import Plan
 from beowulf.errors import LabError
 from beowulf.tuning.knobs.pinning import Pinning
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import commands
-from beowulf import mpi, places
+from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 
-SOURCE = places.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
+SOURCE = paths.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
 RANKS = 2
 LONGEST_LAUNCH_S = 300.0
 
@@ -25,7 +25,7 @@ def build(folder: Path) -> str:
 
 def on_one_host(folder: Path) -> Launcher:
     """Both ranks on this machine, where they talk through memory."""
-    mpiexec = str(places.mpi_prefix("classic") / "bin" / "mpiexec")
+    mpiexec = str(paths.mpi_prefix("classic") / "bin" / "mpiexec")
 
     def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
         line = [mpiexec, "-n", str(RANKS), *words]

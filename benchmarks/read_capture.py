@@ -29,7 +29,7 @@ def main() -> None:
 
 def ours(name: str) -> tuple[int, float]:
     """All packets into columns, a piece at a time; their lengths are added up, to see that all were read."""
-    from beowulf.capture.packets import Packets
+    from beowulf.packets.table import Packets
 
     began = time.perf_counter()
     count = wire_bytes = 0

@@ -28,7 +28,7 @@ from benchmarks.result import Findings
 from benchmarks.rows import Question, seconds
 from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.errors import LabError
 
 TITLE = "Half a round trip, against others that time it"

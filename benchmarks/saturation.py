@@ -12,7 +12,7 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, awake, workshop
 from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.plan import RATE_BITS_PER_S, Plan
+from beowulf.cluster.config import RATE_BITS_PER_S, Plan
 from beowulf.measure import wire
 
 TITLE = "Half a round trip at 100 Mbit/s: does it repeat, and is the link full?"

@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.course.course import Course
 
 
 def main(folder: str, slug: str, *students: str) -> None:
@@ -19,7 +19,7 @@ def main(folder: str, slug: str, *students: str) -> None:
     course = Course(Path(folder))
     course.api.config.Autograde.autograde_preprocessors = [
         "nbgrader.preprocessors.Execute"
-        if name == "autograder.execution.ExecuteOnRecords"
+        if name == "autograder.sandbox.execution.ExecuteOnRecords"
         else name
         for name in course.api.config.Autograde.autograde_preprocessors
     ]

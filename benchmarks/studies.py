@@ -13,9 +13,9 @@ from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.errors import LabError
 from beowulf.studies import STUDIES
 
@@ -82,7 +82,7 @@ def timed(study: str, folder: Path, *options: str, longest_s: float) -> tuple[fl
     """The seconds that a study's command takes, and what its claims came to; its Records do not stay."""
     records = folder / "records"
     env = commands.environment(BEOWULF_STATE=str(folder / STATE))
-    beowulf = str(places.python_bin() / "beowulf")
+    beowulf = str(paths.python_bin() / "beowulf")
     words = [beowulf, "study", study, *options, "--json", "--records", str(records)]
     try:
         took_s, printed = commands.timed(words, env, folder=folder, timeout_s=longest_s)

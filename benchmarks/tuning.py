@@ -17,14 +17,14 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
+from beowulf.cluster.config import Plan
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.plan import Plan
 from beowulf.errors import LabError
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.measure.statistics import Ratio, ratio
-from beowulf.studies import e7_procedure
-from beowulf.tuning import cycle, machines
-from beowulf.tuning.cycle import DEFAULT, Comparison, compare, decide, pairs
+from beowulf.studies.lab_07 import e7_procedure
+from beowulf.tuning import ab_comparison, machines
+from beowulf.tuning.ab_comparison import DEFAULT, Comparison, compare, decide, pairs
 
 TITLE = "The measuring cycle: nothing, and a tenth more"
 ROUNDS = 100  # trials of each kind
@@ -125,7 +125,7 @@ def kept(parts: Parts) -> list[Trial]:
 
 def _of() -> str:
     """What made them: the cycle's two halves, in Python and in C, and how the effect is made."""
-    made = Path(cycle.__file__).read_bytes() + cycle.PROGRAM.read_bytes()
+    made = Path(ab_comparison.__file__).read_bytes() + ab_comparison.PROGRAM.read_bytes()
     for each in (calibrated, Rules, with_rules):
         made += inspect.getsource(each).encode()
     return hashlib.sha256(made).hexdigest()

@@ -12,9 +12,9 @@ from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
-from beowulf import mpi, places
+from beowulf import mpi, paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 
 TITLE = "The labs' programs in Python against those in C"
 ROUNDS = 10
@@ -75,9 +75,9 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
 
 def pair(folder: Path, lab: str, in_c: str, in_python: str) -> dict[str, list[str]]:
     """The words that start a lab's program in C, compiled into `folder`, and its twin in Python."""
-    sources = places.root() / "labs" / lab
+    sources = paths.root() / "labs" / lab
     built = mpi.build(sources / f"{in_c}.c", output=folder / in_c)
-    python = str(places.python_bin() / "python")
+    python = str(paths.python_bin() / "python")
     return {C: [str(built)], PYTHON: [python, str(sources / f"{in_python}.py")]}
 
 

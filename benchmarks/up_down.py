@@ -14,7 +14,7 @@ from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.errors import LabError
 
@@ -110,7 +110,7 @@ NOTES = [
 
 def _commands(state: Path) -> Mapping[str, float]:
     env = commands.environment(BEOWULF_STATE=str(state))
-    beowulf = str(places.python_bin() / "beowulf")
+    beowulf = str(paths.python_bin() / "beowulf")
     up_s, _ = commands.timed([beowulf, "up"], env)
     _expect_banners(state)
     down_s, _ = commands.timed([beowulf, "down"], env)
@@ -120,7 +120,7 @@ def _commands(state: Path) -> Mapping[str, float]:
 
 
 def _inside(state: Path) -> Mapping[str, float]:
-    words = [str(places.python_bin() / "python"), "-m", "benchmarks.own_network", str(state)]
+    words = [str(paths.python_bin() / "python"), "-m", "benchmarks.own_network", str(state)]
     with commands.talking(words, commands.environment(), "own_network.py") as program:
         up_s = program.hear()["up_s"]
         _expect_banners(state)

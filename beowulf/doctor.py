@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from beowulf import circumstances, places
-from beowulf.cluster import rack
-from beowulf.cluster.plan import Plan
+from beowulf import host_state, paths
+from beowulf.cluster import supervisor
+from beowulf.cluster.config import Plan
 from beowulf.cluster.shells import surroundings
 from beowulf.errors import LabError
 
@@ -56,7 +56,7 @@ class Tool:
 
 def tools() -> list[Tool]:
     """The table cluster_setup/packages.tsv."""
-    lines = (places.root() / "cluster_setup" / "packages.tsv").read_text().splitlines()
+    lines = (paths.root() / "cluster_setup" / "packages.tsv").read_text().splitlines()
     return [Tool(*line.split("\t")) for line in lines if line.strip() and not line.startswith("#")]
 
 
@@ -75,9 +75,9 @@ def fix(checks: list[Check]) -> bool:
     """Mend what can be mended; False when the bootstrap failed (it has said why)."""
     if not any(check.fix == BOOTSTRAP and not check.well for check in checks):
         return True
-    script = places.root() / "cluster_setup" / "bootstrap.sh"
+    script = paths.root() / "cluster_setup" / "bootstrap.sh"
     # What could not be had before is asked for again.
-    (places.root() / "build" / f"went-without-{SUITES}").unlink(missing_ok=True)
+    (paths.root() / "build" / f"went-without-{SUITES}").unlink(missing_ok=True)
     return subprocess.run(["bash", str(script), "lab"]).returncode == 0
 
 
@@ -110,7 +110,7 @@ def _programs() -> Iterator[Check]:
     mend = "`beowulf doctor --fix` or `make lab` installs it."
     for library, needed in (("classic", True), ("modern", False)):
         try:
-            prefix = places.mpi_prefix(library)
+            prefix = paths.mpi_prefix(library)
         except LabError as trouble:
             yield Check("MPICH", False, trouble.what, trouble.mend)
             return
@@ -118,7 +118,7 @@ def _programs() -> Iterator[Check]:
         version = answer.partition("\n")[0].replace("MPICH Version:", "").strip()
         found = version or f"not in {prefix}"
         yield Check(f"MPICH, {library}", bool(version), found, mend, BOOTSTRAP, needed)
-    library_file = places.native("patient_poll.so")
+    library_file = paths.native("patient_poll.so")
     well = library_file.exists()
     yield Check(
         "patient polling",
@@ -132,7 +132,7 @@ def _programs() -> Iterator[Check]:
 def namespaces() -> Check:
     """Whether nodes can be made here at all."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    words = ["unshare", *user, *rack.OWN_NAMESPACES.split(), "true"]
+    words = ["unshare", *user, *supervisor.OWN_NAMESPACES.split(), "true"]
     done = _try(words)
     who = "as root" if os.geteuid() == 0 else "as an ordinary user"
     if done and done.returncode == 0:
@@ -215,7 +215,7 @@ def _capture() -> Check:
 
 
 def _room() -> Iterator[Check]:
-    folder = places.state()
+    folder = paths.state()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     try:
         tempfile.TemporaryFile(dir=there).close()
@@ -225,12 +225,12 @@ def _room() -> Iterator[Check]:
     yield Check("cluster's files", writable, found, "Set BEOWULF_STATE to a folder of yours.")
     for name, place in (
         ("disk for the cluster", there),
-        ("disk for the labs", places.root()),
+        ("disk for the labs", paths.root()),
     ):
         free = shutil.disk_usage(place).free
         found = f"{free / 1024**3:.1f} GiB free in {place}"
         yield Check(name, free > LEAST_DISK_BYTES, found, "Free at least 200 MiB there.")
-    available = circumstances.memory_available_bytes()
+    available = host_state.memory_available_bytes()
     found = f"{available / 1024**3:.1f} GiB available"
     yield Check("memory", available > LEAST_MEMORY_BYTES, found, "Close other programs.")
 

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from beowulf import hydra, places
+from beowulf import hydra, paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.shells import MEND, Answer, marked
 from beowulf.cluster.sshd import JOB
@@ -37,7 +37,7 @@ LIKE_ENOUGH = 0.7  # of difflib's measure, from 0 to 1, in which hello.c and hel
 RPC = Path("/usr/include/tirpc")
 
 
-# What the cluster's own mpiexec and connection say of a node (beowulf/cluster/environment.py).
+# What the cluster's own mpiexec and connection say of a node (beowulf/cluster/node_environment.py).
 LOST = re.compile(r"^mpiexec: (?:the connection to )?(\S+) (?:broke|does not answer)", re.MULTILINE)
 USUAL_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGKILL)
 
@@ -67,11 +67,11 @@ def build(
     if not source.is_file():
         hint = _meant(source) or "Give the path of a C source file."
         raise UsageError(f"There is no file {source}.", hint)
-    compiler = places.mpi_prefix(library) / "bin" / "mpicc"
+    compiler = paths.mpi_prefix(library) / "bin" / "mpicc"
     if not compiler.exists():
         raise LabError(f"{compiler} is missing.", "`beowulf doctor --fix` installs it.")
     program = output or source.with_suffix("")
-    include = places.root() / "labs" / "include"
+    include = paths.root() / "labs" / "include"
     words = [
         str(compiler),
         *COMPILER_FLAGS,

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
-from beowulf.cluster.held import Say
+from beowulf.cluster.lock import Say
 from beowulf.errors import LabError, UsageError
-from beowulf.learner import learner
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.studies import STUDIES, by_kind, find
+from beowulf.studies import STUDIES, find
+from beowulf.studies.lab_06 import by_kind
+from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,15 +17,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from beowulf import desk, places
+from beowulf import jupyter, paths
 from beowulf.errors import LabError
 
 NEWS = "@jupyterlab/apputils-extension:announcements"
 # A learner in a class fetches the labs from nbgrader's exchange and hands them in there.
 FETCHES = ("@jupyter/nbgrader:assignment-list", "@jupyter/nbgrader:course-list")
 OFF: Mapping[str, tuple[str, ...]] = {
-    "lab": desk.NOT_FOR_LEARNERS,
-    "learner": tuple(name for name in desk.NOT_FOR_LEARNERS if name not in FETCHES),
+    "lab": jupyter.NOT_FOR_LEARNERS,
+    "learner": tuple(name for name in jupyter.NOT_FOR_LEARNERS if name not in FETCHES),
     "instructor": (NEWS,),
 }
 LONGEST_END_S = 10.0
@@ -34,17 +34,17 @@ LONGEST_END_S = 10.0
 def serve(kind: str, target: str, wait: bool, server: Sequence[str]) -> int:
     """Lay out what `kind` works on, find or boot the cluster, run the server; its exit code."""
     os.environ.setdefault("BEOWULF_WORK", str(Path.home() / "beowulf"))
-    os.environ["PATH"] = f"{places.python_bin()}:{os.environ.get('PATH', os.defpath)}"
-    folder = desk.lay_out_headers()
+    os.environ["PATH"] = f"{paths.python_bin()}:{os.environ.get('PATH', os.defpath)}"
+    folder = jupyter.lay_out_headers()
     if kind == "lab":
-        for slug in places.labs():
-            desk.lay_out(slug)
+        for slug in paths.labs():
+            jupyter.lay_out(slug)
     # A cluster that is not whole is for the learner to look at: the server starts all the same.
     if not wait:
         _beowulf("up", *(["--target", target] if target else []))
     try:
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as own:
-            settings = desk.settings(Path(own), OFF[kind])
+            settings = jupyter.settings(Path(own), OFF[kind])
             given = os.environ.get("JUPYTER_CONFIG_PATH", "")
             path = f"{given}{os.pathsep if given else ''}{settings}"
             return _run(server, folder, {**os.environ, "JUPYTER_CONFIG_PATH": path})
@@ -54,7 +54,7 @@ def serve(kind: str, target: str, wait: bool, server: Sequence[str]) -> int:
 
 
 def _beowulf(*words: str) -> None:
-    subprocess.run([str(places.python_bin() / "beowulf"), *words], stdin=subprocess.DEVNULL)
+    subprocess.run([str(paths.python_bin() / "beowulf"), *words], stdin=subprocess.DEVNULL)
 
 
 def _run(server: Sequence[str], folder: Path, surroundings: Mapping[str, str]) -> int:

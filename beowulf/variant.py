@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from beowulf import places
+from beowulf import paths
 from beowulf.errors import UsageError
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ MARK_DIGITS = 16
 def word() -> str:
     """The learner's word: of BEOWULF_WORD, or of the file course-word.txt here or in work/; "" if there is none."""
     said = os.environ.get(VARIABLE, "")
-    for folder in (Path(), places.work("")):
+    for folder in (Path(), paths.work("")):
         if said:
             break
         try:

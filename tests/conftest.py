@@ -13,8 +13,8 @@ from running import Beowulf
 
 from beowulf import doctor
 from beowulf.cluster import namespaces
+from beowulf.cluster.config import Plan
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.plan import Plan
 
 
 def pytest_configure() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from running import Learner
 
-from beowulf import places
+from beowulf import paths
 
 UID = 4321
 # As Debian gives it to an ordinary user: without /usr/sbin.
@@ -77,7 +77,7 @@ def _settled(own: Path, named: bool) -> Learner:
     (own / "passwd").write_text(Path("/etc/passwd").read_text() + line)
     line = f"ada:x:{UID}:\n" if named else ""
     (own / "group").write_text(Path("/etc/group").read_text() + line)
-    needed = [str(path) for path in (places.root(), Path(sys.base_prefix).resolve())]
+    needed = [str(path) for path in (paths.root(), Path(sys.base_prefix).resolve())]
     closed = sorted({found for path in needed if (found := _closed(Path(path)))})
     beyond = [path for path in needed if any(Path(path).is_relative_to(each) for each in closed)]
     words = ["unshare", "--mount", "bash", "--norc", "-c", BECOME, "become", str(own)]

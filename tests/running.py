@@ -10,14 +10,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from beowulf import circumstances, places
+from beowulf import host_state, paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.held import HeldError
+from beowulf.cluster.lock import HeldError
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
 from beowulf.record import Record
 
-COMMAND = str(places.python_bin() / "beowulf")
+COMMAND = str(paths.python_bin() / "beowulf")
 # Of one command, and of one wait: so long only where something hangs, however busy the machine is.
 PATIENCE_S = 240.0
 # What mpiexec starts where no MPI is needed. It lives for a moment: when the input of MPICH 3.4's mpiexec ends just as
@@ -120,7 +120,7 @@ class Learner(Beowulf):
         file = self.here / "script.py"
         file.write_text(script)
         done = subprocess.run(
-            [*self.prefix, str(places.python_bin() / "python"), str(file)],
+            [*self.prefix, str(paths.python_bin() / "python"), str(file)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -174,21 +174,21 @@ def nothing_runs(learner: Beowulf) -> None:
 
 def warned(record: Record) -> list[str]:
     """A Record's warnings but for those of the load: tests run on a busy machine, too."""
-    return record.warnings[len(circumstances.busy(record.circumstances["before"])) :]
+    return record.warnings[len(host_state.busy(record.circumstances["before"])) :]
 
 
 def traces(learner: Beowulf) -> dict[str, set[str]]:
     """What a cluster could leave on this machine, apart from processes."""
     interfaces = subprocess.run(["ip", "-brief", "link"], capture_output=True, text=True)
     mounts = Path("/proc/self/mounts").read_text().splitlines()
-    places = ("/run", "/run/lock", "/dev/shm", "/tmp", learner.temporary)
+    paths = ("/run", "/run/lock", "/dev/shm", "/tmp", learner.temporary)
     return {
         "interfaces": {line.split()[0] for line in interfaces.stdout.splitlines()},
         "mounts": {line for line in mounts if str(learner.here) in line or "beowulf" in line},
         # Others use /tmp too; what our commands make there has our name, or goes to `temporary`.
         "files": {
             str(path)
-            for place in places
+            for place in paths
             for path in Path(place).iterdir()
             if place == learner.temporary or "ssh-node" in path.name
         },

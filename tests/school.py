@@ -16,8 +16,8 @@ import pytest
 from ordinary import UID, ada
 from running import Beowulf, wait_until
 
-from benchmarks.pcs import Hall, hall
 from beowulf.cluster.shells import surroundings
+from tests.simulated_pcs import Hall, hall
 
 TOOLS = ("slurmctld", "slurmd", "sbatch", "munged")
 KEY = "sha256sum </etc/munge/munge.key 2>/dev/null"

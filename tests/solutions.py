@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from beowulf.exercises import laws, own_rows, sizes, tally
+from beowulf.exercises.lab_02 import own_rows
+from beowulf.exercises.lab_03 import message_sizes, speedup_laws
+from beowulf.exercises.lab_06 import count_packets
 
 # Lab 02: the three functions of own_rows.c.
 EMPTY_ROW = "    (void)nothing, (void)repetitions;\n    return NOT_WRITTEN;\n"
@@ -91,11 +93,13 @@ def _own_rows(text: str) -> str:
 
 
 def _laws(text: str) -> str:
-    return _filled(text, "    return ...\n", [f"    return {LAWS[name]}\n" for name in laws.OURS])
+    return _filled(
+        text, "    return ...\n", [f"    return {LAWS[name]}\n" for name in speedup_laws.OURS]
+    )
 
 
 def _tally(text: str) -> str:
-    assert len(tally.OURS) == 3
+    assert len(count_packets.OURS) == 3
     return _filled(text, "    return ...\n", (ACKS, OVERHEAD, COST))
 
 
@@ -108,7 +112,9 @@ def _knob(text: str) -> str:
 SOLUTIONS: dict[str, Callable[[str], str]] = {
     "own_rows.c": _own_rows,
     "laws.py": _laws,
-    "sizes.c": lambda text: text.replace(sizes.TO_DO, sizes.DONE + sizes.TO_DO),
+    "sizes.c": lambda text: text.replace(
+        message_sizes.TO_DO, message_sizes.DONE + message_sizes.TO_DO
+    ),
     "exchange.c": lambda text: text.replace(ONE_AFTER_THE_OTHER, QUARTER + POST + SLICES + WAIT),
     "tally.py": _tally,
     "knob.py": _knob,

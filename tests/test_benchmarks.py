@@ -20,9 +20,9 @@ from benchmarks import allreduce, commands, install, patience, ratio, up_down
 from benchmarks.result import Findings, Result, markdown
 from benchmarks.rows import Bar, Question, answer, seconds
 from benchmarks.workshop import STATE, workshop
-from beowulf import circumstances, mpi, places
+from beowulf import host_state, mpi, paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.errors import LabError, UsageError
 
 QUIET = {"load_1min": 0.4, "cores": 2, "waiting_for_a_core_percent_10s": 1.0}
@@ -171,7 +171,7 @@ def test_times_have_the_unit_that_suits_them(value: float | None, text: str) -> 
 def result() -> Result:
     ours, other = pairs(2, 0.8)
     samples = {"ours": ours, "other": other}
-    seen = circumstances.now()
+    seen = host_state.now()
     return Result(
         name="trial",
         title="A trial",
@@ -241,7 +241,7 @@ def test_a_full_disk_leaves_the_old_result(
 
 def benchmarks(*arguments: str) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "benchmarks", *arguments]
-    return subprocess.run(words, cwd=places.root(), capture_output=True, text=True, timeout=240)
+    return subprocess.run(words, cwd=paths.root(), capture_output=True, text=True, timeout=240)
 
 
 def test_an_unknown_name_is_told_which_there_are() -> None:

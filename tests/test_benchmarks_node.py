@@ -13,7 +13,7 @@ from benchmarks.failures import Failures
 from benchmarks.node_bench import MIB, Compared
 from benchmarks.rows import NOT_MEASURED, answer
 from beowulf.errors import LabError
-from beowulf.studies.node_neighbours import LMBENCH, NEIGHBOURS, PERF
+from beowulf.studies.lab_02.node_neighbours import LMBENCH, NEIGHBOURS, PERF
 
 COPY = Compared("memcpy", "bandwidths", "Bcopy (libc)", "Bcopy (libc)", size=4 * MIB)
 CALL = Compared("call", "processes", "null call", "null call")

@@ -32,9 +32,9 @@ from benchmarks.failures import Failures
 from benchmarks.neighbours import AS_IMB, LEAST_OF_5, LEAST_OF_7, MEAN, Neighbour
 from benchmarks.pingpong import Launcher
 from benchmarks.rows import Bar, Question, answer, cells
-from beowulf.capture.packets import Packets
 from beowulf.errors import LabError
 from beowulf.measure import profile, wire
+from beowulf.packets.table import Packets
 
 HOST = roundtrip.HOST
 

@@ -16,7 +16,7 @@ import typer
 from running import PATIENCE_S, Beowulf
 from typer.testing import CliRunner
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cli import studies
 from beowulf.cli.commands import app
 from beowulf.record import Record
@@ -64,10 +64,10 @@ def test_a_hint_names_only_commands_that_are_there() -> None:
     sources = [
         path
         for name in ("beowulf", "autograder")
-        for path in sorted((places.root() / name).rglob("*.py"))
+        for path in sorted((paths.root() / name).rglob("*.py"))
     ]
     named = {
-        (name, str(path.relative_to(places.root())))
+        (name, str(path.relative_to(paths.root())))
         for path in sources
         for name in re.findall(r"`(?:sudo )?beowulf ([a-z][a-z-]*)", path.read_text())
     }

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from running import PATIENCE_S, Beowulf, nothing_runs, traces
 
-from beowulf import desk, places, service
+from beowulf import jupyter, paths, service
 from beowulf.errors import LabError
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -169,7 +169,7 @@ def test_what_a_learner_changed_is_never_overwritten_and_what_was_deleted_comes_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
-    notebook = desk.lay_out(SLUG)
+    notebook = jupyter.lay_out(SLUG)
     assert notebook == tmp_path / "work" / SLUG / "validation.ipynb"
     assert {path.name for path in notebook.parent.iterdir()} == {
         "validation.ipynb",
@@ -178,9 +178,9 @@ def test_what_a_learner_changed_is_never_overwritten_and_what_was_deleted_comes_
     }
     notebook.write_text("mine")
     (notebook.parent / "ring.c").unlink()
-    desk.lay_out(SLUG)
+    jupyter.lay_out(SLUG)
     assert notebook.read_text() == "mine"
-    original = places.lab(SLUG) / "ring.c"
+    original = paths.lab(SLUG) / "ring.c"
     assert (notebook.parent / "ring.c").read_bytes() == original.read_bytes()
 
 
@@ -188,13 +188,13 @@ def test_a_learners_copies_are_theirs_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
-    notebook = desk.lay_out(SLUG)
+    notebook = jupyter.lay_out(SLUG)
     assert all(path.stat().st_mode & 0o600 == 0o600 for path in notebook.parent.iterdir())
 
 
 @pytest.mark.parametrize("kind", service.OFF)
 def test_no_server_that_we_start_has_nbgraders_validate(kind: str, tmp_path: Path) -> None:
-    folder = desk.settings(tmp_path, service.OFF[kind])
+    folder = jupyter.settings(tmp_path, service.OFF[kind])
     page = json.loads((folder / "labconfig" / "page_config.json").read_text())
     assert page["disabledExtensions"]["@jupyter/nbgrader:validate-assignment"] is True
     script = (
@@ -217,7 +217,7 @@ def test_no_server_that_we_start_has_nbgraders_validate(kind: str, tmp_path: Pat
     assert {name.rpartition(".")[2] for name in states} >= {"formgrader", "assignment_list"}
 
 
-PROGRAMS = sorted(path for folder in places.labs().values() for path in folder.glob("*.c"))
+PROGRAMS = sorted(path for folder in paths.labs().values() for path in folder.glob("*.c"))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -225,8 +225,8 @@ def test_the_compile_line_at_the_head_of_a_program_works_where_its_copy_lies(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
-    monkeypatch.setenv("PATH", str(places.mpi_prefix("classic") / "bin"), prepend=os.pathsep)
-    folder = desk.lay_out(program.parent.name).parent
+    monkeypatch.setenv("PATH", str(paths.mpi_prefix("classic") / "bin"), prepend=os.pathsep)
+    folder = jupyter.lay_out(program.parent.name).parent
     lines = COMPILE.findall((folder / program.name).read_text(encoding="utf-8"))
     assert lines, "its head says how to compile it"
     for line in lines:
@@ -240,7 +240,7 @@ def test_a_folder_for_copies_that_cannot_be_made_is_said(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "file"))
     with pytest.raises(LabError, match=r"The lab cannot be copied to .*file"):
-        desk.lay_out(SLUG)
+        jupyter.lay_out(SLUG)
 
 
 @pytest.mark.cluster

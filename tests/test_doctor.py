@@ -11,7 +11,7 @@ import pytest
 from ordinary import ada
 from running import Beowulf, Learner, nothing_runs
 
-from beowulf import doctor, places
+from beowulf import doctor, paths
 
 # In an outer user namespace that allows no inner one; she keeps the right to say so, and loses it before the command.
 FORBID = (
@@ -157,7 +157,7 @@ def test_a_library_that_only_some_commands_need_is_not_missed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(
-        places, "mpi_prefix", lambda library: tmp_path if library == "modern" else Path("/none")
+        paths, "mpi_prefix", lambda library: tmp_path if library == "modern" else Path("/none")
     )
     found = {check.name: check for check in doctor.examine()}
     assert not found["MPICH, modern"].well

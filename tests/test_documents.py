@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import desk, places
+from beowulf import jupyter, paths
 from beowulf.cli.commands import app
 
-ROOT = places.root()
+ROOT = paths.root()
 HANDOUTS = sorted(ROOT.glob("labs/*/README.md"))
 DOCUMENTS = [ROOT / "README.md", *HANDOUTS]
 TEXTS = [
@@ -87,7 +87,7 @@ def surroundings(own: Path) -> dict[str, str]:
     """The environment of a reader who keeps everything in `own`."""
     return {
         **os.environ,
-        "PATH": f"{places.python_bin()}:{os.environ['PATH']}",
+        "PATH": f"{paths.python_bin()}:{os.environ['PATH']}",
         "BEOWULF_STATE": str(own / "state"),
         "BEOWULF_WORK": str(own / "work"),
         "BEOWULF_LEARNER": "reader",
@@ -103,7 +103,7 @@ def laid(document: Path, own: Path) -> Path:
         return own / "checkout"
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("BEOWULF_WORK", surroundings(own)["BEOWULF_WORK"])
-        return desk.lay_out(document.parent.name).parent
+        return jupyter.lay_out(document.parent.name).parent
 
 
 def followed(document: Path, folder: Path, environment: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from beowulf.cluster import namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.engines import Engines
 from beowulf.errors import LabError
 

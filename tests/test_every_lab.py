@@ -16,9 +16,9 @@ from running import Beowulf
 from school import School, opened
 from whole_lab import Graded, keep, table, worked_through
 
-from beowulf import places
+from beowulf import paths
 
-KEPT = places.root() / "build" / "every-lab.json"
+KEPT = paths.root() / "build" / "every-lab.json"
 KINDS = ("namespaces", "pcs", "slurm")
 # What a kind cannot show, with the reason, by lab and question: (lab, kind) -> {question: why}.
 NOT_TO_BE_HAD: dict[tuple[str, str], dict[str, str]] = {}
@@ -52,7 +52,7 @@ def up(kind: str, request: pytest.FixtureRequest, here: Path) -> Iterator[Beowul
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("slug", places.labs())
+@pytest.mark.parametrize("slug", paths.labs())
 def test_a_lab_gets_all_points_that_the_kind_allows(
     slug: str,
     kind: str,

@@ -32,7 +32,7 @@ from jupyter import Desk
 from ordinary import _closed
 from running import PATIENCE_S, wait_until
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import processes
 
 pytestmark = [
@@ -84,7 +84,7 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        needed = [str(path) for path in (places.root(), Path(sys.base_prefix).resolve())]
+        needed = [str(path) for path in (paths.root(), Path(sys.base_prefix).resolve())]
         closed = sorted({found for path in needed if (found := _closed(Path(path)))})
         beyond = [
             path for path in needed if any(Path(path).is_relative_to(each) for each in closed)
@@ -130,7 +130,7 @@ class Machine:
         play, result = self.folder / "play.yml", self.folder / "result.json"
         play.write_text(PLAY)
         variables = {
-            "beowulf_checkout": str(places.root()),
+            "beowulf_checkout": str(paths.root()),
             "beowulf_hub": True,
             "beowulf_hub_instructor": TEACHER,
             "beowulf_hub_course": "spring",
@@ -141,7 +141,7 @@ class Machine:
         }
         done = subprocess.run(
             self.words(
-                *(str(places.python_bin() / "ansible-playbook"), str(play)),
+                *(str(paths.python_bin() / "ansible-playbook"), str(play)),
                 *("-i", "localhost,", "-e", json.dumps(variables)),
             ),
             stdout=subprocess.PIPE,
@@ -150,7 +150,7 @@ class Machine:
             cwd=self.folder,
             env={
                 **os.environ,
-                "ANSIBLE_CONFIG": str(places.root() / "cluster_setup" / "ansible.cfg"),
+                "ANSIBLE_CONFIG": str(paths.root() / "cluster_setup" / "ansible.cfg"),
                 "ANSIBLE_HOME": str(self.folder / "ansible"),
                 "BEOWULF_SETUP_RESULT": str(result),
                 "BEOWULF_SETUP_VERBOSE": "1",
@@ -308,8 +308,10 @@ def test_a_roster_makes_nobody_of_the_machines_own_a_learner(
     machine: Machine, made: list[str]
 ) -> None:
     (machine.folder / "wrong.csv").write_text("id\ndaemon\nfine1\n")
-    accounts = places.root() / "cluster_setup" / "roles" / "hub" / "files" / "accounts.py"
-    words = f"{places.python_bin()}/python {accounts} {machine.folder}/wrong.csv beowulf-class /dev/null"
+    accounts = paths.root() / "cluster_setup" / "roles" / "hub" / "files" / "accounts.py"
+    words = (
+        f"{paths.python_bin()}/python {accounts} {machine.folder}/wrong.csv beowulf-class /dev/null"
+    )
     said = machine.at(words, code=1)
     assert "daemon cannot have an account" in said
     assert "beowulf-class" not in machine.at("id -nG daemon").split()

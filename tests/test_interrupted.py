@@ -9,7 +9,7 @@ import pytest
 from jupyter_client.manager import KernelManager
 from running import PATIENCE_S, Beowulf
 
-from beowulf import places
+from beowulf import paths
 from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
@@ -89,11 +89,11 @@ def test_a_cell_that_is_interrupted_before_its_first_sample_says_so(
 
 
 def test_ctrl_c_says_what_a_study_has_kept(at_cluster: Beowulf) -> None:
-    script = "import sys; sys.argv[0] = 'beowulf'\nimport beowulf.measure.session as s\n"
+    script = "import sys; sys.argv[0] = 'beowulf'\nimport beowulf.measure.measurement as s\n"
     script += "keep = s.Session._keep\n"
     script += "def kept(*a):\n    keep(*a); raise KeyboardInterrupt\n"
     script += "s.Session._keep = kept\nfrom beowulf.cli import main\nmain()\n"
-    at_cluster.command = (str(places.python_bin() / "python"), "-c", script)
+    at_cluster.command = (str(paths.python_bin() / "python"), "-c", script)
     said = at_cluster("study", "B1", "--quick", code=1)
     assert "beowulf: The measurement was cut short: it was stopped" in said
     assert re.search(r"beowulf: Kept: \d+ samples of study B1, in records/B1-.*json", said)

@@ -10,10 +10,10 @@ from typing import Any
 import jupytext
 import pytest
 
-from beowulf import places
+from beowulf import paths
 
-ROOT = places.root()
-LABS = places.labs()
+ROOT = paths.root()
+LABS = paths.labs()
 SLUGS = sorted(LABS)
 STUDY = re.compile(r"[A-EL][0-9]+")
 HEADINGS = ("Before you start", "Compare with", "Food for thought", "Troubleshooting", "Next")

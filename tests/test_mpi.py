@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, Beowulf, nothing_runs, wait_until
 
-from beowulf import hydra, mpi, places
+from beowulf import hydra, mpi, paths
 from beowulf.cluster import namespaces
+from beowulf.cluster.config import Plan
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.plan import Plan
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import roundtrips
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
 
-LAB = places.root() / "labs" / "01-validation"
+LAB = paths.root() / "labs" / "01-validation"
 # Unnoticed, a lost node would hold a run up for a quarter of an hour. A quiet machine needs some five seconds.
 LONGEST_GOODBYE_S = 100.0
 CORES = len(os.sched_getaffinity(0))
@@ -160,7 +160,7 @@ def test_mpi4py_runs_on_the_same_library(at_cluster: Beowulf) -> None:
 
 
 def test_the_modern_library_runs_programs_of_its_own(beowulf: Beowulf) -> None:
-    if not (places.mpi_prefix("modern") / "bin" / "mpiexec").exists():
+    if not (paths.mpi_prefix("modern") / "bin" / "mpiexec").exists():
         pytest.skip("the modern MPICH is not installed here")
     beowulf("up", "--mpi", "modern", "--nodes", "2")
     shutil.copy(LAB / "hello.c", beowulf.here)
@@ -585,7 +585,7 @@ def test_ranks_are_patient_only_when_they_outnumber_the_cores(
 ) -> None:
     # PMI_SIZE is what the preloaded library asks; it is preloaded for every rank of mpiexec.
     done = mpi.launch(cluster, ["sh", "-c", "echo $BEOWULF_PATIENT $PMI_SIZE $LD_PRELOAD"], 2)
-    patient = str(places.native("patient_poll.so"))
+    patient = str(paths.native("patient_poll.so"))
     assert done.stdout.splitlines() == [f"auto 2 {patient}"] * 2
 
 

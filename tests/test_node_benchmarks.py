@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from running import wait_until
 
-from beowulf import mpi, papers, places
+from beowulf import mpi, papers, paths
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.lines import Lines
+from beowulf.measure.program_output import Lines
 
-LAB = places.root() / "labs" / "02-node-benchmarks"
+LAB = paths.root() / "labs" / "02-node-benchmarks"
 TABLES = {"processes": 1, "latencies": 2, "bandwidths": 3, "memory": 4}
 QUICK = ("--passes", "2", "--chunks", "3", "--chunk-us", "300")
 # Small areas are enough where no test asks how fast memory is.

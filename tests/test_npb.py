@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from beowulf import mpi, places
+from beowulf import mpi, paths
 from beowulf.cluster.namespaces import NamespaceCluster
 
-NPB = places.root() / "labs" / "03-parallel-benchmarks" / "npb"
+NPB = paths.root() / "labs" / "03-parallel-benchmarks" / "npb"
 NAMES = sorted(path.stem for path in NPB.glob("*.c"))
 SEEDED = ["cg", "ep", "ft", "is", "mg"]
 SQUARE = ["bt", "sp"]  # they take square numbers of ranks, the others powers of two
@@ -29,11 +29,11 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def run(program: Path, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
     """On this machine alone, over its loopback: ranks that wait in shared memory would spin on its few cores."""
-    mpiexec = places.mpi_prefix("classic") / "bin" / "mpiexec"
+    mpiexec = paths.mpi_prefix("classic") / "bin" / "mpiexec"
     environment = {
         "MPIR_CVAR_NOLOCAL": "1",
         "BEOWULF_PATIENT": "always",
-        "LD_PRELOAD": str(places.native("patient_poll.so")),
+        "LD_PRELOAD": str(paths.native("patient_poll.so")),
     }
     settings = [word for name, value in environment.items() for word in ("-genv", name, value)]
     return subprocess.run(

@@ -185,7 +185,7 @@ def test_what_a_running_cluster_is_asked_is_remembered_beside_the_records(
 def test_a_study_on_a_running_cluster_is_given_back_by_a_recorded_one(
     at_cluster: Beowulf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beowulf.studies import a5_no_load
+    from beowulf.studies.lab_01 import a5_no_load
 
     monkeypatch.setattr(a5_no_load, "QUICK_ELAPSED_S", 0.2)
     monkeypatch.setenv("BEOWULF_STATE", str(at_cluster.state))

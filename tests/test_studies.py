@@ -12,12 +12,12 @@ from running import Beowulf
 
 import beowulf as package
 from beowulf import notebook, studies
-from beowulf.capture.packets import read
 from beowulf.cli.studies import point_lines
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.packets.table import read
 from beowulf.record import Point, Record, newest
-from beowulf.studies import a2_checks, a2_validation, a5_no_load
+from beowulf.studies.lab_01 import a2_validation, a5_no_load, validation_checks
 from beowulf.verdict import Verdict
 
 
@@ -70,7 +70,7 @@ def test_the_record_holds_what_a_learner_would_see(validation: tuple[Record, Pat
     assert facts["hosts_first_line"] == "192.168.0.9 node01"
     assert facts["addresses"] == ["192.168.0.9"]
     assert "192.168.0.0/24 dev eth0" in record.select(check="routes")[0].facts["routes"][0]
-    assert len(record.select(check="ping")[0].samples) == a2_checks.PINGS
+    assert len(record.select(check="ping")[0].samples) == validation_checks.PINGS
     hello = record.select(check="mpi-hello")[0]
     assert hello.facts["hosts"] == record.cluster["nodes"]
     ring = record.select(check="mpi-ring")[0]

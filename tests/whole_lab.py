@@ -19,10 +19,10 @@ from nbformat.v4 import new_code_cell
 from running import Beowulf
 from solutions import solve
 
-from autograder import release
-from autograder.gold import trial
-from autograder.gold.hand_in import answered, released
-from beowulf import desk, places
+from autograder.course import release
+from beowulf import jupyter, paths
+from tests.gold import trial
+from tests.gold.hand_in import answered, released
 
 LONGEST_CELL_S = 3600
 MOST_RUNS = 2
@@ -66,7 +66,7 @@ def worked_through(
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEOWULF_WORK", str(folder))
-        notebook = desk.lay_out(slug)
+        notebook = jupyter.lay_out(slug)
     solve(notebook.parent)
     author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
     began = time.monotonic()
@@ -114,7 +114,7 @@ def _with_answers_kept(notebook: NotebookNode, slug: str) -> NotebookNode:
 
 def run(learner: Beowulf, notebook: Path) -> None:
     """Run a notebook to its end, each cell in turn; what the first one that fails said."""
-    words = [str(places.python_bin() / "jupyter-execute"), "--inplace"]
+    words = [str(paths.python_bin() / "jupyter-execute"), "--inplace"]
     words += [f"--timeout={LONGEST_CELL_S}", notebook.name]
     done = subprocess.run(
         [*learner.prefix, "env", "-C", str(notebook.parent), *words],

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding, is_number
 from beowulf.errors import LabError
-from beowulf.exercises import postcard
+from beowulf.exercises.lab_06 import postcard
 from beowulf.record import Record
 
 # The captures of postcards and of an idle wire are far below; a larger one would only keep the grader busy.
@@ -70,7 +70,7 @@ def _counted_again(record: Record, file: Path, facts: Mapping[str, Any]) -> list
 
 def _idle(record: Record, file: Path, facts: Mapping[str, Any]) -> str:
     """Which count of an idle wire its capture does not give."""
-    from beowulf.capture.protocols import summary
+    from beowulf.packets.protocols import summary
 
     said = record.points[0].facts
     since, until = facts.get("began"), facts.get("ended")

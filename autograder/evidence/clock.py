@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding, is_number
-from beowulf.measure.session import PER_SECOND
+from beowulf.measure.measurement import PER_SECOND
 from beowulf.record import Point, Record
 
 # A learner's machine may have a wrong clock, or the clock of another time zone.

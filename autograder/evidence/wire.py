@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding, is_number
+from beowulf.cluster.config import RATE_BITS_PER_S
 from beowulf.cluster.links import BURST_BYTES, MTU_BYTES
-from beowulf.cluster.plan import RATE_BITS_PER_S
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
-from beowulf.studies.wire_shares import TAG
+from beowulf.studies.lab_06.wire_shares import TAG
 
 # tbf keeps a rate within less than a per cent; the kernel's timer costs a little.
 ROOM = 1.02

@@ -7,13 +7,13 @@ from functools import partial
 from itertools import permutations
 from typing import Any
 
-from autograder.answers import given
 from autograder.rubrics import Question, ask
-from autograder.score import Score
-from autograder.submission import Submission, is_number
+from autograder.rubrics.answers import given
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission, is_number
 from beowulf.record import Record
-from beowulf.studies import a2_validation, a5_no_load
-from beowulf.studies.a2_validation import Diagnosis
+from beowulf.studies.lab_01 import a2_validation, a5_no_load
+from beowulf.studies.lab_01.a2_validation import Diagnosis
 
 HANDOUT = "labs/01-validation/README.md"
 HOSTS_NODE = "node01"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder import benchmarked
-from autograder.answers import given, is_near, word
-from autograder.rubrics import Question, ask
-from autograder.score import Score
-from autograder.submission import Submission, is_number
-from autograder.telling import Facts, Judge, Tell, best, numbers, record_of, words
+from autograder.rubrics import Question, ask, facts_02
+from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.record_facts import Facts, Judge, Tell, best, numbers, record_of, words
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises import odd_node, own_rows
+from beowulf.exercises.lab_02 import odd_node, own_rows
 
 HANDOUT = "labs/02-node-benchmarks/README.md"
 STUDY = "A3"
@@ -118,20 +117,18 @@ ODD = words(("odd_one_out", "slow_rows_share"), 2)
 
 # The handout's section that answers a question, by its heading.
 QUESTIONS = {
-    "a3-record": Question(
-        1, f"{HANDOUT}, Run and see", partial(record_of, benchmarked.whole, STUDY)
-    ),
-    "null-call": _numbers(KERNEL, benchmarked.calls, *CALL),
-    "starting": _numbers(KERNEL, benchmarked.calls, *START),
-    "round-trips": _numbers(BACK, benchmarked.messages, *TRIPS),
-    "bytes-copied": _numbers(MOVE, benchmarked.moved, *COPIES),
-    "reread": _read(2, MOVE, benchmarked.moved, REREAD),
-    "caches": _read(3, "Do: wait for memory", benchmarked.memory, caches),
-    "own-rows": _read(4, OWN, benchmarked.own, own, own_rows.STUDY, own_rows.VARIANT),
-    "not-faster": _read(2, PAPER, benchmarked.extremes, extremes),
+    "a3-record": Question(1, f"{HANDOUT}, Run and see", partial(record_of, facts_02.whole, STUDY)),
+    "null-call": _numbers(KERNEL, facts_02.calls, *CALL),
+    "starting": _numbers(KERNEL, facts_02.calls, *START),
+    "round-trips": _numbers(BACK, facts_02.messages, *TRIPS),
+    "bytes-copied": _numbers(MOVE, facts_02.moved, *COPIES),
+    "reread": _read(2, MOVE, facts_02.moved, REREAD),
+    "caches": _read(3, "Do: wait for memory", facts_02.memory, caches),
+    "own-rows": _read(4, OWN, facts_02.own, own, own_rows.STUDY, own_rows.VARIANT),
+    "not-faster": _read(2, PAPER, facts_02.extremes, extremes),
     "paper-tables": Question(3, f"{HANDOUT}, {PAPER}", paper_tables),
     "odd-node": _read(
-        2, "Do: the odd one out", benchmarked.odd, ODD, odd_node.STUDY, odd_node.VARIANT
+        2, "Do: the odd one out", facts_02.odd, ODD, odd_node.STUDY, odd_node.VARIANT
     ),
-    "prediction": _read(3, "Predict the cluster", benchmarked.prediction, prediction),
+    "prediction": _read(3, "Predict the cluster", facts_02.prediction, prediction),
 }

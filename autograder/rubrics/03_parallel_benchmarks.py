@@ -7,16 +7,23 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from autograder.answers import given, is_near, word
 from autograder.rubrics import Question, ask
-from autograder.score import Score
-from autograder.submission import Submission, is_number
-from autograder.telling import MOST_POINTS, Facts, best, best_of_own, numbers, record_of
+from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.record_facts import (
+    MOST_POINTS,
+    Facts,
+    best,
+    best_of_own,
+    numbers,
+    record_of,
+)
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
 from beowulf.errors import LabError
-from beowulf.exercises import laws, sizes
+from beowulf.exercises.lab_03 import message_sizes, speedup_laws
 from beowulf.record import Record
-from beowulf.studies import a4_parallel_benchmarks as a4
+from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.suites import npb
 
 HANDOUT = "labs/03-parallel-benchmarks/README.md"
@@ -130,34 +137,34 @@ def kernel_word(submission: Submission) -> Score:
 
 def own_laws(submission: Submission) -> Score:
     """A point for each law that gave the right number each time, by the best of the learner's Records."""
-    expected = f"the functions of laws.py give {', '.join(laws.OURS)}"
-    return best_of_own(laws.STUDY, laws.VARIANT, 3, expected, _laws, submission)
+    expected = f"the functions of laws.py give {', '.join(speedup_laws.OURS)}"
+    return best_of_own(speedup_laws.STUDY, speedup_laws.VARIANT, 3, expected, _laws, submission)
 
 
 def _laws(record: Record, expected: str) -> Score:
     said, points = [], 0
     for name, point in {p.at.get("law"): p for p in record.points[:MOST_POINTS]}.items():
-        if name not in laws.OURS:
+        if name not in speedup_laws.OURS:
             continue
         # What is right is worked out anew from what was asked: the Record is not believed.
         pairs = list(zip(point.facts["asked"], point.facts["yours"], strict=True))
-        right = sum(laws.is_right(name, *pair) for pair in pairs)
-        points += len(pairs) >= laws.TIMES and right == len(pairs)
+        right = sum(speedup_laws.is_right(name, *pair) for pair in pairs)
+        points += len(pairs) >= speedup_laws.TIMES and right == len(pairs)
         said.append(f"{name}: {right} of {len(pairs)} right")
     return Score(points, 3, f"{record.file_name}: {'; '.join(said) or 'no laws'}", expected)
 
 
 def own_counts(submission: Submission) -> Score:
     """A point for each count of messages that is ours, by the best of the learner's Records."""
-    expected = f"sizes.c counts {', '.join(sizes.COUNTS)}"
-    return best_of_own(sizes.STUDY, sizes.VARIANT, 3, expected, _counts, submission)
+    expected = f"sizes.c counts {', '.join(message_sizes.COUNTS)}"
+    return best_of_own(message_sizes.STUDY, message_sizes.VARIANT, 3, expected, _counts, submission)
 
 
 def _counts(record: Record, expected: str) -> Score:
     said, points = [], 0
     for name, point in {p.at.get("count"): p for p in record.points[:MOST_POINTS]}.items():
         yours, ours = point.facts.get("yours"), point.facts.get("ours")
-        if name not in sizes.COUNTS or not (is_number(yours) and is_number(ours)):
+        if name not in message_sizes.COUNTS or not (is_number(yours) and is_number(ours)):
             continue
         right = yours == ours and not math.isnan(ours)
         points += right

@@ -11,16 +11,16 @@ from typing import TypeVar
 
 import pandas as pd
 
-from autograder.answers import given
 from autograder.rubrics import Question, ask
-from autograder.score import Score
-from autograder.submission import Submission, is_number
+from autograder.rubrics.answers import given
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission, is_number
 from beowulf import variant
 from beowulf.errors import LabError
 from beowulf.measure.fit import Fit, alpha_beta
 from beowulf.measure.roundtrips import EXCHANGE, rates
 from beowulf.record import Record
-from beowulf.studies import a7_rate_by_nodes, e1_latency_model
+from beowulf.studies.lab_04 import a7_rate_by_nodes, e1_latency_model
 
 T = TypeVar("T")
 # Whether an answer is right for a Record, and what would be right.

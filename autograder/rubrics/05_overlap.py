@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.answers import given, is_near, word
 from autograder.rubrics import Question, ask
-from autograder.score import Score
-from autograder.submission import Submission
-from autograder.telling import Facts, Judge, Tell, best, record_of, told
+from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.record_facts import Facts, Judge, Tell, best, record_of, told
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
 from beowulf import papers
 from beowulf.errors import LabError
-from beowulf.exercises import exchange
+from beowulf.exercises.lab_05 import exchange
 from beowulf.record import Record
-from beowulf.studies import d1_synchronisation as d1
-from beowulf.studies import d2_message_size_sweep as d2
-from beowulf.studies import d3_message_and_workload as d3
-from beowulf.studies import d4_both_sides as d4
-from beowulf.studies import d5_improvement as d5
-from beowulf.studies.d5_improvement import improvement_percent
-from beowulf.studies.overlap import KB, ONE_USER, SOLARIS, TESTED
+from beowulf.studies.lab_05 import d1_synchronisation as d1
+from beowulf.studies.lab_05 import d2_message_size_sweep as d2
+from beowulf.studies.lab_05 import d3_message_and_workload as d3
+from beowulf.studies.lab_05 import d4_both_sides as d4
+from beowulf.studies.lab_05 import d5_improvement as d5
+from beowulf.studies.lab_05.d5_improvement import improvement_percent
+from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED
 
 HANDOUT = "labs/05-overlap/README.md"
 QUIET = "Close what else runs on the machine and measure it again."

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.answers import given, is_near, word
-from autograder.captured import TELLS
 from autograder.rubrics import Question, ask
-from autograder.score import Score
-from autograder.submission import Submission, is_number
-from autograder.telling import (
+from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.facts_06 import TELLS
+from autograder.rubrics.record_facts import (
     MOST_POINTS,
     MOST_RECORDS,
     Facts,
@@ -20,8 +18,10 @@ from autograder.telling import (
     record_of,
     words,
 )
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises import postcard, tally
+from beowulf.exercises.lab_06 import count_packets, postcard
 from beowulf.record import Record
 
 HANDOUT = "labs/06-protocol-analysis/README.md"
@@ -138,17 +138,17 @@ def unit(submission: Submission) -> Score:
 
 def tallied(submission: Submission) -> Score:
     """A point for each count of the learner's own that is right, by the best of their Records."""
-    expected = f"the functions of tally.py give {', '.join(tally.OURS)}"
-    return best_of_own(tally.STUDY, tally.VARIANT, 3, expected, _tally, submission)
+    expected = f"the functions of tally.py give {', '.join(count_packets.OURS)}"
+    return best_of_own(count_packets.STUDY, count_packets.VARIANT, 3, expected, _tally, submission)
 
 
 def _tally(record: Record, expected: str) -> Score:
     said, points = [], 0
     for name, point in {p.at.get("count"): p for p in record.points[:MOST_POINTS]}.items():
         yours, ours = point.facts.get("yours"), point.facts.get("ours")
-        if name not in tally.OURS or not is_number(ours):
+        if name not in count_packets.OURS or not is_number(ours):
             continue
-        right = is_number(yours) and tally.is_right(yours, ours)
+        right = is_number(yours) and count_packets.is_right(yours, ours)
         points += right
         value = f"{yours:.5g}" if is_number(yours) else "no number"
         said.append(f"{name}: {value}, {'right' if right else f'ours is {ours:.5g}'}")

@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from autograder import tuned
-from autograder.answers import given, is_near, word
-from autograder.rubrics import Question, ask
-from autograder.score import Score
-from autograder.submission import Submission
-from autograder.telling import (
+from autograder.rubrics import Question, ask, facts_07
+from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.record_facts import (
     Facts,
     Judge,
     Tell,
@@ -23,13 +20,15 @@ from autograder.telling import (
     told,
     words,
 )
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
 from beowulf import papers
-from beowulf.exercises import letters, null_knob, own_knob, unlike
+from beowulf.exercises.lab_07 import differing_node, null_knob, own_knob, small_writes
 from beowulf.record import Record
-from beowulf.studies.l2_applications import KERNELS
+from beowulf.studies.lab_07.l2_applications import KERNELS
 from beowulf.tuning.budget import LONG, bytes_on_the_wire
 from beowulf.tuning.knobs import ALL
-from beowulf.tuning.testbed import IRQBALANCE, LOW_LATENCY
+from beowulf.tuning.paper_e_baseline import IRQBALANCE, LOW_LATENCY
 
 HANDOUT = "labs/07-latency-tuning/README.md"
 # A learner reads figures off a table that is shown with a few digits: a share of them, or points of a per cent.
@@ -84,8 +83,8 @@ def budget_sum(submission: Submission) -> Score:
     """A point for the sum of the steps in L1, and one for what the cycle of nothing measured."""
     null = (null_knob.STUDY, null_knob.VARIANT)
     scores = [
-        best(tuned.budget, "L1", "", 1, numbers(("predicted_mpi_us",), 1, READ), submission),
-        best(tuned.nothing, *null, 1, numbers(("measured_mpi_us",), 1, READ), submission),
+        best(facts_07.budget, "L1", "", 1, numbers(("predicted_mpi_us",), 1, READ), submission),
+        best(facts_07.nothing, *null, 1, numbers(("measured_mpi_us",), 1, READ), submission),
     ]
     found, expected = (
         "; ".join(texts) for texts in zip(*((s.found, s.expected) for s in scores), strict=True)
@@ -129,7 +128,7 @@ def own(submission: Submission) -> Score:
 
 
 def _own(record: Record, expected: str) -> Score:
-    takes, exact, decision = tuned.own(record)
+    takes, exact, decision = facts_07.own(record)
     said = [
         "both values take" if takes else "a value does not take",
         "the exact state comes back" if exact else "the exact state does not come back",
@@ -141,7 +140,7 @@ def _own(record: Record, expected: str) -> Score:
 
 def letters_record(submission: Submission) -> Score:
     """1 point for a Record of the learner's letters; the program refuses to make one of letters that are not whole."""
-    found, why = told(tuned.posted, letters.STUDY, letters.VARIANT, submission)
+    found, why = told(facts_07.posted, small_writes.STUDY, small_writes.VARIANT, submission)
     if not found:
         return Score(0, 1, why, "A whole Record of your letters.c.")
     return Score(1, 1, f"{found[0][1]}: every letter is whole.")
@@ -248,31 +247,33 @@ TWICE = observed(
 
 # The handout's section that answers a question, by its heading.
 QUESTIONS = {
-    "l1-record": _whole("L1", BUDGET, tuned.budget),
-    "largest-step": _read(2, BUDGET, tuned.budget, largest, "L1"),
+    "l1-record": _whole("L1", BUDGET, facts_07.budget),
+    "largest-step": _read(2, BUDGET, facts_07.budget, largest, "L1"),
     "wire-time": Question(
         1,
         f"{HANDOUT}, {BUDGET}",
         partial(by_hand, "wire_16384_us", WIRE_US, 1.0, "17,464 bytes, 12.5 in a microsecond"),
     ),
-    "unlike": _read(2, ASK, tuned.odd_one, UNLIKE, unlike.STUDY, unlike.VARIANT),
+    "unlike": _read(2, ASK, facts_07.odd_one, UNLIKE, differing_node.STUDY, differing_node.VARIANT),
     "null": _read(
-        1, NULL, tuned.nothing, words(("null_decision",), 1), null_knob.STUDY, null_knob.VARIANT
+        1, NULL, facts_07.nothing, words(("null_decision",), 1), null_knob.STUDY, null_knob.VARIANT
     ),
     "budget-sum": Question(2, f"{HANDOUT}, {NULL}", budget_sum),
-    "e6-record": _whole("E6", ONE, tuned.knobs),
-    "e6-table": _read(2, ONE, tuned.knobs, table_3, "E6"),
-    "not-additive": _read(2, ONE, tuned.knobs, SUM, "E6"),
-    "same-microseconds": _read(1, ONE, tuned.knobs, TWICE, "E6"),
+    "e6-record": _whole("E6", ONE, facts_07.knobs),
+    "e6-table": _read(2, ONE, facts_07.knobs, table_3, "E6"),
+    "not-additive": _read(2, ONE, facts_07.knobs, SUM, "E6"),
+    "same-microseconds": _read(1, ONE, facts_07.knobs, TWICE, "E6"),
     "not-observable": Question(2, f"{HANDOUT}, What cannot be seen here", not_observable),
-    "e7-record": _whole("E7", WHOLE, tuned.procedure),
-    "fates": _read(1, WHOLE, tuned.procedure, FATES, "E7"),
+    "e7-record": _whole("E7", WHOLE, facts_07.procedure),
+    "fates": _read(1, WHOLE, facts_07.procedure, FATES, "E7"),
     "own-knob": Question(3, f"{HANDOUT}, {OWN}", own),
     "letters-record": Question(1, f"{HANDOUT}, {FORTY}", letters_record),
-    "letters-gain": _read(3, FORTY, tuned.posted, letters_gain, letters.STUDY, letters.VARIANT),
+    "letters-gain": _read(
+        3, FORTY, facts_07.posted, letters_gain, small_writes.STUDY, small_writes.VARIANT
+    ),
     "forty-ms": Question(1, f"{HANDOUT}, {FORTY}", forty_ms),
-    "l2-record": _whole("L2", GAIN, tuned.applications),
-    "limit": _read(2, GAIN, tuned.applications, limit, "L2"),
+    "l2-record": _whole("L2", GAIN, facts_07.applications),
+    "limit": _read(2, GAIN, facts_07.applications, limit, "L2"),
     "waiting-share": _paper(
         "waiting_percent", 100 * SEARCH / SYNTHETIC, 0.5, "11 per cent of the whole are 42 of it"
     ),

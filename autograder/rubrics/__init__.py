@@ -14,8 +14,8 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from autograder import evidence
-from autograder.score import INCONCLUSIVE, Score
-from autograder.submission import Submission
+from autograder.rubrics.score import INCONCLUSIVE, Score
+from autograder.rubrics.submission import Submission
 
 Rubric = Callable[[Submission], dict[str, Score]]
 

@@ -17,8 +17,8 @@ from beowulf.cli.way import Force, Wait
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
+    from beowulf.cluster.config import Plan
     from beowulf.cluster.namespaces import NamespaceCluster
-    from beowulf.cluster.plan import Plan
 
 PANEL = "The cluster"
 NO_CONNECTION = 255  # the exit code of ssh itself
@@ -75,8 +75,8 @@ def up(
 
     Example: beowulf up --nodes 4 --rate 100mbit
     """
-    from beowulf.cluster import held, namespaces, shells
-    from beowulf.cluster.plan import Plan
+    from beowulf.cluster import lock, namespaces, shells
+    from beowulf.cluster.config import Plan
 
     found = target.known()
     if source := machines or (found.target.source if found else ""):
@@ -101,7 +101,7 @@ def up(
         mpi=mpi or plan.mpi,
     )
     if running and running.is_whole(plan):
-        if measured := held.holder(running.folder):
+        if measured := lock.holder(running.folder):
             print(f"The cluster is up, and nothing was changed. {measured}")
             return
     else:
@@ -145,7 +145,7 @@ def _settled(cluster: NamespaceCluster) -> list[str]:
 
     if not (cluster.folder / state.TUNED).exists():
         return []
-    from beowulf.tuning.returned import settle
+    from beowulf.tuning.reapply import settle
 
     return settle(cluster)
 
@@ -234,7 +234,7 @@ def ssh(
 
     Example: beowulf ssh node00 hostname
     """
-    from beowulf import places
+    from beowulf import paths
     from beowulf.cluster import running
 
     cluster = running()
@@ -243,7 +243,7 @@ def ssh(
     words = command or []
     # One word is a line of shell, as with ssh itself; several are a command and its arguments.
     line = words[0] if len(words) == 1 else shlex.join(words)
-    here = f"cd {shlex.quote(str(places.here()))} 2>/dev/null; "
+    here = f"cd {shlex.quote(str(paths.here()))} 2>/dev/null; "
     closed = sys.stdin is None
     # With a terminal of its own, Ctrl-C reaches the command and not only the connection to it.
     terminal = not closed and sys.stdin.isatty() and sys.stdout.isatty()
@@ -323,9 +323,9 @@ def _open_lab() -> str:
 
     if not state.open_lab().exists():
         return ""
-    from beowulf import desk
+    from beowulf import jupyter
 
-    return desk.open_address()
+    return jupyter.open_address()
 
 
 def _changed_here() -> list[str]:

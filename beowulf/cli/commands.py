@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 import typer
 
+from autograder import commands
 from beowulf.cli import (
-    classroom,
     cluster,
     lab,
     machine,
@@ -32,7 +32,7 @@ app = typer.Typer(
 for group in (machine, cluster, programs, studies, node_bench, npb, suites, wire, lab):
     group.add_to(app)
 app.add_typer(tune.app, name="tune", rich_help_panel="Programs and studies")
-app.add_typer(classroom.app, name="class", rich_help_panel="Teaching")
+app.add_typer(commands.app, name="class", rich_help_panel="Teaching")
 
 
 def command() -> click.Command:

@@ -26,6 +26,6 @@ def lab(
 
     Example: beowulf lab 01
     """
-    from beowulf import desk
+    from beowulf import jupyter
 
-    desk.serve(name, port, open_browser=not os.environ.get("BEOWULF_NO_BROWSER"))
+    jupyter.serve(name, port, open_browser=not os.environ.get("BEOWULF_NO_BROWSER"))

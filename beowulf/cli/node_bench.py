@@ -90,7 +90,7 @@ def plain(record: Record, path: Path, verdicts: Any) -> dict[str, Any]:
     """The tables as JSON knows them: None where there is no figure."""
     from dataclasses import asdict
 
-    from beowulf.studies.node_comparison import compared, neighbours, odd_nodes, off_rows
+    from beowulf.studies.lab_02.node_comparison import compared, neighbours, odd_nodes, off_rows
 
     return {
         "record": str(path),
@@ -120,7 +120,7 @@ def show(record: Record) -> None:
     """Print the tables of a Record of A3, and what is to be said of them."""
     from rich.console import Console
 
-    from beowulf.studies.node_comparison import compared, neighbours
+    from beowulf.studies.lab_02.node_comparison import compared, neighbours
 
     console = Console()
     if not console.is_terminal:
@@ -139,8 +139,8 @@ def single(record: Record) -> Table:
     """One node: the median with its interval, the best, and paper A's two columns."""
     from rich.table import Table
 
-    from beowulf.studies.node_comparison import compared
-    from beowulf.studies.node_rows import rows
+    from beowulf.studies.lab_02.node_comparison import compared
+    from beowulf.studies.lab_02.node_rows import rows
 
     [node] = record.sweep["nodes"]
     found = rows(record, node)
@@ -204,7 +204,7 @@ def how_it_ran(record: Record) -> str:
 
 def missing_tools(record: Record) -> list[str]:
     """A sentence for each tool of others that a node lacks, and how to get it."""
-    from beowulf.studies.node_neighbours import ABSENT
+    from beowulf.studies.lab_02.node_neighbours import ABSENT
 
     lacking: dict[tuple[str, str], list[str]] = {}
     for node, tools in record.sweep.get("beside", {}).items():

@@ -105,7 +105,7 @@ def _runs(
     """The runs up to the first that failed, and how it failed."""
     from pathlib import Path
 
-    from beowulf.measure.session import Session
+    from beowulf.measure.measurement import Session
     from beowulf.progress import bar
     from beowulf.suites import npb as suite
 

@@ -126,7 +126,7 @@ def search(
     """
     from beowulf.cluster import running
     from beowulf.errors import LabError, UsageError
-    from beowulf.measure.session import Session, need_a_node_each
+    from beowulf.measure.measurement import Session, need_a_node_each
     from beowulf.progress import bar
     from beowulf.suites import blast
     from beowulf.suites.sequences import Collection

@@ -21,10 +21,10 @@ SLURM = "slurm"
 
 def known() -> SshCluster | None:
     """The machines that `up` has found, if it has; a cluster on this machine is not looked for."""
-    from beowulf import places
+    from beowulf import paths
     from beowulf.cluster import state
 
-    if not (places.state() / state.TARGET).exists():
+    if not (paths.state() / state.TARGET).exists():
         return None
     from beowulf.cluster import ssh
 
@@ -37,7 +37,7 @@ def up(
     """Find the machines of an inventory, of Vagrant or of Slurm, and say which of them cannot be used."""
     way.make("beowulf up", force)
     from beowulf.cluster import ssh
-    from beowulf.cluster.target import lasting
+    from beowulf.cluster.machines import lasting
 
     if source == SLURM:
         slurm.up(nodes, minutes)
@@ -65,7 +65,7 @@ def _settled(cluster: SshCluster) -> list[str]:
 
     if not (cluster.folder / state.TUNED).exists():
         return []
-    from beowulf.tuning.returned import settle
+    from beowulf.tuning.reapply import settle
 
     return settle(cluster)
 
@@ -128,7 +128,7 @@ def _waiting(cluster: SshCluster) -> dict[str, list[str]]:
 
     if not (cluster.folder / state.TUNED).exists():
         return {}
-    from beowulf.tuning.returned import waiting
+    from beowulf.tuning.reapply import waiting
 
     return waiting(cluster)
 

@@ -131,7 +131,7 @@ def revert(force: Force = False) -> None:
     Example: beowulf tune revert
     """
     from beowulf.cluster import here
-    from beowulf.tuning import change, log, shown
+    from beowulf.tuning import change, change_preview, log
 
     cluster = here()
     way.make("beowulf tune revert", force)
@@ -146,14 +146,14 @@ def revert(force: Force = False) -> None:
             cluster.holding("`beowulf tune revert`", measures=False) if cluster else nullcontext()
         )
         with hold, each.held():
-            if text := shown.going(cluster, each.open()):
-                shown.tell(text)
+            if text := change_preview.going(cluster, each.open()):
+                change_preview.tell(text)
             found = change.put_all_back(cluster, each, each.open())
         done += [names[number] for number, down in found.items() if number in names and not down]
         waiting |= {place for down in found.values() for place in down}
     if waiting:
         mend = "does not run: `beowulf up` starts it and puts it back too."
-        if shown.apart(cluster):
+        if change_preview.apart(cluster):
             mend = "does not answer: `beowulf up` puts it back as soon as it does."
         print(f"{', '.join(sorted(waiting))} {mend}")
     print(f"Put back: {', '.join(done)}." if done else "Nothing was to be put back.")

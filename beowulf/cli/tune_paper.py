@@ -82,16 +82,16 @@ def _papers_state(cluster: Cluster, host: bool, quick: bool, records: Path, as_j
     """Study E6: the state before is made on the nodes that measure, and taken away."""
     from beowulf.notebook import measure_and_save
     from beowulf.progress import bar
-    from beowulf.studies import e6_knobs
-    from beowulf.studies.knob_gains import absent, gains
-    from beowulf.tuning import machines, testbed
+    from beowulf.studies.lab_07 import e6_knobs
+    from beowulf.studies.lab_07.knob_gains import absent, gains
+    from beowulf.tuning import machines, paper_e_baseline
     from beowulf.tuning.knobs import ALL
 
-    missing = testbed.absent_knobs(cluster, host=host)
-    here = {name: value for name, value in testbed.TESTBED.items() if name not in missing}
+    missing = paper_e_baseline.absent_knobs(cluster, host=host)
+    here = {name: value for name, value in paper_e_baseline.TESTBED.items() if name not in missing}
     if not here:
         raise LabError("No knob of paper E can be turned here.", "`beowulf tune` says why.")
-    own = testbed.machines_parts(missing)
+    own = paper_e_baseline.machines_parts(missing)
     for name, value in own.items():
         if machines.belongs_here(cluster, ALL[name]):
             tune_trial.allow(ALL[name], value, host)
@@ -104,7 +104,7 @@ def _papers_state(cluster: Cluster, host: bool, quick: bool, records: Path, as_j
             "E6", cluster, records, quick=quick, more={"host": host}, told=told
         )
     found = gains(record)
-    reasons = {name: why for name in testbed.ASKED if (why := absent(record, name))}
+    reasons = {name: why for name in paper_e_baseline.ASKED if (why := absent(record, name))}
     if as_json:
         print(json.dumps(tune_tables.plain_gains(found, reasons, record.sweep), indent=1))
     else:
@@ -141,15 +141,15 @@ def compare(
     """
     from beowulf.cluster import running
     from beowulf.progress import bar
-    from beowulf.studies import before_after as both
-    from beowulf.tuning import change, shown, testbed
+    from beowulf.studies.lab_07 import before_after as both
+    from beowulf.tuning import change, change_preview, paper_e_baseline
     from beowulf.tuning.knobs import ALL
 
     names, cluster = both.chosen(programs or (), quick=quick), running()
     way.make("beowulf tune compare", force)
     change.clear(cluster)
-    if shown.apart(cluster):
-        parts = testbed.parts(cluster).items()
+    if change_preview.apart(cluster):
+        parts = paper_e_baseline.parts(cluster).items()
         tune_trial.show_first(cluster, [(ALL[name], value) for name, value in parts])
     found: dict[str, Record] = {}
     left_out: list[str] = []
@@ -187,7 +187,7 @@ def compare(
 
 
 def _rely(*records: Record) -> None:
-    from beowulf.studies.before_after import doubts
+    from beowulf.studies.lab_07.before_after import doubts
 
     if said := doubts(records):
         print(f"Do not rely on it: {'; '.join(said)}.")

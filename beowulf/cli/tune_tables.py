@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from beowulf.studies.before_after import Row
-    from beowulf.studies.knob_gains import Gain
+    from beowulf.studies.lab_07.before_after import Row
+    from beowulf.studies.lab_07.knob_gains import Gain
     from beowulf.tuning.checklist import Answers
     from beowulf.tuning.knob import Knob, Reading
     from beowulf.tuning.log import Entry
@@ -134,7 +134,7 @@ def added_up(alone: float, together: float) -> str:
 
 def gained(found: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[str]) -> list[str]:
     """The lines of paper E's table 3: mean and deviation, before and after, of each knob alone and of all together."""
-    from beowulf.studies.knob_gains import ALONE, TOGETHER, says
+    from beowulf.studies.lab_07.knob_gains import ALONE, TOGETHER, says
 
     rows: list[tuple[str, ...]] = [
         (
@@ -168,7 +168,7 @@ def gained(found: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[st
 
 
 def _notes(found: Iterable[Gain]) -> Iterator[str]:
-    from beowulf.studies.knob_gains import says
+    from beowulf.studies.lab_07.knob_gains import says
 
     for each in found:
         yield f"{says(each)}: its two means say otherwise. What disturbs is in them; the pairs decide."

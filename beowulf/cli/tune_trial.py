@@ -64,19 +64,19 @@ def refuse_both(keep: bool, revert: bool) -> None:
 
 def show_first(cluster: Cluster, turns: Sequence[tuple[Knob, str]]) -> None:
     """Show all that is going to be changed on machines that are really apart; the end where somebody says no."""
-    from beowulf.tuning import shown
+    from beowulf.tuning import change_preview
     from beowulf.tuning.change import changing
 
-    if shown.apart(cluster):
+    if change_preview.apart(cluster):
         with changing(cluster, turns, agree=agree):
             pass
 
 
 def agree(text: str) -> None:
     """Show what is about to be changed; the end where somebody who can be asked says no."""
-    from beowulf.tuning import shown
+    from beowulf.tuning import change_preview
 
-    shown.tell(text)
+    change_preview.tell(text)
     if _somebody() and not typer.confirm("Change that?"):
         raise typer.Exit(1)
 

@@ -22,20 +22,20 @@ def make(command: str, force: bool, folder: Path | None = None) -> None:
 
     HeldError where nobody can be asked; the command ends where the person says no.
     """
-    from beowulf import places
-    from beowulf.cluster import held
+    from beowulf import paths
+    from beowulf.cluster import lock
 
-    folder = folder or places.state()
-    found = held.holder(folder)
+    folder = folder or paths.state()
+    found = lock.holder(folder)
     if found is None:
         return
     if not force:
         if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
-            raise held.HeldError(found, held.FORCE)
+            raise lock.HeldError(found, lock.FORCE)
         print(found)
         if not typer.confirm("End that measurement, which keeps what it has?"):
             raise typer.Exit(1)
-    held.end(folder, f"{command} --force" if force else command)
+    lock.end(folder, f"{command} --force" if force else command)
 
 
 def say(sentence: str) -> None:

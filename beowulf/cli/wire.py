@@ -139,8 +139,8 @@ def packets(
     if messages:
         _print_messages(file, as_json, at)
         return
-    from beowulf.capture import report
-    from beowulf.capture.analysis import analyse
+    from beowulf.packets import report
+    from beowulf.packets.analysis import analyse
 
     found = analyse(file, elapsed, at)
     if as_json:
@@ -153,8 +153,8 @@ def packets(
 
 
 def _print_messages(file: Path, as_json: bool, at: str) -> None:
-    from beowulf.capture.analysis import warn_of
-    from beowulf.capture.mpi_messages import messages
+    from beowulf.packets.analysis import warn_of
+    from beowulf.packets.mpi_messages import messages
 
     found = messages(file, at)
     if found.attrs["several"]:
@@ -174,13 +174,13 @@ def _print_messages(file: Path, as_json: bool, at: str) -> None:
 
 
 def _print_tshark(file: Path) -> None:
-    from beowulf.capture import dissector
+    from beowulf.packets import dissector
 
     print(shlex.join([*dissector.tshark_words(file.absolute()), "-Y", "mpich"]))
 
 
 def _install() -> None:
-    from beowulf.capture import dissector
+    from beowulf.packets import dissector
 
     print(f"The dissector is in {dissector.install()}.")
     print("Start Wireshark again and filter for `mpich`. It shows most when you also switch on, in")

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import places
+from beowulf import paths
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
-    from beowulf.capture.wire import Capture
+    from beowulf.cluster.capture import Capture
     from beowulf.record import Record
 
 
@@ -72,7 +72,7 @@ class Cluster(ABC):
     folder: Path | None = None  # where this user's files of the cluster are
     shown: set[
         str
-    ]  # the changes that a user has been shown before they are made (beowulf/tuning/shown.py)
+    ]  # the changes that a user has been shown before they are made (beowulf/tuning/change_preview.py)
     records: Path | None = None  # where a notebook keeps its Records; answers are remembered there
 
     @property
@@ -183,7 +183,7 @@ class Cluster(ABC):
 
         Nodes of this machine share its files; elsewhere they are brought there first.
         """
-        return list(words), str(folder or places.here())
+        return list(words), str(folder or paths.here())
 
     def fetch(self, folder: Path) -> None:
         """Bring home what a program has written into `folder` on the nodes; where they share files, it is here."""
@@ -201,7 +201,7 @@ class Cluster(ABC):
         wait: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> AbstractContextManager[None]:
-        """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/held.py).
+        """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/lock.py).
 
         HeldError while another one measures, unless we `wait`; `say` gets the sentence for a person who waits.
         """
@@ -249,7 +249,7 @@ def here() -> Cluster | None:
     """The running cluster of this user, if there is one."""
     from beowulf.cluster import namespaces, state
 
-    if (places.state() / state.TARGET).exists():
+    if (paths.state() / state.TARGET).exists():
         from beowulf.cluster import ssh
 
         if found := ssh.running():

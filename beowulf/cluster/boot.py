@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from beowulf import places
-from beowulf.cluster import environment, links, rack, shells, sshd, state
-from beowulf.cluster.plan import Plan
+from beowulf import paths
+from beowulf.cluster import links, node_environment, shells, sshd, state, supervisor
+from beowulf.cluster.config import Plan
 from beowulf.cluster.processes import Process
-from beowulf.cluster.rack import Rack
 from beowulf.cluster.shells import SHELL, Say, completed, script, surroundings, told
+from beowulf.cluster.supervisor import Rack
 from beowulf.errors import LabError
 
 LONGEST_BOOT_S = 60.0
@@ -40,8 +40,8 @@ def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
     """Make the rack unless one is `found`, and in it every node that is not there; put every file and cable right."""
     shells.look_for(TOOLS)
     for needed in (
-        places.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
-        places.native("patient_poll.so"),
+        paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
+        paths.native("patient_poll.so"),
     ):
         if not needed.exists():
             raise LabError(
@@ -50,13 +50,13 @@ def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
             )
     with ThreadPoolExecutor(1) as beside:
         keys = beside.submit(sshd.make_keys, plan, folder)
-        its_rack = found or rack.start(folder, say)
+        its_rack = found or supervisor.start(folder, say)
         state.save(folder, plan, its_rack.process.pid)
         (folder / state.BROKEN).unlink(missing_ok=True)
         missing = [name for name in plan.names if name not in its_rack.nodes()]
         if missing:
-            launcher = rack.node_launcher(missing)
-            script("in the rack", rack.enter(its_rack.process), launcher, say)
+            launcher = supervisor.node_launcher(missing)
+            script("in the rack", supervisor.enter(its_rack.process), launcher, say)
         _plug_in(plan, its_rack, _await_nodes(plan, its_rack), set(missing), say)
         keys.result()
     state.write(folder, _files(plan, folder))
@@ -65,9 +65,9 @@ def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
 
 
 def _files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
-    files = {**environment.files(plan, folder), **sshd.shared_files(plan, folder)}
+    files = {**node_environment.files(plan, folder), **sshd.shared_files(plan, folder)}
     files[NO_SETTINGS] = ("# On a node, the cluster's /etc/ssh/ssh_config counts.\n", 0o644)
-    settings = environment.variables(plan, folder)
+    settings = node_environment.variables(plan, folder)
     for node in plan.names:
         own = f"nodes/{node}"
         files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
@@ -95,7 +95,7 @@ def _plug_in(
     plan: Plan, its_rack: Rack, nodes: Mapping[str, Process], fresh: set[str], say: Say
 ) -> None:
     # The numbers of the nodes' processes are those of this machine, so this runs outside the rack's PID namespace.
-    switch = rack.enter(its_rack.process, "mount", "net")
+    switch = supervisor.enter(its_rack.process, "mount", "net")
     listed = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
     plugged = {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}
     loose = {
@@ -121,7 +121,7 @@ def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say
         lines = [*_mounts(folder, node), *links.interfaces(plan, node)]
         if node not in fresh:
             lines += sshd.forget(sorted(fresh))
-        words = rack.enter(alive[node])
+        words = supervisor.enter(alive[node])
         text = told(f"in {node}", words, [*lines, *sshd.start(folder, node)], say)
         jobs[node] = subprocess.Popen(
             [*words, *SHELL],

@@ -14,7 +14,7 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from beowulf import places
+from beowulf import paths
 
 PARTS = (
     *("autograder", "beowulf", "cluster_setup", "labs", "notebooks", "requirements"),
@@ -48,7 +48,7 @@ def pack(folder: Path) -> tuple[Path, str]:
 
 
 def _files() -> Iterator[tuple[str, Path]]:
-    root = places.root()
+    root = paths.root()
     for part in PARTS:
         for path in sorted([root / part, *(root / part).rglob("*")]):
             name = path.relative_to(root)

@@ -57,7 +57,7 @@ def breakable(cluster: Cluster) -> Iterator[Cluster]:
             cluster.heal()
         return
     from beowulf.cluster import namespaces
-    from beowulf.cluster.plan import Plan
+    from beowulf.cluster.config import Plan
 
     folder = Path(tempfile.mkdtemp(prefix="beowulf-broken-"))
     try:

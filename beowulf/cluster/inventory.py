@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from beowulf.cluster.plan import RATES
+from beowulf.cluster.config import RATES
 from beowulf.errors import UsageError
 
 FEWEST, MOST = 2, 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 
 # What tbf needs beside a rate. 100mbit with this burst repeats within 0.3 %; 1gbit is approximate (about 0.7 Gbit/s),
 # because a smaller burst starves the bucket between two timer ticks.

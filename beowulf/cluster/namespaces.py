@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from beowulf import circumstances, places, variant
+from beowulf import host_state, paths, variant
 from beowulf.cluster import (
     HOST,
     NODES,
@@ -24,21 +24,21 @@ from beowulf.cluster import (
     Hardware,
     boot,
     faults,
-    held,
     links,
+    lock,
     processes,
-    rack,
     sshd,
     state,
+    supervisor,
 )
-from beowulf.cluster.plan import Plan
-from beowulf.cluster.rack import Rack
+from beowulf.cluster.config import Plan
 from beowulf.cluster.shells import SHELL, Say, completed, silent
+from beowulf.cluster.supervisor import Rack
 from beowulf.errors import LabError
-from beowulf.learner import learner
+from beowulf.user import learner
 
 if TYPE_CHECKING:
-    from beowulf.capture.wire import Capture
+    from beowulf.cluster.capture import Capture
 
 
 AS_USER = Abilities(
@@ -57,23 +57,23 @@ def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> Namespac
     `say(where, lines)` is told every shell command before it is run. HeldError while another process measures on it,
     unless there is nothing to change.
     """
-    folder = folder or places.state()
+    folder = folder or paths.state()
     _refuse_on_a_node()
-    if held.holder(folder) and (as_it_is := running(folder)) and as_it_is.is_whole(plan):
+    if lock.holder(folder) and (as_it_is := running(folder)) and as_it_is.is_whole(plan):
         return as_it_is
-    with held.changing(folder, "beowulf up"), state.locked(folder):
-        found = rack.find(folder)
+    with lock.changing(folder, "beowulf up"), state.locked(folder):
+        snapshot = supervisor.find(folder)
         before = state.load(folder)
-        if found and (before is None or not _same_machines(before.plan, plan)):
+        if snapshot and (before is None or not _same_machines(before.plan, plan)):
             _end(folder, say, but=state.HELD)
-            found = None
+            snapshot = None
         elif before is None:
             state.refuse_strangers(folder)
         try:
             with state.unfinished(folder):
-                return NamespaceCluster(plan, folder, boot.boot(plan, folder, found, say))
+                return NamespaceCluster(plan, folder, boot.boot(plan, folder, snapshot, say))
         except BaseException:
-            if found is None:
+            if snapshot is None:
                 _end(folder, silent)
                 state.remove(folder)
             raise
@@ -84,12 +84,12 @@ def down(*, say: Say = silent, folder: Path | None = None) -> bool:
 
     HeldError while another process measures on it.
     """
-    folder = folder or places.state()
+    folder = folder or paths.state()
     _refuse_on_a_node()
-    if not folder.exists() and rack.find(folder) is None:
+    if not folder.exists() and supervisor.find(folder) is None:
         return False
-    with held.changing(folder, "beowulf down"), state.locked(folder):
-        if not rack.find(folder) and not state.load(folder) and state.strangers(folder):
+    with lock.changing(folder, "beowulf down"), state.locked(folder):
+        if not supervisor.find(folder) and not state.load(folder) and state.strangers(folder):
             return False
         was_there = _end(folder, say)
         state.remove(folder)
@@ -98,11 +98,11 @@ def down(*, say: Say = silent, folder: Path | None = None) -> bool:
 
 def running(folder: Path | None = None) -> NamespaceCluster | None:
     """The cluster that runs in this folder, or None."""
-    folder = folder or places.state()
+    folder = folder or paths.state()
     _refuse_on_a_node()
     known = state.load(folder)
-    found = rack.find(folder, known.rack_pid) if known else None
-    return NamespaceCluster(known.plan, folder, found) if known and found else None
+    snapshot = supervisor.find(folder, known.rack_pid) if known else None
+    return NamespaceCluster(known.plan, folder, snapshot) if known and snapshot else None
 
 
 class NamespaceCluster(Cluster):
@@ -151,7 +151,7 @@ class NamespaceCluster(Cluster):
 
     def free_memory_bytes(self) -> int:
         """How much memory this machine has free, which all nodes share."""
-        return circumstances.memory_available_bytes()
+        return host_state.memory_available_bytes()
 
     def dead_nodes(self) -> list[str]:
         """The nodes that do not run."""
@@ -171,11 +171,11 @@ class NamespaceCluster(Cluster):
         process = self.rack.nodes().get(node)
         if process is None:
             raise LabError(f"{node} is down.", "`beowulf up` starts it again.", node)
-        return rack.enter(process)
+        return supervisor.enter(process)
 
     def enter_switch(self) -> list[str]:
         """The words that run what follows them in the switch's network, where each port carries its node's name."""
-        return rack.enter(self.rack.process)
+        return supervisor.enter(self.rack.process)
 
     def run(
         self,
@@ -235,7 +235,7 @@ class NamespaceCluster(Cluster):
 
         A node's port of the switch sees the very frames that its eth0 does, and has its name.
         """
-        from beowulf.capture.wire import Capture
+        from beowulf.cluster.capture import Capture
 
         where = SWITCH if where == WIRE else where
         if where == NODES:
@@ -272,7 +272,7 @@ class NamespaceCluster(Cluster):
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Heal the cluster, then set up one fault; if no `node` is given, the learner's word or name chooses it."""
-        with held.changing(self.folder, "beowulf break"):
+        with lock.changing(self.folder, "beowulf break"):
             self.heal()
             what, chosen = faults.solution(fault, self.nodes, variant.word() or learner())
             with state.unfinished(self.folder):
@@ -313,14 +313,14 @@ class NamespaceCluster(Cluster):
         say: Callable[[str], None] | None = None,
     ) -> AbstractContextManager[None]:
         """Keep every other process from measuring on this cluster and from changing it meanwhile."""
-        return held.held(self.folder, doing, measures=measures, wait=wait, say=say)
+        return lock.held(self.folder, doing, measures=measures, wait=wait, say=say)
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured: the nodes, their links, the fault, by name."""
-        from beowulf.cluster import found
+        from beowulf.cluster import snapshot
 
         self._look_again()
-        return found.local(self)
+        return snapshot.local(self)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""
@@ -355,20 +355,20 @@ def _same_machines(old: Plan, new: Plan) -> bool:
 
 
 def _end(folder: Path, say: Say, *, but: str = "") -> bool:
-    found = rack.find(folder)
-    if found:
+    snapshot = supervisor.find(folder)
+    if snapshot:
         say(
             "on this machine: all nodes end with the rack's first process",
-            f"kill -9 {found.process.pid}",
+            f"kill -9 {snapshot.process.pid}",
         )
-    was_there = found is not None or (folder / state.CLUSTER).exists()
-    rack.end(folder)
+    was_there = snapshot is not None or (folder / state.CLUSTER).exists()
+    supervisor.end(folder)
     state.empty(folder, but=but)
     return was_there
 
 
 def _refuse_on_a_node() -> None:
-    if node := rack.this_node():
+    if node := supervisor.this_node():
         raise LabError(
             f"This is {node}, a node of the cluster.",
             "`beowulf` works outside of it: leave this shell with `exit` first.",

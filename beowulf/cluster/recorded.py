@@ -12,7 +12,7 @@ from beowulf.errors import LabError
 from beowulf.record import Point, Record, newest, readable, say_passed_over
 
 if TYPE_CHECKING:
-    from beowulf.capture.wire import Capture
+    from beowulf.cluster.capture import Capture
 
 ANSWERS, ASKED = "answers.json", "ask"
 

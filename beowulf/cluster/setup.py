@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from beowulf import places
-from beowulf.cluster import connections, environment, inventory, node_files
+from beowulf import paths
+from beowulf.cluster import connections, inventory, node_environment, node_files
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError, UsageError
 
-FOLDER = places.root() / "cluster_setup"
+FOLDER = paths.root() / "cluster_setup"
 INSTALL = FOLDER / "roles" / "programs" / "files" / "install.sh"
 PROGRAMS = "/opt/beowulf/programs"
 # The packages of this virtual environment that Python programs on nodes import.
@@ -121,7 +121,7 @@ def run(
 
 
 def _ansible() -> Path:
-    playbook = places.python_bin() / "ansible-playbook"
+    playbook = paths.python_bin() / "ansible-playbook"
     if not playbook.exists():
         raise LabError(
             "Ansible, which sets machines up, is not installed.",
@@ -132,7 +132,7 @@ def _ansible() -> Path:
 
 def _variables(machines: list[Machine], folder: Path, *, take: bool, undo: bool) -> dict[str, Any]:
     """What the playbook is told; variables that are given so stand above those of the inventory."""
-    kept = places.root() / "build"
+    kept = paths.root() / "build"
     archive, digest = ("", "") if undo else pack(kept if os.access(kept, os.W_OK) else folder)
     return {
         # Our ssh_config tells under this name how the machine is reached.
@@ -246,7 +246,7 @@ def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:
         for name, path in _files(package):
             if not name.startswith("..") and "/tests/" not in name:
                 yield f"python/{name}", _whole(path)
-    launcher = environment.LAUNCHER.replace(
+    launcher = node_environment.LAUNCHER.replace(
         "MPIEXEC", f"{PROGRAMS}/mpich/bin/mpiexec -genv LD_PRELOAD {PROGRAMS}/lib/patient_poll.so"
     )
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -258,7 +258,7 @@ def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:
     }
     for name, text in scripts.items():
         yield f"bin/{name}", (text.encode(), 0o755, 0)
-    source = places.root() / "beowulf" / "native" / "patient_poll.c"
+    source = paths.root() / "beowulf" / "native" / "patient_poll.c"
     yield f"lib/{source.name}", (source.read_bytes(), 0o644, 0)
 
 

@@ -15,14 +15,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from beowulf import places
-from beowulf.cluster import Cluster, Completed, connections, held, node_files, state
+from beowulf import paths
+from beowulf.cluster import Cluster, Completed, connections, lock, node_files, state
+from beowulf.cluster import machines as targets
 from beowulf.cluster import slurm_queue as queue
-from beowulf.cluster import target as targets
 from beowulf.cluster.inventory import Machine
+from beowulf.cluster.machines import Target
 from beowulf.cluster.slurm_queue import Job
 from beowulf.cluster.ssh import ENVIRONMENT, SshCluster
-from beowulf.cluster.target import Target
 from beowulf.errors import LabError, UsageError
 
 TARGET = "slurm"
@@ -85,7 +85,7 @@ def up(
 
     Until they are free, `told` hears how it stands; whatever interrupts that takes the request back.
     """
-    folder = folder or places.state()
+    folder = folder or paths.state()
     allocation = _asked(nodes, minutes, folder)
     try:
         job = _wait(allocation, told)
@@ -195,7 +195,7 @@ def attach(
         Machine(name, name, user=user, through=queue.through(allocation.job, name))
         for name in queue.names(job.nodes)
     )
-    with held.changing(folder, "beowulf up"), state.locked(folder):
+    with lock.changing(folder, "beowulf up"), state.locked(folder):
         found, troubles = targets.find(Target(TARGET, machines), folder)
         save(folder, allocation, found)
     cluster = SlurmCluster(found, folder, allocation)
@@ -206,8 +206,8 @@ def attach(
 
 def down(folder: Path | None = None) -> bool:
     """Give the nodes back, or the place in the queue, and forget them. False when they were given back already."""
-    folder = folder or places.state()
-    with held.changing(folder, "beowulf down"), state.locked(folder):
+    folder = folder or paths.state()
+    with lock.changing(folder, "beowulf down"), state.locked(folder):
         last = load(folder)
         job = queue.job(last.job) if last else None
         if last and job and (job.waits or job.runs):
@@ -323,8 +323,8 @@ class SlurmCluster(SshCluster):
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, as plain data for a Record."""
-        held = self.allocation
-        return {**super().describe(), "job": held.job, "queue": held.queue, "exclusive": True}
+        lock = self.allocation
+        return {**super().describe(), "job": lock.job, "queue": lock.queue, "exclusive": True}
 
     def heal(self) -> None:
         """Look for every node anew; LabError with all that is wrong."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import slurm
 from beowulf.cluster import slurm_queue as queue
 from beowulf.cluster.slurm import Allocation, Told
@@ -96,7 +96,7 @@ def _start(job: Job, study: str, wish: Wish, folder: Path) -> Task:
     folder.mkdir(mode=0o700)
     held = Allocation(job.number, wish.nodes, wish.minutes, job.queue, job.ends)
     slurm.attach(held, job, folder)
-    words = [str(places.python_bin() / "beowulf"), "study", study, "--variant", f"run-{job.task}"]
+    words = [str(paths.python_bin() / "beowulf"), "study", study, "--variant", f"run-{job.task}"]
     words += ["--records", str(wish.records), "--json", *(["--quick"] if wish.quick else [])]
     process = subprocess.Popen(
         words,

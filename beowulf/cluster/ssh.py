@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import (
     NODES,
     SWITCH,
@@ -24,19 +24,19 @@ from beowulf.cluster import (
     Hardware,
     connections,
     description,
-    held,
+    lock,
     node_files,
-    ssh_held,
+    ssh_lock,
     state,
 )
-from beowulf.cluster import target as targets
+from beowulf.cluster import machines as targets
 from beowulf.cluster.inventory import Machine
+from beowulf.cluster.machines import PREFIX, Target
 from beowulf.cluster.shells import SHELL
-from beowulf.cluster.target import PREFIX, Target
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
-    from beowulf.capture.wire import Capture
+    from beowulf.cluster.capture import Capture
 
 ENVIRONMENT = f"{PREFIX}/etc/environment"
 LONGEST_TELLING_S = 10.0
@@ -57,9 +57,9 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
 
     LabError, and nothing remembered, when none of them answers.
     """
-    folder = folder or places.state()
+    folder = folder or paths.state()
     machines, missing = targets.read(source)
-    with held.changing(folder, "beowulf up"), state.locked(folder):
+    with lock.changing(folder, "beowulf up"), state.locked(folder):
         targets.refuse_others(folder)
         before = targets.load(folder)
         if before is not None:
@@ -67,11 +67,11 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
         try:
             connections.configure(folder, machines)
             asked = Target(targets.lasting(source), tuple(machines))
-            found, troubles = targets.find(targets.reminded(asked, before), folder)
+            snapshot, troubles = targets.find(targets.reminded(asked, before), folder)
             if not any(connections.open_to(folder, machine.name) for machine in machines):
                 said = " ".join(str(trouble) for trouble in troubles.values())
                 raise LabError(f"No machine of {source} can be used. {said}")
-            targets.save(folder, found)
+            targets.save(folder, snapshot)
         except BaseException:
             connections.close(folder, machines)
             if before is None:
@@ -80,15 +80,15 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
                 connections.configure(folder, before.machines)
             raise
     gone = {name: LabError(said, node=name) for name, said in missing.items()}
-    return SshCluster(found, folder), troubles | gone
+    return SshCluster(snapshot, folder), troubles | gone
 
 
 def down(folder: Path | None = None) -> bool:
     """Let go of the machines: close the connections and forget them. False when there were none."""
-    folder = folder or places.state()
+    folder = folder or paths.state()
     if not (folder / state.TARGET).exists():
         return False
-    with held.changing(folder, "beowulf down"), state.locked(folder):
+    with lock.changing(folder, "beowulf down"), state.locked(folder):
         if known := targets.load(folder):
             connections.close(folder, known.machines)
         targets.clear(folder)
@@ -97,7 +97,7 @@ def down(folder: Path | None = None) -> bool:
 
 def running(folder: Path | None = None) -> SshCluster | None:
     """The machines that `up` has found, or None."""
-    folder = folder or places.state()
+    folder = folder or paths.state()
     known = targets.load(folder)
     if known and (folder / state.ALLOCATION).exists():
         from beowulf.cluster import slurm
@@ -150,8 +150,8 @@ class SshCluster(Cluster):
     def interface(self, node: str, network: int = 0) -> str:
         """The card on which a node has its address on a network."""
         known = self.target.seconds if network else self.target.interfaces
-        if found := known.get(node):
-            return found
+        if snapshot := known.get(node):
+            return snapshot
         raise LabError(
             f"Nobody knows which card of {node} is in the cluster{' on its second network' * bool(network)}.",
             "`beowulf up` asks it again, once it is set up.",
@@ -226,7 +226,7 @@ class SshCluster(Cluster):
         files = node_files.travelling(words)
         inside = sorted(path for path in folder.rglob("*") if path.is_file()) if folder else []
         archive = node_files.packed(dict.fromkeys([*files.values(), *inside]))
-        where, user = folder or places.here(), self._user
+        where, user = folder or paths.here(), self._user
 
         def send(node: str) -> None:
             line = node_files.unpack(user, node_files.there(where, user))
@@ -256,8 +256,8 @@ class SshCluster(Cluster):
                 raise node_files.trouble(node, said[1].decode(errors="replace"))
             return said[0]
 
-        found, _ = connections.everywhere(self.nodes, take)
-        for archive in found.values():
+        snapshot, _ = connections.everywhere(self.nodes, take)
+        for archive in snapshot.values():
             node_files.unpacked(archive, folder)
 
     @property
@@ -312,18 +312,18 @@ class SshCluster(Cluster):
         say: Callable[[str], None] | None = None,
     ) -> Iterator[None]:
         """Keep others from measuring on this cluster and from changing it meanwhile, at whatever machine they are."""
-        with held.held(self.folder, doing, measures=measures, wait=wait, say=say):
+        with lock.held(self.folder, doing, measures=measures, wait=wait, say=say):
             if self.shared:
-                with ssh_held.held_there(self, doing, wait, say):
+                with ssh_lock.held_there(self, doing, wait, say):
                     yield
             else:
                 yield
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured, by name."""
-        from beowulf.cluster import found
+        from beowulf.cluster import snapshot
 
-        return found.apart(self)
+        return snapshot.apart(self)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, and where others differ from it; for a Record."""
@@ -357,8 +357,8 @@ class SshCluster(Cluster):
     def _described(self, node: str) -> dict[str, str]:
         card = self.target.interfaces.get(node, "eth0")
         asked = time.time()
-        found = description.answers(self, node, card, ASKED_TOO)
-        return {**found, "clock": _clock(found.get("clock", ""), asked, time.time())}
+        snapshot = description.answers(self, node, card, ASKED_TOO)
+        return {**snapshot, "clock": _clock(snapshot.get("clock", ""), asked, time.time())}
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Not done to machines that others may work on."""
@@ -369,8 +369,8 @@ class SshCluster(Cluster):
 
     def heal(self) -> None:
         """Look for every machine anew; LabError with all that is wrong."""
-        found, troubles = up(self.target.source, self.folder)
-        self.target, self._machines = found.target, found._machines
+        snapshot, troubles = up(self.target.source, self.folder)
+        self.target, self._machines = snapshot.target, snapshot._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))
 

@@ -21,7 +21,7 @@ from beowulf.cluster.shells import ANSWER, marked, surroundings
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
-    from beowulf.capture.wire import Capture
+    from beowulf.cluster.capture import Capture
     from beowulf.cluster.ssh import SshCluster
 
 # When its stdin ends, because we close it or because the connection broke, dumpcap ends and the packets come.
@@ -65,7 +65,7 @@ def capture(
     ring: bool,
 ) -> Capture:
     """A capture on one node, on all `nodes` or of the `wire`; our own connection to a node is left out of it."""
-    from beowulf.capture.wire import Capture
+    from beowulf.cluster.capture import Capture
 
     nodes = _places(cluster, where)
     cards = {node: cluster.interface(node) for node in nodes}

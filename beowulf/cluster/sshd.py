@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from beowulf.cluster import state
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.cluster.shells import LONGEST_SCRIPT_S, completed
 from beowulf.errors import LabError
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from beowulf import places
-from beowulf.cluster.plan import Plan
+from beowulf import paths
+from beowulf.cluster.config import Plan
 from beowulf.errors import LabError
 
 CLUSTER = "cluster.json"
@@ -112,13 +112,13 @@ def unfinished(folder: Path) -> Iterator[None]:
 
 def tuned_host() -> Path:
     """The file that remembers which knobs of this machine were turned; no cluster takes it away with it."""
-    folder = places.state()
+    folder = paths.state()
     return folder.with_name(f"{folder.name}-{TUNED}")
 
 
 def open_lab() -> Path:
     """The file that says which lab is open; it stays when a cluster is taken down or made anew below the lab."""
-    folder = places.state()
+    folder = paths.state()
     return folder.with_name(f"{folder.name}-lab.json")
 
 

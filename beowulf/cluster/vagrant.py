@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
 
@@ -110,5 +110,5 @@ def _vagrant(*words: str) -> str:
 
 def _folder() -> Path:
     """The folder with the Vagrantfile: the one that we are in, if it has one, else this checkout."""
-    here = places.here()
-    return here if (here / "Vagrantfile").is_file() else places.root()
+    here = paths.here()
+    return here if (here / "Vagrantfile").is_file() else paths.root()

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from beowulf import mpi, places
+from beowulf import mpi, paths
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-SOURCE = places.root() / "labs" / "03-parallel-benchmarks" / "profile.c"
+SOURCE = paths.root() / "labs" / "03-parallel-benchmarks" / "profile.c"
 BEGINS = '{"kind": "profile"'
 # Behind what the cluster's mpiexec preloads already, and for the program alone, not for this shell.
 LOAD = 'library=$1; shift; LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$library" exec "$@"'

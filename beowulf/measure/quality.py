@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from beowulf.circumstances import busy
+from beowulf.host_state import busy
 from beowulf.record import Point, Record
 
 FEWEST_SAMPLES = 30

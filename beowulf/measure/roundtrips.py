@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import places
+from beowulf import paths
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.measure.sweep import Curves, adaptive, checked
 from beowulf.measure.table import summarised
@@ -157,7 +157,7 @@ def run(
     """Launch roundtrip.c once: all protocols and sizes in turns, `passes` times `chunks` samples each."""
     overlaps = ",".join(map(str, overlap_bytes))
     session.launch(
-        places.root() / "labs" / LAB / "roundtrip.c",
+        paths.root() / "labs" / LAB / "roundtrip.c",
         ranks,
         [
             *("--protocol", ",".join(protocols)),

@@ -11,8 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
-from beowulf.cluster import Cluster, held, state
-from beowulf.cluster.held import Say
+from beowulf.cluster import Cluster, lock, state
+from beowulf.cluster.lock import Say
 from beowulf.errors import LabError
 from beowulf.record import Record
 
@@ -77,7 +77,7 @@ class Watched:
         if self._outer or self.changed:
             return self.changed
         if isinstance(folder := getattr(self.cluster, "folder", None), Path):
-            held.ending(folder)
+            lock.ending(folder)
         if gone := self.gone():
             self.changed = [gone.what]
             return self.changed

@@ -1,4 +1,4 @@
-"""The studies, one file each: who looks for a row of the papers finds it here, measured, judged and drawn."""
+"""The studies of the papers, one file each, by the lab that brings them in: measured, judged and drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from beowulf import places
+from beowulf import paths
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress as Progress  # every file of a study names them
 from beowulf.progress import no_progress as no_progress
@@ -21,39 +21,17 @@ if TYPE_CHECKING:
     from beowulf.record import Record
     from beowulf.verdict import Verdict, Verdicts
 
-STUDIES = {
-    "A2": "a2_validation",
-    "A3": "a3_node_benchmarks",
-    "A4": "a4_parallel_benchmarks",
-    "A5": "a5_no_load",
-    "A6": "a6_measuring_program",
-    "A7": "a7_rate_by_nodes",
-    "B1": "b1_round_trip",
-    "B2": "b2_time_difference",
-    "B3": "b3_bandwidth_difference",
-    "B4": "b4_cpu_use",
-    "B5": "b5_unlike_nodes",
-    "A8": "a8_small_messages_overlap",
-    "A9": "a9_overlap_sizes",
-    "D1": "d1_synchronisation",
-    "D2": "d2_message_size_sweep",
-    "D3": "d3_message_and_workload",
-    "D4": "d4_both_sides",
-    "D5": "d5_improvement",
-    "A10": "a10_short_messages",
-    "A11": "a11_long_messages",
-    "A12": "a12_side_by_side",
-    "A13": "a13_buffers_and_collectives",
-    "E1": "e1_latency_model",
-    "E2": "e2_pingpong",
-    "E3": "e3_hpl",
-    "E4": "e4_hpcc",
-    "E5": "e5_application",
-    "E6": "e6_knobs",
-    "E7": "e7_procedure",
-    "L1": "l1_latency_budget",
-    "L2": "l2_applications",
-}
+
+def _files() -> dict[str, str]:
+    """By ID, where each study's file is: `lab_05/d1_synchronisation.py` is study D1, which lab 05 brings in."""
+    here = Path(__file__).parent
+    names = [file.relative_to(here).with_suffix("") for file in here.glob("lab_*/[a-z][0-9]*_*.py")]
+    by_id = {name.name.partition("_")[0].upper(): ".".join(name.parts) for name in names}
+    order = sorted(by_id, key=lambda ID: (by_id[ID].partition(".")[0], ID[0], int(ID[1:])))
+    return {ID: by_id[ID] for ID in order}
+
+
+STUDIES = _files()
 
 # How Python writes the mean of nothing.
 NO_NUMBER = re.compile(r"\bnan\b")
@@ -95,7 +73,8 @@ def titles() -> dict[str, str]:
     """The title of every study, read from its file: to import them all takes seconds."""
     found = {}
     for name, module in STUDIES.items():
-        text = (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+        file = Path(__file__).parent / f"{module.replace('.', '/')}.py"
+        text = file.read_text(encoding="utf-8")
         title = re.search(r'^TITLE = "(.*)"$', text, re.MULTILINE)
         found[name] = title[1] if title else ""
     return found
@@ -104,7 +83,7 @@ def titles() -> dict[str, str]:
 def listing() -> str:
     """A line for each study, with its title, below the lab in which a learner meets it first."""
     left, lines = titles(), []
-    for slug, folder in places.labs().items():
+    for slug, folder in paths.labs().items():
         lab = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
         lines.append(f"Lab {slug.partition('-')[0]}: {lab['title']}")
         lines += [f"  {name:<4}{left.pop(name)}" for name in lab["studies"] if name in left]

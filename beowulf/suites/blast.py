@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf import places
+from beowulf import paths
 from beowulf.errors import LabError
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.suites.sequences import Collection
 
 PROGRAM = "search.py"
@@ -62,7 +62,7 @@ def run(
     at: Mapping[str, Any] | None = None,
 ) -> Search:
     """Search in as many parts, a node for each; the samples are kept in the session with hits and digest."""
-    program = places.root() / "labs" / LAB / PROGRAM
+    program = paths.root() / "labs" / LAB / PROGRAM
     lines = session.launch(
         program, parts, [str(database), str(looked_for)], launch=launch, at=dict(at or {})
     )

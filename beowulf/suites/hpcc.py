@@ -16,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from beowulf import mpi, places
+from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError
-from beowulf.measure.complaints import Complaints
-from beowulf.measure.session import need_a_node_each
+from beowulf.measure.measurement import need_a_node_each
+from beowulf.measure.program_stderr import Complaints
 from beowulf.suites import hpcc_results
 from beowulf.suites.hpcc_results import SECTIONS, Results
 from beowulf.suites.problem import Problem, refuse_too_large
@@ -118,7 +118,7 @@ def launcher(hosts: list[str], network: str, *, crowded: bool, brief: bool = Fal
     # What is started on a node ends with what started it.
     words += ["--bind-to", "none", "--leave-session-attached", "-x", JOB]
     if brief:
-        words += ["-x", f"LD_PRELOAD={places.native(BRIEF)}"]
+        words += ["-x", f"LD_PRELOAD={paths.native(BRIEF)}"]
     return words + [word for pair in settings.items() for word in ("--mca", *pair)]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from beowulf.cluster import Cluster
 from beowulf.errors import UsageError
-from beowulf.measure.session import need_a_node_each
+from beowulf.measure.measurement import need_a_node_each
 from beowulf.suites import hpcc
 from beowulf.suites.hpcc_results import Results
 from beowulf.suites.problem import Problem, of_memory, of_size

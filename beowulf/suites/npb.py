@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import profile
+from beowulf.measure.measurement import Session, need_a_node_each
 from beowulf.measure.profile import Profile
-from beowulf.measure.session import Session, need_a_node_each
 
-FOLDER = places.root() / "labs" / "03-parallel-benchmarks" / "npb"
+FOLDER = paths.root() / "labs" / "03-parallel-benchmarks" / "npb"
 CLASSES = ("S", "W", "A", "B", "C")
 LONGEST_RUN_S = 3600.0
 MB, GB = 1e6, 1e9

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from beowulf import places
-from beowulf.cluster.plan import RATE_BITS_PER_S
+from beowulf import paths
+from beowulf.cluster.config import RATE_BITS_PER_S
+from beowulf.measure.measurement import Session
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.session import Session
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.wire import ETHERNET_BYTES, frame, mtu_of
 from beowulf.record import Point, Record
-from beowulf.tuning.conversation import Conversation
-from beowulf.tuning.cycle import AFTER, LAB, TURNS, UNDISTURBED
+from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, UNDISTURBED
+from beowulf.tuning.interactive_run import Conversation
 
-PROGRAM = places.root() / "labs" / LAB / "steps.c"
+PROGRAM = paths.root() / "labs" / LAB / "steps.c"
 CALL_US = "call_us"
 SHORT, LONG = 1, 16_384
 # The ways that steps.c times for each size, beside the one system call.

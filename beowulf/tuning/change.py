@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 from beowulf.cluster import Cluster, connections
 from beowulf.errors import LabError
-from beowulf.tuning import log, machines, shown
+from beowulf.tuning import change_preview, log, machines
 from beowulf.tuning.knob import HOST, SWITCH, Knob
 from beowulf.tuning.log import Entry, Log
 
@@ -56,7 +56,7 @@ class Change:
     @property
     def listed(self) -> str:
         """What it will change at which places, for a person; empty where nothing is to be done."""
-        return shown.coming(self.cluster, self.knob, self.value, self.before)
+        return change_preview.coming(self.cluster, self.knob, self.value, self.before)
 
     def __call__(self, on: bool) -> None:
         """Put it in or take it out, everywhere; LabError where it did not take."""
@@ -116,7 +116,7 @@ def changing(
     turns: Sequence[tuple[Knob, str]],
     *,
     nodes: Sequence[str] = (),
-    agree: Callable[[str], None] = shown.tell,
+    agree: Callable[[str], None] = change_preview.tell,
 ) -> Iterator[Changes]:
     """Within this context these knobs can be turned; afterwards all is as it was before, unless it was kept.
 
@@ -133,7 +133,7 @@ def changing(
             ends.enter_context(each.held())
             _clear(cluster, each)
         changes = Changes([Change(cluster, knob, value, nodes) for knob, value in turns])
-        shown.first(cluster, [change.listed for change in changes.each], agree)
+        change_preview.first(cluster, [change.listed for change in changes.each], agree)
         for change in changes.each:  # the last one ends first
             ends.callback(change.end)
         yield changes

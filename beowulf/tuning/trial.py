@@ -7,14 +7,14 @@ from pathlib import Path
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
-from beowulf.learner import learner
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.studies import Progress, no_progress
 from beowulf.tuning import machines
+from beowulf.tuning.ab_comparison import Comparison, compare
 from beowulf.tuning.change import Changes
-from beowulf.tuning.cycle import Comparison, compare
 from beowulf.tuning.knob import Knob
 from beowulf.tuning.knobs import ALL
+from beowulf.user import learner
 
 STUDY = "E7"  # paper E's procedure; the variant tells one trial from the whole of it
 

@@ -31,6 +31,6 @@ def predicted_s(seconds_1, workers, bytes_sent, bytes_per_s, messages, latency_s
 if __name__ == "__main__":
     import sys
 
-    from beowulf.exercises import laws
+    from beowulf.exercises.lab_03 import speedup_laws
 
-    laws.main(sys.argv, globals())
+    speedup_laws.main(sys.argv, globals())

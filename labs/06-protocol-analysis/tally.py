@@ -37,6 +37,6 @@ def bytes_a_message(packets, messages):
 if __name__ == "__main__":
     import sys
 
-    from beowulf.exercises import tally
+    from beowulf.exercises.lab_06 import count_packets
 
-    tally.main(sys.argv, globals())
+    count_packets.main(sys.argv, globals())

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from small_class import guests
 
-from autograder import release, sandbox
-from autograder.course import Course
-from autograder.foundation import make_course
+from autograder.course import release
+from autograder.course.course import Course
+from autograder.course.create import make_course
+from autograder.sandbox import box
 from beowulf.errors import LabError
 
 SLUG = "01-validation"
@@ -41,7 +42,7 @@ def released() -> Any:
 def sandboxed(namespaces_work: None) -> None:
     """Skip what runs learners' code where bubblewrap is missing; test_doctor.py says so there."""
     try:
-        sandbox.check()
+        box.check()
     except LabError as missing:
         if "is missing" not in missing.what:
             raise

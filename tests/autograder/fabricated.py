@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.gold.hand_in import EXPLANATION, answered, hand_in
-from autograder.gold.lab_01 import (
+from tests.gold.hand_in import EXPLANATION, answered, hand_in
+from tests.gold.lab_01 import (
     ADDRESS,
     PUZZLES,
     RIGHT,
@@ -13,7 +13,7 @@ from autograder.gold.lab_01 import (
     records,
     validation,
 )
-from autograder.gold.measured import LABEL, NODES
+from tests.gold.measured import LABEL, NODES
 
 __all__ = [
     "ADDRESS",

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course
+from autograder.course.course import Course
 
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE_S = 240.0

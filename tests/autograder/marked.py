@@ -10,8 +10,8 @@ from typing import Any
 from nbformat.v4 import new_notebook
 
 from autograder import rubrics
-from autograder.score import Score
-from autograder.submission import Submission
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
 from beowulf.record import Record
 
 

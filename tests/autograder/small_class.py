@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from autograder import driver
-from autograder.course import Course, Graded
-from autograder.gold.case import Case
+from autograder.course.course import Course, Graded
+from autograder.grading import driver
+from tests.gold.case import Case
 
 SLUG = "01-validation"
 HANDED_IN = "2026-02-03 10:00:00.000000 UTC"

@@ -14,11 +14,11 @@ from nbformat.v4 import new_code_cell
 from running import PATIENCE_S
 from small_class import SLUG, expected, grade, hand_in, reached
 
-from autograder import driver
-from autograder.course import Course
-from autograder.gold.broken_files import FILE, FULL, whole
-from autograder.gold.case import Case
-from autograder.sandbox import HOME
+from autograder.course.course import Course
+from autograder.grading import driver
+from autograder.sandbox.box import HOME
+from tests.gold.broken_files import FILE, FULL, whole
+from tests.gold.case import Case
 
 BOMB = "import os, time\nwhile True:\n    if not os.fork():\n        time.sleep(1000)"
 FILL = "for number in range(1000):\n    open(f'/tmp/{number}', 'wb').write(bytes(1 << 20))"
@@ -88,7 +88,7 @@ import json, sys
 from dataclasses import asdict
 from pathlib import Path
 from autograder import driver, gold
-from autograder.foundation import make_course
+from autograder.course.create import make_course
 
 here, room = Path(sys.argv[1]), int(sys.argv[2])
 course = make_course(here / "course")

@@ -15,8 +15,9 @@ from formgrader import CHROMIUM, PATIENCE_S, server
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from autograder import driver, feedback, report
-from autograder.course import Course
+from autograder.course.course import Course
+from autograder.grading import driver
+from autograder.results import feedback, report
 
 SLUG = "01-validation"
 NAME = "mallory"

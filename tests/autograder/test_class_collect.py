@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from autograder import hand_ins as room
-from autograder.hand_ins import Collected, Wanted
-from autograder.roster import Directory, Student
+from autograder.course.roster import Directory, Student
+from autograder.intake import submissions as room
+from autograder.intake.submissions import Collected, Wanted
 from beowulf.errors import LabError
 
 SLUG = "01-validation"

@@ -19,11 +19,15 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner, Result
 
-from autograder import class_points, driver, ledger, regrade, report, rubrics, spread
-from autograder.course import Course
-from autograder.foundation import make_course
-from autograder.score import Score
-from beowulf.cli.classroom import app
+from autograder import rubrics
+from autograder.commands import app
+from autograder.course.course import Course
+from autograder.course.create import make_course
+from autograder.grading import driver, regrade
+from autograder.intake import log
+from autograder.results import outliers, report
+from autograder.results import points as class_points
+from autograder.rubrics.score import Score
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
 
@@ -88,7 +92,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def table(course: Course, name: str) -> list[dict[str, str]]:
-    return rows((ledger.folder(course.folder, SLUG) / f"{name}.csv").read_text(encoding="utf-8"))
+    return rows((log.folder(course.folder, SLUG) / f"{name}.csv").read_text(encoding="utf-8"))
 
 
 def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> None:
@@ -169,7 +173,8 @@ def test_formgrader_sees_the_same_class(spring: Course, run: Any) -> None:
 
 
 def test_what_learners_wrote_is_only_text_in_the_report() -> None:
-    from autograder import class_page, class_sections
+    from autograder.results import page as class_page
+    from autograder.results import sections
 
     evil = "<script>alert(1)</script> $x$ =cmd"
     reason = class_points.Reason
@@ -184,7 +189,7 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
         [],
         {"q": 1.0},
     )
-    section = class_sections.wrong_answers(found)
+    section = sections.wrong_answers(found)
     assert section.table["learners"].tolist() == [2]
     text = class_page.page("t", "a", [section])
     assert "<script" not in text
@@ -193,7 +198,7 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
     shown = class_page.page("t", "a", [long])
     assert shown.count("<tr>") == class_page.MOST_ROWS + 1
     assert f"the first {class_page.MOST_ROWS} here" in shown
-    again = class_sections.by_question(found)
+    again = sections.by_question(found)
     assert again.table["none"].tolist() == [2]
 
 
@@ -320,9 +325,9 @@ def test_time_is_counted_without_long_pauses() -> None:
         return {"started": f"2026-01-05T{start}:00Z", "ended": f"2026-01-05T{end}:00Z"}
 
     spans = [record("10:00", "10:10"), record("10:30", "10:35"), record("15:00", "15:01")]
-    assert spread.minutes_spent(spans) == 35 + 1
-    assert spread.minutes_spent([]) is None
-    assert spread.minutes_spent([{"started": 7}, record("11:00", "10:00")]) is None
+    assert outliers.minutes_spent(spans) == 35 + 1
+    assert outliers.minutes_spent([]) is None
+    assert outliers.minutes_spent([{"started": 7}, record("11:00", "10:00")]) is None
 
 
 def test_a_cluster_is_odd_only_beside_at_least_two_others() -> None:
@@ -340,8 +345,8 @@ def test_a_cluster_is_odd_only_beside_at_least_two_others() -> None:
         ]
 
     two = {"a": kept(1.0), "b": kept(9.0)}
-    assert spread.compared(two) == []
+    assert outliers.compared(two) == []
     many = two | {name: kept(1.0 + 0.01 * place) for place, name in enumerate("cdef")}
-    found = spread.compared(many)
+    found = outliers.compared(many)
     assert {each.student for each in found if each.odd} == {"b"}
     assert {each.places for each in found} == {3}

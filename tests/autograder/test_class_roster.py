@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder import roster
-from autograder.course import Course
-from autograder.foundation import make_course
-from autograder.roster import Directory, Student
+from autograder.course import roster
+from autograder.course.course import Course
+from autograder.course.create import make_course
+from autograder.course.roster import Directory, Student
 from beowulf.errors import LabError, UsageError
 
 

@@ -15,11 +15,11 @@ import fabricated
 import pytest
 from typer.testing import CliRunner, Result
 
-from autograder.course import Graded
-from autograder.wording import counted
-from beowulf import places
-from beowulf.cli import classroom
-from beowulf.cli.classroom import app
+from autograder import commands as classroom
+from autograder.commands import app
+from autograder.course.course import Graded
+from autograder.results.text import counted
+from beowulf import paths
 from beowulf.errors import LabError, UsageError
 
 
@@ -37,7 +37,7 @@ def test_every_command_shows_an_example(command: str) -> None:
     assert f"Example: beowulf class {command}" in told.output
 
 
-GUIDE = (places.root() / "docs" / "instructor.md").read_text(encoding="utf-8")
+GUIDE = (paths.root() / "docs" / "instructor.md").read_text(encoding="utf-8")
 (ROSTER,) = re.findall(r"^```csv\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 BLOCKS = re.findall(r"^```text\n((?:beowulf|nbgrader) .*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 

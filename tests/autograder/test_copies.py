@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder import copies, given, variants
-from autograder.gold import lab_01, lab_04
-from autograder.gold.hand_in import hand_in, released
-from autograder.gold.measured import as_measured
+from autograder.course import shared_records, variants
+from autograder.evidence import copies
 from beowulf import variant
 from beowulf.record import Record
+from tests.gold import lab_01, lab_04
+from tests.gold.hand_in import hand_in, released
+from tests.gold.measured import as_measured
 
 
 @pytest.fixture
@@ -124,7 +125,7 @@ def test_records_that_the_course_gave_are_no_copies(
     source = tmp_path / "measured"
     source.mkdir()
     as_measured(lab_01.validation()).save_in(source)
-    gifts = given.prepare(tmp_path / "course", lab_04.SLUG, source, "spring")
+    gifts = shared_records.prepare(tmp_path / "course", lab_04.SLUG, source, "spring")
     for folder in hand_ins.values():
         shutil.copy(gifts[0], folder / "records")
     assert copies.suspected(hand_ins, tmp_path / "course") == []

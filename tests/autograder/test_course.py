@@ -19,14 +19,15 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import OperationalError
 
-from autograder import driver, feedback
-from autograder import hand_ins as folders
-from autograder.course import Course, Graded
-from autograder.foundation import make_course
-from autograder.hand_ins import Collected, Wanted
-from autograder.roster import Directory
-from autograder.sandbox import HOME
-from autograder.score import MIME_TYPE
+from autograder.course.course import Course, Graded
+from autograder.course.create import make_course
+from autograder.course.roster import Directory
+from autograder.grading import driver
+from autograder.intake import submissions as folders
+from autograder.intake.submissions import Collected, Wanted
+from autograder.results import feedback
+from autograder.rubrics.score import MIME_TYPE
+from autograder.sandbox.box import HOME
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
 

@@ -16,13 +16,14 @@ import pytest
 from nbformat.v4 import new_code_cell
 from sqlalchemy.exc import OperationalError
 
-from autograder import driver, grading, sandbox
-from autograder.course import Course, Graded
-from autograder.entries import Entries
-from autograder.foundation import make_course
-from autograder.grading import Outcome
-from autograder.score import MIME_TYPE
-from autograder.workers import Workers
+from autograder.course.course import Course, Graded
+from autograder.course.create import make_course
+from autograder.grading import driver, one_submission
+from autograder.grading.gradebook import Entries
+from autograder.grading.one_submission import Outcome
+from autograder.grading.workers import Workers
+from autograder.rubrics.score import MIME_TYPE
+from autograder.sandbox import box
 from beowulf.errors import LabError, UsageError
 
 SLUG = "01-validation"
@@ -117,7 +118,7 @@ def test_the_rows_and_the_files_are_those_that_nbgraders_own_command_writes(
         assert _files(place) == files
         assert _without_outputs(autograded(course, name)) == _without_outputs(text)
         assert _scores(autograded(course, name)) == _scores(text)
-    assert not (course.folder / "autograded" / grading.NEW).exists()
+    assert not (course.folder / "autograded" / one_submission.NEW).exists()
 
 
 def _files(place: Path) -> dict[str, int]:
@@ -310,7 +311,7 @@ def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
         enter(self, outcome)
 
     with monkeypatch.context() as patched:
-        patched.setattr(grading.shutil, "copyfile", full_for_ada)
+        patched.setattr(one_submission.shutil, "copyfile", full_for_ada)
         patched.setattr(Entries, "enter", full_for_bob)
         found = grade(course)
     assert "No space left" in found["ada"].problem
@@ -325,7 +326,7 @@ def test_without_a_sandbox_nothing_is_graded_and_the_reason_is_said(
     course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in(course, "ada", perfect)
-    monkeypatch.setattr(sandbox, "BWRAP", "no-such-bwrap")
+    monkeypatch.setattr(box, "BWRAP", "no-such-bwrap")
     with pytest.raises(LabError, match="apt-get install bubblewrap"):
         grade(course)
     assert not (course.folder / "autograded" / "ada").exists()

@@ -14,20 +14,20 @@ from nbformat.v4 import new_notebook
 
 from autograder import evidence, rubrics
 from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE
-from autograder.gold import lab_01, lab_03, lab_04, lab_05, lab_06
-from autograder.gold.labs import LABS
-from autograder.gold.measured import as_measured
 from autograder.rubrics import Question
-from autograder.score import Score
-from autograder.submission import Submission
-from beowulf import places
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.exercises import postcard
+from beowulf.exercises.lab_06 import postcard
+from beowulf.measure.measurement import Session
 from beowulf.measure.roundtrips import run
-from beowulf.measure.session import Session
 from beowulf.record import Point, Record
+from tests.gold import lab_01, lab_03, lab_04, lab_05, lab_06
+from tests.gold.labs import LABS
+from tests.gold.measured import as_measured
 
-LAB_06 = places.root() / "labs" / "06-protocol-analysis"
+LAB_06 = paths.root() / "labs" / "06-protocol-analysis"
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 
 

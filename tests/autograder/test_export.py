@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder import export
-from autograder.course import Course
+from autograder.course.course import Course
+from autograder.results import export
 
 # nbgrader's own way of adding; nothing that could be mended here.
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type")

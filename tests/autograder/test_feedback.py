@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from small_class import SLUG, grade, hand_in
 
-from autograder import feedback, gold
-from autograder.course import Course
-from autograder.feedback import finish_pages
+from autograder.course.course import Course
+from autograder.results import feedback
+from autograder.results.feedback import finish_pages
+from tests import gold
 
 CASES = gold.hand_ins(SLUG)
 

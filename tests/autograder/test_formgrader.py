@@ -14,9 +14,9 @@ import pytest
 from formgrader import CHROMIUM, PATIENCE_S, server, until
 from typer.testing import CliRunner
 
-from autograder import driver
-from autograder.course import Course
-from beowulf.cli.classroom import app
+from autograder.commands import app
+from autograder.course.course import Course
+from autograder.grading import driver
 
 SLUG = "01-validation"
 

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from autograder import driver, gold, rubrics
-from autograder.course import Course
-from autograder.gold import broken_files, doubtful, hostile, trial
-from autograder.gold.hand_in import released
-from autograder.gold.labs import LABS
-from autograder.submission import Submission
-from beowulf import places
+from autograder import rubrics
+from autograder.course.course import Course
+from autograder.grading import driver
+from autograder.rubrics.submission import Submission
+from beowulf import paths
+from tests import gold
+from tests.gold import broken_files, doubtful, hostile, trial
+from tests.gold.hand_in import released
+from tests.gold.labs import LABS
 
 CASES = gold.hand_ins()
 
@@ -49,7 +51,7 @@ def test_a_perfect_hand_in_of_the_gold_class_has_all_that_a_rubric_gives(
 
 def test_every_lab_has_its_four_learners() -> None:
     of_lab = {lab.slug: {case.name for case in lab.cases()} for lab in LABS}
-    assert set(of_lab) == set(places.labs())
+    assert set(of_lab) == set(paths.labs())
     assert set(map(frozenset, of_lab.values())) == {
         frozenset({"perfect", "average", "empty", "wrong"})
     }

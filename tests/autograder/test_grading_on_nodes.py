@@ -14,19 +14,21 @@ import pytest
 from running import Beowulf, nothing_runs
 from small_class import SLUG, expected, grade, hand_in, reached
 
-from autograder import driver, errands, gold
-from autograder.course import Course
-from autograder.foundation import make_course
-from autograder.grading import Assignment
-from autograder.nodes import Nodes
-from benchmarks.pcs import Hall, hall
-from beowulf import crews, places
+from autograder.course.course import Course
+from autograder.course.create import make_course
+from autograder.grading import driver, remote_jobs
+from autograder.grading.one_submission import Assignment
+from autograder.grading.remote_nodes import Nodes
+from beowulf import paths
 from beowulf.cluster import namespaces
+from beowulf.cluster.config import Plan
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.plan import Plan
-from beowulf.crew import Crew
-from beowulf.crews import ByLogin, ByMpi
+from beowulf.engines import starters
+from beowulf.engines.pool import Crew
+from beowulf.engines.starters import ByLogin, ByMpi
 from beowulf.errors import LabError, UsageError
+from tests import gold
+from tests.simulated_pcs import Hall, hall
 
 pytestmark = pytest.mark.cluster
 LONGEST_S = 600.0
@@ -81,7 +83,7 @@ def test_a_node_that_dies_at_work_is_named_and_others_do_what_it_was_at(
         asked = call(engine, function, *arguments)
         hand = nodes.hands.get(engine)
         # The master carries mpiexec.
-        if function is errands.work and hand and hand.node != "node00" and not killed:
+        if function is remote_jobs.work and hand and hand.node != "node00" and not killed:
             duo.kill(hand.node)
             killed.append(hand.node)
         return asked
@@ -123,7 +125,7 @@ def test_a_node_with_other_programs_does_not_grade_by_them(
     class_of_guests: Course, duo: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in(class_of_guests, {"gold-perfect": GUESTS["gold-perfect"]})
-    monkeypatch.setattr(errands, "programs", lambda: "others")
+    monkeypatch.setattr(remote_jobs, "programs", lambda: "others")
     with pytest.raises(LabError, match=r"node00 cannot grade\. The programs in .* are not those"):
         grade(class_of_guests, "gold-perfect", crew=ByLogin(duo))
 
@@ -149,13 +151,13 @@ def test_what_cannot_be_a_crew_is_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, duo: NamespaceCluster
 ) -> None:
     with pytest.raises(UsageError, match="ssh, mpi, slurm"):
-        crews.crew("telnet")
+        starters.crew("telnet")
     monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "none"))
     with pytest.raises(LabError, match="No cluster runs"):
-        crews.crew("ssh")
+        starters.crew("ssh")
     monkeypatch.setenv("BEOWULF_STATE", str(duo.folder))
     with pytest.raises(UsageError, match=r"of the kind namespaces.*beowulf up --target slurm"):
-        crews.crew("slurm")
+        starters.crew("slurm")
 
 
 # ---------------------------------------------------------------- machines with disks of their own
@@ -166,9 +168,9 @@ def pair(tmp_path: Path, sandboxed: None) -> Iterator[Hall]:
     """Two PCs, on which this checkout lies in the same place, but no course."""
     with hall(2) as pcs:
         for name in pcs.names:
-            there = f"{pcs.folder}/{name}/root{places.root()}"
+            there = f"{pcs.folder}/{name}/root{paths.root()}"
             words = ["nsenter", f"--target={pcs._pid(name)}", "--mount"]
-            subprocess.run([*words, "mount", "--rbind", str(places.root()), there], check=True)
+            subprocess.run([*words, "mount", "--rbind", str(paths.root()), there], check=True)
         yield pcs
 
 

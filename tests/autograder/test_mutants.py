@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import gold
-from autograder.gold import mutation, trial
-from autograder.gold.hand_in import file_name
+from tests import gold
+from tests.gold import mutation, trial
+from tests.gold.hand_in import file_name
 
 MUTANTS = list(gold.mutants(2 * (len(mutation.OF_CELLS) + len(mutation.OF_TEXT)), seed=7))
 

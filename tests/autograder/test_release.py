@@ -9,8 +9,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder import release
-from autograder.course import Course
+from autograder.course import release
+from autograder.course.course import Course
 from beowulf.errors import LabError
 
 TINY = """\
@@ -120,7 +120,7 @@ def test_check_says_what_is_missing_changed_or_left_over(
     told = capsys.readouterr()
     assert "tiny.ipynb is not what its source gives" in told.out
     assert "old.ipynb has no source" in told.out
-    assert "python -m autograder.release" in told.err
+    assert "python -m autograder.course.release" in told.err
 
 
 def test_a_wrong_source_ends_the_command_without_a_traceback(

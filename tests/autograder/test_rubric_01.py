@@ -13,9 +13,9 @@ from fabricated import NODES, PUZZLES, RIGHT
 from marked import Marked, points
 from nbformat.v4 import new_notebook
 
-from autograder.gold import lab_01
-from autograder.submission import Submission, Unreadable
+from autograder.rubrics.submission import Submission, Unreadable
 from beowulf.record import Point, Record
+from tests.gold import lab_01
 
 LAB = Marked(lab_01)
 instead, scores = LAB.instead, LAB.scores

@@ -9,20 +9,12 @@ from typing import Any
 import pytest
 from marked import Marked, earned, points
 
-from autograder.gold import lab_02
-from autograder.gold.lab_02 import (
-    GOOD,
-    RIGHT,
-    TWO,
-    nodes,
-    odd,
-    own,
-    records,
-)
-from beowulf.exercises import own_rows
+from beowulf.exercises.lab_02 import own_rows
 from beowulf.record import Point, Record
-from beowulf.studies.node_comparison import OVER_IP
-from beowulf.studies.node_rows import RESULT
+from beowulf.studies.lab_02.node_comparison import OVER_IP
+from beowulf.studies.lab_02.node_rows import RESULT
+from tests.gold import lab_02
+from tests.gold.lab_02 import GOOD, RIGHT, TWO, nodes, odd, own, records
 
 LAB = Marked(lab_02)
 one, instead, scores = LAB.one, LAB.instead, LAB.scores

@@ -8,18 +8,10 @@ from typing import Any
 import pytest
 from marked import Marked, earned, points
 
-from autograder.gold import lab_03
-from autograder.gold.lab_03 import (
-    RIGHT,
-    TIMES,
-    asked,
-    counted,
-    eight,
-    record,
-    suite,
-)
 from beowulf.record import Point, Record
 from beowulf.suites import npb
+from tests.gold import lab_03
+from tests.gold.lab_03 import RIGHT, TIMES, asked, counted, eight, record, suite
 
 LAB = Marked(lab_03)
 instead, scores = LAB.instead, LAB.scores

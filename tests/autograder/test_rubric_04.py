@@ -9,19 +9,11 @@ from typing import Any
 import pytest
 from marked import Marked, points
 
-from autograder import release
-from autograder.gold import lab_04
-from autograder.gold.lab_04 import (
-    CLUSTER,
-    RIGHT,
-    SLUG,
-    a7,
-    e1,
-    patience,
-    records,
-)
+from autograder.course import release
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
+from tests.gold import lab_04
+from tests.gold.lab_04 import CLUSTER, RIGHT, SLUG, a7, e1, patience, records
 
 LAB = Marked(lab_04)
 instead, scores = LAB.instead, LAB.scores

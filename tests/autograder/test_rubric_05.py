@@ -8,16 +8,10 @@ from dataclasses import replace
 import pytest
 from marked import Marked, points
 
-from autograder.gold import lab_05
-from autograder.gold.lab_05 import (
-    PASSES,
-    one_message,
-    own,
-    records,
-    sweep,
-)
 from beowulf.record import Point, Record
-from beowulf.studies.overlap import ONE_USER
+from beowulf.studies.lab_05.overlap import ONE_USER
+from tests.gold import lab_05
+from tests.gold.lab_05 import PASSES, one_message, own, records, sweep
 
 LAB = Marked(lab_05)
 instead, scores = LAB.instead, LAB.scores

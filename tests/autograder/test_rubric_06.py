@@ -9,21 +9,14 @@ from typing import Any
 import pytest
 from marked import Marked, earned
 
-from autograder.gold import lab_06
-from autograder.gold.lab_06 import (
-    RIGHT,
-    cards,
-    counted,
-    operations,
-    records,
-    talks,
-)
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point
-from beowulf.studies import a10_short_messages as a10
-from beowulf.studies import a11_long_messages as a11
-from beowulf.studies import a12_side_by_side as a12
-from beowulf.studies import collectives
+from beowulf.studies.lab_06 import a10_short_messages as a10
+from beowulf.studies.lab_06 import a11_long_messages as a11
+from beowulf.studies.lab_06 import a12_side_by_side as a12
+from beowulf.studies.lab_06 import collectives
+from tests.gold import lab_06
+from tests.gold.lab_06 import RIGHT, cards, counted, operations, records, talks
 
 LAB = Marked(lab_06)
 instead, scores = LAB.instead, LAB.scores

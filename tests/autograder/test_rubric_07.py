@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from marked import Marked, earned, points
 
-from autograder.gold import lab_07
-from autograder.gold.lab_07 import (
+from beowulf.record import Point, Record
+from beowulf.studies.lab_07 import e7_procedure as e7
+from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
+from tests.gold import lab_07
+from tests.gold.lab_07 import (
     applications,
     asked,
     knobs,
@@ -21,9 +24,6 @@ from autograder.gold.lab_07 import (
     records,
     steps,
 )
-from beowulf.record import Point, Record
-from beowulf.studies import e7_procedure as e7
-from beowulf.tuning.testbed import FIREWALL, MODERATION
 
 LAB = Marked(lab_07)
 instead, scores = LAB.instead, LAB.scores

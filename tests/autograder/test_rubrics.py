@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from nbformat.v4 import new_notebook
 
-from autograder import release, rubrics
-from autograder.gold.hand_in import answered
-from autograder.gold.labs import LABS, Gold
-from autograder.score import Score
-from autograder.submission import Submission
-from beowulf import places
+from autograder import rubrics
+from autograder.course import release
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
+from beowulf import paths
+from tests.gold.hand_in import answered
+from tests.gold.labs import LABS, Gold
 
-SLUGS = sorted(places.labs())
+SLUGS = sorted(paths.labs())
 
 
 def empty_hand_in(slug: str) -> dict[str, Score]:
@@ -33,7 +34,7 @@ def solutions(slug: str) -> list[Any]:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_rubric_scores_each_question_but_those_that_an_instructor_reads(slug: str) -> None:
     worth = {name: score.of for name, score in empty_hand_in(slug).items()}
-    lab = tomllib.loads((places.root() / "labs" / slug / "lab.toml").read_text())["points"]
+    lab = tomllib.loads((paths.root() / "labs" / slug / "lab.toml").read_text())["points"]
     by_hand = {
         cell.metadata.nbgrader["grade_id"]
         for cell in solutions(slug)
@@ -46,7 +47,7 @@ def test_a_rubric_scores_each_question_but_those_that_an_instructor_reads(slug: 
 @pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)
 def test_a_notebook_asks_for_every_name_that_the_rubric_reads(gold: Gold) -> None:
     notebook = answered(release.student_version(release.sources()[gold.slug]), dict(gold.right))
-    found = Submission.read(places.root() / "nothing-here", notebook).answers
+    found = Submission.read(paths.root() / "nothing-here", notebook).answers
     assert {name: found.get(name) for name in gold.right} == gold.right
 
 
@@ -69,5 +70,5 @@ def test_an_empty_hand_in_gets_nothing_and_each_question_says_why(slug: str) -> 
 def test_a_lost_point_sends_the_learner_to_a_section_that_the_handout_has(slug: str) -> None:
     for score in empty_hand_in(slug).values():
         handout, _, heading = score.read.partition(", ")
-        text = (places.root() / handout).read_text()
+        text = (paths.root() / handout).read_text()
         assert re.search(rf"^## .*{re.escape(heading)}$", text, re.MULTILINE), score.read

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbconvert.filters import markdown2html
 
-from autograder import feedback, safe_page
-from autograder.score import MIME_TYPE, Score
+from autograder.results import feedback, safe_page
+from autograder.rubrics.score import MIME_TYPE, Score
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n and more").decode()
 ANSWER = """The cable is **busy**: `a < b` and $5 for x_1.

@@ -19,11 +19,12 @@ import pytest
 from ordinary import ada, give
 from running import PATIENCE_S, wait_until
 
-from autograder import execution, sandbox, warm
-from autograder.sandbox import Box, Limits
-from autograder.score import MIME_TYPE
-from autograder.warm import Ran
-from beowulf import places
+from autograder.rubrics.score import MIME_TYPE
+from autograder.sandbox import box as sandbox
+from autograder.sandbox import execution, kernel
+from autograder.sandbox.box import Box, Limits
+from autograder.sandbox.kernel import Ran
+from beowulf import paths
 from beowulf.errors import LabError
 
 # Long where nothing is to end by it, so that a busy machine spoils nothing.
@@ -45,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *cells: str, **limits: Any) -> Ran:
-    return warm.shared().run(dict(enumerate(cells)), folder, replace(LIMITS, **limits))
+    return kernel.shared().run(dict(enumerate(cells)), folder, replace(LIMITS, **limits))
 
 
 def printed(ran: Ran, place: int = 0) -> str:
@@ -118,7 +119,7 @@ print(shown)
 
 
 def test_no_gradebook_no_rubric_no_source_and_no_account_is_on_its_disk(folder: Path) -> None:
-    hidden = [places.root() / name for name in ("autograder", "notebooks", "tests", ".git")]
+    hidden = [paths.root() / name for name in ("autograder", "notebooks", "tests", ".git")]
     hidden += [folder, Path("/etc/shadow"), Path("/etc/ssh"), Path("/var"), Path("/sys")]
     look = LOOK_ROUND.format(
         places=[str(path) for path in hidden],
@@ -144,7 +145,7 @@ print(written)
 
 def test_it_writes_only_where_everything_is_gone_with_it(folder: Path) -> None:
     closed = ["/", "/usr", "/etc", "/dev", "/proc", "/home", "/opt"]
-    closed += [sys.prefix, str(places.root()), str(places.root() / "beowulf")]
+    closed += [sys.prefix, str(paths.root()), str(paths.root() / "beowulf")]
     attempts = TRY_TO_WRITE.format(places=[*closed, "/tmp", "/dev/shm", sandbox.HOME])
     assert said(folder, attempts) == f"['/tmp', '/dev/shm', '{sandbox.HOME}']\n"
     assert not Path("/tmp/written-by-a-learner").exists()
@@ -397,13 +398,13 @@ def test_where_bubblewrap_cannot_work_its_own_words_are_said(
 
 def test_a_course_that_the_box_would_show_is_refused() -> None:
     with pytest.raises(LabError, match="can read while it is graded"):
-        sandbox.refuse_if_shown(places.root() / "labs" / "course")
+        sandbox.refuse_if_shown(paths.root() / "labs" / "course")
 
 
 AS_ADA = """
 from pathlib import Path
 from autograder import warm
-from autograder.sandbox import Limits
+from autograder.sandbox.box import Limits
 folder = Path('handed-in')
 folder.mkdir()
 cells = {0: "import os\\nprint(os.getuid(), os.path.exists('/etc/shadow'))",

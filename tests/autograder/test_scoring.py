@@ -11,10 +11,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.utils import determine_grade
 
 from autograder import rubrics
+from autograder.grading.scoring import AssessSubmission, WriteScores
 from autograder.rubrics import Question
-from autograder.score import MIME_TYPE, Score
-from autograder.scoring import AssessSubmission, WriteScores
-from autograder.submission import Submission
+from autograder.rubrics.score import MIME_TYPE, Score
+from autograder.rubrics.submission import Submission
 
 
 def graded_cell(points: float = 3) -> Any:

@@ -11,8 +11,8 @@ import fabricated
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import submission
-from autograder.submission import Submission, literal
+from autograder.rubrics import submission
+from autograder.rubrics.submission import Submission, literal
 
 
 def handed_in(folder: Path, *sources: str, solution: bool = True) -> Submission:

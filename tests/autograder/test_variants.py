@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from autograder import given, variants
-from autograder.gold import lab_01, lab_04, trial
-from autograder.gold.hand_in import answered, file_name, hand_in, released
-from autograder.gold.measured import as_measured
-from autograder.variants import Own
+from autograder.course import shared_records, variants
+from autograder.course.variants import Own
 from beowulf import variant
 from beowulf.cluster import faults, state
 from beowulf.cluster.faults import PUZZLES, solution
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
+from tests.gold import lab_01, lab_04, trial
+from tests.gold.hand_in import answered, file_name, hand_in, released
+from tests.gold.measured import as_measured
 
 KEY = "b3" * 32
 CLASS = ("ada", "grace", "linus", "barbara", "edsger")
@@ -263,13 +263,13 @@ def gifts(course: Path, tmp_path: Path) -> list[Record]:
     source.mkdir()
     for record in lab_01.records():
         as_measured(record, "the instructor").save_in(source)
-    made = given.prepare(course, lab_01.SLUG, source, "spring")
+    made = shared_records.prepare(course, lab_01.SLUG, source, "spring")
     return [Record.load(path) for path in made]
 
 
 def test_a_given_record_says_that_it_is_one(gifts: list[Record]) -> None:
     for record in gifts:
-        assert record.cluster[given.LABEL] == "spring"
+        assert record.cluster[shared_records.LABEL] == "spring"
         assert any("spring gave this Record" in said for said in record.warnings)
 
 
@@ -280,7 +280,7 @@ def test_what_is_read_off_given_records_counts_and_measuring_does_not(
     (course / variants.WORDS).unlink()
     if not labelled:
         for record in gifts:
-            del record.cluster[given.LABEL]
+            del record.cluster[shared_records.LABEL]
             record.warnings = []
     found = graded(course, lab_01.SLUG, "ada", lab_01.RIGHT, gifts)
     assert found.points["a2-record"] == found.points["a5-record"] == 0
@@ -303,12 +303,12 @@ def test_a_label_on_values_that_the_course_did_not_give_is_noticed(
     course: Path, gifts: list[Record]
 ) -> None:
     gifts[0].points[0].facts["hosts_first_line"] = "192.168.0.99 node99"
-    known = given.known(course)
-    (found,) = given.findings(gifts[0], known)
+    known = shared_records.known(course)
+    (found,) = shared_records.findings(gifts[0], known)
     assert "not those that the course gave" in found.says
-    assert given.findings(gifts[1], known) == []
+    assert shared_records.findings(gifts[1], known) == []
 
 
 def test_a_folder_without_records_has_nothing_to_give(course: Path, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="There is no Record"):
-        given.prepare(course, lab_01.SLUG, tmp_path / "nothing", "spring")
+        shared_records.prepare(course, lab_01.SLUG, tmp_path / "nothing", "spring")

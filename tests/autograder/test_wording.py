@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.wording import as_html, as_written, counted
+from autograder.results.text import as_html, as_written, counted
 
 
 @pytest.mark.parametrize(

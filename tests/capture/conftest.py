@@ -10,8 +10,8 @@ from runs import Run, run
 
 from beowulf import mpi
 from beowulf.cluster import namespaces
+from beowulf.cluster.config import Plan
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.plan import Plan
 
 HERE = Path(__file__).parent
 

@@ -14,9 +14,9 @@ from test_flows import agrees_on_conversations
 from test_protocols import with_tshark
 from written import START_S, Packet, agrees, capinfos, fields, frames, orders, pcap, pcapng
 
-from beowulf.capture.batches import CaptureError
-from beowulf.capture.packets import read
-from beowulf.capture.protocols import summary
+from beowulf.packets.batches import CaptureError
+from beowulf.packets.protocols import summary
+from beowulf.packets.table import read
 
 # Any nanosecond of a quarter of an hour.
 moments = st.integers(START_S * 10**9, START_S * 10**9 + 10**12)

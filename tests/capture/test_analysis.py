@@ -15,11 +15,11 @@ from test_flows import ACK, FIN, A, B, Talk, opened
 from test_protocols import with_tshark
 from written import Packet, arp, ethernet, fields, frames, ip, pcap, pcapng, times_ns, tshark
 
-from beowulf.capture.analysis import SHARES, analyse
-from beowulf.capture.protocols import summary
 from beowulf.cli.commands import app
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.packets.analysis import SHARES, analyse
+from beowulf.packets.protocols import summary
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, Beowulf, at_switch, wait_until
 
-from beowulf.capture.analysis import analyse
-from beowulf.capture.mpi_messages import messages
-from beowulf.capture.packets import read
-from beowulf.capture.protocols import summary
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.packets.analysis import analyse
+from beowulf.packets.mpi_messages import messages
+from beowulf.packets.protocols import summary
+from beowulf.packets.table import read
 
 pytestmark = pytest.mark.cluster
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from written import START_S, Packet, pcap, pcapng
 
-from beowulf.capture.batches import CaptureError, Integers
-from beowulf.capture.chain import STEPS, Chain
-from beowulf.capture.reader import Reader
+from beowulf.packets.batches import CaptureError, Integers
+from beowulf.packets.chain import STEPS, Chain
+from beowulf.packets.reader import Reader
 
 Write = Callable[[list[Packet], str], bytes]
 both = pytest.mark.parametrize("write", [pcap, pcapng])

@@ -9,9 +9,9 @@ import pytest
 from running import PATIENCE_S
 
 from beowulf import mpi
-from beowulf.capture import clocks
-from beowulf.capture.packets import read
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.packets import clocks
+from beowulf.packets.table import read
 
 pytestmark = pytest.mark.cluster
 

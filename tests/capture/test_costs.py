@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from runs import Run
 
-from beowulf.capture.analysis import analyse
-from beowulf.capture.ch3 import HEADER_BYTES
-from beowulf.capture.costs import COLUMNS, costs
-from beowulf.capture.mpi_messages import messages
+from beowulf.packets.analysis import analyse
+from beowulf.packets.ch3 import HEADER_BYTES
+from beowulf.packets.costs import COLUMNS, costs
+from beowulf.packets.mpi_messages import messages
 
 pytestmark = pytest.mark.cluster
 

@@ -25,12 +25,12 @@ from written import (
     tshark,
 )
 
-from beowulf.capture import flows
-from beowulf.capture.flows import Conversations, conversations
-from beowulf.capture.packets import Packets
-from beowulf.capture.protocols import summary
-from beowulf.capture.rates import rates
 from beowulf.errors import UsageError
+from beowulf.packets import flows
+from beowulf.packets.flows import Conversations, conversations
+from beowulf.packets.protocols import summary
+from beowulf.packets.rates import rates
+from beowulf.packets.table import Packets
 
 SYN, SYN_ACK, ACK, DATA, FIN = 0x02, 0x12, 0x10, 0x18, 0x11
 A, B = ("10.0.0.1", 40001), ("10.0.0.2", 40002)

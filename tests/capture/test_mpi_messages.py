@@ -18,14 +18,14 @@ from runs import RANKS, Run, run
 from test_flows import A, B, Talk, agrees_on_conversations, opened
 from written import agrees, tshark
 
-from beowulf.capture import ch3, dissector
-from beowulf.capture.dissector import tshark_words
-from beowulf.capture.flows import conversations
-from beowulf.capture.mpi_messages import Traffic, messages, traffic
-from beowulf.capture.packets import read
 from beowulf.cluster import namespaces
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.errors import LabError
+from beowulf.packets import ch3, dissector
+from beowulf.packets.dissector import tshark_words
+from beowulf.packets.flows import conversations
+from beowulf.packets.mpi_messages import Traffic, messages, traffic
+from beowulf.packets.table import read
 
 pytestmark = pytest.mark.cluster
 

@@ -24,9 +24,9 @@ from written import (
     times_ns,
 )
 
-from beowulf.capture.batches import CaptureError
-from beowulf.capture.packets import Packets, read
-from beowulf.capture.reader import Reader
+from beowulf.packets.batches import CaptureError
+from beowulf.packets.reader import Reader
+from beowulf.packets.table import Packets, read
 
 snaps = st.integers(1, 200) | st.just(1 << 18)
 packets = st.lists(st.builds(Packet, frames, times_ns, snap_bytes=snaps), max_size=12)

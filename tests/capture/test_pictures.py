@@ -8,12 +8,12 @@ import pytest
 from runs import Run
 from test_flows import A, B, Talk, opened
 
-from beowulf.capture.analysis import analyse
-from beowulf.capture.mpi_messages import messages
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import Figure
-from beowulf.figures.ladder import ladder
-from beowulf.figures.packets import bytes_over_time, rates_over_time, shares
+from beowulf.packets.analysis import analyse
+from beowulf.packets.ladder import ladder
+from beowulf.packets.mpi_messages import messages
+from beowulf.packets.pictures import bytes_over_time, rates_over_time, shares
 
 
 def is_drawn(figure: Figure, folder: Path) -> None:

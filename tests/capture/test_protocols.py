@@ -30,8 +30,8 @@ from written import (
     udp,
 )
 
-from beowulf.capture.packets import read
-from beowulf.capture.protocols import PROTOCOLS, summary
+from beowulf.packets.protocols import PROTOCOLS, summary
+from beowulf.packets.table import read
 
 times_ns = st.integers(START_S * 10**6, START_S * 10**6 + 10**9).map(lambda us: us * 1000)
 # From 134 bytes on every header is taken: Ethernet, two VLAN tags, the longest of IP and of TCP.

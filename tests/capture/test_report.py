@@ -12,9 +12,9 @@ from test_mpi_messages import CALL, YES, eager
 from typer.testing import CliRunner
 from written import Packet, arp, ethernet, pcap
 
-from beowulf.capture.analysis import analyse
-from beowulf.capture.report import lines
 from beowulf.cli.commands import app
+from beowulf.packets.analysis import analyse
+from beowulf.packets.report import lines
 
 
 def report(path: Path) -> str:

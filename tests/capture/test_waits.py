@@ -15,11 +15,11 @@ from runs import Run
 from test_flows import ACK, SYN, SYN_ACK, A, B, Talk, opened
 from written import fields, pcapng, tshark
 
-from beowulf.capture.analysis import analyse
-from beowulf.capture.flows import Conversations
-from beowulf.capture.packets import Packets
-from beowulf.capture.waits import Waits, syn_options
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.packets.analysis import analyse
+from beowulf.packets.flows import Conversations
+from beowulf.packets.table import Packets
+from beowulf.packets.waits import Waits, syn_options
 
 
 def says(mss: int = 1000, shift: int | None = None) -> bytes:

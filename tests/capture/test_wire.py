@@ -16,12 +16,12 @@ import pytest
 from running import PATIENCE_S, wait_until
 from written import agrees, capinfos
 
-from beowulf.capture import dumpcap
-from beowulf.capture.batches import CaptureError
-from beowulf.capture.dumpcap import Start, arguments, start_here
-from beowulf.capture.packets import read
-from beowulf.capture.wire import Capture
+from beowulf.cluster import dumpcap
+from beowulf.cluster.capture import Capture
+from beowulf.cluster.dumpcap import Start, arguments, start_here
 from beowulf.errors import LabError, UsageError
+from beowulf.packets.batches import CaptureError
+from beowulf.packets.table import read
 
 pytestmark = pytest.mark.cluster
 
@@ -262,9 +262,9 @@ def test_a_full_disk_is_a_sentence_and_what_was_taken_is_kept(
     script = f"""
 import socket, subprocess
 from pathlib import Path
-from beowulf.capture.dumpcap import start_here
-from beowulf.capture.wire import Capture
-from beowulf.capture.packets import read
+from beowulf.cluster.dumpcap import start_here
+from beowulf.cluster.capture import Capture
+from beowulf.packets.table import read
 from beowulf.errors import LabError
 up = "ip link set lo up; ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up"
 subprocess.run(["sh", "-ec", up + "; mount -t tmpfs -o size=64k tmpfs {tmp_path}"], check=True)

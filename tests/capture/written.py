@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from beowulf.capture.protocols import summary
+from beowulf.packets.protocols import summary
 
 ETHERNET = 1
 START_S = 1_700_000_000

@@ -7,7 +7,7 @@ import os
 import pytest
 from running import Beowulf
 
-from benchmarks.pcs import hall
+from tests.simulated_pcs import hall
 
 pytestmark = [
     pytest.mark.cluster,

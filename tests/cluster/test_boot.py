@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from running import COMMAND, HOSTNAME, PATIENCE_S, Beowulf, at_switch, nothing_runs
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.shells import surroundings
 
 pytestmark = pytest.mark.cluster
@@ -32,18 +32,18 @@ def test_the_fewest_and_the_most_nodes_boot(beowulf: Beowulf, nodes: int) -> Non
 def test_a_second_up_changes_nothing(beowulf: Beowulf) -> None:
     beowulf("up")
     beowulf("ssh", "node00", "echo here > /dev/shm/mark")
-    before = beowulf.cluster.rack.nodes()
+    before = beowulf.cluster.supervisor.nodes()
     assert "4 nodes are up" in beowulf("up")
-    assert beowulf.cluster.rack.nodes() == before
+    assert beowulf.cluster.supervisor.nodes() == before
     assert beowulf("ssh", "node00", "cat /dev/shm/mark").strip() == "here"
 
 
 def test_up_keeps_what_is_not_asked_for(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "5", "--rate", "10mbit")
-    before = beowulf.cluster.rack.nodes()
+    before = beowulf.cluster.supervisor.nodes()
     assert "5 nodes are up" in beowulf("up")
     assert "(1gbit, 1 network" in beowulf("up", "--rate", "1gbit")
-    assert beowulf.cluster.rack.nodes() == before, "a new rate restarted the nodes"
+    assert beowulf.cluster.supervisor.nodes() == before, "a new rate restarted the nodes"
     assert len(before) == 5
 
 
@@ -139,7 +139,7 @@ def moved(learner: Beowulf, mounts: tuple[str, ...], name: str) -> Beowulf:
     """The same learner, whose checkout is in a folder of that name."""
     checkout = learner.here / name
     checkout.mkdir()
-    found = Beowulf(learner.state, learner.here, (*mounts, f"move:{places.root()}:{checkout}"))
+    found = Beowulf(learner.state, learner.here, (*mounts, f"move:{paths.root()}:{checkout}"))
     begin = "import sys; sys.argv[0] = 'beowulf'; from beowulf.cli import main; main()"
     found.command = (str(checkout / ".venv" / "bin" / "python"), "-c", begin)
     found.environment["PYTHONPATH"] = str(checkout)

@@ -9,9 +9,9 @@ import pytest
 from running import PATIENCE_S, Beowulf
 from tiny_study import PHASES, paused
 
-from benchmarks.pcs import Hall, hall
-from beowulf.cluster import held
+from beowulf.cluster import lock
 from beowulf.record import Record
+from tests.simulated_pcs import Hall, hall
 
 pytestmark = pytest.mark.cluster
 DIES = "node01"
@@ -30,7 +30,7 @@ def check(learner: Beowulf, phase: str, kill: Callable[[], None]) -> None:
         assert phase not in ("before", "entered")
     if phase in ("last", "after"):
         assert f"the state of {DIES} was up and is" in said
-    assert held.holder(learner.state) is None
+    assert lock.holder(learner.state) is None
 
 
 @pytest.mark.parametrize("phase", PHASES)

@@ -140,14 +140,14 @@ def answers_to_hangup(command: subprocess.Popen[str]) -> bool:
 
 def test_an_interrupted_healing_leaves_the_cluster_running(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "3")
-    mark = beowulf.cluster.rack.process
+    mark = beowulf.cluster.supervisor.process
     for delay_s in (0.12, 0.18, 0.24):
         beowulf.cluster.kill("node02")
         healing = beowulf.start("up")
         time.sleep(delay_s)
         healing.send_signal(signal.SIGINT)
         healing.communicate(timeout=PATIENCE_S)
-        assert beowulf.cluster.rack.process == mark
+        assert beowulf.cluster.supervisor.process == mark
         beowulf("up")
         assert beowulf("ssh", "node00", "ssh node02 hostname").strip() == "node02"
 

@@ -1,6 +1,6 @@
 """Does every study work on every kind of cluster, or say in a sentence why it cannot be seen there?
 
-`beowulf/studies/by_kind.py` declares it, docs/clusters.md shows it, and here it is tried (slow).
+`beowulf/studies/lab_06/by_kind.py` declares it, docs/clusters.md shows it, and here it is tried (slow).
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from ordinary import UID, ada
 from running import Beowulf
 from school import LoginMachine, installed
 
-from benchmarks.pcs import hall
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.record import Record
-from beowulf.studies import STUDIES, by_kind, find, judge
+from beowulf.studies import STUDIES, find, judge
+from beowulf.studies.lab_06 import by_kind
+from tests.simulated_pcs import hall
 
 pytestmark = pytest.mark.cluster
 LONGEST_S = 3600.0
@@ -33,7 +34,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of i
 
 
 def test_the_table_of_the_documentation_is_the_declared_one() -> None:
-    shown = (places.root() / "docs" / "clusters.md").read_text()
+    shown = (paths.root() / "docs" / "clusters.md").read_text()
     assert by_kind.markdown() in shown, f"docs/clusters.md shall have:\n{by_kind.markdown()}"
 
 
@@ -55,8 +56,8 @@ KIND_IS_ASKED = re.compile(
 def test_no_kind_of_cluster_is_asked_for_outside_of_its_room(room: str) -> None:
     found = [
         f"{path}:{number}: {line.strip()}"
-        for path in sorted((places.root() / room).rglob("*.py"))
-        if "cluster" not in path.relative_to(places.root()).parts
+        for path in sorted((paths.root() / room).rglob("*.py"))
+        if "cluster" not in path.relative_to(paths.root()).parts
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if KIND_IS_ASKED.search(line)
     ]
@@ -188,7 +189,7 @@ def test_a_study_works_on_a_kind_as_the_table_says(here: Here, study: str, tmp_p
 @pytest.mark.slow
 def test_the_wire_is_the_same_one_seen_at_a_switch_or_at_all_cards(here: Here) -> None:
     learner = here.learner
-    shutil.copytree(places.root() / "labs", learner.here / "labs", dirs_exist_ok=True)
+    shutil.copytree(paths.root() / "labs", learner.here / "labs", dirs_exist_ok=True)
     ring = learner.here / "labs" / "01-validation" / "ring.c"
     for path in (learner.here / "labs").rglob("*"):
         if uid := getattr(learner, "uid", 0):

@@ -9,13 +9,13 @@ import pytest
 from running import Beowulf
 
 from beowulf.cluster import faults, namespaces
+from beowulf.cluster.config import Plan
 from beowulf.cluster.inventory import Machine
+from beowulf.cluster.machines import Target
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.plan import Plan
 from beowulf.cluster.ssh import SshCluster
-from beowulf.cluster.target import Target
 from beowulf.errors import LabError, UsageError
-from beowulf.studies import a2_validation
+from beowulf.studies.lab_01 import a2_validation
 
 PLAN = Plan(nodes=3)
 NODES = Plan().names

@@ -13,8 +13,8 @@ import pytest
 from running import HOSTNAME, PATIENCE_S, Beowulf, at_switch, nothing_runs, wait_until
 
 from beowulf.cluster import namespaces
+from beowulf.cluster.config import Plan
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.plan import Plan
 from beowulf.errors import LabError
 
 pytestmark = pytest.mark.cluster

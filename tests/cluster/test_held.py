@@ -14,13 +14,13 @@ import pytest
 from running import PATIENCE_S, Beowulf
 from tiny_study import paused
 
-from beowulf import places
-from beowulf.cluster import held, state
+from beowulf import paths
+from beowulf.cluster import lock, state
 from beowulf.errors import LabError
 from beowulf.record import Record, newest
 
 TINY = Path(__file__).with_name("tiny_study.py")
-PYTHON = str(places.python_bin() / "python")
+PYTHON = str(paths.python_bin() / "python")
 # Holds the folder of the first argument, says so, and goes on until its input ends; `end` is what ended it.
 HOLDS = """
 import subprocess, sys, time
@@ -73,13 +73,13 @@ def test_the_second_comer_reads_who_holds_it_since_when_and_for_what(
 ) -> None:
     first = holds(folder, ends)
     assert first_line(first) == "held 0"
-    with pytest.raises(held.HeldError) as refused, held.held(folder, "study E1"):
+    with pytest.raises(lock.HeldError) as refused, lock.held(folder, "study E1"):
         pytest.fail("both hold it")
     said = str(refused.value)
-    assert f"in use by {held.user()} since " in said
+    assert f"in use by {lock.user()} since " in said
     assert "for study A6." in said
     assert "--wait" in said
-    with pytest.raises(held.HeldError, match="--force"), held.changing(folder, "beowulf up"):
+    with pytest.raises(lock.HeldError, match="--force"), lock.changing(folder, "beowulf up"):
         pytest.fail("it was changed")
 
 
@@ -91,17 +91,17 @@ def test_a_lock_ends_with_its_process_however_it_ends(
     child = int(first_line(first).split()[1])
     if child:
         ends.callback(os.kill, child, signal.SIGKILL)
-    assert held.holder(folder)
+    assert lock.holder(folder)
     first.kill()
     first.wait(PATIENCE_S)
     assert json.loads((folder / state.HELD).read_text())["pid"] == first.pid, "it left its facts"
-    assert held.holder(folder) is None
-    with held.held(folder, "study E1"):
+    assert lock.holder(folder) is None
+    with lock.held(folder, "study E1"):
         assert json.loads((folder / state.HELD).read_text())["doing"] == "study E1"
 
 
 def test_a_process_that_was_forked_off_does_not_hold_it(folder: Path) -> None:
-    with held.held(folder, "study A6"):
+    with lock.held(folder, "study A6"):
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:  # runs no other program, and outlives the hold
@@ -110,7 +110,7 @@ def test_a_process_that_was_forked_off_does_not_hold_it(folder: Path) -> None:
             os._exit(0)
         os.close(reader)
     try:
-        assert held.holder(folder) is None
+        assert lock.holder(folder) is None
     finally:
         os.close(writer)
         os.waitpid(child, 0)
@@ -119,9 +119,9 @@ def test_a_process_that_was_forked_off_does_not_hold_it(folder: Path) -> None:
 def test_facts_of_a_process_with_the_same_number_are_not_believed(
     folder: Path, ends: ExitStack
 ) -> None:
-    old = held.Holder("ada", "study A6", 0.0, pid=1, start_ticks=1, machine="elsewhere")
+    old = lock.Holder("ada", "study A6", 0.0, pid=1, start_ticks=1, machine="elsewhere")
     (folder / state.HELD).write_text(json.dumps(old.__dict__))
-    assert held.holder(folder) is None
+    assert lock.holder(folder) is None
 
 
 def test_whoever_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitStack) -> None:
@@ -133,16 +133,16 @@ def test_whoever_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitSt
         said.append(sentence)
         first.kill()
 
-    with held.held(folder, "study E1", wait=True, say=say):
+    with lock.held(folder, "study E1", wait=True, say=say):
         first.wait(PATIENCE_S)
     assert len(said) == 1
     assert "for study A6. Waiting" in said[0]
 
 
 def test_a_process_may_hold_it_twice_and_change_what_it_measures(folder: Path) -> None:
-    with held.held(folder, "study A6"):
-        with held.held(folder, "study E1"), held.changing(folder, "beowulf up"):
-            assert held.holder(folder) is None, "nobody else does"
+    with lock.held(folder, "study A6"):
+        with lock.held(folder, "study E1"), lock.changing(folder, "beowulf up"):
+            assert lock.holder(folder) is None, "nobody else does"
         assert json.loads((folder / state.HELD).read_text())["doing"] == "study A6"
     assert (folder / state.HELD).read_text() == ""
 
@@ -152,38 +152,38 @@ def test_a_measurement_is_ended_with_the_command_that_ends_it(
 ) -> None:
     first = holds(folder, ends)
     first_line(first)
-    held.end(folder, "beowulf down --force")
-    assert held.holder(folder) is None
+    lock.end(folder, "beowulf down --force")
+    assert lock.holder(folder) is None
     assert "ended by `beowulf down --force`" in first_line(first)
     assert first.wait(PATIENCE_S) == 0
 
 
 def test_a_signal_that_comes_late_does_no_harm(folder: Path) -> None:
-    with held.held(folder, "study A6"):
+    with lock.held(folder, "study A6"):
         pass
-    os.kill(os.getpid(), held.ENDS)
-    with held.held(folder, "study A6"):
-        os.kill(os.getpid(), held.ENDS)  # nobody has asked for it
+    os.kill(os.getpid(), lock.ENDS)
+    with lock.held(folder, "study A6"):
+        os.kill(os.getpid(), lock.ENDS)  # nobody has asked for it
 
 
 def test_without_a_cluster_nothing_is_held_and_nothing_left_behind(tmp_path: Path) -> None:
-    with pytest.raises(state.GoneError), held.held(tmp_path, "study A6"):
+    with pytest.raises(state.GoneError), lock.held(tmp_path, "study A6"):
         pytest.fail("there is no cluster")
-    with held.changing(tmp_path, "beowulf up"):
+    with lock.changing(tmp_path, "beowulf up"):
         pass
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(state.GoneError), held.held(tmp_path / "none", "study A6"):
+    with pytest.raises(state.GoneError), lock.held(tmp_path / "none", "study A6"):
         pytest.fail("there is no folder")
 
 
 def test_a_cluster_whose_change_was_cut_short_is_not_measured(folder: Path) -> None:
     with pytest.raises(KeyboardInterrupt), state.unfinished(folder):
         raise KeyboardInterrupt
-    with pytest.raises(LabError, match=r"cut short.*`beowulf up`"), held.held(folder, "study A6"):
+    with pytest.raises(LabError, match=r"cut short.*`beowulf up`"), lock.held(folder, "study A6"):
         pytest.fail("it was measured")
-    with held.changing(folder, "beowulf up"), state.unfinished(folder):
+    with lock.changing(folder, "beowulf up"), state.unfinished(folder):
         pass
-    with held.held(folder, "study A6"):
+    with lock.held(folder, "study A6"):
         pass
 
 
@@ -277,7 +277,7 @@ def test_a_second_study_waits_for_the_first(beowulf: Beowulf) -> None:
 def test_a_cluster_that_is_taken_away_is_named_as_that(beowulf: Beowulf, phase: str) -> None:
     beowulf("up", "--nodes", "2")
     study = paused(beowulf, phase)
-    beowulf.cluster.rack.process.kill()  # as a machine that is out of memory would
+    beowulf.cluster.supervisor.process.kill()  # as a machine that is out of memory would
     said = study.communicate("\n", timeout=PATIENCE_S)[0]
     assert "The cluster was taken down while T1 was measured" in said
     assert "Unknown error class" not in said

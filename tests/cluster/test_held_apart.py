@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, Beowulf, wait_until
 
-from benchmarks.pcs import CARD, Hall, hall
-from beowulf import places
-from beowulf.cluster.target import CARD as FACTS
+from beowulf import paths
+from beowulf.cluster.machines import CARD as FACTS
+from tests.simulated_pcs import CARD, Hall, hall
 
 pytestmark = [
     pytest.mark.cluster,
@@ -70,7 +70,7 @@ def ends() -> Iterator[ExitStack]:
 
 def holds(learner: Beowulf, ends: ExitStack, *words: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [*learner.prefix, str(places.python_bin() / "python"), "-c", HOLDS, *words],
+        [*learner.prefix, str(paths.python_bin() / "python"), "-c", HOLDS, *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -160,7 +160,7 @@ def test_what_is_not_to_change_is_read_on_every_pc(pcs: Hall, users: list[Beowul
     script = (
         "import json; from beowulf.cluster import running; print(json.dumps(running().as_found()))"
     )
-    words = [*pcs.enter, str(places.python_bin() / "python"), "-c", script]
+    words = [*pcs.enter, str(paths.python_bin() / "python"), "-c", script]
     before = subprocess.run(words, capture_output=True, text=True, env=users[0].environment)
     assert before.returncode == 0, before.stderr
     # The cards are not known as long as nobody set the PCs up, and `eth0` is none of theirs.

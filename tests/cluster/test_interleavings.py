@@ -18,7 +18,7 @@ import pytest
 from running import PATIENCE_S, Beowulf
 from test_held import tiny
 
-from beowulf.cluster import held
+from beowulf.cluster import lock
 from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
@@ -130,7 +130,7 @@ def check(learner: Beowulf, seed: int) -> int:
     learner("up", "--rate", "100mbit")
     events = interleaving(learner, seed)
     told = [(event.words, event.killed, event.said) for event in events]
-    assert held.holder(learner.state) is None, told
+    assert lock.holder(learner.state) is None, told
     assert not [event for event in events if "Traceback" in event.said], told
     records = [record for path in kept(learner, seed) if (record := whole(path, events))]
     for record in records:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import inventory
 from beowulf.errors import UsageError
 
@@ -56,7 +56,7 @@ def test_a_machine_may_have_a_second_network() -> None:
 
 
 def test_the_example_is_an_inventory_of_four_machines() -> None:
-    machines = inventory.read(places.root() / "cluster_setup" / "inventory.example.yml")
+    machines = inventory.read(paths.root() / "cluster_setup" / "inventory.example.yml")
     assert [machine.name for machine in machines] == ["node00", "node01", "node02", "node03"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beowulf.cluster import links
-from beowulf.cluster.plan import Plan
+from beowulf.cluster.config import Plan
 from beowulf.errors import UsageError
 
 

@@ -1,6 +1,7 @@
 """Does the playbook make a cluster of PCs, change nothing the second time, and do the labs' programs run on it?
 
-The PCs are namespaces, each with a root file system, a card, a hostname and an sshd of its own (benchmarks/pcs.py).
+The PCs are namespaces, each with a root file system, a card, a hostname and an sshd of its own
+(tests/simulated_pcs.py).
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ import pandas as pd
 import pytest
 from running import Beowulf
 
-from benchmarks.pcs import CARD, Hall, hall
-from beowulf import places
-from beowulf.capture.mpi_messages import messages
-from beowulf.capture.packets import read
+from beowulf import paths
 from beowulf.cluster import setup, ssh
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.ssh import SshCluster
+from beowulf.packets.mpi_messages import messages
+from beowulf.packets.table import read
+from tests.simulated_pcs import CARD, Hall, hall
 
 pytestmark = pytest.mark.cluster
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
-LABS = places.root() / "labs"
+LABS = paths.root() / "labs"
 
 
 def _filters() -> ModuleType:
-    path = places.root() / "cluster_setup" / "filter_plugins" / "cluster.py"
+    path = paths.root() / "cluster_setup" / "filter_plugins" / "cluster.py"
     found = importlib.util.spec_from_file_location("cluster_filters", path)
     assert found
     assert found.loader

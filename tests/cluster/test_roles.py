@@ -1,6 +1,6 @@
 """Does the playbook's master serve JupyterLab to whoever has the token, and to nobody else; does a home get shared?
 
-On two PCs of namespaces (benchmarks/pcs.py), which run no systemd: what it would start is started by hand.
+On two PCs of namespaces (tests/simulated_pcs.py), which run no systemd: what it would start is started by hand.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from types import ModuleType
 import pytest
 from running import PATIENCE_S, Beowulf, wait_until
 
-from benchmarks.pcs import Hall, hall
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import checkout
+from tests.simulated_pcs import Hall, hall
 
-SETUP = places.root() / "cluster_setup"
+SETUP = paths.root() / "cluster_setup"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
 
 
@@ -38,7 +38,7 @@ ABLE = {"role": "client", "kernel": True, "user_number": 1000}
 
 
 def test_the_playbook_and_its_roles_are_as_ansible_lint_wants_them(tmp_path: Path) -> None:
-    words = [places.python_bin() / "ansible-lint", "--offline", "--nocolor", "-q"]
+    words = [paths.python_bin() / "ansible-lint", "--offline", "--nocolor", "-q"]
     done = subprocess.run(
         [
             *map(str, words),
@@ -49,7 +49,7 @@ def test_the_playbook_and_its_roles_are_as_ansible_lint_wants_them(tmp_path: Pat
         cwd=SETUP,
         env={
             **os.environ,
-            "PATH": f"{places.python_bin()}:{os.environ['PATH']}",
+            "PATH": f"{paths.python_bin()}:{os.environ['PATH']}",
             "ANSIBLE_HOME": str(tmp_path),
             "XDG_CACHE_HOME": str(tmp_path),
             "LC_ALL": "C.UTF-8",
@@ -101,7 +101,7 @@ def test_the_packed_checkout_holds_the_labs_and_nothing_of_anybodys_work(tmp_pat
     assert {"cluster_setup/bootstrap.sh", "requirements/lab.lock", "beowulf/service.py"} <= set(
         names
     )
-    tracked = subprocess.run(["git", "ls-files"], cwd=places.root(), capture_output=True, text=True)
+    tracked = subprocess.run(["git", "ls-files"], cwd=paths.root(), capture_output=True, text=True)
     if not tracked.returncode:
         strangers = set(names) - set(tracked.stdout.splitlines())
         assert not [name for name in strangers if name.startswith((".", "work", "build", "spring"))]
@@ -115,7 +115,7 @@ def test_the_packed_checkout_holds_the_labs_and_nothing_of_anybodys_work(tmp_pat
 def pcs(namespaces_work: None) -> Iterator[Hall]:
     with hall(2) as found:
         # A PC has no files of ours, but its master is to have this checkout, as a VM has one.
-        root, here = found.folder / "node00" / "root", places.root()
+        root, here = found.folder / "node00" / "root", paths.root()
         words = ["nsenter", f"--target={found._pid('node00')}", "--mount"]
         subprocess.run([*words, "mount", "--bind", str(here), f"{root}{here}"], check=True)
         yield found
@@ -132,7 +132,7 @@ def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beo
 
 @pytest.fixture(scope="module")
 def inventory(pcs: Hall, learner: Beowulf) -> Path:
-    wish = f"beowulf_jupyterlab: true\n    beowulf_checkout: {places.root()}"
+    wish = f"beowulf_jupyterlab: true\n    beowulf_checkout: {paths.root()}"
     return pcs.inventory(learner.here / "pcs.yml", more=wish)
 
 

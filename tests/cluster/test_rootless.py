@@ -12,11 +12,11 @@ import pytest
 from ordinary import ada, give
 from running import HOSTNAME, PATIENCE_S, Learner, wait_until
 
-from beowulf import places
+from beowulf import paths
 
 pytestmark = [pytest.mark.cluster, pytest.mark.rootless]
 
-HELLO = places.root() / "labs" / "01-validation" / "hello.c"
+HELLO = paths.root() / "labs" / "01-validation" / "hello.c"
 
 
 @pytest.fixture(scope="module")
@@ -144,5 +144,5 @@ def test_a_user_whom_the_machine_has_no_name_for_has_a_cluster_too(namespaces_wo
         assert nameless("ssh", "node00", "ssh node01 hostname").strip() == "node01"
         ranks = nameless("ssh", "node00", f"mpiexec -n 2 {HOSTNAME}")
         assert sorted(ranks.split()) == ["node00", "node01"]
-        said = nameless.python("from beowulf.learner import learner; print(learner())")
+        said = nameless.python("from beowulf.user import learner; print(learner())")
         assert said.strip()

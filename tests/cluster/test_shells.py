@@ -15,11 +15,11 @@ import pytest
 from ordinary import ada, give
 from running import HOSTNAME, PATIENCE_S, Beowulf, Learner, wait_until
 
-from beowulf import places
+from beowulf import paths
 
 pytestmark = pytest.mark.cluster
 
-HELLO = places.root() / "labs" / "01-validation" / "hello.c"
+HELLO = paths.root() / "labs" / "01-validation" / "hello.c"
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learn
         "node01",
     ]
     assert hostile("ssh", "node00", "command -v mpicc python").split() == [
-        str(places.mpi_prefix("classic") / "bin" / "mpicc"),
+        str(paths.mpi_prefix("classic") / "bin" / "mpicc"),
         str(hostile.state / "bin" / "python"),
     ]
     typed = "command -v mpiexec; hostname; exit\n"

@@ -1,7 +1,8 @@
 """Does Slurm give nodes to one learner at a time, say who waits where, and take them back, whatever happens?
 
-Slurm's daemons run on four PCs made of namespaces (benchmarks/pcs.py), where the playbook has set them up. The learners
-sit at a login machine of the cluster: one is root, the other is Ada, an ordinary user whom no node lets in with a key.
+Slurm's daemons run on four PCs made of namespaces (tests/simulated_pcs.py), where the playbook has set them up. The
+learners sit at a login machine of the cluster: one is root, the other is Ada, an ordinary user whom no node lets in
+with a key.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ import pytest
 from running import Beowulf, wait_until
 from school import KEY, School, opened
 
-from autograder import gold
-from autograder.foundation import make_course
-from beowulf import places
+from autograder.course.create import make_course
+from beowulf import paths
 from beowulf.cluster import slurm, slurm_queue
 from beowulf.cluster.slurm import Allocation
 from beowulf.cluster.slurm_queue import Job
 from beowulf.errors import LabError, UsageError
+from tests import gold
 
 pytestmark = pytest.mark.cluster
-LABS = places.root() / "labs"
+LABS = paths.root() / "labs"
 HELLO, RING = (LABS / "01-validation" / name for name in ("hello.c", "ring.c"))
 
 
@@ -137,7 +138,7 @@ def test_no_nodes_and_no_time_are_refused_before_anybody_is_asked(
 
 
 def _filters() -> ModuleType:
-    path = places.root() / "cluster_setup" / "filter_plugins" / "slurm.py"
+    path = paths.root() / "cluster_setup" / "filter_plugins" / "slurm.py"
     found = importlib.util.spec_from_file_location("slurm_filters", path)
     assert found
     assert found.loader
@@ -177,7 +178,7 @@ def test_a_class_has_the_same_numbers_everywhere() -> None:
 
 def test_a_capture_leaves_out_sruns_ports_and_none_that_a_program_may_get() -> None:
     """Where both overlap, now and then a connection of MPI is missing in a capture."""
-    settings = places.root() / "cluster_setup" / "roles" / "slurm" / "templates" / "slurm.conf.j2"
+    settings = paths.root() / "cluster_setup" / "roles" / "slurm" / "templates" / "slurm.conf.j2"
     first = re.search(r"SrunPortRange=(\d+)-(\d+)", settings.read_text())
     assert first
     assert f"not tcp portrange {first[1]}-{first[2]}" in slurm.SlurmCluster.own_packets
@@ -429,7 +430,7 @@ def test_undo_leaves_no_slurm(school: School) -> None:
 @pytest.fixture
 def with_checkout(queue: School) -> School:
     """The checkout in its place on each node, as grading wants it, from now on."""
-    here = places.root()
+    here = paths.root()
     for name in queue.pcs.names:
         enter = ["nsenter", f"--target={queue.pcs._pid(name)}", "--mount"]
         there = f"{queue.pcs.folder}/{name}/root{here}"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from running import Beowulf, wait_until
 
-from benchmarks.pcs import Hall, hall
-from beowulf.cluster import connections, node_files, shells, target
+from beowulf.cluster import connections, machines, node_files, shells
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
+from tests.simulated_pcs import Hall, hall
 
 pytestmark = pytest.mark.cluster
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
@@ -125,7 +125,7 @@ def test_an_archive_writes_nowhere_but_into_the_folder(tmp_path: Path) -> None:
 
 def test_a_target_file_that_is_torn_is_no_cluster(tmp_path: Path) -> None:
     (tmp_path / "target.json").write_text('{"source": "x", "machines": [')
-    assert target.load(tmp_path) is None
+    assert machines.load(tmp_path) is None
 
 
 @needs_root

@@ -1,7 +1,7 @@
 """Do PCs of unlike make measure, or refuse in a sentence, and does the Record say in what they differ?
 
-Two PCs (benchmarks/pcs.py). The second has a card of another name and MTU, less memory, and a clock that is ahead. On
-both a learner's .bashrc prints.
+Two PCs (tests/simulated_pcs.py). The second has a card of another name and MTU, less memory, and a clock that is ahead.
+On both a learner's .bashrc prints.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Iterator
 import pytest
 from running import Beowulf
 
-from benchmarks.pcs import CARD, Hall, hall
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import ssh
 from beowulf.cluster.ssh import ASKED_TOO, SshCluster
 from beowulf.record import Record
+from tests.simulated_pcs import CARD, Hall, hall
 
 pytestmark = [
     pytest.mark.cluster,
     pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
 ]
-LABS = places.root() / "labs"
+LABS = paths.root() / "labs"
 ODD = "node01"
 OTHER_CARD, OTHER_MTU = "enp7s0", 1400
 # As a distribution's own does, without a look whether anybody types.

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 from running import Beowulf
 
-from benchmarks.pcs import CARD, NETWORK, hall
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import connections, vagrant
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
+from tests.simulated_pcs import CARD, NETWORK, hall
 
-FILE = places.root() / "Vagrantfile"
-BOX = places.root() / "cluster_setup" / "box"
+FILE = paths.root() / "Vagrantfile"
+BOX = paths.root() / "cluster_setup" / "box"
 # The settings that the providers document, of those that a file like ours could want: `vagrant validate` passes a
 # misspelt one.
 KNOWN = {
@@ -95,7 +95,7 @@ def test_libvirt_knows_each_setting_that_lies_in_our_box() -> None:
 def test_our_box_holds_every_package_that_the_setting_up_of_node00_names() -> None:
     asked = re.search(r'wanted="(.*)"', FILE.read_text())
     assert asked
-    table = (places.root() / "cluster_setup" / "packages.tsv").read_text().splitlines()
+    table = (paths.root() / "cluster_setup" / "packages.tsv").read_text().splitlines()
     rows = [line.split("\t") for line in table if not line.startswith("#")]
     held = {row[1] for row in rows if row[2] == "lab"}
     held |= {

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster, running
 from beowulf.errors import LabError
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.notebook import measure_and_save
 from beowulf.record import Record
 from beowulf.studies import STUDIES

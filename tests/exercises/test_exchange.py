@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from solutions import ONE_AFTER_THE_OTHER, POST, QUARTER, REST, SLICES, WAIT
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises import exchange
+from beowulf.exercises.lab_05 import exchange
 
 pytestmark = pytest.mark.cluster
 
-LAB = places.root() / "labs" / "05-overlap"
+LAB = paths.root() / "labs" / "05-overlap"
 
 
 @pytest.fixture

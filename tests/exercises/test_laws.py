@@ -9,20 +9,21 @@ from pathlib import Path
 import pytest
 from solutions import LAWS
 
-from beowulf import places
+from beowulf import paths
 from beowulf.errors import LabError
-from beowulf.exercises import laws, own
+from beowulf.exercises import own_functions
+from beowulf.exercises.lab_03 import speedup_laws
 from beowulf.record import Point
 
-HANDED_OUT = places.root() / "labs" / "03-parallel-benchmarks" / "laws.py"
+HANDED_OUT = paths.root() / "labs" / "03-parallel-benchmarks" / "laws.py"
 
 
 def written(folder: Path, **bodies: str) -> Path:
     """The handed-out file with these bodies, in the order of the laws."""
     head, *parts = HANDED_OUT.read_text().split("    return ...\n")
-    assert len(parts) == len(laws.OURS)
+    assert len(parts) == len(speedup_laws.OURS)
     text = head
-    for name, rest in zip(laws.OURS, parts, strict=True):
+    for name, rest in zip(speedup_laws.OURS, parts, strict=True):
         text += f"    return {bodies.get(name, '...')}\n{rest}"
     source = folder / "laws.py"
     source.write_text(text)
@@ -30,20 +31,20 @@ def written(folder: Path, **bodies: str) -> Path:
 
 
 def asked(source: Path) -> list[Point]:
-    return laws.asked(own.functions(source), random.Random(3))
+    return speedup_laws.asked(own_functions.functions(source), random.Random(3))
 
 
 def test_what_is_handed_out_is_not_written_yet(tmp_path: Path) -> None:
     shutil.copy(HANDED_OUT, tmp_path)
-    lines = laws.lines(asked(tmp_path / "laws.py"))
-    assert [line.split()[0] for line in lines] == list(laws.OURS)
+    lines = speedup_laws.lines(asked(tmp_path / "laws.py"))
+    assert [line.split()[0] for line in lines] == list(speedup_laws.OURS)
     assert all(line.endswith("it is not written yet") for line in lines)
 
 
 def test_the_laws_of_the_handout_are_right(tmp_path: Path) -> None:
     points = asked(written(tmp_path, **LAWS))
-    assert [line.split()[1] for line in laws.lines(points)] == ["right"] * 3
-    assert all(len(point.facts["asked"]) == laws.TIMES for point in points)
+    assert [line.split()[1] for line in speedup_laws.lines(points)] == ["right"] * 3
+    assert all(len(point.facts["asked"]) == speedup_laws.TIMES for point in points)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_the_laws_of_the_handout_are_right(tmp_path: Path) -> None:
 def test_a_wrong_law_is_said_and_the_others_stay_right(
     tmp_path: Path, name: str, body: str, said: str
 ) -> None:
-    lines = laws.lines(asked(written(tmp_path, **LAWS | {name: body})))
+    lines = speedup_laws.lines(asked(written(tmp_path, **LAWS | {name: body})))
     verdicts = dict(line.split(maxsplit=1) for line in lines)
     assert verdicts.pop(name).startswith(said)
     assert set(verdicts.values()) == {"right"}
@@ -67,18 +68,19 @@ def test_a_wrong_law_is_said_and_the_others_stay_right(
 
 def test_the_same_chance_asks_the_same_and_another_something_else() -> None:
     first, same, other = (
-        [laws.drawn(name, random.Random(seed)) for name in laws.OURS] for seed in (1, 1, 2)
+        [speedup_laws.drawn(name, random.Random(seed)) for name in speedup_laws.OURS]
+        for seed in (1, 1, 2)
     )
     assert first == same != other
 
 
 def test_the_prediction_has_three_parts() -> None:
-    assert laws.predicted_s(4.0, 2, 25e6, 12.5e6, 1000, 1e-4) == pytest.approx(2 + 2 + 0.1)
+    assert speedup_laws.predicted_s(4.0, 2, 25e6, 12.5e6, 1000, 1e-4) == pytest.approx(2 + 2 + 0.1)
 
 
 def test_a_file_that_is_no_python_is_refused_and_one_that_is_missing(tmp_path: Path) -> None:
     (tmp_path / "laws.py").write_text("def amdahl(:")
     with pytest.raises(LabError, match="cannot be used: SyntaxError"):
-        own.functions(tmp_path / "laws.py")
+        own_functions.functions(tmp_path / "laws.py")
     with pytest.raises(LabError, match="cannot be read"):
-        own.functions(tmp_path / "none.py")
+        own_functions.functions(tmp_path / "none.py")

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from solutions import APART, TOGETHER
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises import letters
+from beowulf.exercises.lab_07 import small_writes
 from beowulf.record import Point, Record
 from beowulf.tuning import machines
 from beowulf.tuning.knobs import ALL
 
-LAB = places.root() / "labs" / "07-latency-tuning"
+LAB = paths.root() / "labs" / "07-latency-tuning"
 AT_ONCE = "    at_once(line);\n    apart(line, letter);\n"
 HEAD = "    send_all(line, letter->head, HEAD_BYTES);\n"
 BODY = "    send_all(line, letter->body, letter->size);\n"
@@ -31,7 +31,7 @@ def desk(
     """A learner's copies of the exercise; what they measure is kept there."""
     for source in (*LAB.glob("*.h"), LAB / "letters.c"):
         shutil.copy(source, tmp_path)
-    monkeypatch.setattr(letters, "PASSES", 3)
+    monkeypatch.setattr(small_writes, "PASSES", 3)
     cluster.records = tmp_path / "records"
     yield tmp_path
     cluster.records = None
@@ -49,15 +49,15 @@ def written(desk: Path, body: str) -> Path:
 def test_what_is_handed_out_runs_and_its_record_is_played_back(
     desk: Path, cluster: NamespaceCluster
 ) -> None:
-    knob = [ALL[letters.KNOB]]
+    knob = [ALL[small_writes.KNOB]]
     before = machines.read(cluster, knob)
-    record = letters.measure(cluster, desk / "letters.c")
+    record = small_writes.measure(cluster, desk / "letters.c")
     assert machines.read(cluster, knob) == before
     assert (record.study, record.variant, record.complete) == ("L1", "letters", True)
-    assert list(letters.table(record)["n"]) == [3] * 4
-    again = letters.measure(RecordedCluster(desk / "records"))
-    assert letters.times(again) == letters.times(record)
-    assert "times as long" in letters.picture(again).title
+    assert list(small_writes.table(record)["n"]) == [3] * 4
+    again = small_writes.measure(RecordedCluster(desk / "records"))
+    assert small_writes.times(again) == small_writes.times(record)
+    assert "times as long" in small_writes.picture(again).title
 
 
 @pytest.mark.cluster
@@ -65,8 +65,8 @@ def test_what_is_handed_out_runs_and_its_record_is_played_back(
 def test_both_ways_of_the_handout_carry_every_letter_whole(
     desk: Path, cluster: NamespaceCluster, body: str
 ) -> None:
-    record = letters.measure(cluster, written(desk, body))
-    assert letters.times(record).n == 3
+    record = small_writes.measure(cluster, written(desk, body))
+    assert small_writes.times(record).n == 3
 
 
 @pytest.mark.cluster
@@ -88,18 +88,18 @@ def test_what_is_wrong_is_said_and_nothing_is_kept(
     said: str,
 ) -> None:
     with pytest.raises(LabError) as caught:
-        letters.measure(cluster, written(desk, body))
+        small_writes.measure(cluster, written(desk, body))
     assert said in str(caught.value) + capfd.readouterr().err
     assert not list((desk / "records").glob("*.json"))
 
 
 def test_the_share_is_that_of_letters_sent_in_the_same_state() -> None:
     points = [
-        Point({"way": way, "acks": acks}, letters.QUANTITY, [ms] * 5)
-        for (way, acks), ms in zip(letters.SAYS, (40.0, 0.2, 0.1, 0.1), strict=True)
+        Point({"way": way, "acks": acks}, small_writes.QUANTITY, [ms] * 5)
+        for (way, acks), ms in zip(small_writes.SAYS, (40.0, 0.2, 0.1, 0.1), strict=True)
     ]
     record = Record("L1", points=points, variant="letters")
-    assert letters.times(record).median == pytest.approx(0.1 / 40)
-    assert list(letters.table(record)["median_ms"]) == [40.0, 0.2, 0.1, 0.1]
+    assert small_writes.times(record).median == pytest.approx(0.1 / 40)
+    assert list(small_writes.table(record)["median_ms"]) == [40.0, 0.2, 0.1, 0.1]
     with pytest.raises(LabError, match="has no letters: yours"):
-        letters.times(Record("L1", points=points[:2]))
+        small_writes.times(Record("L1", points=points[:2]))

@@ -9,10 +9,10 @@ import pytest
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises import null_knob
+from beowulf.exercises.lab_07 import null_knob
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.tuning.cycle import AFTER, BEFORE, TURNS, Length
+from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS, Length
 
 SHORT = Length(blocks=2, most_blocks=2, samples=4)
 

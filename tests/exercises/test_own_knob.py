@@ -12,17 +12,18 @@ import pytest
 from running import PATIENCE_S, Beowulf
 from solutions import EARLY_DEMUX, KNOB
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.cluster.shells import completed
 from beowulf.errors import LabError
-from beowulf.exercises import null_knob, own, own_knob
+from beowulf.exercises import own_functions
+from beowulf.exercises.lab_07 import null_knob, own_knob
+from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.change import changing
-from beowulf.tuning.cycle import Length
 from beowulf.tuning.knobs import ALL
 
-HANDED_OUT = places.root() / "labs" / "07-latency-tuning" / "knob.py"
+HANDED_OUT = paths.root() / "labs" / "07-latency-tuning" / "knob.py"
 SHORT = Length(blocks=1, most_blocks=1, samples=3)
 
 
@@ -96,7 +97,7 @@ def test_what_a_killed_exercise_left_is_put_back_without_its_file(
     """Also where `back` is wrong: then `set` makes what was there."""
     source = written(at_cluster.here, **KNOB | {"back": back})
     before = settings(cluster)
-    python = str(places.python_bin() / "python")
+    python = str(paths.python_bin() / "python")
     done = subprocess.run(
         [python, "-c", KILLED, str(source)],
         cwd=at_cluster.here,
@@ -194,4 +195,4 @@ def test_a_class_that_is_not_whole_is_refused(tmp_path: Path, text: str, said: s
     source = tmp_path / "knob.py"
     source.write_text(text)
     with pytest.raises(LabError, match=said):
-        own_knob.read(own.functions(source), source.name)
+        own_knob.read(own_functions.functions(source), source.name)

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from solutions import CLOCK, EMPTY_ROW, LIBRARY, PIPE, READ, SYSTEM_CALL, WRITE, loop
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises import own_rows
+from beowulf.exercises.lab_02 import own_rows
 
 pytestmark = pytest.mark.cluster
 
-LAB = places.root() / "labs" / "02-node-benchmarks"
+LAB = paths.root() / "labs" / "02-node-benchmarks"
 
 
 @pytest.fixture

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from solutions import ACKS, COST, OVERHEAD
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises import postcard, tally, tap
+from beowulf.exercises.lab_06 import capture_run, count_packets, postcard
 from beowulf.record import Point
 
 pytestmark = pytest.mark.cluster
 
-LAB = places.root() / "labs" / "06-protocol-analysis"
+LAB = paths.root() / "labs" / "06-protocol-analysis"
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def solved(desk: Path, *bodies: str) -> Path:
     """The exercise with these bodies, in the order of its functions."""
     source = desk / "tally.py"
     head, *rest = source.read_text().split("    return ...\n")
-    assert len(rest) == len(tally.OURS)
+    assert len(rest) == len(count_packets.OURS)
     source.write_text(
         head + "".join(body + after for body, after in zip(bodies, rest, strict=True))
     )
@@ -63,14 +63,14 @@ def test_a_card_and_its_thanks_are_points_and_the_capture_lies_beside(
     headers = sum(card.facts[f"{name}_header_bytes"] for name in ("ethernet", "ip", "tcp"))
     assert card.facts["frame_bytes"] == headers + card.facts["payload_bytes"]
     assert card.facts["packets_before"] >= 5  # two handshakes
-    file = tap.capture(cluster, record)
+    file = capture_run.capture(cluster, record)
     assert text.encode() in file.read_bytes()
     again = postcard.send(RecordedCluster(desk / "records"), "another text")
     assert again == record
-    assert tap.capture(RecordedCluster(desk / "records"), again) == file
+    assert capture_run.capture(RecordedCluster(desk / "records"), again) == file
     file.unlink()
     with pytest.raises(LabError, match="does not lie"):
-        tap.capture(cluster, record)
+        capture_run.capture(cluster, record)
 
 
 def test_the_eager_limit_can_be_told_to_the_byte(desk: Path, cluster: NamespaceCluster) -> None:
@@ -95,29 +95,29 @@ def test_a_card_without_a_text_is_refused_and_nothing_is_kept(
 def test_the_exercise_is_counted_as_handed_out_and_when_it_is_right(
     desk: Path, cluster: NamespaceCluster
 ) -> None:
-    record = tally.measure(cluster)
+    record = count_packets.measure(cluster)
     assert (record.study, record.variant, record.complete) == ("A12", "tally", True)
     assert [point.facts["yours"] for point in record.points] == [None] * 3
-    assert all("not written yet" in line for line in tally.lines(record.points))
-    assert tally.measure(RecordedCluster(desk / "records")) == record
+    assert all("not written yet" in line for line in count_packets.lines(record.points))
+    assert count_packets.measure(RecordedCluster(desk / "records")) == record
 
-    mine = tally.measure(cluster, solved(desk, ACKS, OVERHEAD, COST))
+    mine = count_packets.measure(cluster, solved(desk, ACKS, OVERHEAD, COST))
     assert [point.facts["right"] for point in mine.points] == [True] * 3
-    assert all(line.endswith("right") for line in tally.lines(mine.points))
+    assert all(line.endswith("right") for line in count_packets.lines(mine.points))
 
-    file = tap.capture(cluster, mine)
+    file = capture_run.capture(cluster, mine)
     done = subprocess.run(
         [sys.executable, "tally.py", file], cwd=desk, capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == tally.lines(mine.points)
+    assert done.stdout.splitlines() == count_packets.lines(mine.points)
 
 
 def test_what_is_wrong_with_a_count_is_said_and_costs_only_that_count(
     desk: Path, cluster: NamespaceCluster
 ) -> None:
     bodies = ("    return packets['nothing']\n", "    return 'much'\n", "    return 1e9\n")
-    record = tally.measure(cluster, solved(desk, *bodies))
-    said = "\n".join(tally.lines(record.points))
+    record = count_packets.measure(cluster, solved(desk, *bodies))
+    said = "\n".join(count_packets.lines(record.points))
     line = 1 + (desk / "tally.py").read_text().splitlines().index("    return packets['nothing']")
     for why in (f"KeyError in line {line}", "no number, but str", "too large"):
         assert why in said
@@ -129,15 +129,18 @@ def test_a_share_in_per_cent_is_too_large_and_it_says_what_a_share_is() -> None:
         Point({"count": name}, facts={"yours": 700.0, "ours": ours, "right": False, "why": ""})
         for name, ours in (("overhead", 0.07), ("bytes_a_message", 70.0))
     )
-    assert ["between 0 and 1" in line for line in tally.lines([share, cost])] == [True, False]
+    assert ["between 0 and 1" in line for line in count_packets.lines([share, cost])] == [
+        True,
+        False,
+    ]
 
 
 def test_what_was_right_for_one_conversation_is_wrong_for_the_next(
     desk: Path, cluster: NamespaceCluster
 ) -> None:
-    first = tally.measure(cluster, chance=random.Random(1))
+    first = count_packets.measure(cluster, chance=random.Random(1))
     copied = [f"    return {point.facts['ours']}\n" for point in first.points]
-    second = tally.measure(cluster, solved(desk, *copied), chance=random.Random(2))
+    second = count_packets.measure(cluster, solved(desk, *copied), chance=random.Random(2))
     assert first.program["arguments"] != second.program["arguments"]
     # How many acknowledgements there are is up to chance, and may be the same again; the bytes are not.
     right = {point.at["count"]: point.facts["right"] for point in second.points}
@@ -153,7 +156,7 @@ def test_an_exercise_that_is_no_program_is_refused_before_anything_runs(
 ) -> None:
     (desk / "tally.py").write_text(text)
     with pytest.raises(LabError, match=said):
-        tally.measure(cluster)
+        count_packets.measure(cluster)
     assert kept(desk) == set()
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises import sizes
+from beowulf.exercises.lab_03 import message_sizes
 
 pytestmark = pytest.mark.cluster
 
-LAB = places.root() / "labs" / sizes.LAB
+LAB = paths.root() / "labs" / message_sizes.LAB
 # Which of the small and quick ones is run: class S on 2 ranks.
 SMALLEST = 1
 
@@ -26,7 +26,7 @@ SMALLEST = 1
 def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
     """A learner's copies of the exercise; what they measure is kept there."""
     shutil.copytree(LAB / "npb", tmp_path / "npb", ignore=lambda _, names: _built(names))
-    shutil.copy(LAB / sizes.PROGRAM, tmp_path)
+    shutil.copy(LAB / message_sizes.PROGRAM, tmp_path)
     cluster.records = tmp_path / "records"
     yield tmp_path
     cluster.records = None
@@ -37,7 +37,7 @@ def _built(names: list[str]) -> list[str]:
 
 
 def written(desk: Path, old: str, new: str) -> Path:
-    source = desk / sizes.PROGRAM
+    source = desk / message_sizes.PROGRAM
     text = source.read_text()
     assert old in text
     source.write_text(text.replace(old, new))
@@ -47,18 +47,18 @@ def written(desk: Path, old: str, new: str) -> Path:
 def test_what_is_handed_out_counts_nothing_and_its_record_is_played_back(
     desk: Path, cluster: NamespaceCluster
 ) -> None:
-    record = sizes.measure(cluster, desk / sizes.PROGRAM, random.Random(SMALLEST))
+    record = message_sizes.measure(cluster, desk / message_sizes.PROGRAM, random.Random(SMALLEST))
     assert (record.study, record.variant, record.complete) == ("A4", "sizes", True)
-    assert [point.at["count"] for point in record.points] == list(sizes.COUNTS)
-    assert all(line.endswith("too small") for line in sizes.lines(record.points))
-    again = sizes.measure(RecordedCluster(desk / "records"))
+    assert [point.at["count"] for point in record.points] == list(message_sizes.COUNTS)
+    assert all(line.endswith("too small") for line in message_sizes.lines(record.points))
+    again = message_sizes.measure(RecordedCluster(desk / "records"))
     assert again.points == record.points
 
 
 def test_a_right_wrapper_counts_as_ours_does(desk: Path, cluster: NamespaceCluster) -> None:
-    source = written(desk, sizes.TO_DO, sizes.DONE + sizes.TO_DO)
-    record = sizes.measure(cluster, source, random.Random(SMALLEST))
-    assert all(line.endswith("right") for line in sizes.lines(record.points))
+    source = written(desk, message_sizes.TO_DO, message_sizes.DONE + message_sizes.TO_DO)
+    record = message_sizes.measure(cluster, source, random.Random(SMALLEST))
+    assert all(line.endswith("right") for line in message_sizes.lines(record.points))
     one, several, total = (point.facts["ours"] for point in record.points)
     # MG has messages of both kinds, and each of the longer ones is longer than a packet.
     assert one > 0
@@ -69,8 +69,8 @@ def test_a_right_wrapper_counts_as_ours_does(desk: Path, cluster: NamespaceClust
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (sizes.TO_DO, "    count it" + sizes.TO_DO, "does not compile"),
-        (sizes.TO_DO, "    count /= 2;\n" + sizes.TO_DO, "ended"),
+        (message_sizes.TO_DO, "    count it" + message_sizes.TO_DO, "does not compile"),
+        (message_sizes.TO_DO, "    count /= 2;\n" + message_sizes.TO_DO, "ended"),
         ('\\"sizes\\"', '\\"lengths\\"', "printed no counts"),
     ],
     ids=["no C", "half a message", "no line"],
@@ -79,9 +79,9 @@ def test_a_wrapper_that_goes_wrong_is_said_and_nothing_is_kept(
     desk: Path, cluster: NamespaceCluster, old: str, new: str, said: str
 ) -> None:
     with pytest.raises(LabError, match=said):
-        sizes.measure(cluster, written(desk, old, new), random.Random(SMALLEST))
+        message_sizes.measure(cluster, written(desk, old, new), random.Random(SMALLEST))
     assert not list((desk / "records").glob("*.json"))
 
 
 def test_the_solution_of_the_exercise_fits_what_is_handed_out() -> None:
-    assert (LAB / sizes.PROGRAM).read_text().count(sizes.TO_DO) == 1
+    assert (LAB / message_sizes.PROGRAM).read_text().count(message_sizes.TO_DO) == 1

@@ -11,9 +11,9 @@ from beowulf import variant
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises import unlike
+from beowulf.exercises.lab_07 import differing_node
 from beowulf.record import Point, Record
-from beowulf.tuning import machines, testbed
+from beowulf.tuning import machines, paper_e_baseline
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 
@@ -23,23 +23,23 @@ from beowulf.tuning.knobs import ALL
 def test_the_unlike_node_is_the_one_that_was_drawn_and_is_put_back(
     cluster: NamespaceCluster, tmp_path: Path, seed: int
 ) -> None:
-    knobs = [ALL[name] for name in testbed.TESTBED]
+    knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
     before = machines.read(cluster, knobs)
     cluster.records = tmp_path
     try:
-        record = unlike.measure(cluster, random.Random(seed))
+        record = differing_node.measure(cluster, random.Random(seed))
     finally:
         cluster.records = None
     assert machines.read(cluster, knobs) == before
     chance = random.Random(seed)
-    question = chance.choice(sorted(testbed.parts(cluster)))
+    question = chance.choice(sorted(paper_e_baseline.parts(cluster)))
     node = chance.choice(cluster.nodes)
-    assert unlike.odd(record) == (node, question)
+    assert differing_node.odd(record) == (node, question)
     assert (record.study, record.variant, record.complete) == ("E7", "unlike", True)
-    shown = unlike.table(record).set_index("question")
+    shown = differing_node.table(record).set_index("question")
     assert list(shown.columns) == ["wanted", *cluster.nodes]
-    assert shown.loc[question, node] == testbed.TESTBED[question]
-    assert unlike.odd(unlike.measure(RecordedCluster(tmp_path))) == (node, question)
+    assert shown.loc[question, node] == paper_e_baseline.TESTBED[question]
+    assert differing_node.odd(differing_node.measure(RecordedCluster(tmp_path))) == (node, question)
 
 
 @pytest.mark.cluster
@@ -47,7 +47,7 @@ def test_a_cluster_that_is_tuned_already_is_not_made_unlike(cluster: NamespaceCl
     with changing(cluster, [(ALL["firewall"], "10")]) as changes:
         changes(True)
         with pytest.raises(LabError, match="firewall is 10 and not none"):
-            unlike.measure(cluster)
+            differing_node.measure(cluster)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_a_cluster_that_is_tuned_already_is_not_made_unlike(cluster: NamespaceCl
 def test_answers_of_which_no_single_one_is_unlike_are_no_puzzle(answers: tuple[str, ...]) -> None:
     by_node = {f"node0{number}": said for number, said in enumerate(answers)}
     facts = {"asks": "", "wanted": "", "answers": by_node}
-    point = Point({"question": "firewall", "when": unlike.ASKED}, facts=facts)
+    point = Point({"question": "firewall", "when": differing_node.ASKED}, facts=facts)
     with pytest.raises(LabError, match="does not show one unlike answer"):
-        unlike.odd(Record("E7", points=[point]))
+        differing_node.odd(Record("E7", points=[point]))
 
 
 @pytest.mark.cluster
@@ -70,10 +70,10 @@ def test_a_learner_with_a_word_always_draws_the_same(
     monkeypatch.setenv(variant.VARIABLE, variant.of("a course's key", "ada"))
     cluster.records = tmp_path
     try:
-        first, second = (unlike.odd(unlike.measure(cluster)) for _ in range(2))
+        first, second = (differing_node.odd(differing_node.measure(cluster)) for _ in range(2))
     finally:
         cluster.records = None
     assert first == second
     chance = variant.chance("E7 unlike")
-    question = chance.choice(sorted(testbed.parts(cluster)))
+    question = chance.choice(sorted(paper_e_baseline.parts(cluster)))
     assert first == (chance.choice(cluster.nodes), question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from beowulf.measure.complaints import Complaints
+from beowulf.measure.program_stderr import Complaints
 
 
 def test_a_refusal_is_kept_back_and_the_rest_is_passed_on() -> None:

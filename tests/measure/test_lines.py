@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from beowulf.measure.lines import Lines
+from beowulf.measure.program_output import Lines
 
 SAMPLE = (
     '{"kind": "sample", "quantity": "work_s", "repetitions": 2, "seconds": 0.5, "size_bytes": 8}'

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beowulf import mpi, places
+from beowulf import mpi, paths
 from beowulf.errors import LabError
 from beowulf.measure import profile
 from beowulf.measure.profile import BEGINS, Profile, Sieve
@@ -57,11 +57,11 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What counted_calls.c prints with profile.c between it and MPI, on this machine alone."""
     folder = tmp_path_factory.mktemp("profile")
     program = mpi.build(Path(__file__).with_name("counted_calls.c"), output=folder / "counted")
-    mpiexec = places.mpi_prefix("classic") / "bin" / "mpiexec"
+    mpiexec = paths.mpi_prefix("classic") / "bin" / "mpiexec"
     settings = {
         "MPIR_CVAR_NOLOCAL": "1",
         "BEOWULF_PATIENT": "always",
-        "LD_PRELOAD": str(places.native("patient_poll.so")),
+        "LD_PRELOAD": str(paths.native("patient_poll.so")),
     }
     words = [word for name, value in settings.items() for word in ("-genv", name, value)]
     layer = profile.prefix(profile.build(folder))

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 from running import warned
 
-from beowulf import circumstances, places
+from beowulf import host_state, paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import quality
+from beowulf.measure.measurement import Session
 from beowulf.measure.roundtrips import EXCHANGE, HALF, Plan, pairs, rates, run, sweep
-from beowulf.measure.session import Session
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
 
-PROGRAM = places.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
+PROGRAM = paths.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
 TWIN = PROGRAM.with_suffix(".py")
 
 
@@ -259,7 +259,7 @@ def test_a_node_with_too_little_memory_ends_all_ranks_and_is_named(
     (tmp_path / "small.c").write_text(SMALL_NODE)
     words = ["gcc", "-shared", "-fPIC", "-o", "small.so", "small.c", "-ldl"]
     subprocess.run(words, cwd=tmp_path, check=True)
-    program = places.root() / "labs" / "04-blocking-nonblocking" / f"roundtrip.{language}"
+    program = paths.root() / "labs" / "04-blocking-nonblocking" / f"roundtrip.{language}"
     with (
         pytest.raises(UsageError, match=r"ranks?; node02 has 0\.0 GB\.$") as refused,
         session(cluster, tmp_path) as s,
@@ -280,7 +280,7 @@ def test_warnings_say_of_the_load_what_verdicts_say(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loud = {"load_1min": 9.0, "cores": 2, "waiting_for_a_core_percent_10s": 60.0}
-    monkeypatch.setattr(circumstances, "now", lambda: loud)
+    monkeypatch.setattr(host_state, "now", lambda: loud)
     with session(cluster, tmp_path) as s:
         s.add({}, HALF, [1.0] * 30)
     record = s.record()

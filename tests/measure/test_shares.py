@@ -9,19 +9,19 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure import shares
+from beowulf.measure import cpu_limit
 from beowulf.measure.cpu import watched
 
 
 def test_without_control_groups_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="may not make control groups"):
-        shares.find(tmp_path)
+        cpu_limit.find(tmp_path)
 
 
 def test_groups_of_version_1_get_a_quota_of_a_period(tmp_path: Path) -> None:
     (tmp_path / "cpu").mkdir()
     (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text("-1\n")
-    groups = shares.find(tmp_path)
+    groups = cpu_limit.find(tmp_path)
     made = groups.make("slow")
     groups.limit(made, 0.25)
     assert groups.version == 1
@@ -32,7 +32,7 @@ def test_groups_of_version_1_get_a_quota_of_a_period(tmp_path: Path) -> None:
 def test_groups_of_version_2_get_their_maximum(tmp_path: Path) -> None:
     (tmp_path / "cgroup.controllers").write_text("cpuset cpu io\n")
     (tmp_path / "cgroup.subtree_control").write_text("\n")
-    groups = shares.find(tmp_path)
+    groups = cpu_limit.find(tmp_path)
     assert groups.version == 2
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu"
     made = groups.make("slow")
@@ -41,7 +41,7 @@ def test_groups_of_version_2_get_their_maximum(tmp_path: Path) -> None:
 
 
 def test_a_group_that_a_killed_measurement_has_left_is_taken_again(tmp_path: Path) -> None:
-    groups = shares.Groups(tmp_path, 2)
+    groups = cpu_limit.Groups(tmp_path, 2)
     assert groups.make("slow") == groups.make("slow")
 
 
@@ -50,14 +50,14 @@ def test_a_group_that_a_killed_measurement_has_left_is_taken_again(tmp_path: Pat
 def test_a_share_that_no_node_can_have_is_refused(cluster: NamespaceCluster, share: float) -> None:
     with (
         pytest.raises(UsageError, match="share of a core"),
-        shares.unlike(cluster, {"node01": share}),
+        cpu_limit.unlike(cluster, {"node01": share}),
     ):
         pass
 
 
 @pytest.mark.cluster
 def test_a_node_that_is_not_there_is_refused(cluster: NamespaceCluster) -> None:
-    with pytest.raises(UsageError, match="no 'node99'"), shares.unlike(cluster, {"node99": 0.5}):
+    with pytest.raises(UsageError, match="no 'node99'"), cpu_limit.unlike(cluster, {"node99": 0.5}):
         pass
 
 
@@ -68,7 +68,7 @@ def test_other_kinds_of_clusters_are_refused(
     recorded: Cluster = RecordedCluster(tmp_path)
     with (
         pytest.raises(LabError, match="of the kind recorded"),
-        shares.unlike(recorded, {"node00": 0.5}),
+        cpu_limit.unlike(recorded, {"node00": 0.5}),
     ):
         pass
 
@@ -80,7 +80,7 @@ def test_what_goes_wrong_meanwhile_is_told_as_it_is_and_all_groups_are_gone(
     groups = _groups()
 
     def measure() -> None:
-        with shares.unlike(cluster, {"node00": 0.9, "node01": 0.9}):
+        with cpu_limit.unlike(cluster, {"node00": 0.9, "node01": 0.9}):
             assert len(_of(cluster, groups)) == 2
             raise FileNotFoundError("a file")
 
@@ -96,7 +96,10 @@ def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     groups = _groups()
     program = shutil.copy(shutil.which("bash") or "bash", tmp_path / "computes")
     line = f"timeout 3 {program} -c 'while :; do :; done' || true"
-    with shares.unlike(cluster, {"node01": 0.2}), watched(cluster, ["node01"], "computes") as use:
+    with (
+        cpu_limit.unlike(cluster, {"node01": 0.2}),
+        watched(cluster, ["node01"], "computes") as use,
+    ):
         assert _of(cluster, groups)
         cluster.run("node01", line)
     found = sorted(use.percent["node01"])
@@ -106,14 +109,14 @@ def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     assert cluster.processes("node01")
 
 
-def _groups() -> shares.Groups:
+def _groups() -> cpu_limit.Groups:
     try:
-        return shares.find()
+        return cpu_limit.find()
     except LabError as refused:
         pytest.skip(str(refused))
 
 
-def _of(cluster: NamespaceCluster, groups: shares.Groups) -> list[str]:
+def _of(cluster: NamespaceCluster, groups: cpu_limit.Groups) -> list[str]:
     """The groups of this cluster; other tests have clusters, too."""
     own = {f"beowulf-{process.pid}-{node}" for node, process in cluster.rack.nodes().items()}
     return [each.name for each in groups.folder.iterdir() if each.name in own]

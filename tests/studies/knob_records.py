@@ -6,8 +6,8 @@ import random
 
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point
-from beowulf.studies.knob_gains import ALONE
-from beowulf.tuning.cycle import AFTER, BEFORE, TURNS
+from beowulf.studies.lab_07.knob_gains import ALONE
+from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS
 
 WHOLE_US = 50.0
 BLOCKS, LAUNCHES = 8, 2

@@ -10,7 +10,7 @@ import made
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.measure.sweep import PAPER_A_SMALL, powers_of_two, steps
 from beowulf.record import Point, Record
-from beowulf.studies import (
+from beowulf.studies.lab_04 import (
     a6_measuring_program,
     a7_rate_by_nodes,
     b1_round_trip,

@@ -6,8 +6,8 @@ import numpy as np
 
 from beowulf import papers
 from beowulf.record import Point, Record
-from beowulf.studies.node_neighbours import BESIDE, TOOL
-from beowulf.studies.node_rows import PROGRAMS, RESULT
+from beowulf.studies.lab_02.node_neighbours import BESIDE, TOOL
+from beowulf.studies.lab_02.node_rows import PROGRAMS, RESULT
 
 QUIET = {"load_1min": 0.2, "cores": 2, "waiting_for_a_core_percent_10s": 0.0}
 BLOCK = 65536

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from beowulf.record import Point, Record
-from beowulf.studies.overlap import Way
+from beowulf.studies.lab_05.overlap import Way
 
 QUIET = {"load_1min": 0.1, "cores": 4, "waiting_for_a_core_percent_10s": 0.0}
 BUSY = {**QUIET, "load_1min": 9.0}

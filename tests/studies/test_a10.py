@@ -13,9 +13,9 @@ from wire_records import busy, record
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies import a10_short_messages as a10
-from beowulf.studies import wire_shares
-from beowulf.studies.wire_shares import Talk
+from beowulf.studies.lab_06 import a10_short_messages as a10
+from beowulf.studies.lab_06 import wire_shares
+from beowulf.studies.lab_06.wire_shares import Talk
 
 RATES = ("overlap-lowers-packet-rate", "overlap-lowers-packet-rate-talking")
 

@@ -13,8 +13,8 @@ from wire_records import busy, record
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies import a11_long_messages as a11
-from beowulf.studies.wire_shares import Talk
+from beowulf.studies.lab_06 import a11_long_messages as a11
+from beowulf.studies.lab_06.wire_shares import Talk
 
 
 def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) -> Record:

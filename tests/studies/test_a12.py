@@ -11,7 +11,7 @@ from wire_records import record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.record import Record
-from beowulf.studies import a12_side_by_side as a12
+from beowulf.studies.lab_06 import a12_side_by_side as a12
 
 
 def measured(by_size: dict[int, dict[str, float]]) -> Record:

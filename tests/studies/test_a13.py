@@ -13,18 +13,19 @@ from made import outcomes
 from overlap_records import around, busy, record
 from running import warned
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.measure.measurement import Session
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.session import Session
 from beowulf.record import Point, Record
-from beowulf.studies import a13_buffers_and_collectives as a13
-from beowulf.studies import buffer_sizes, collectives, draw, judge
-from beowulf.studies.buffer_sizes import EARLY, KB, LATE, OWN, SETTINGS, SMALL, Setting
-from beowulf.studies.collectives import OPERATION, OPERATIONS
+from beowulf.studies import draw, judge
+from beowulf.studies.lab_06 import a13_buffers_and_collectives as a13
+from beowulf.studies.lab_06 import buffer_sizes, collectives
+from beowulf.studies.lab_06.buffer_sizes import EARLY, KB, LATE, OWN, SETTINGS, SMALL, Setting
+from beowulf.studies.lab_06.collectives import OPERATION, OPERATIONS
 
-PROGRAM = places.root() / "labs" / "06-protocol-analysis" / "collectives.c"
+PROGRAM = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"
 CAPTURE = {"sha256": "", "packets": 100, "dropped": 0, "segments_not_understood": 0}
 COUNTS = ("messages", "message_bytes", "segments", "packets", "wire_bytes")
 RARE = ("ack_packets", "zero_window_packets", "retransmitted_packets", "control_packets")

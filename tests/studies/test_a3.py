@@ -14,8 +14,8 @@ from beowulf.cluster import Cluster, Completed
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
-from beowulf.studies import a3_node_benchmarks as a3
-from beowulf.studies.node_comparison import (
+from beowulf.studies.lab_02 import a3_node_benchmarks as a3
+from beowulf.studies.lab_02.node_comparison import (
     OVER_IP,
     Off,
     compared,
@@ -23,7 +23,7 @@ from beowulf.studies.node_comparison import (
     odd_nodes,
     off_rows,
 )
-from beowulf.studies.node_rows import beside_paper_a, rows
+from beowulf.studies.lab_02.node_rows import beside_paper_a, rows
 from beowulf.verdict import Verdict
 
 

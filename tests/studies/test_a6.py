@@ -8,7 +8,7 @@ import made
 from lab_04_records import a6
 
 from beowulf.measure.roundtrips import HALF
-from beowulf.studies import a6_measuring_program
+from beowulf.studies.lab_04 import a6_measuring_program
 
 
 def test_a6_holds_for_a_program_that_agrees() -> None:

@@ -6,7 +6,7 @@ import made
 import pytest
 from lab_04_records import US_PER_BYTE, At, a7, message_us
 
-from beowulf.studies import a7_rate_by_nodes
+from beowulf.studies.lab_04 import a7_rate_by_nodes
 
 
 def test_a7_holds_on_an_ideal_network() -> None:

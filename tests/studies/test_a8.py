@@ -11,7 +11,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Record
-from beowulf.studies import a8_small_messages_overlap as a8
+from beowulf.studies.lab_05 import a8_small_messages_overlap as a8
 
 CLAIMS = ["alike", "rate-rises", "rate-saturates"]
 

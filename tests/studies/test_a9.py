@@ -11,7 +11,7 @@ from overlap_records import busy, record, samples
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.roundtrips import EXCHANGE
 from beowulf.record import Record
-from beowulf.studies import a9_overlap_sizes as a9
+from beowulf.studies.lab_05 import a9_overlap_sizes as a9
 
 CLAIMS = ["differences-from-100000", "more-nodes", "hides"]
 

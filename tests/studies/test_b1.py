@@ -5,7 +5,7 @@ from __future__ import annotations
 import made
 from lab_04_records import US_PER_BYTE, b1
 
-from beowulf.studies import b1_round_trip
+from beowulf.studies.lab_04 import b1_round_trip
 
 
 def test_b1_a_latency_that_hides_the_size_varies_little() -> None:

@@ -6,10 +6,7 @@ import made
 import pytest
 from lab_04_records import At, rings
 
-from beowulf.studies import (
-    b2_time_difference,
-    b3_bandwidth_difference,
-)
+from beowulf.studies.lab_04 import b2_time_difference, b3_bandwidth_difference
 
 
 def test_b2_a_difference_that_falls_and_jumps_is_found() -> None:

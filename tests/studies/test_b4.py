@@ -5,7 +5,7 @@ from __future__ import annotations
 import made
 from lab_04_records import At, b4
 
-from beowulf.studies import b4_cpu_use
+from beowulf.studies.lab_04 import b4_cpu_use
 
 
 def rising(at: At) -> float:

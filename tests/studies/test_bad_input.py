@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import mpi, places, studies
+from beowulf import mpi, paths, studies
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.record import Point, Record
 
 # Its claim on the paper's own arithmetic needs no samples.
@@ -69,7 +69,7 @@ def test_a_program_refuses_sizes_that_no_message_has(
     cluster: NamespaceCluster, tmp_path: Path, program: str, sizes: str, sentence: str | None
 ) -> None:
     with pytest.raises(UsageError, match=sentence), Session("A7", cluster, tmp_path) as session:
-        session.launch(places.root() / "labs" / program, 2, ["--sizes", sizes])
+        session.launch(paths.root() / "labs" / program, 2, ["--sizes", sizes])
 
 
 @pytest.mark.cluster
@@ -78,7 +78,7 @@ def test_a_twin_refuses_what_the_memory_does_not_hold(
     cluster: NamespaceCluster, tmp_path: Path, program: str
 ) -> None:
     large = tmp_path / Path(program).name
-    text = (places.root() / "labs" / program).read_text(encoding="utf-8")
+    text = (paths.root() / "labs" / program).read_text(encoding="utf-8")
     assert 'os.sysconf("SC_PHYS_PAGES")' in text
     large.write_text(text.replace('os.sysconf("SC_PHYS_PAGES")', "1000"))
     with pytest.raises(UsageError, match="this machine has"), Session("A7", cluster, tmp_path) as s:

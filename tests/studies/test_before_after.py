@@ -18,12 +18,13 @@ from beowulf.errors import LabError, UsageError
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Point, Record, newest
-from beowulf.studies import before_after as both
-from beowulf.studies import e3_hpl, e4_hpcc, e5_application, l2_applications
-from beowulf.studies.states import AFTER, BEFORE
+from beowulf.studies.lab_03 import e3_hpl, e4_hpcc
+from beowulf.studies.lab_07 import before_after as both
+from beowulf.studies.lab_07 import e5_application, l2_applications
+from beowulf.studies.lab_07.states import AFTER, BEFORE
 from beowulf.suites.hpcc_results import RESULTS
 from beowulf.suites.sequences import Collection
-from beowulf.tuning import machines, testbed
+from beowulf.tuning import machines, paper_e_baseline
 from beowulf.tuning.knobs import ALL
 
 LAUNCHES = 4
@@ -222,12 +223,12 @@ def test_a_search_is_measured_in_both_states_and_all_is_as_it_was(
     monkeypatch.setattr(e5_application, "QUICK", Collection(bases=60_000, queries=5, seed=3))
     monkeypatch.setattr(e5_application, "PARTS", (1, 2))
     monkeypatch.setattr(e5_application, "QUICK_LAUNCHES", 1)
-    knobs = [ALL[name] for name in testbed.TESTBED]
+    knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
     before = machines.read(cluster, knobs)
     found, file = both.measure(both.SEARCH, cluster, tmp_path, quick=True)
     assert machines.read(cluster, knobs) == before
     assert newest(tmp_path, "E5", both.VARIANT) is not None
-    assert Record.load(file).sweep["testbed"] == testbed.parts(cluster)
+    assert Record.load(file).sweep["testbed"] == paper_e_baseline.parts(cluster)
     totals = [point for point in found.points if point.quantity == e5_application.TOTAL]
     assert [point.at["state"] for point in totals] == [BEFORE, AFTER]
     assert found.complete, found.warnings
@@ -246,7 +247,9 @@ def test_hpl_and_hpcc_are_given_both_states(
         assert size == both.QUICK_EQUATIONS
         for state, become in states.items():
             become()
-            readings = machines.read(cluster, [ALL[testbed.FIREWALL]])[testbed.FIREWALL]
+            readings = machines.read(cluster, [ALL[paper_e_baseline.FIREWALL]])[
+                paper_e_baseline.FIREWALL
+            ]
             seen[state] = {place: each.value for place, each in readings.items()}
         return suite()
 

@@ -14,10 +14,10 @@ import test_a9
 import test_e3
 import test_e4
 
-from autograder.gold.labs import LABS
 from beowulf.errors import LabError
 from beowulf.record import Record
 from beowulf.studies import STUDIES, judge
+from tests.gold.labs import LABS
 
 TRIES = 12
 # Words of the libraries and of Python, which no person is to read.

@@ -9,11 +9,11 @@ from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.record import Point, Record
-from beowulf.studies import d1_synchronisation as d1
-from beowulf.studies import overlap
-from beowulf.studies.overlap import ONE_USER, SOLARIS, TESTED, THREADED, Way
+from beowulf.studies.lab_05 import d1_synchronisation as d1
+from beowulf.studies.lab_05 import overlap
+from beowulf.studies.lab_05.overlap import ONE_USER, SOLARIS, TESTED, THREADED, Way
 
 LATE, EARLY = 1.05, 0.05  # of the way from rank 1's share to rank 0's work
 

@@ -9,13 +9,13 @@ from overlap_records import busy, record, timed
 
 from beowulf import papers
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.record import Point, Record
-from beowulf.studies import d2_message_size_sweep as d2
-from beowulf.studies import overlap
-from beowulf.studies.overlap import KB, ONE_USER, SOLARIS, TESTED, WAYS, Way
+from beowulf.studies.lab_05 import d2_message_size_sweep as d2
+from beowulf.studies.lab_05 import overlap
+from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, WAYS, Way
 
 WORK = 0.1
 CLAIMS = [

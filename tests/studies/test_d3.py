@@ -8,11 +8,11 @@ import pytest
 from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.record import Point, Record
-from beowulf.studies import d3_message_and_workload as d3
-from beowulf.studies import overlap
-from beowulf.studies.overlap import KB, ONE_USER
+from beowulf.studies.lab_05 import d3_message_and_workload as d3
+from beowulf.studies.lab_05 import overlap
+from beowulf.studies.lab_05.overlap import KB, ONE_USER
 
 MESSAGE, WORK = 1e-4, 4e-4
 

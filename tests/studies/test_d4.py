@@ -8,12 +8,12 @@ import pytest
 from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.record import Record
-from beowulf.studies import d4_both_sides as d4
-from beowulf.studies import overlap
-from beowulf.studies.d5_improvement import exchanges
-from beowulf.studies.overlap import DEFAULT, ONE_USER
+from beowulf.studies.lab_05 import d4_both_sides as d4
+from beowulf.studies.lab_05 import overlap
+from beowulf.studies.lab_05.d5_improvement import exchanges
+from beowulf.studies.lab_05.overlap import DEFAULT, ONE_USER
 
 WORK_S = 0.02
 CLAIMS = [

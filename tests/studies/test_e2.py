@@ -5,7 +5,7 @@ from __future__ import annotations
 import made
 from lab_04_records import e2
 
-from beowulf.studies import e2_pingpong
+from beowulf.studies.lab_04 import e2_pingpong
 
 REAL = {"kind": "ssh", "nodes": ["node00", "node01"]}
 

@@ -8,7 +8,8 @@ from overlap_records import busy, record
 
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
-from beowulf.studies import draw, e3_hpl, judge
+from beowulf.studies import draw, judge
+from beowulf.studies.lab_03 import e3_hpl
 
 SWEEP = {"quick": False, "n": 960, "nb": 80, "p": 2, "q": 2, "runs": 8, "launches": 1}
 

@@ -8,7 +8,8 @@ from overlap_records import record
 
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
-from beowulf.studies import draw, e4_hpcc, judge
+from beowulf.studies import draw, judge
+from beowulf.studies.lab_03 import e4_hpcc
 from beowulf.suites.hpcc_results import RESULTS
 
 USUAL = {

@@ -8,7 +8,8 @@ from overlap_records import record
 
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
-from beowulf.studies import draw, e5_application, judge
+from beowulf.studies import draw, judge
+from beowulf.studies.lab_07 import e5_application
 from beowulf.suites.blast import STEPS
 
 LAUNCHES = 4

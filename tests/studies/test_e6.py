@@ -15,14 +15,15 @@ from beowulf.cli import tune_tables
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
-from beowulf.studies import draw, e6_knobs, judge
-from beowulf.studies.knob_gains import ALONE, LATER, TOGETHER, gains
-from beowulf.studies.knob_verdicts import CLAIMS
+from beowulf.studies import draw, judge
+from beowulf.studies.lab_07 import e6_knobs
+from beowulf.studies.lab_07.knob_gains import ALONE, LATER, TOGETHER, gains
+from beowulf.studies.lab_07.knob_verdicts import CLAIMS
 from beowulf.tuning import machines
+from beowulf.tuning.ab_comparison import AFTER, Length
 from beowulf.tuning.change import changing
-from beowulf.tuning.cycle import AFTER, Length
 from beowulf.tuning.knobs import ALL
-from beowulf.tuning.testbed import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
+from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
 
 
 def usual(**changes: list[Point]) -> Record:

@@ -12,13 +12,14 @@ from overlap_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.record import Point, Record
-from beowulf.studies import draw, e7_procedure, judge
-from beowulf.studies.e7_procedure import CLAIMS, FIRST, KEPT, LAST, REVERTED, STEP
-from beowulf.studies.knob_gains import TOGETHER
+from beowulf.studies import draw, judge
+from beowulf.studies.lab_07 import e7_procedure
+from beowulf.studies.lab_07.e7_procedure import CLAIMS, FIRST, KEPT, LAST, REVERTED, STEP
+from beowulf.studies.lab_07.knob_gains import TOGETHER
 from beowulf.tuning import machines
-from beowulf.tuning.cycle import Length
+from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.knobs import ALL
-from beowulf.tuning.testbed import FIREWALL, MODERATION
+from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
 
 NODES = ("node00", "node01", "node02", "node03")
 TESTBED = {MODERATION: "50", FIREWALL: "100"}

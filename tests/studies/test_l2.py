@@ -13,10 +13,11 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.studies import draw, judge, l2_applications
-from beowulf.studies.l2_applications import KERNELS, LAUNCHES, TIME
-from beowulf.studies.states import AFTER, BEFORE
-from beowulf.tuning import machines, testbed
+from beowulf.studies import draw, judge
+from beowulf.studies.lab_07 import l2_applications
+from beowulf.studies.lab_07.l2_applications import KERNELS, LAUNCHES, TIME
+from beowulf.studies.lab_07.states import AFTER, BEFORE
+from beowulf.tuning import machines, paper_e_baseline
 from beowulf.tuning.knobs import ALL
 
 USUAL = {"ping-pong": 0.2, "IS": 0.6, "CG": 0.5, "MG": 0.7, "FT": 0.8}
@@ -78,7 +79,7 @@ def test_kernels_are_measured_with_and_without_the_testbed_which_is_gone_at_the_
     monkeypatch.setattr(l2_applications, "KERNELS", ("MG",))
     monkeypatch.setattr(l2_applications, "QUICK_LAUNCHES", 1)
     monkeypatch.setattr(l2_applications, "PING_PASSES", 2)
-    knobs = [ALL[name] for name in testbed.TESTBED]
+    knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
     before = machines.read(cluster, knobs)
     made = l2_applications.measure(cluster, tmp_path, quick=True)
     assert machines.read(cluster, knobs) == before
@@ -90,9 +91,9 @@ def test_kernels_are_measured_with_and_without_the_testbed_which_is_gone_at_the_
 
 @pytest.mark.cluster
 def test_the_states_are_those_of_the_testbed_on_every_node(cluster: NamespaceCluster) -> None:
-    here = testbed.parts(cluster)
+    here = paper_e_baseline.parts(cluster)
     knobs = [ALL[name] for name in here]
-    with testbed.states(cluster) as states:
+    with paper_e_baseline.states(cluster) as states:
         for state, wanted in ((BEFORE, here), (AFTER, {k.name: k.tuned for k in knobs})):
             states[state]()
             for name, readings in machines.read(cluster, knobs).items():

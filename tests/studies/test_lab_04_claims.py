@@ -11,7 +11,7 @@ from lab_04_records import a6, a7, b1, b4, b5, e1, e2, rings
 
 from beowulf.errors import LabError
 from beowulf.record import Record
-from beowulf.studies import (
+from beowulf.studies.lab_04 import (
     a6_measuring_program,
     a7_rate_by_nodes,
     b1_round_trip,

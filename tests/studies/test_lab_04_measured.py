@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from running import PATIENCE_S, Beowulf, wait_until, warned
 
-from beowulf import notebook, places
+from beowulf import notebook, paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
-from beowulf.measure import roundtrips, shares
+from beowulf.measure import cpu_limit, roundtrips
 from beowulf.record import Record, newest
-from beowulf.studies import (
+from beowulf.studies import draw, find, judge
+from beowulf.studies.lab_04 import (
     a6_measuring_program,
     a7_rate_by_nodes,
     b1_round_trip,
@@ -26,13 +27,10 @@ from beowulf.studies import (
     b3_bandwidth_difference,
     b4_cpu_use,
     b5_unlike_nodes,
-    draw,
     e1_latency_model,
     e2_pingpong,
-    find,
-    judge,
 )
-from beowulf.studies.overlap import EAGER_LIMIT
+from beowulf.studies.lab_05.overlap import EAGER_LIMIT
 
 pytestmark = pytest.mark.cluster
 
@@ -91,11 +89,11 @@ def test_an_adaptive_sweep_puts_sizes_where_the_time_bends(
     sizes = record.sweep["sizes"]
     assert set(coarse) <= set(sizes) <= {0, 1_000, 2_000, 101_000, 200_000}
     assert sizes == sorted(set(sizes))
-    places = [p for p in record.points if p.quantity == roundtrips.HALF]
-    found = {(p.at["protocol"], p.at["overlap_bytes"], p.at["size_bytes"]) for p in places}
+    paths = [p for p in record.points if p.quantity == roundtrips.HALF]
+    found = {(p.at["protocol"], p.at["overlap_bytes"], p.at["size_bytes"]) for p in paths}
     assert len(found) == 2 * 2 * len(sizes), "every size for everything compared"
     for launch in (0, 1):
-        assert sum(p.at["launch"] == launch for p in places) == len(found)
+        assert sum(p.at["launch"] == launch for p in paths) == len(found)
     assert all(verdict.evidence for verdict in judge(record))
 
 
@@ -140,7 +138,7 @@ def test_b5_measures_like_and_unlike_nodes_or_refuses(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None
 ) -> None:
     try:
-        shares.find()
+        cpu_limit.find()
     except LabError:
         with pytest.raises(LabError, match="may not make control groups"):
             b5_unlike_nodes.measure(cluster, tmp_path, quick=True)
@@ -176,7 +174,7 @@ def test_a_cluster_with_too_few_nodes_is_refused_at_the_command_line(beowulf: Be
 
 def test_bad_sizes_at_the_command_line_are_a_sentence(at_cluster: Beowulf) -> None:
     # A copy: it is compiled beside its source, and other tests read the checkout meanwhile.
-    shutil.copy(places.lab("04-blocking-nonblocking") / "roundtrip.c", at_cluster.here)
+    shutil.copy(paths.lab("04-blocking-nonblocking") / "roundtrip.c", at_cluster.here)
     said = at_cluster("run", "-n", "2", "roundtrip.c", "--sizes", "8,-1", code=None)
     assert "--sizes takes numbers from 0" in said
 

@@ -15,10 +15,10 @@ from running import Beowulf
 
 from beowulf.cli import node_bench
 from beowulf.record import newest
-from beowulf.studies import a3_node_benchmarks as a3
 from beowulf.studies import judge
-from beowulf.studies.node_neighbours import ABSENT, PERF
-from beowulf.studies.node_rows import rows
+from beowulf.studies.lab_02 import a3_node_benchmarks as a3
+from beowulf.studies.lab_02.node_neighbours import ABSENT, PERF
+from beowulf.studies.lab_02.node_rows import rows
 
 OF_PERF = ("null call", "pipe", "Bcopy (libc)")
 LONGEST_S = 600.0  # on a machine that does much else; some ten seconds otherwise

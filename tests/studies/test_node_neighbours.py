@@ -12,7 +12,7 @@ from node_records import printed
 
 from beowulf.cluster import Cluster, Completed
 from beowulf.errors import LabError
-from beowulf.studies.node_neighbours import (
+from beowulf.studies.lab_02.node_neighbours import (
     ABSENT,
     BESIDE,
     LMBENCH,
@@ -26,7 +26,7 @@ from beowulf.studies.node_neighbours import (
     mean_figure,
     read,
 )
-from beowulf.studies.node_rows import label
+from beowulf.studies.lab_02.node_rows import label
 
 # As perf 6.1 and LMBench 3 print them.
 PERF_CALLS = """# Running 'syscall/basic' benchmark:

@@ -10,11 +10,11 @@ import pytest
 from running import Beowulf, wait_until
 from typer.testing import CliRunner
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cli.commands import app
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.studies import e4_hpcc
+from beowulf.studies.lab_03 import e4_hpcc
 from beowulf.suites import hpcc, hpl, problem
 from beowulf.suites.hpcc_results import RESULTS, SECTIONS
 
@@ -45,7 +45,7 @@ def test_the_nodes_shells_still_have_our_mpi_first(cluster: NamespaceCluster, ma
     )
     ask = "for name in mpicc mpiexec mpirun; do command -v $name; done; mpicc -show"
     own = (
-        str(places.mpi_prefix("classic") / "bin" / "mpicc"),
+        str(paths.mpi_prefix("classic") / "bin" / "mpicc"),
         str(cluster.folder / "bin" / "mpiexec"),
     )
     for words, stdin in (

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import Beowulf
 
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import UsageError
-from beowulf.studies import e5_application
+from beowulf.studies.lab_07 import e5_application
 from beowulf.suites import blast
 from beowulf.suites.sequences import Collection
 
-PROGRAM = places.root() / "labs" / blast.LAB / blast.PROGRAM
+PROGRAM = paths.root() / "labs" / blast.LAB / blast.PROGRAM
 TINY = Collection(bases=60_000, queries=15, seed=3)
 
 
@@ -29,7 +29,7 @@ TINY = Collection(bases=60_000, queries=15, seed=3)
 def search() -> ModuleType:
     """Lab 03's program as a module; mpi4py needs to be told of the library before."""
     os.environ.setdefault(
-        "MPI4PY_LIBMPI", str(places.mpi_prefix("classic") / "lib" / "libmpi.so.12")
+        "MPI4PY_LIBMPI", str(paths.mpi_prefix("classic") / "lib" / "libmpi.so.12")
     )
     spec = importlib.util.spec_from_file_location("search", PROGRAM)
     assert spec

@@ -1,6 +1,6 @@
 """Are knobs of machines that are really apart shown before they are turned, written down, and put back on every one?
 
-The PCs are namespaces, each with a root file system, a card and an sshd of its own (benchmarks/pcs.py).
+The PCs are namespaces, each with a root file system, a card and an sshd of its own (tests/simulated_pcs.py).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Iterator
 import pytest
 from running import PATIENCE_S, Beowulf, wait_until
 
-from benchmarks.pcs import CARD, Hall, hall
-from beowulf import places
+from beowulf import paths
 from beowulf.cluster import connections, ssh
 from beowulf.tuning import log
 from beowulf.tuning.log import Log
+from tests.simulated_pcs import CARD, Hall, hall
 
 pytestmark = [
     pytest.mark.cluster,
@@ -59,7 +59,7 @@ def its_log(learner: Beowulf) -> Log:
 
 def python(learner: Beowulf, script: str, code: int) -> str:
     """What a script says that runs at the learner's machine in the hall."""
-    words = [*learner.prefix, str(places.python_bin() / "python"), "-c", script]
+    words = [*learner.prefix, str(paths.python_bin() / "python"), "-c", script]
     done = subprocess.run(
         words,
         stdin=subprocess.DEVNULL,

@@ -12,7 +12,8 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.studies import draw, judge, l1_latency_budget
+from beowulf.studies import draw, judge
+from beowulf.studies.lab_07 import l1_latency_budget
 from beowulf.tuning import budget
 from beowulf.tuning.budget import (
     CABLE,
@@ -28,7 +29,7 @@ from beowulf.tuning.budget import (
     bytes_on_the_wire,
     steps,
 )
-from beowulf.tuning.conversation import Conversation
+from beowulf.tuning.interactive_run import Conversation
 
 VISITS = 16
 # Half round trips of 1 byte; of 16 KB each takes so much longer.

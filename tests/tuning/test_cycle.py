@@ -15,12 +15,21 @@ from running import wait_until
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.session import Session
+from beowulf.measure.measurement import Session
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Point, Record
-from beowulf.tuning import cycle
-from beowulf.tuning.conversation import Conversation
-from beowulf.tuning.cycle import AFTER, BEFORE, MARGIN, QUICK, Length, compared, decided, described
+from beowulf.tuning import ab_comparison
+from beowulf.tuning.ab_comparison import (
+    AFTER,
+    BEFORE,
+    MARGIN,
+    QUICK,
+    Length,
+    compared,
+    decided,
+    described,
+)
+from beowulf.tuning.interactive_run import Conversation
 
 SHORT = Length(blocks=2, most_blocks=2, samples=3)
 
@@ -29,7 +38,7 @@ def visits(undisturbed: Sequence[float], spread: float = 0.01) -> tuple[Point, P
     """The Points of two states whose visits, in the order of a cycle, take so long undisturbed."""
     points = {state: Point({"state": state}, "us", [], {"visit": []}) for state in (BEFORE, AFTER)}
     for visit, us in enumerate(undisturbed):
-        point = points[cycle.TURNS[visit % 4]]
+        point = points[ab_comparison.TURNS[visit % 4]]
         point.samples.extend(us * (1 + spread * d) for d in (0, 0, 2))
         point.facts["visit"].extend([visit] * 3)
     return points[BEFORE], points[AFTER]
@@ -39,7 +48,7 @@ def blocks(count: int, effect: float, drift: float = 0.0, noise: float = 0.0) ->
     """Medians of `count` blocks of visits: after is `effect` times before, and all get slower meanwhile."""
     draw = np.random.default_rng(5)
     return [
-        (effect if cycle.TURNS[n % 4] == AFTER else 1.0)
+        (effect if ab_comparison.TURNS[n % 4] == AFTER else 1.0)
         * (1 + drift * n)
         * float(np.exp(noise * draw.standard_normal()))
         for n in range(4 * count)
@@ -74,8 +83,8 @@ def test_two_figures_that_say_otherwise_than_the_pairs_are_noticed(
     before: float, after: float, median: float, said: bool
 ) -> None:
     found = Ratio(median, 0.99 * median, 1.01 * median, 16)
-    assert cycle.otherwise(before, after, found) == said
-    assert (cycle.OTHERWISE in cycle.told(found, before, after)) == said
+    assert ab_comparison.otherwise(before, after, found) == said
+    assert (ab_comparison.OTHERWISE in ab_comparison.told(found, before, after)) == said
 
 
 def test_what_disturbs_one_state_is_in_its_median_and_not_in_the_decision() -> None:
@@ -85,7 +94,7 @@ def test_what_disturbs_one_state_is_in_its_median_and_not_in_the_decision() -> N
     assert found.decision == "faster"
     assert described(after).median > described(before).median
     assert str(found).startswith("faster: -")
-    assert cycle.OTHERWISE in str(found)
+    assert ab_comparison.OTHERWISE in str(found)
 
 
 def test_a_machine_that_gets_slower_all_the_time_is_no_effect() -> None:
@@ -136,8 +145,8 @@ def test_the_other_way_round_is_the_opposite(
     scaled = compared(*visits([unit * each for each in medians])).ratio
     assert scaled.median == pytest.approx(here.median)
     first, second = visits(medians)
-    turned = [(b, a) for a, b in cycle.pairs(first, second)]
-    assert cycle.pairs(second, first) == turned
+    turned = [(b, a) for a, b in ab_comparison.pairs(first, second)]
+    assert ab_comparison.pairs(second, first) == turned
     assert here.low <= here.median <= here.high
     assert here.n == 2 * count
 
@@ -154,8 +163,8 @@ def test_no_interval_has_two_decisions(one: float, other: float) -> None:
 
 
 def test_half_a_block_gives_the_pairs_that_are_whole() -> None:
-    assert len(cycle.pairs(*visits([1.0, 1.1, 1.1]))) == 1
-    assert cycle.pairs(*visits([1.0, 1.1, 1.2, 1.3])) == [(1.1, 1.0), (1.2, 1.3)]
+    assert len(ab_comparison.pairs(*visits([1.0, 1.1, 1.1]))) == 1
+    assert ab_comparison.pairs(*visits([1.0, 1.1, 1.2, 1.3])) == [(1.1, 1.0), (1.2, 1.3)]
 
 
 def test_a_state_is_described_by_mean_deviation_and_percentiles() -> None:
@@ -206,7 +215,7 @@ class Nodes:
 
 @pytest.fixture
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
-    monkeypatch.setattr(cycle, "Conversation", Told)
+    monkeypatch.setattr(ab_comparison, "Conversation", Told)
     monkeypatch.setattr(Session, "prepare", lambda *_: tmp_path / "program")
     Told.now_in, Told.launched = False, 0
     with Session("E6", Nodes(), tmp_path) as made:  # type: ignore[arg-type]
@@ -220,7 +229,7 @@ def test_the_change_goes_in_and_out_by_turns_and_is_out_at_the_end(session: Sess
         seen.append(on)
         Told.now_in = on
 
-    found = cycle.compare(session, change, at={"knob": "made"}, length=SHORT)
+    found = ab_comparison.compare(session, change, at={"knob": "made"}, length=SHORT)
     assert seen == [True, False] * 2
     assert found.ratio.median == pytest.approx(2.0)
     assert found.decision == "slower"
@@ -232,15 +241,15 @@ def test_the_change_goes_in_and_out_by_turns_and_is_out_at_the_end(session: Sess
 
 
 def test_a_change_that_needs_new_processes_gets_a_launch_for_every_visit(session: Session) -> None:
-    cycle.compare(session, lambda on: {"A": "1"} if on else None, anew=True, length=SHORT)
+    ab_comparison.compare(session, lambda on: {"A": "1"} if on else None, anew=True, length=SHORT)
     assert Told.launched == 8
 
 
 def test_an_undecided_cycle_goes_on_up_to_its_longest(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cycle, "decide", lambda *_: "inconclusive")
-    found = cycle.compare(session, lambda on: None, length=Length(2, 5, 1))
+    monkeypatch.setattr(ab_comparison, "decide", lambda *_: "inconclusive")
+    found = ab_comparison.compare(session, lambda on: None, length=Length(2, 5, 1))
     assert found.ratio.n == 10
     assert found.decision == "inconclusive"
 
@@ -254,14 +263,14 @@ def test_a_change_that_fails_half_way_is_taken_out(session: Session) -> None:
             raise LabError("node01 is down.")
 
     with pytest.raises(LabError, match="node01 is down"):
-        cycle.compare(session, change, length=SHORT)
+        ab_comparison.compare(session, change, length=SHORT)
     assert seen == [True, False]
 
 
 def test_a_place_is_measured_once(session: Session) -> None:
-    cycle.compare(session, lambda on: None, length=SHORT)
+    ab_comparison.compare(session, lambda on: None, length=SHORT)
     with pytest.raises(LabError, match="measured already"):
-        cycle.compare(session, lambda on: None, length=SHORT)
+        ab_comparison.compare(session, lambda on: None, length=SHORT)
 
 
 # On a real cluster
@@ -271,7 +280,7 @@ def test_a_place_is_measured_once(session: Session) -> None:
 def test_a_quick_cycle_measures_both_states(cluster: NamespaceCluster, tmp_path: Path) -> None:
     seen: list[bool] = []
     with Session("E6", cluster, tmp_path, quick=True) as session:
-        found = cycle.compare(session, seen.append, at={"knob": "none"})
+        found = ab_comparison.compare(session, seen.append, at={"knob": "none"})
     assert seen == [True, False] * QUICK.blocks
     assert len(found.before.samples) == len(found.after.samples) == 2 * QUICK.blocks * QUICK.samples
     assert min(found.before.samples) > 0
@@ -283,7 +292,7 @@ def test_a_quick_cycle_measures_both_states(cluster: NamespaceCluster, tmp_path:
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from beowulf import mpi
 
-    return mpi.build(cycle.PROGRAM, output=tmp_path_factory.mktemp("cycle") / "pingpong")
+    return mpi.build(ab_comparison.PROGRAM, output=tmp_path_factory.mktemp("cycle") / "pingpong")
 
 
 @pytest.mark.cluster

@@ -14,17 +14,17 @@ from ordinary import ada
 from running import PATIENCE_S, Beowulf
 from turned import rules, set_
 
-from beowulf import notebook, places
+from beowulf import notebook, paths
 from beowulf.cli import tune_paper, tune_trial
 from beowulf.cluster import Cluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.studies import e6_knobs
+from beowulf.studies.lab_07 import e6_knobs
 from beowulf.tuning import log, machines, trial
+from beowulf.tuning.ab_comparison import Comparison, Length, compared
 from beowulf.tuning.change import Changes, changing
-from beowulf.tuning.cycle import Comparison, Length, compared
 from beowulf.tuning.knobs import find
 
 pytestmark = pytest.mark.cluster
@@ -51,7 +51,7 @@ with change.changing(running(), [(find("firewall"), "100")]) as changes:
 
 
 def killed(learner: Beowulf, when: str) -> None:
-    python = str(places.python_bin() / "python")
+    python = str(paths.python_bin() / "python")
     done = subprocess.run([python, "-c", KILLED, when], env=learner.environment, timeout=PATIENCE_S)
     assert done.returncode == -9
 
@@ -90,7 +90,7 @@ def test_a_change_that_is_killed_while_it_is_put_back_is_put_back_once_more(
         "cluster = running()\nits = change.log.of_cluster(cluster)\n"
         "change.put_all_back(cluster, its, its.open())\n"
     )
-    python = str(places.python_bin() / "python")
+    python = str(paths.python_bin() / "python")
     done = subprocess.run(
         [python, "-c", script, "between"], env=learner.environment, timeout=PATIENCE_S
     )
@@ -331,7 +331,7 @@ def test_an_ordinary_user_turns_what_is_theirs_and_hears_what_is_not(
         assert "Put `sudo` before the command." in " ".join(
             learner("tune", "apply", "tcp-low-latency", "1", "--host", code=1).split()
         )
-        own = [name for name, places in now.items() if "node00" in places and name not in absent]
+        own = [name for name, paths in now.items() if "node00" in paths and name not in absent]
         assert {"firewall", "offloads", "mtu", "socket-buffers", "delayed-ack"} <= set(own)
         learner.python(
             "from beowulf.cluster import running\n"

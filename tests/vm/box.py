@@ -8,9 +8,9 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from beowulf import places
+from beowulf import paths
 
-BUILD = places.root() / "cluster_setup" / "box" / "build.sh"
+BUILD = paths.root() / "cluster_setup" / "box" / "build.sh"
 NAME = "beowulf-labs"
 LONGEST_PROBE_S = 10.0
 PANIC = "Kernel panic"

@@ -16,13 +16,13 @@ from box import NAME
 from running import wait_until
 from virtual import ADDRESSES, NODES, Vms, say, vms
 
-from autograder.captured import TELLS
-from beowulf import places
+from autograder.rubrics.facts_06 import TELLS
+from beowulf import paths
 from beowulf.record import Record
 from beowulf.studies import STUDIES
 
 pytestmark = [pytest.mark.vm, pytest.mark.timeout(3600)]
-LAB = places.root() / "labs" / "01-validation"
+LAB = paths.root() / "labs" / "01-validation"
 THROTTLED_US = 10_000
 
 

@@ -13,10 +13,10 @@ import pytest
 from virtual import MEMORY_MB, Vms, say, vms
 from whole_lab import keep, worked_through
 
-from beowulf import places
+from beowulf import paths
 
 pytestmark = [pytest.mark.vm, pytest.mark.timeout(6 * 3600)]
-KEPT = places.root() / "build" / "labs-on-vms.json"
+KEPT = paths.root() / "build" / "labs-on-vms.json"
 CHOSEN = os.environ.get("BEOWULF_VM_LABS", "").split()
 # What four VMs cannot show, with the reason, by lab: {question: why}.
 NOT_TO_BE_HAD: dict[str, dict[str, str]] = {}
@@ -34,7 +34,7 @@ def four() -> Iterator[Vms]:
 
 def chosen() -> list[str]:
     """The labs that were asked for."""
-    return [slug for slug in places.labs() if "all" in CHOSEN or slug[:2] in CHOSEN]
+    return [slug for slug in paths.labs() if "all" in CHOSEN or slug[:2] in CHOSEN]
 
 
 @pytest.mark.parametrize("slug", chosen())

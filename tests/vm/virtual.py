@@ -19,7 +19,7 @@ from box import NAME, cache, driver, find
 from room import Room, room
 from running import Beowulf
 
-from beowulf import places
+from beowulf import paths
 
 NODES = tuple(f"node{number:02}" for number in range(4))
 ADDRESSES = {name: f"192.168.56.{10 + number}" for number, name in enumerate(NODES)}
@@ -153,7 +153,7 @@ def _in_use(folder: Path) -> bool:
 
 def _copy(checkout: Path) -> None:
     """What is in git of this checkout, as it stands; a checkout without git as it is, but what was built."""
-    root = places.root()
+    root = paths.root()
     words = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(words, capture_output=True)
     checkout.mkdir()

@@ -245,7 +245,7 @@ claims(broken_a)
 fault_a = None  # "wrong-hosts", "node-down" or "key-refused"
 node_a = None  # such as "node00"
 ### BEGIN SOLUTION
-from beowulf.studies.a2_validation import diagnose
+from beowulf.studies.lab_01.a2_validation import diagnose
 
 fault_a = diagnose(broken_a).fault  # every learner has broken clusters of their own
 node_a = diagnose(broken_a).node

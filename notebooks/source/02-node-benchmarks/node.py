@@ -32,11 +32,11 @@
 
 # %%
 from beowulf import claims, connect, study
-from beowulf.exercises import load_times, odd_node, own_rows
+from beowulf.exercises.lab_02 import load_times, odd_node, own_rows
 from beowulf.figures import bars
 from beowulf.notebook import form
 from beowulf.papers import table as printed
-from beowulf.studies.node_comparison import compared
+from beowulf.studies.lab_02.node_comparison import compared
 
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole

@@ -27,10 +27,10 @@
 
 # %%
 from beowulf import claims, connect, picture, study
-from beowulf.exercises import laws, sizes
+from beowulf.exercises.lab_03 import message_sizes, speedup_laws
 from beowulf.notebook import form
-from beowulf.studies import a4_parallel_benchmarks as a4
-from beowulf.studies import e4_hpcc as e4
+from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
+from beowulf.studies.lab_03 import e4_hpcc as e4
 
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
@@ -315,8 +315,8 @@ form(ft_cable_s, "number")
 # a terminal, `python laws.py`, until you are content. This cell asks them with other numbers each time:
 
 # %%
-asked = laws.measure(cluster, "laws.py")
-print("\n".join(laws.lines(asked.points)))
+asked = speedup_laws.measure(cluster, "laws.py")
+print("\n".join(speedup_laws.lines(asked.points)))
 
 # %% [markdown]
 # **Question `laws`** (3 points). One for each law that is right.
@@ -332,9 +332,9 @@ assert asked.variant == "laws", "Run the cell above: it asks your functions."
 # and with a number of ranks that it draws, and counts the same itself:
 
 # %%
-counted = sizes.measure(cluster, "sizes.c")
+counted = message_sizes.measure(cluster, "sizes.c")
 print("class", counted.points[0].at["class"], "on", counted.points[0].at["ranks"], "ranks")
-print("\n".join(sizes.lines(counted.points)))
+print("\n".join(message_sizes.lines(counted.points)))
 
 # %% [markdown]
 # **Question `sizes`** (3 points). One for each count that is right.

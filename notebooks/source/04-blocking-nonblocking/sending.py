@@ -29,11 +29,11 @@
 from pathlib import Path
 
 from beowulf import claims, connect, picture, study
-from beowulf.learner import learner
+from beowulf.measure.measurement import Session
 from beowulf.measure.roundtrips import rates, run
-from beowulf.measure.session import Session
 from beowulf.measure.table import summarised
 from beowulf.notebook import form
+from beowulf.user import learner
 from beowulf.variant import asked_bytes
 
 QUICK = True  # False: the whole sweep of each study, some minutes each
@@ -205,7 +205,7 @@ print(f"{asked_bytes():,} bytes")
 model_time_us = None
 ### BEGIN SOLUTION
 from beowulf.measure.fit import alpha_beta
-from beowulf.studies import e1_latency_model
+from beowulf.studies.lab_04 import e1_latency_model
 
 line = alpha_beta(e1_latency_model.times(e1, sweep="wide"))  # as in the title of the figure
 alpha_us, beta_bytes_per_us = line.alpha_us.value, line.beta_bytes_per_s.value / 1e6

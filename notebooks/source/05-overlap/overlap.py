@@ -26,9 +26,9 @@
 
 # %%
 from beowulf import claims, connect, picture, study
-from beowulf.exercises import exchange
+from beowulf.exercises.lab_05 import exchange
 from beowulf.notebook import form
-from beowulf.studies import d3_message_and_workload, d5_improvement
+from beowulf.studies.lab_05 import d3_message_and_workload, d5_improvement
 
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole

@@ -29,15 +29,15 @@
 
 # %%
 from beowulf import claims, connect, picture, study
-from beowulf.capture import single
-from beowulf.capture.analysis import analyse
-from beowulf.capture.mpi_messages import messages
-from beowulf.capture.packets import read
-from beowulf.exercises import postcard, tally, tap
-from beowulf.figures import packets as drawn
-from beowulf.figures.ladder import ladder
+from beowulf.exercises.lab_06 import capture_run, count_packets, postcard
 from beowulf.notebook import form
-from beowulf.studies import collectives, wire_picture
+from beowulf.packets import layers
+from beowulf.packets import pictures as drawn
+from beowulf.packets.analysis import analyse
+from beowulf.packets.ladder import ladder
+from beowulf.packets.mpi_messages import messages
+from beowulf.packets.table import read
+from beowulf.studies.lab_06 import collectives, wire_picture
 
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
@@ -65,7 +65,7 @@ predicted_overhead = (
 
 # %%
 card = postcard.send(cluster, "Greetings from node00")
-card_file = tap.capture(cluster, card)
+card_file = capture_run.capture(cluster, card)
 table = read(card_file)
 table[["time_s", "src", "dst", "src_port", "dst_port", "wire_bytes", "payload_bytes"]]
 
@@ -83,7 +83,7 @@ messages(card_file)[["from_rank", "to_rank", "tag", "bytes", "kind", "first_pack
 
 # %%
 number = int(messages(card_file)["first_packet"].iloc[0])
-packet = single.packet(card_file, number)
+packet = layers.packet(card_file, number)
 print(packet)
 
 # %% [markdown]
@@ -159,7 +159,7 @@ form(packets_before_card, "number")
 
 # %%
 cards = postcard.send(cluster, "Greetings from node00 ", 2, 1024, 8192, 200_000, name="sizes")
-cards_file = tap.capture(cluster, cards)
+cards_file = capture_run.capture(cluster, cards)
 sizes = postcard.table(cards)
 sizes[sizes["from_rank"] == 0][
     ["tag", "bytes", "kind", "segments", "ack_packets", "packets", "wire_bytes", "control_packets"]
@@ -486,9 +486,9 @@ claims(a13)
 # them each time, and counts it by your functions:
 
 # %%
-counted = tally.measure(cluster, "tally.py")
+counted = count_packets.measure(cluster, "tally.py")
 print("conversation.c", *counted.program["arguments"])
-print("\n".join(tally.lines(counted.points)))
+print("\n".join(count_packets.lines(counted.points)))
 
 # %% [markdown]
 # **Question `tally`** (3 points). One for each count that is right.

@@ -30,9 +30,9 @@
 
 # %%
 from beowulf import claims, connect, papers, picture, study
-from beowulf.exercises import letters, null_knob, own_knob, unlike
+from beowulf.exercises.lab_07 import differing_node, null_knob, own_knob, small_writes
 from beowulf.notebook import form
-from beowulf.studies import knob_gains, l1_latency_budget
+from beowulf.studies.lab_07 import knob_gains, l1_latency_budget
 from beowulf.tuning.knobs import ALL
 
 cluster = connect("records")
@@ -127,8 +127,8 @@ steps[(steps["size_bytes"] == 16384) & (steps["receiver"] == "a receiver that po
 # drawn by chance, asks all of them at once, and puts it back.
 
 # %%
-asked = unlike.measure(cluster)
-unlike.table(asked)
+asked = differing_node.measure(cluster)
+differing_node.table(asked)
 
 # %% [markdown]
 # **Question `unlike`** (2 points). Which node answers otherwise, and to which question (by its name
@@ -138,8 +138,8 @@ unlike.table(asked)
 unlike_node = None
 unlike_question = None
 ### BEGIN SOLUTION
-unlike_node = unlike.odd(asked)[0]  # it is drawn by chance
-unlike_question = unlike.odd(asked)[1]
+unlike_node = differing_node.odd(asked)[0]  # it is drawn by chance
+unlike_question = differing_node.odd(asked)[1]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "unlike", "grade": true, "points": 2, "locked": true}
@@ -356,7 +356,7 @@ claims(e7)
 moderation_fate = None
 firewall_fate = None
 ### BEGIN SOLUTION
-from beowulf.studies import e7_procedure
+from beowulf.studies.lab_07 import e7_procedure
 
 fates = e7_procedure.fates(e7)
 moderation_fate = fates.get("moderation", "not observable")
@@ -397,8 +397,8 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 # the second time with the knob `delayed-ack` turned to `quick`:
 
 # %%
-posted = letters.measure(cluster, "letters.c")
-letters.picture(posted)
+posted = small_writes.measure(cluster, "letters.c")
+small_writes.picture(posted)
 
 # %% [markdown]
 # *What to look at:* `apart` is the given program. Below it the same program, unchanged, where the receiver
@@ -415,7 +415,7 @@ assert posted.complete, "The measurement was cut short; run the cell above again
 # given ones.
 
 # %% nbgrader={"grade_id": "letters-gain", "grade": true, "points": 3, "locked": true}
-print(f"{letters.times(posted).median:.3g} times as long as the given ones")
+print(f"{small_writes.times(posted).median:.3g} times as long as the given ones")
 
 # %% [markdown]
 # **Question `forty-ms`** (1 point). Two waits stand against each other in the given program. For what does the

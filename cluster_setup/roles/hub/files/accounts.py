@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder import roster
+from autograder.course import roster
 from beowulf.errors import LabError
 
 # As useradd has them. Numbers of people begin at 1000: nobody becomes root by a roster.

@@ -1,0 +1,440 @@
+"""`beowulf class …`: the commands of an instructor."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.results.text import counted
+from beowulf.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course, Graded
+    from autograder.grading.regrade import Change
+    from autograder.intake.submissions import Collected
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Give the labs to a class, take in what is handed in, grade it, and tell everybody.\n\n"
+    "All but [bold]init[/bold] run in the course's folder, beside nbgrader's own commands.",
+)
+Lab = Annotated[str, typer.Argument(help="The lab's number or name, as 01.")]
+AnyLab = Annotated[
+    str,
+    typer.Argument(help="The lab's number or name, as 01; without it, all that were handed in."),
+]
+Students = Annotated[
+    list[str] | None,
+    typer.Option("--student", help="Only this learner; may be given more than once."),
+]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        metavar="ssh|mpi|slurm",
+        help="Grade on a cluster's nodes, by engines that are started in this way.",
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        min=1,
+        max=256,
+        help="How many submissions are graded at the same time: 2, or with --cluster 1 on each node.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
+
+
+@app.command()
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new or an empty folder, or a course.")
+    ],
+    name: Annotated[str, typer.Option(help="What nbgrader calls the course.")] = "beowulf",
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV file of the learners: of your own, or as Canvas or Moodle export it."
+        ),
+    ] = None,
+    exchange: Annotated[
+        Path | None,
+        typer.Option(help="nbgrader's exchange, if it shall not be in the course's own folder."),
+    ] = None,
+) -> None:
+    """Make a course with every lab in it, or add the labs and learners that a course lacks.
+
+    Example: beowulf class init spring --roster roster.csv
+    """
+    from autograder.course.create import make_course
+
+    _doing(f"Building the notebooks of every lab for {folder}")
+    course = make_course(folder, name, exchange, roster)
+    print(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")
+    if roster:
+        with course.gradebook() as book:
+            print(f"Learners: {len(book.students)}.")
+    print(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
+
+
+@app.command()
+def words() -> None:
+    """Give each learner a word, from which the numbers of their own variants come.
+
+    Example: beowulf class words
+    """
+    from autograder.course import variants
+
+    course = _course()
+    with course.gradebook() as book:
+        students = sorted(str(student.id) for student in book.students)
+    if not students:
+        raise LabError(
+            "Nobody is on the roster yet.", "`beowulf class init . --roster FILE.csv` reads one."
+        )
+    made = variants.issue(course.folder, students)
+    print(f"{made}: a word for each of {counted(len(students), 'learner')}.")
+    print("Give everybody their own line of it and nobody another's, for instance by mail merge.")
+
+
+@app.command()
+def give(
+    lab: Lab,
+    records: Annotated[Path, typer.Argument(help="A folder of Records that you measured.")],
+) -> None:
+    """Label Records of yours for learners whose machine cannot run a cluster.
+
+    Example: beowulf class give 01 work/01-validation/records
+    """
+    from autograder.course import shared_records
+
+    course = _course()
+    slug = course.lab(lab)
+    if not records.is_dir():
+        raise UsageError(f"There is no folder {records}.", "Name a folder of Records.")
+    made = shared_records.prepare(course.folder, slug, records, course.api.course_id)
+    where = course.folder / shared_records.FOLDER / slug
+    print(f"{counted(len(made), 'file')} in {where}: to be given out as records/.")
+    print("What is read off them counts in full; the points for having measured do not.")
+
+
+@app.command()
+def release(lab: Lab) -> None:
+    """Make the learners' version of a lab and put it into the exchange.
+
+    Example: beowulf class release 01
+    """
+    course = _course()
+    _doing(f"Making the learners' version of {course.lab(lab)}")
+    print(f"It is in the exchange, {course.release(lab)}; hand-ins are graded by it.")
+
+
+@app.command()
+def collect(
+    lab: Lab,
+    place: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A folder or a zip, as Moodle or Canvas gives it; without it, the exchange."
+        ),
+    ] = None,
+    older: Annotated[
+        bool,
+        typer.Option("--older", help="Let an older hand-in take the place of a newer one, too."),
+    ] = False,
+) -> None:
+    """Take in what learners handed in: notebooks with their records/.
+
+    It ends with 1 when something could not be taken in.
+
+    Example: beowulf class collect 01 hand-ins.zip
+    """
+    course = _course()
+    _doing(f"Taking in {course.lab(lab)}")
+    found = course.collect(lab, place, older)
+    for each in found:
+        print(f"{_who(each)}: {each.outcome}")
+        for note in each.notes:
+            print(f"  {note}")
+    bad = {what: sum(each.outcome == what for each in found) for what in ("refused", "unknown")}
+    here = len(found) - sum(bad.values())
+    print(f"Here: {here}. Refused: {bad['refused']}. Unknown: {bad['unknown']}.")
+    if any(bad.values()):
+        raise typer.Exit(1)
+
+
+def _who(each: Collected) -> str:
+    if not each.student:
+        return f"“{each.sender}”"
+    return f"{each.student} (“{each.sender}”)" if each.sender else each.student
+
+
+@app.command()
+def grade(
+    lab: AnyLab = "",
+    student: Students = None,
+    jobs: Jobs = None,
+    cluster: Cluster = "",
+    as_json: AsJson = False,
+) -> None:
+    """Run and score every new submission; the points go into nbgrader's database.
+
+    It ends with 1 when a submission could not be graded.
+
+    Example: beowulf class grade 01 --jobs 4
+    """
+    course = _course()
+    how = (student, jobs, cluster)
+    graded = {slug: _graded(course, slug, *how, again=False) for slug in _labs(course, lab)}
+    _tell(graded, as_json)
+
+
+@app.command()
+def regrade(
+    lab: AnyLab = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say whose points would change, and why.")
+    ] = False,
+    student: Students = None,
+    jobs: Jobs = None,
+    cluster: Cluster = "",
+    as_json: AsJson = False,
+) -> None:
+    """Grade again what was graded before, after a rubric was changed; points given by hand stay.
+
+    Example: beowulf class regrade 01 --dry-run
+    """
+    course = _course()
+    if not dry_run:
+        how = (student, jobs, cluster)
+        graded = {slug: _graded(course, slug, *how, again=True) for slug in _labs(course, lab)}
+        _tell(graded, as_json)
+        return
+    from autograder.grading import regrade as room
+    from beowulf.progress import bar
+
+    found: dict[str, list[Change]] = {}
+    for slug in _labs(course, lab):
+        with bar("comparing", shown=sys.stderr.isatty()) as told:
+            found[slug] = list(room.changes(course, slug, told, student))
+    if as_json:
+        print(
+            json.dumps(
+                {slug: [asdict(each) for each in every] for slug, every in found.items()}, indent=1
+            )
+        )
+        return
+    for slug, every in found.items():
+        _show_changes(every, slug)
+
+
+@app.command()
+def feedback(
+    lab: AnyLab = "",
+    student: Students = None,
+    to_exchange: Annotated[
+        bool, typer.Option("--release", help="Put the pages into the exchange, too.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=256, help="How many pages are made at the same time.")
+    ] = 2,
+) -> None:
+    """Write a page for each learner: what was found, what was expected, where to read.
+
+    Example: beowulf class feedback 01
+    """
+    from autograder.results import feedback as room
+    from beowulf.progress import bar
+
+    course = _course()
+    bad = 0
+    for slug in _labs(course, lab):
+        _doing(f"Writing the pages of {slug}")
+        with bar("feedback", shown=sys.stderr.isatty()) as told:
+            pages = list(room.generate(course, slug, student, told, jobs=jobs))
+        for page in pages:
+            if page.problem:
+                print(f"{page.student}: {page.problem}")
+        bad += sum(bool(page.problem) for page in pages)
+        written = sum(len(page.files) for page in pages)
+        print(
+            f"{slug}: {counted(written, 'page')} in {course.folder / 'feedback'}/LEARNER/{slug}/."
+        )
+        if to_exchange:
+            there = [course.release_feedback(slug, page.student) for page in pages if page.files]
+            print(f"In the exchange, each for its learner: {sum(there)}.")
+            if not all(there):
+                others = len(there) - sum(there)
+                print(f"Not there, because the hand-in did not come by the exchange: {others}.")
+    if bad:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(lab: AnyLab = "") -> None:
+    """Write a page about the class: points, common mistakes, odd clusters, copies, what waits for you.
+
+    Example: beowulf class report 01
+    """
+    from autograder.results import report as room
+    from beowulf.progress import bar
+
+    course = _course()
+    for slug in _labs(course, lab):
+        with bar("report", shown=sys.stderr.isatty()) as told:
+            page = room.write(course, slug, told)
+        print(f"{page} (with tables and pictures beside it)")
+
+
+@app.command()
+def export(
+    lab: Annotated[
+        list[str] | None, typer.Argument(help="Labs by number or name; without any, all.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="nbgrader, canvas or moodle.")] = "nbgrader",
+    to: Annotated[Path | None, typer.Option(help="The file to write.")] = None,
+) -> None:
+    """Write the points as CSV, for a spreadsheet or for an LMS to import.
+
+    Example: beowulf class export --format canvas
+    """
+    from autograder.results import export as room
+
+    if form not in room.FORMATS:
+        raise UsageError(f"There is no format {form!r}.", f"There are: {', '.join(room.FORMATS)}.")
+    course = _course()
+    slugs = [course.lab(name) for name in lab or []]
+    found = room.write(course, form, to, slugs)
+    print(f"{found.path}: the points of {counted(found.learners, 'learner')} in the format {form}.")
+    if found.gaps:
+        print(
+            f"{counted(found.gaps, 'cell')} of it without points: an import clears what stands there."
+            " Name one lab at a time to leave them out."
+        )
+    if waiting := room.waiting(course, slugs):
+        print(f"Without the points of answers that wait to be graded by hand: {waiting}.")
+
+
+def _course() -> Course:
+    from autograder.course.course import Course
+    from beowulf import paths
+
+    return Course.find(paths.here())
+
+
+def _labs(course: Course, lab: str) -> list[str]:
+    """The lab that was asked for, or else all of which something was collected."""
+    if lab:
+        return [course.lab(lab)]
+    found = [slug for slug in course.labs if course.submitted(slug)]
+    if not found:
+        raise LabError(
+            "Nothing was collected yet.",
+            "`beowulf class collect LAB FOLDER` takes in what was handed in.",
+        )
+    return found
+
+
+def _graded(
+    course: Course,
+    slug: str,
+    students: list[str] | None,
+    jobs: int | None,
+    cluster: str,
+    *,
+    again: bool,
+) -> list[Graded]:
+    from autograder.grading import driver
+    from beowulf.progress import bar
+
+    crew = None
+    if cluster:
+        from beowulf.engines import starters
+
+        crew = starters.crew(cluster, jobs or 1)
+    where = f" on the nodes, by engines that {cluster} starts" if cluster else ""
+    _doing(f"Grading {slug}{where}: every new notebook is run again, which takes some seconds each")
+    try:
+        with bar("grading", shown=sys.stderr.isatty()) as told:
+            every = driver.grade(
+                course, slug, students, jobs=jobs or 2, again=again, progress=told, crew=crew
+            )
+            return sorted(every, key=lambda each: each.student)
+    finally:
+        for said in crew.said if crew else ():
+            print(said, file=sys.stderr)
+
+
+def _doing(what: str) -> None:
+    # Beside the results, so that a script which reads those does not get it.
+    print(f"{what} …", file=sys.stderr, flush=True)
+
+
+def _tell(graded: dict[str, list[Graded]], as_json: bool) -> None:
+    if as_json:
+        plain = {slug: [asdict(each) for each in every] for slug, every in graded.items()}
+        print(json.dumps(plain, indent=1))
+    else:
+        for slug, every in graded.items():
+            _show(every, slug)
+        _next(each for every in graded.values() for each in every)
+    if any(each.problem for every in graded.values() for each in every):
+        raise typer.Exit(1)
+
+
+def _show(graded: list[Graded], slug: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("learner", "points", "by hand", "note", title=f"Points in {slug}")
+    for each in graded:
+        note = each.problem or ("graded before" if each.skipped else "")
+        points = "" if each.problem else _points(each)
+        table.add_row(escape(each.student), points, ", ".join(each.awaiting), escape(note))
+    Console().print(table)
+
+
+def _next(graded: Iterable[Graded]) -> None:
+    if any(each.awaiting for each in graded):
+        print("What waits for you: start `jupyter lab` here and choose Nbgrader > Formgrader.")
+        print("When you have read it, give the class its points and reasons:")
+    else:
+        print("To give the class its points and reasons:")
+    print("  beowulf class feedback")
+    print("  beowulf class export")
+    print("What the class did, on one page: beowulf class report")
+
+
+def _show_changes(changes: list[Change], slug: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    if not changes:
+        print(f"Nobody's points in {slug} would change.")
+        return
+    table = Table("learner", "question", "now", "then", "why", title=f"What would change in {slug}")
+    for each in changes:
+        why = f"{each.why} (stays: points by hand)" if each.by_hand else each.why
+        row = (each.student, each.question, f"{each.before:g}", f"{each.after:g}", why)
+        table.add_row(*map(escape, row))
+    Console().print(table)
+    whose = counted(len({each.student for each in changes}), "learner")
+    them = "it" if len(changes) == 1 else "them"
+    print(
+        f"{counted(len(changes), 'change')} for {whose}. `beowulf class regrade {slug}` makes {them}."
+    )
+
+
+def _points(graded: Graded) -> str:
+    """What was reached of what could be, without that which still waits for a person."""
+    reached = f"{graded.points:g} of {graded.of - graded.by_hand:g}"
+    return f"{reached}, {graded.by_hand:g} by hand" if graded.by_hand else reached

@@ -1,0 +1,1 @@
+"""A course: its folder, its learners, the notebooks that it releases."""

@@ -1,0 +1,196 @@
+"""A course: nbgrader's folder layout, database and exchange, with this project's labs in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps import NbGraderAPI
+from nbgrader.utils import capture_log, temp_attrs
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.intake import collection
+from autograder.intake.submissions import Collected
+from beowulf.errors import LabError, UsageError
+
+CONFIGURATION = "nbgrader_config.py"
+SECRET = "submission_secret.txt"  # nbgrader's, of a hand-in that came by the exchange
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What came of one submission: its points, or the `problem` that kept it from being graded."""
+
+    student: str
+    points: float = 0.0
+    of: float = 0.0
+    questions: dict[str, float | None] = field(default_factory=dict)  # None: awaits a person
+    by_hand: float = 0.0  # how much of `of` only a person can give, and has not given
+    problem: str = ""
+    skipped: bool = False  # it was graded before, and nothing newer was handed in
+
+    @property
+    def awaiting(self) -> list[str]:
+        """The questions that a person still has to grade."""
+        return [name for name, points in self.questions.items() if points is None]
+
+
+class Course:
+    """The course in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+
+    @classmethod
+    def find(cls, start: Path) -> Course:
+        """The course that `start` is in; LabError when it is in none."""
+        start = start.absolute()
+        for folder in (start, *start.parents):
+            if (folder / CONFIGURATION).is_file():
+                return cls(folder)
+        raise LabError(
+            f"There is no course in {start}: it has no {CONFIGURATION}.",
+            "`beowulf class init DIR` makes a course; go into its folder.",
+        )
+
+    @cached_property
+    def api(self) -> Any:
+        """The nbgrader API, set up as nbgrader's own commands are by the course's configuration."""
+        try:
+            config: Config = PyFileConfigLoader(CONFIGURATION, str(self.folder)).load_config()
+        except Exception as problem:
+            said = f"{type(problem).__name__}: {problem}"
+            raise LabError(f"{self.folder / CONFIGURATION} cannot be read: {said}.") from None
+        config.CourseDirectory.root = str(self.folder)
+        _put_our_programs_on_the_path()
+        return NbGraderAPI(config=config)
+
+    @property
+    def labs(self) -> list[str]:
+        """The labs of this course."""
+        return sorted(path.name for path in (self.folder / "source").glob("[!.]*") if path.is_dir())
+
+    def lab(self, name: str) -> str:
+        """The NN-slug of a lab of this course, asked for by number (`1`, `01`) or by slug."""
+        wanted = f"{int(name):02}" if name.isdecimal() else name
+        for slug in self.labs:
+            if wanted in (slug, slug.partition("-")[0]):
+                return slug
+        known = ", ".join(self.labs) or "none"
+        raise UsageError(f"This course has no lab {name!r}.", f"Its labs are: {known}.")
+
+    def release(self, name: str) -> Path:
+        """Generate a lab's released version and put it into the exchange; the folder there."""
+        slug = self.lab(name)
+        self._must(self.api.generate_assignment(slug), f"{slug} could not be generated")
+        with temp_attrs(self.api.coursedir, assignment_id=slug):
+            app = self.api.exchange.ReleaseAssignment(
+                coursedir=self.api.coursedir, authenticator=self.api.authenticator, parent=self.api
+            )
+            app.force = True
+            result = capture_log(app)
+        self._must(result, f"{slug} could not be put into the exchange")
+        return Path(app.dest_path)
+
+    def collect(self, name: str, place: Path | None = None, older: bool = False) -> list[Collected]:
+        """Take in hand-ins from a folder or a zip, or from the exchange; `older` ones, too, if asked."""
+        return collection.collect(self, self.lab(name), place, older)
+
+    def collect_from_exchange(self, slug: str) -> None:
+        """Let nbgrader copy what was handed in through the exchange."""
+        self._must(self.api.collect(slug), f"{slug} could not be collected")
+
+    def submitted(self, slug: str) -> list[str]:
+        """The learners whose submission of a lab was collected."""
+        return sorted(path.parent.name for path in self.folder.glob(f"submitted/[!.]*/{slug}"))
+
+    def graded_students(self, slug: str) -> list[str]:
+        """The learners whose submission of a lab was graded."""
+        found = self.folder.glob(f"autograded/[!.]*/{slug}/*.ipynb")
+        return sorted({path.parent.parent.name for path in found})
+
+    def nbgrader_feedback(self, slug: str, student: str) -> str:
+        """Let nbgrader write the page of one learner; why it could not, or ""."""
+        with _quietly():
+            result = self.api.generate_feedback(slug, student, force=True)
+        return "" if result["success"] else _reason(result)
+
+    def release_feedback(self, slug: str, student: str) -> bool:
+        """Let nbgrader put a learner's page into the exchange; False if the hand-in did not come by it."""
+        if not (self.folder / "feedback" / student / slug / SECRET).is_file():
+            return False  # nbgrader shows a page only to who knows what the exchange gave for the hand-in
+        with _quietly():
+            result = self.api.release_feedback(slug, student)
+        self._must(result, f"The page of {student} could not be put into the exchange")
+        return True
+
+    def graded(self, student: str, slug: str) -> Graded:
+        """The points that the gradebook has for a submission, by hand or by rubric."""
+        with self.gradebook() as book:
+            submission = book.find_submission(slug, student)
+            points, of = float(submission.score), float(submission.max_score)
+            grades = [grade for each in submission.notebooks for grade in each.grades]
+            waiting = [grade for grade in grades if grade.needs_manual_grade]
+            questions = {
+                grade.name: None if grade in waiting else float(grade.score) for grade in grades
+            }
+            # A hand-in that is graded again keeps its points by hand until a person looks again.
+            by_hand = sum(float(g.max_score) for g in waiting if g.manual_score is None)
+        ordered = dict(sorted(questions.items()))
+        return Graded(student, points, of, ordered, by_hand)
+
+    def released(self, slug: str, book: Any) -> list[Any]:
+        """The notebooks of a lab as the open gradebook knows them; LabError when it was not released."""
+        try:
+            return list(book.find_assignment(slug).notebooks)
+        except MissingEntry:
+            raise LabError(
+                f"{slug} was not released yet, so there is nothing to grade it by.",
+                f"`beowulf class release {slug}` does it.",
+            ) from None
+
+    def gradebook(self) -> Any:
+        """nbgrader's database of this course, as a context manager; it is made if there is none."""
+        return Gradebook(self.api.coursedir.db_url, self.api.coursedir.course_id)
+
+    def _must(self, result: dict[str, Any], what: str) -> None:
+        if not result["success"]:
+            raise LabError(f"{what}: {_reason(result)}")
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    with warnings.catch_warnings():
+        # nbgrader's own queries and calls; nothing that an instructor could mend.
+        warnings.simplefilter("ignore", SAWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
+
+
+def _put_our_programs_on_the_path() -> None:
+    # nbgrader calls alembic by its bare name, which is known only in an activated environment.
+    ours, known = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
+    if ours not in known.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([ours, known])
+
+
+def _reason(result: dict[str, Any]) -> str:
+    """The last error that nbgrader logged, without its traceback."""
+    if "KeyboardInterrupt" in result.get("error", ""):
+        raise KeyboardInterrupt  # nbgrader catches it, and would go on with the next learner
+    said = re.findall(
+        r"^ *([\w.]*(?:Error|Exception|Entry)\b: .+)$", result.get("log", ""), re.MULTILINE
+    ) or re.findall(r"^\[ERROR\] (.+)$", result.get("log", ""), re.MULTILINE)
+    fallback = result.get("error", "nbgrader gives no reason").strip().splitlines()[-1]
+    return str(said[-1] if said else fallback)[:300]

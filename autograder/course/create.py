@@ -1,0 +1,180 @@
+"""How a course begins: its folder, nbgrader's configuration and database, the exchange, the labs, the roster."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from nbformat import v4
+from sqlalchemy.exc import DBAPIError
+
+from autograder import settings
+from autograder.course import release, roster
+from autograder.course.course import CONFIGURATION, Course
+from autograder.course.variants import KEY
+from autograder.grading.cells import new_cell
+from autograder.intake import log
+from beowulf.errors import LabError, UsageError
+
+_TEMPLATE = '''"""nbgrader's configuration of this course. Its own commands work in this folder."""
+
+from pathlib import Path
+
+from autograder import settings
+
+c = get_config()  # noqa: F821, nbgrader defines it
+settings.apply(c)
+
+c.CourseDirectory.course_id = {course_id!r}
+c.Exchange.root = {exchange}
+# What stands on top of every lab that you release; write there what your class has to know.
+c.IncludeHeaderFooter.header = "source/{header}"
+'''
+HEADER = "header.ipynb"
+_ON_TOP = """**{course_id}** · Hand in the whole folder of this lab: this notebook under the name that it
+has, and the folder `records/` beside it with what you measured. The points come from both."""
+
+_NOT_FOR_GIT = """# The secret, names, points, and what learners hand in. source/ and the configuration may go into git.
+/course.key
+*.csv
+*.log
+/gradebook.db
+/.grading
+/exchange/
+/submitted/
+/autograded/
+/feedback/
+/reports/
+"""
+
+
+def make_course(
+    folder: Path,
+    course_id: str = "beowulf",
+    exchange: Path | None = None,
+    learners: Path | None = None,
+) -> Course:
+    """Make a course with every lab in `folder`, or add the labs and `learners` that one there lacks.
+
+    `learners` is a CSV file. LabError when the folder or the file cannot be used; calling it again
+    goes on where it stopped.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", course_id):
+        raise UsageError(
+            f"{course_id!r} cannot be the name of a course.", "Use letters and digits."
+        )
+    # Before anything is made: a wrong file can then be mended and given again.
+    students = roster.read(learners) if learners else []
+    course = Course(folder)
+    try:
+        _configure(course, course_id, exchange)
+        _make_exchange(Path(course.api.exchange_root))
+        _add_labs(course)
+        _add_header(course)
+        _add_key(course)
+        _keep_out_of_git(course)
+        with course.gradebook() as book:  # opening it makes it
+            roster.enrol(book, students)
+        if learners:
+            # With it, who is not on the roster is unknown.
+            log.write(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
+    except OSError as problem:
+        raise _cannot_be_made(folder, _said(problem)) from problem
+    except DBAPIError as problem:
+        raise _cannot_be_made(folder, f"its gradebook.db says: {problem.orig}") from problem
+    return course
+
+
+def _configure(course: Course, course_id: str, exchange: Path | None) -> None:
+    if (course.folder / CONFIGURATION).exists():
+        return
+    if course.folder.exists() and (not course.folder.is_dir() or any(course.folder.iterdir())):
+        raise LabError(
+            f"{course.folder} exists and is no course.", "Choose a new or an empty folder."
+        )
+    # Answers and points are in it, so nobody else on this machine may look in.
+    course.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    where = 'str(Path(__file__).parent / "exchange")'
+    if exchange is not None:
+        # Before the configuration names it: a wrong one can then be given again.
+        _make_exchange(exchange.absolute())
+        where = repr(str(exchange.absolute()))
+    text = _TEMPLATE.format(course_id=course_id, exchange=where, header=HEADER)
+    _write(course.folder / CONFIGURATION, text)
+
+
+def _write(path: Path, text: str) -> None:
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        os.replace(fresh, path)
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink()
+        raise
+
+
+def _add_header(course: Course) -> None:
+    path = course.folder / "source" / HEADER
+    if not path.exists():
+        text = _ON_TOP.format(course_id=course.api.course_id)
+        cells = [new_cell("markdown", text, id="course-header")]
+        _write(path, release.as_text(v4.new_notebook(cells=cells)))
+
+
+def _add_key(course: Course) -> None:
+    """Make the course's secret, which only its owner may read and which is never changed."""
+    if (course.folder / KEY).exists():
+        return
+    fresh = course.folder / f".{KEY}.new"
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_hex(32) + "\n")
+    os.replace(fresh, course.folder / KEY)
+
+
+def _keep_out_of_git(course: Course) -> None:
+    if not (course.folder / ".gitignore").exists():
+        _write(course.folder / ".gitignore", _NOT_FOR_GIT)
+
+
+def _make_exchange(root: Path) -> None:
+    if not root.exists():
+        root.mkdir(parents=True)
+        root.chmod(0o777)  # nbgrader insists that everybody may write there
+
+
+def _add_labs(course: Course) -> None:
+    """Put every lab that is not there into the course's source folder, each one whole or not."""
+    for slug, source in release.sources().items():
+        folder = course.folder / "source" / slug
+        if folder.exists():
+            continue
+        text = release.as_text(release.instructor_version(source))
+        fresh = folder.with_name(f".{slug}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        try:
+            fresh.mkdir(parents=True)
+            (fresh / source.with_suffix(".ipynb").name).write_text(text, encoding="utf-8")
+            for file in settings.companions(slug):
+                (fresh / file.name).write_bytes(file.read_bytes())
+            fresh.rename(folder)
+        except OSError:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+
+
+def _said(problem: OSError) -> str:
+    why = problem.strerror or str(problem)
+    return f"{why}: {problem.filename}" if problem.filename else why
+
+
+def _cannot_be_made(folder: Path, why: str) -> LabError:
+    return LabError(
+        f"The course cannot be made in {folder} ({why}).",
+        "Choose a folder that you may write to, on a disk with room, and try again.",
+    )

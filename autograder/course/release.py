@@ -1,0 +1,134 @@
+"""From the notebook that an author edits to a learner's: `python -m autograder.course.release`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+from autograder import settings
+from autograder.grading.cells import identify, node
+from beowulf import paths
+from beowulf.errors import LabError
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+PLAIN_MARKS = {"grade": False, "solution": False, "locked": False, "task": False}
+SCHEMA_VERSION = 3
+AGAIN = "Run `python -m autograder.course.release` and commit what it writes."
+
+
+def sources() -> dict[str, Path]:
+    """The source of every lab's notebook: its NN-slug and the file."""
+    return {path.parent.name: path for path in sorted(_notebooks().glob("source/*/*.py"))}
+
+
+def released(slug: str, source: Path) -> Path:
+    """Where a learner finds the notebook that is built from `source`."""
+    return _notebooks() / "release" / slug / source.with_suffix(".ipynb").name
+
+
+def _notebooks() -> Path:
+    return paths.root() / "notebooks"
+
+
+def instructor_version(source: Path) -> NotebookNode:
+    """The notebook in the text `source`, with answers and hidden tests; LabError if it is none."""
+    try:
+        text = source.read_text(encoding="utf-8")
+        notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
+    except (OSError, ValueError, SyntaxError) as problem:
+        raise LabError(f"{source} cannot be read as a notebook ({problem}).") from None
+    # What every learner shall get: no pairing with a text file, no trace of the author's machine.
+    notebook.metadata = node({"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    for cell in notebook.cells:
+        if marks := cell.metadata.get("nbgrader"):
+            for name, usual in (PLAIN_MARKS | {"schema_version": SCHEMA_VERSION}).items():
+                marks.setdefault(name, usual)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    identify(notebook)
+    return notebook
+
+
+def student_version(source: Path) -> NotebookNode:
+    """The notebook in `source` as a learner gets it, by nbgrader's steps without its database."""
+    from nbgrader import preprocessors as steps
+
+    c = Config()
+    settings.apply(c)
+    notebook = instructor_version(source)
+    for step in (
+        steps.LockCells,
+        steps.ClearSolutions,
+        steps.ClearOutput,
+        steps.CheckCellMetadata,
+        steps.ComputeChecksums,
+        steps.ClearHiddenTests,
+        steps.ClearMarkScheme,
+        steps.ComputeChecksums,
+        steps.CheckCellMetadata,
+    ):
+        try:
+            notebook, _ = step(config=c).preprocess(notebook, {})
+        except Exception as problem:
+            # nbgrader hides what is wrong with the metadata behind a general sentence.
+            said = (str(problem.__context__ or problem).splitlines() or [""])[0].rstrip(".")
+            raise LabError(f"{source}: {step.__name__} refuses it: {said}.") from None
+    return notebook
+
+
+def as_text(notebook: NotebookNode) -> str:
+    """A notebook as nbformat writes it, with a line end at the end."""
+    write: Callable[..., str] = nbformat.writes
+    text = write(notebook)
+    return text.rstrip("\n") + "\n"
+
+
+def build(check: bool = False) -> list[str]:
+    """Write the released notebooks, or with `check` only compare; what differs, in sentences."""
+    said = []
+    wanted = {}
+    for slug, source in sources().items():
+        wanted[released(slug, source)] = as_text(student_version(source))
+    for path, text in wanted.items():
+        there = path.read_text(encoding="utf-8") if path.exists() else None
+        if there == text:
+            continue
+        name = path.relative_to(paths.root())
+        if check:
+            said.append(f"{name} is not {'there' if there is None else 'what its source gives'}.")
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        said.append(f"{name} is written.")
+    for path in sorted(_notebooks().glob("release/*/*.ipynb")):
+        if path not in wanted:
+            said.append(f"{path.relative_to(paths.root())} has no source.")
+    return said
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build or check the released notebooks; 1 when one differs or a source is wrong."""
+    parser = argparse.ArgumentParser(
+        prog="python -m autograder.course.release", description=__doc__
+    )
+    parser.add_argument("--check", action="store_true", help="only compare with what is there")
+    check = parser.parse_args(arguments).check
+    try:
+        said = build(check)
+    except LabError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    print("\n".join(said) or "The released notebooks are what their sources give.")
+    if check and said:
+        print(AGAIN, file=sys.stderr)
+    return 1 if check and said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""The course's side of variants: the words that it gave out, and whose a Record is.
+
+`words.csv` in the course's folder has a line for each student. Where it is there, the course has
+variants; the words themselves follow from `course.key`, so that no edited line changes anything.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from autograder.evidence.finding import INCONCLUSIVE, Finding
+from beowulf import variant
+from beowulf.cluster.faults import PUZZLES
+from beowulf.errors import LabError
+from beowulf.exercises.lab_02 import odd_node
+from beowulf.exercises.lab_07 import differing_node
+from beowulf.record import Record
+
+KEY, WORDS = "course.key", "words.csv"
+MARK = "mark"  # in a Record's description of the cluster
+# These are drawn from the word: without it, they are not the learner's own.
+DRAWN = {("A2", f"broken-{name}") for name in PUZZLES} | {
+    (puzzle.STUDY, puzzle.VARIANT) for puzzle in (odd_node, differing_node)
+}
+
+
+@dataclass(frozen=True)
+class Own:
+    """What is a student's own in a course, and whose each mark of the class is."""
+
+    student: str
+    word: str
+    marks: Mapping[str, str]
+
+    @property
+    def mark(self) -> str:
+        """What a Record made under this word carries."""
+        return variant.mark(self.word)
+
+    def whose(self, mark: str) -> str:
+        """The other student under whose word a Record with this mark was made; "" if nobody's."""
+        who = self.marks.get(mark, "")
+        return who if who != self.student else ""
+
+
+@dataclass(frozen=True)
+class _Class:
+    """The words of a course by student, and the students by the marks of their words."""
+
+    words: Mapping[str, str]
+    marks: Mapping[str, str]
+
+
+def issue(course: Path, students: Iterable[str]) -> Path:
+    """Make words.csv in the course's folder: a student and their word a line, to be given out one to each.
+
+    Students who are in it stay. LabError when the course has no key.
+    """
+    key = _key(course)
+    if not key:
+        raise LabError(f"There is no {KEY} in {course}.", "`beowulf class init` makes one.")
+    everybody = sorted({*_students(course), *students})
+    fresh = course / f".{WORDS}.new"
+    # Whoever has a word can make Records that look like its owner's.
+    with open(
+        os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline=""
+    ) as file:
+        rows = csv.writer(file)
+        rows.writerow(["student", "word"])
+        rows.writerows([student, variant.of(key, student)] for student in everybody)
+    return fresh.replace(course / WORDS)
+
+
+def of(course: Path | None, student: str) -> Own | None:
+    """What is the student's own in a course; None where it has no variants, or does not know the student."""
+    everybody = _class(course.absolute()) if course and student else None
+    if everybody is None or student not in everybody.words:
+        return None
+    return Own(student, everybody.words[student], everybody.marks)
+
+
+def findings(record: Record, own: Own | None) -> list[Finding]:
+    """Whether a Record was made under the learner's own word, where that matters."""
+    if own is None:
+        return []
+    found = str(record.cluster.get(MARK, ""))
+    if found == own.mark:
+        return []
+    if own.whose(found):
+        said = "It was made under another learner's word. Measure under your own."
+        return [Finding(INCONCLUSIVE, said)]
+    if (record.study, record.variant) in DRAWN:
+        said = f"It was made without your course's word, so it is not your variant. Put the word into {variant.FILE}."
+        return [Finding(INCONCLUSIVE, said)]
+    return []
+
+
+def foreign(record: Record, student: str, course: Path | None) -> str:
+    """A sentence when a Record was made under the word of another student of the course; "" if not."""
+    own = of(course, student)
+    whose = own.whose(str(record.cluster.get(MARK, ""))) if own else ""
+    return f"{record.file_name} was made under the word of {whose}." if whose else ""
+
+
+def _class(course: Path) -> _Class:
+    """Everybody's words: worked out once, because they are asked for with every Record of the class."""
+    return _worked_out(course, _state(course / KEY), _state(course / WORDS))
+
+
+@lru_cache(maxsize=4)
+def _worked_out(course: Path, *_states: tuple[int, ...]) -> _Class:
+    key = _key(course)
+    words = {each: variant.of(key, each) for each in _students(course)} if key else {}
+    return _Class(words, {variant.mark(word): each for each, word in words.items()})
+
+
+def _state(file: Path) -> tuple[int, ...]:
+    """What differs once a file was written again."""
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _key(course: Path) -> str:
+    try:
+        return (course / KEY).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _students(course: Path) -> list[str]:
+    try:
+        with (course / WORDS).open(encoding="utf-8", newline="") as file:
+            return [row["student"] for row in csv.DictReader(file) if row.get("student")]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return []

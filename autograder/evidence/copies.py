@@ -1,0 +1,279 @@
+"""Hand-ins of a class that hold the same measurement: found and laid side by side. The instructor decides.
+
+Nobody measures the same nanoseconds twice. What is compared are therefore not answers, which may well be
+alike, but whole Records with the moment of their start, and values with many digits: of each Record a few,
+chosen by a digest, so that Records of which a part was copied still show it. No points are taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from autograder.course import shared_records, variants
+from autograder.results.text import counted
+from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS
+from beowulf import schemas
+from beowulf.cluster.recorded import ANSWERS
+from beowulf.errors import LabError
+from beowulf.record import Record
+
+# The kinds, the surest first, and what is the same in each.
+KINDS = {
+    "whole": "whole Record",
+    "record": "all points",
+    "capture": "capture",
+    "mark": "another's word",
+    "samples": "some samples",
+}
+_WHAT = {"whole": "Record", "record": "Record", "capture": "capture"}
+_SAYS = {
+    "whole": "the same from end to end, with the millisecond of the start and the machine's load",
+    "record": "the same in every point",
+    "capture": "the same, byte for byte",
+}
+# A value with so many digits is not met twice by chance.
+UNIQUE_DIGITS = 7
+# So many of a Record's values are compared; by their digests the same ones are chosen of equal Records.
+KEPT = 64
+FEWEST_SHARED, LEAST_SHARE = 4, 0.1
+LARGEST_CAPTURE_BYTES = 100_000_000
+LEAST_CAPTURE_BYTES = 1_000  # an idle wire leaves captures that hold nothing but their header
+CAPTURES = {".pcap", ".pcapng"}
+MOST_SAID = 6  # sentences of one suspicion; its files are all named
+_UNREADABLE = (LabError, OSError, ValueError, RecursionError, MemoryError)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """One kind of thing that hand-ins have in common: `what` in a sentence, `files` as "student: file"."""
+
+    students: tuple[str, ...]
+    kind: str
+    what: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """All that the hand-ins of some students have in common, the surest first."""
+
+    students: tuple[str, ...]
+    shared: tuple[Shared, ...]
+
+    @property
+    def kind(self) -> str:
+        """The surest of its kinds."""
+        return self.shared[0].kind
+
+    @property
+    def what(self) -> str:
+        """Every sentence, or the first of very many."""
+        said = [each.what for each in self.shared]
+        more = len(said) - MOST_SAID
+        return " ".join(
+            [*said[:MOST_SAID], *([f"And {more} more like these."] if more > 0 else [])]
+        )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file, once."""
+        return tuple(dict.fromkeys(file for each in self.shared for file in each.files))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One file of one student, and what it is known by."""
+
+    student: str
+    file: str
+    mark: str = ""
+    values: frozenset[int] = frozenset()
+    digest: str = ""  # of its points, or of the capture
+    whole: str = ""  # of everything but the student's name
+
+
+def suspected(hand_ins: Mapping[str, Path], course: Path | None = None) -> list[Suspicion]:
+    """What students of one lab have in common; `hand_ins` has the folder of each student's hand-in.
+
+    Records that the course gave are left out. Files that cannot be read are passed over. No two
+    suspicions are of the same students.
+    """
+    gifts = shared_records.known(course)
+    records: list[_Seen] = []
+    captures: list[_Seen] = []
+    for student, folder in sorted(hand_ins.items()):
+        records += _records(student, folder / RECORDS, gifts)
+        captures += _captures(student, folder / RECORDS, course)
+    whole = _groups(records, lambda each: each.whole)
+    # Where everything is the same, the points need not be named again.
+    points = [
+        group
+        for group in _groups(records, lambda each: each.digest)
+        if len({each.whole for each in group}) > 1
+    ]
+    found = [
+        *_same(whole, "whole"),
+        *_same(points, "record"),
+        *_same(_groups(captures, lambda each: each.digest), "capture"),
+        *_marked(records, course),
+        *_alike(records),
+    ]
+    return _merged(found)
+
+
+def _merged(found: Iterable[Shared]) -> list[Suspicion]:
+    """What the same students share, together; what only a part of a group shares stands with the group's."""
+    groups: dict[frozenset[str], list[Shared]] = {}
+    for each in sorted(found, key=lambda each: -len(each.students)):
+        who = frozenset(each.students)
+        group = next((known for known in groups if who <= known), who)
+        groups.setdefault(group, []).append(each)
+    merged = [
+        Suspicion(tuple(sorted(students)), tuple(sorted(shared, key=_surest)))
+        for students, shared in groups.items()
+    ]
+    return sorted(merged, key=lambda each: (_surest(each.shared[0]), each.students))
+
+
+def _surest(shared: Shared) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+    return list(KINDS).index(shared.kind), shared.students, shared.files
+
+
+def _records(student: str, folder: Path, gifts: frozenset[str]) -> Iterator[_Seen]:
+    paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
+    for path in paths[:MOST_RECORDS]:
+        try:
+            if path.is_symlink() or path.stat().st_size > LARGEST_RECORD_BYTES:
+                continue
+            record = Record.load(path)
+            if shared_records.is_given(record, gifts):
+                continue
+            samples = {s for point in record.points for s in point.samples if _is_unique(s)}
+            # The headers of a short message are the same on every wire; only what time writes is not.
+            written = samples.union(*(_numbers(point.facts) for point in record.points))
+            points = shared_records.fingerprint(record)
+            digest = points if len(written) >= FEWEST_SHARED else ""
+            mark = str(record.cluster.get(variants.MARK, ""))
+            whole = _whole(record, points)
+            yield _Seen(student, path.name, mark, _chosen(samples), digest, whole)
+        except _UNREADABLE:
+            continue
+
+
+def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_Seen]:
+    gifts = (
+        {path.name for path in (course / shared_records.FOLDER).glob("*/*")} if course else set()
+    )
+    for path in sorted(folder.glob("*.pcap*")):
+        try:
+            if path.suffix not in CAPTURES or path.is_symlink() or path.name in gifts:
+                continue
+            if not LEAST_CAPTURE_BYTES <= path.stat().st_size <= LARGEST_CAPTURE_BYTES:
+                continue
+            with path.open("rb") as file:
+                yield _Seen(
+                    student, path.name, digest=hashlib.file_digest(file, "sha256").hexdigest()
+                )
+        except OSError:
+            continue
+
+
+def _whole(record: Record, points: str) -> str:
+    """A digest of all of a Record but whose it says it is; `points` is that of its points."""
+    plain = replace(record, points=[], learner="").as_plain()
+    return hashlib.sha256(points.encode() + schemas.canonical(plain)).hexdigest()
+
+
+def _groups(seen: Iterable[_Seen], known_by: Callable[[_Seen], str]) -> list[list[_Seen]]:
+    """Files of several students that are known by the same, one of each student."""
+    alike: dict[str, dict[str, _Seen]] = defaultdict(dict)
+    for each in seen:
+        if known_by(each):
+            alike[known_by(each)].setdefault(each.student, each)
+    return [list(group.values()) for group in alike.values() if len(group) > 1]
+
+
+def _same(groups: Iterable[list[_Seen]], kind: str) -> Iterator[Shared]:
+    """One Shared for all files that the same students have in common."""
+    of_students: dict[tuple[str, ...], list[list[_Seen]]] = defaultdict(list)
+    for group in groups:
+        of_students[tuple(each.student for each in group)].append(group)
+    for students, several in of_students.items():
+        files = tuple(f"{each.student}: {each.file}" for group in several for each in group)
+        number = len(several)
+        are = "is" if number == 1 else "are"
+        said = f"{counted(number, _WHAT[kind])} of {_names(students)} {are} {_SAYS[kind]}."
+        yield Shared(students, kind, said, files)
+
+
+def _marked(seen: Iterable[_Seen], course: Path | None) -> Iterator[Shared]:
+    """Records that were made under another student's word."""
+    for each in seen:
+        own = variants.of(course, each.student)
+        if whose := own.whose(each.mark) if own else "":
+            what = f"{each.student} handed in {each.file}, made under the word of {whose}."
+            students = tuple(sorted((each.student, whose)))
+            yield Shared(students, "mark", what, (f"{each.student}: {each.file}",))
+
+
+def _alike(seen: Iterable[_Seen]) -> Iterator[Shared]:
+    """Records of two students that share values, though their points are not the same throughout."""
+    known = [each for each in seen if each.values]
+    places: dict[int, list[int]] = defaultdict(list)
+    for place, each in enumerate(known):
+        for value in each.values:
+            places[value].append(place)
+    shared: dict[tuple[int, int], int] = defaultdict(int)
+    for where in places.values():
+        for pair in combinations(where[:MOST_RECORDS], 2):
+            shared[pair] += 1
+    for (one, other), count in shared.items():
+        first, second = known[one], known[other]
+        fewer = min(len(first.values), len(second.values))
+        if first.student == second.student or count < max(FEWEST_SHARED, LEAST_SHARE * fewer):
+            continue
+        if first.digest and first.digest == second.digest:
+            continue
+        files = tuple(f"{each.student}: {each.file}" for each in (first, second))
+        what = (
+            f"{count} of {fewer} values that were compared in {first.file} of {first.student} and"
+            f" {second.file} of {second.student} are the same to the last digit."
+        )
+        yield Shared((first.student, second.student), "samples", what, files)
+
+
+def _names(students: Iterable[str]) -> str:
+    *first, last = sorted(students)
+    return f"{', '.join(first)} and {last}"
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """The numbers with many digits among a Point's facts."""
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _numbers(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _numbers(each)
+    elif isinstance(value, float) and _is_unique(value):
+        yield value
+
+
+def _is_unique(value: float) -> bool:
+    return float(f"{value:.{UNIQUE_DIGITS - 1}g}") != value
+
+
+def _chosen(values: Iterable[float]) -> frozenset[int]:
+    """The few values with the smallest digests: of equal Records the same, of a copied part the same share."""
+    digests = sorted(
+        int.from_bytes(hashlib.blake2b(struct.pack("<d", value), digest_size=8).digest())
+        for value in set(values)
+    )
+    return frozenset(digests[:KEPT])

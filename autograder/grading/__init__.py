@@ -1,0 +1,1 @@
+"""Submissions are graded: points found outside of the kernel, written into nbgrader's database."""

@@ -1,0 +1,198 @@
+"""A class graded: processes here or on nodes at work on one submission each, one process that writes the gradebook.
+
+A bad submission stops no other. What was graded stands at once, so that a run that was broken off is gone on with by
+the next one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nbgrader.api import InvalidEntry
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
+
+from autograder.course.course import Course, Graded
+from autograder.grading import one_submission
+from autograder.grading.gradebook import Entries
+from autograder.grading.one_submission import Assignment, Outcome
+from autograder.grading.remote_nodes import Nodes
+from autograder.grading.workers import Workers
+from autograder.intake import log
+from autograder.rubrics.score import Score
+from autograder.sandbox import box, kernel
+from autograder.sandbox.execution import ExecuteOnRecords
+from beowulf.engines.pool import Crew
+from beowulf.errors import LabError, UsageError
+from beowulf.studies import Progress, no_progress
+
+UNGRADED = "ungraded.json"  # in reports/SLUG/: why, by learner
+# Over a notebook's own time, for what the trusted side does with a submission.
+LONGEST_REST_S = 180.0
+LOCK = ".grading"
+
+
+def grade(
+    course: Course,
+    slug: str,
+    students: Sequence[str] | None = None,
+    *,
+    jobs: int = 1,
+    again: bool = False,
+    progress: Progress = no_progress,
+    crew: Crew | None = None,
+) -> Iterator[Graded]:
+    """Grade what is new of a lab, or all of it `again`, `jobs` at a time here or by a `crew`; each Graded as it ends.
+
+    LabError at once when nothing was released or collected or there is no sandbox, UsageError for a learner who
+    handed in nothing.
+    """
+    slug = course.lab(slug)
+    assignment = Assignment.of(course, slug)
+    chosen = _chosen(course, slug, students)
+    if jobs < 1:
+        raise UsageError(f"It takes at least 1 job, not {jobs}.")
+    box.refuse_if_shown(course.folder)
+    return _grade(course, assignment, chosen, jobs, again, progress, crew)
+
+
+def assess(course: Course, slug: str, student: str) -> dict[str, Score]:
+    """The trusted points alone, from what lies in submitted/: nothing is run, nothing written."""
+    return one_submission.assess(Assignment.of(course, course.lab(slug)), student)
+
+
+def ungraded(course: Path, slug: str) -> dict[str, str]:
+    """Why submissions could not be graded when it was tried last, by learner."""
+    try:
+        kept = json.loads((log.folder(course, slug) / UNGRADED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(why) for name, why in kept.items()} if isinstance(kept, dict) else {}
+
+
+def _chosen(course: Course, slug: str, students: Sequence[str] | None) -> list[str]:
+    there = course.submitted(slug)
+    if not there:
+        raise LabError(
+            f"No submission of {slug} was collected yet.",
+            f"`beowulf class collect {slug} FOLDER` does it.",
+        )
+    for student in students or []:
+        if student not in there:
+            raise UsageError(f"There is no submission of {slug} by {student!r}.")
+    return list(students or there)
+
+
+def _grade(
+    course: Course,
+    assignment: Assignment,
+    chosen: list[str],
+    jobs: int,
+    again: bool,
+    progress: Progress,
+    crew: Crew | None,
+) -> Iterator[Graded]:
+    why = ungraded(course.folder, assignment.slug)
+    with _alone(course.folder), warnings.catch_warnings():
+        # nbgrader's own queries; nothing that an instructor could mend.
+        warnings.simplefilter("ignore", SAWarning)
+        new, old = _sorted(course, assignment, chosen, again)
+        shutil.rmtree(course.folder / "autograded" / one_submission.NEW, ignore_errors=True)
+        yield from old
+        if not new:
+            return
+        with _hands(assignment, min(jobs, len(new)), crew) as hands, course.gradebook() as book:
+            entries = Entries(book, assignment)
+            for done, outcome in enumerate(hands.run(new)):
+                progress(done, len(new), outcome.student)
+                found = _keep(entries, assignment, outcome)
+                _note(course.folder, assignment.slug, why, found)
+                yield found
+
+
+def _sorted(
+    course: Course, assignment: Assignment, chosen: list[str], again: bool
+) -> tuple[list[str], list[Graded]]:
+    """Who is to be graded, and the points of those who were and handed in nothing newer."""
+    new: list[str] = []
+    old: list[Graded] = []
+    with course.gradebook() as book:
+        entries = Entries(book, assignment)
+        for student in chosen:
+            if (
+                not again
+                and one_submission.is_graded(assignment, student)
+                and entries.knows(student)
+            ):
+                old.append(entries.graded(student, skipped=True))
+            else:
+                new.append(student)
+    return new, old
+
+
+@contextmanager
+def _hands(assignment: Assignment, jobs: int, crew: Crew | None) -> Iterator[Workers | Nodes]:
+    """Processes of this machine, or a crew's engines: both give an Outcome for each submission."""
+    notebook_s = ExecuteOnRecords(config=assignment.config).limits.notebook_s
+    most_s = len(assignment.notebooks) * notebook_s + LONGEST_REST_S
+    if crew is not None:
+        with Nodes(assignment, crew, most_s) as nodes:
+            yield nodes
+        return
+    kernel.shared().await_ready()
+    with Workers(
+        lambda student: one_submission.grade(assignment, student), jobs, most_s
+    ) as workers:
+        yield workers
+
+
+def _keep(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
+    """The rows first, then the files: what is broken off between them is graded again."""
+    student, problem = outcome.student, outcome.problem
+    if not problem:
+        try:
+            entries.enter(outcome)
+            one_submission.publish(assignment, student)
+            return entries.graded(student)
+        except (SQLAlchemyError, InvalidEntry) as fault:  # as which nbgrader passes some of them on
+            said = str(getattr(fault, "orig", None) or fault).splitlines()[0]
+            problem = f"The points could not be written into the gradebook ({said}). Make room and grade again."
+        except OSError as fault:
+            said = fault.strerror or str(fault)
+            problem = f"What was graded could not be put into its place ({said}). Grade again."
+    one_submission.discard(assignment, student)
+    return Graded(student, problem=problem)
+
+
+def _note(course: Path, slug: str, why: dict[str, str], found: Graded) -> None:
+    """Keep the sentence of what could not be graded, and drop that of what could."""
+    before = dict(why)
+    why.pop(found.student, None)
+    if found.problem:
+        why[found.student] = found.problem
+    if why != before:
+        text = json.dumps(dict(sorted(why.items())), indent=1, ensure_ascii=False)
+        with suppress(LabError):  # on a full disk the sentence is still in the Graded
+            log.write(log.folder(course, slug) / UNGRADED, text + "\n")
+
+
+@contextmanager
+def _alone(course: Path) -> Iterator[None]:
+    """Two gradings of one course at a time would take away each other's files."""
+    handle = os.open(course / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LabError(
+                "Another grading is at work in this course.", "Wait until it has ended."
+            ) from None
+        yield
+    finally:
+        os.close(handle)

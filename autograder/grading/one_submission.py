@@ -1,0 +1,296 @@
+"""One submission graded by nbgrader's configured steps, without its database: points and files, for the entries.
+
+What a step would read from the database is read once for the lab; what it would write there is in the Outcome.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import preprocessors as steps
+from nbgrader.converters import Autograde
+from nbgrader.utils import (
+    compute_checksum,
+    determine_grade,
+    find_all_files,
+    is_grade,
+    is_solution,
+    is_task,
+    parse_utc,
+)
+from traitlets.config import Config
+from traitlets.utils.importstring import import_item
+
+from autograder.course.course import Course
+from autograder.grading.cells import (
+    KnownCell,
+    RestoreCells,
+    identify,
+    known_cells,
+    node,
+    restored,
+)
+from autograder.grading.scoring import AssessSubmission
+from autograder.intake import inspection, submissions
+from autograder.results.safe_page import KeepSafe
+from autograder.rubrics.score import Score
+from beowulf.errors import LabError
+
+NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows stand
+RESPONSE = "No response."  # as nbgrader says it
+# What these do with the database is done in _restore() and by the entries; what CheckCellMetadata holds against a
+# schema, cell by cell, are after that the released marks themselves; KeepSafe is the last one whatever a course sets.
+_BY_US = (
+    RestoreCells,
+    steps.CheckCellMetadata,
+    steps.OverwriteKernelspec,
+    steps.OverwriteCells,
+    steps.SaveAutoGrades,
+    steps.AssignLatePenalties,
+    KeepSafe,
+)
+
+
+@dataclass(frozen=True)
+class KnownNotebook:
+    """A notebook of a lab as the gradebook knows it since its release."""
+
+    cells: dict[str, KnownCell]
+    kernelspec: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is the same for all submissions of a lab."""
+
+    course: Path
+    slug: str
+    notebooks: dict[str, KnownNotebook]
+    config: Config
+    sanitize: list[Any]  # nbgrader's steps
+    autograde: list[Any]
+    ignored: list[str]  # patterns of files that are not copied
+    of_learners: list[str]  # files of the course that a learner changes and hands in
+    permissions: int
+    db_url: str
+
+    @classmethod
+    def of(cls, course: Course, slug: str) -> Assignment:
+        """A released lab of a course, as its gradebook and its configuration have it."""
+        with course.gradebook() as book:
+            notebooks = {
+                each.name: KnownNotebook(known_cells(each), json.loads(each.kernelspec or "{}"))
+                for each in course.released(slug, book)
+            }
+        api = course.api
+        configured = Autograde(api.coursedir, parent=api)
+        return cls(
+            course=course.folder,
+            slug=slug,
+            notebooks=notebooks,
+            config=api.config,
+            sanitize=list(map(_step, configured.sanitize_preprocessors)),
+            autograde=list(map(_step, configured.autograde_preprocessors)),
+            ignored=[*api.coursedir.ignore, "*.ipynb"],
+            of_learners=list(configured.exclude_overwriting.get(slug, [])),
+            permissions=int(str(configured.permissions), 8),
+            db_url=api.coursedir.db_url,
+        )
+
+    def submitted(self, student: str) -> Path:
+        """The folder of what a learner handed in."""
+        return self.course / "submitted" / student / self.slug
+
+    def autograded(self, student: str) -> Path:
+        """Where formgrader finds it when it is graded."""
+        return self.course / "autograded" / student / self.slug
+
+    def new(self, student: str) -> Path:
+        """Where it is while it is graded."""
+        return self.course / "autograded" / NEW / student / self.slug
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a submission: by notebook the points (None: a person gives them) and comments, or the problem."""
+
+    student: str
+    points: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    comments: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    problem: str = ""
+    stops_all: bool = False  # there is no sandbox: nobody can be graded
+
+
+def grade(assignment: Assignment, student: str) -> Outcome:
+    """Grade one submission into its new folder; never raises for what a learner handed in."""
+    folder = assignment.new(student)
+    try:
+        _lay_out(assignment, student)
+        points: dict[str, dict[str, float | None]] = {}
+        comments: dict[str, dict[str, str | None]] = {}
+        for name, known in assignment.notebooks.items():
+            notebook = read(assignment.submitted(student), name)
+            resources = _resources(assignment, student, name, folder)
+            _restore(notebook, known)
+            for step in [*assignment.sanitize, *assignment.autograde]:
+                if step not in _BY_US:
+                    notebook, resources = step(config=assignment.config)(notebook, resources)
+            points[name], comments[name] = _marks(notebook)
+            KeepSafe(config=assignment.config)(notebook, resources)
+            write: Callable[..., Any] = nbformat.write
+            write(notebook, folder / f"{name}.ipynb")
+        set_permissions(folder, assignment.permissions)
+    except LabError as problem:
+        no_sandbox = not isinstance(problem, HandInError)
+        return Outcome(student, problem=str(problem), stops_all=no_sandbox)
+    except OSError as problem:
+        return not_written(student, problem)
+    except (Exception, RecursionError, MemoryError) as problem:
+        said = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
+        return Outcome(student, problem=f"It could not be graded ({said[:200]}).")
+    return Outcome(student, points, comments)
+
+
+def not_written(student: str, problem: OSError) -> Outcome:
+    """The outcome where there was no room for what was graded."""
+    said = problem.strerror or str(problem)
+    return Outcome(student, problem=f"It could not be written: {said}. Make room and grade again.")
+
+
+def assess(assignment: Assignment, student: str) -> dict[str, Score]:
+    """The trusted points alone, from what lies in submitted/: nothing is run and nothing written."""
+    folder = assignment.submitted(student)
+    found: dict[str, Score] = {}
+    for name, known in assignment.notebooks.items():
+        notebook = read(folder, name)
+        _restore(notebook, known)
+        resources = _resources(assignment, student, name, folder)
+        AssessSubmission(config=assignment.config).preprocess(notebook, resources)
+        found |= resources.get("beowulf_scores") or {}
+    return found
+
+
+class HandInError(LabError):
+    """A hand-in that cannot be read, and why."""
+
+
+def read(folder: Path, name: str) -> NotebookNode:
+    """The notebook of a hand-in; HandInError with a sentence for what is none."""
+    path = folder / f"{name}.ipynb"
+    if fault := inspection.notebook_fault(path):
+        raise HandInError(fault)
+    return inspection.read(path)
+
+
+def _lay_out(assignment: Assignment, student: str) -> None:
+    """The files beside the notebook as nbgrader lays them out: the learner's, then those that the course keeps."""
+    folder = assignment.new(student)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    _copy(assignment.submitted(student), folder, assignment.ignored, ())
+    source = assignment.course / "source" / assignment.slug
+    _copy(source, folder, assignment.ignored, assignment.of_learners)
+
+
+def _copy(source: Path, folder: Path, ignored: list[str], left_out: Iterable[str]) -> None:
+    for path in map(Path, find_all_files(str(source), ignored)):
+        name = path.relative_to(source)
+        if str(name) in left_out or path.is_symlink() or not path.is_file():
+            continue
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / name)
+
+
+def _resources(assignment: Assignment, student: str, name: str, folder: Path) -> dict[str, Any]:
+    """What nbgrader's converter tells its steps."""
+    about = {"student": student, "assignment": assignment.slug, "notebook": name}
+    return {
+        "unique_key": name,
+        "output_files_dir": f"{name}_files",
+        "metadata": {"path": str(folder), "name": name},
+        "nbgrader": about | {"db_url": assignment.db_url},
+    }
+
+
+def _restore(notebook: NotebookNode, known: KnownNotebook) -> None:
+    """What RestoreCells, OverwriteKernelspec and OverwriteCells do together."""
+    notebook.metadata = node({"kernelspec": known.kernelspec} if known.kernelspec else {})
+    notebook.cells = restored(notebook.cells, known.cells)
+    identify(notebook)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        original = known.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+        if original and original.locked and compute_checksum(cell) != original.checksum:
+            cell.source = original.source
+
+
+def _step(step: Any) -> Any:
+    return import_item(step) if isinstance(step, str) else step
+
+
+def _marks(notebook: NotebookNode) -> tuple[dict[str, float | None], dict[str, str | None]]:
+    """The points and comments that SaveAutoGrades would write, by the names of the cells."""
+    points: dict[str, float | None] = {}
+    comments: dict[str, str | None] = {}
+    for cell in notebook.cells:
+        if is_grade(cell):
+            points[cell.metadata.nbgrader.grade_id] = determine_grade(cell)[0]
+        if is_solution(cell) or is_task(cell):
+            same = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+            name = cell.metadata.nbgrader.grade_id
+            comments[name] = RESPONSE if same and not is_task(cell) else None
+    return points, comments
+
+
+def set_permissions(folder: Path, permissions: int) -> None:
+    """Give the files what the course's configuration wants them to have."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.chmod(permissions)
+
+
+def publish(assignment: Assignment, student: str) -> None:
+    """Put what was graded into its place; what was there before goes only when the new is whole."""
+    new, place = assignment.new(student), assignment.autograded(student)
+    old = new.with_name(f"{new.name}.old")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(old, ignore_errors=True)
+    if place.exists():
+        os.replace(place, old)
+    os.replace(new, place)
+    discard(assignment, student)
+
+
+def discard(assignment: Assignment, student: str) -> None:
+    """Remove what is left of a submission's grading."""
+    shutil.rmtree(assignment.new(student).parent, ignore_errors=True)
+    with suppress(OSError):  # others are being graded there
+        assignment.new(student).parent.parent.rmdir()
+
+
+def is_graded(assignment: Assignment, student: str) -> bool:
+    """Whether it was graded and nothing newer was handed in, by nbgrader's own rule."""
+    place = assignment.autograded(student)
+    if not all((place / f"{name}.ipynb").is_file() for name in assignment.notebooks):
+        return False
+    handed_in, graded = when(assignment.submitted(student)), when(place)
+    return handed_in is None or graded is None or handed_in <= graded
+
+
+def when(folder: Path) -> datetime | None:
+    """The time in a hand-in's timestamp.txt, as nbgrader reads it; None where there is none."""
+    try:
+        found: datetime = parse_utc((folder / submissions.TIMESTAMP).read_text().strip())
+    except (OSError, ValueError, OverflowError):
+        return None
+    return found

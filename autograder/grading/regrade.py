@@ -1,0 +1,65 @@
+"""Whose points a changed rubric would change, found before it is applied: nothing is run, nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autograder import rubrics
+from autograder.grading import one_submission
+from autograder.grading.one_submission import Assignment, HandInError
+from autograder.results import points
+from beowulf.errors import LabError, UsageError
+from beowulf.studies import Progress, no_progress
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+
+LEAST_CHANGE = 1e-9  # below it two numbers of points are the same
+
+
+@dataclass(frozen=True)
+class Change:
+    """One question of one learner that the rubric of today gives other points than are in the gradebook."""
+
+    student: str
+    question: str
+    before: float
+    after: float
+    why: str
+    by_hand: bool = False  # a person gave points, and those stay
+
+
+def changes(
+    course: Course,
+    slug: str,
+    progress: Progress = no_progress,
+    students: Collection[str] | None = None,
+) -> Iterator[Change]:
+    """Every change that grading again would make, to some students or all; LabError when there is no rubric."""
+    if rubrics.find(slug) is None:
+        raise LabError(
+            f"{slug} has no rubric: its own test cells give the points.",
+            f"`beowulf class regrade {slug}` runs them again.",
+        )
+    found = points.gather(course, slug)
+    assignment = Assignment.of(course, slug)
+    for student in students or ():
+        if student not in found.graded:
+            raise UsageError(f"{student} was not graded in {slug} yet.")
+    chosen = [student for student in found.graded if not students or student in students]
+    for done, student in enumerate(chosen):
+        progress(done, len(chosen), student)
+        try:
+            today = one_submission.assess(assignment, student)
+        except HandInError:
+            continue  # what was handed in since cannot be read; the points of before stay
+        for question, given in sorted(found.of_student(student).items()):
+            score = today.get(question)
+            if score is None or given.by_rubric is None:
+                continue
+            after = score.within(given.of).points
+            if abs(after - given.by_rubric) > LEAST_CHANGE:
+                why = "; expected: ".join(filter(None, (score.found, score.expected)))
+                yield Change(student, question, given.by_rubric, after, why, given.by_hand)

@@ -1,0 +1,96 @@
+"""Points from outside the learner's kernel: found before it starts, written after it ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_solution
+
+from autograder import rubrics
+from autograder.grading.cells import node
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
+
+_SCORES = "beowulf_scores"
+CONFIGURATION = "nbgrader_config.py"  # which a course's folder has
+
+
+def assess(
+    slug: str,
+    folder: Path,
+    notebook: NotebookNode,
+    student: str = "",
+    course: Path | None = None,
+) -> dict[str, Score] | None:
+    """The points of one hand-in by the lab's rubric; None where an assignment has none.
+
+    `folder` holds records/, `notebook` has been through RestoreCells. Nothing of it is run, and
+    nothing that a learner wrote raises.
+    """
+    rubric = rubrics.find(slug)
+    if rubric is None:
+        return None
+    return rubric(Submission.read(folder, notebook, student, course))
+
+
+def course_of(folder: Path) -> Path | None:
+    """The folder of the course that a hand-in lies in; None when it lies in none."""
+    for place in folder.absolute().parents:
+        if (place / CONFIGURATION).is_file():
+            return place
+    return None
+
+
+class AssessSubmission(NbGraderPreprocessor):  # type: ignore[misc]
+    """Asks the lab's rubric for the points, before the learner's code could change a file."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook as it is, and the Scores among the resources."""
+        folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
+        student = str(about.get("student", ""))
+        scores = assess(about["assignment"], folder, nb, student, course_of(folder))
+        if scores is not None:
+            resources[_SCORES] = scores
+        return nb, resources
+
+
+class WriteScores(NbGraderPreprocessor):  # type: ignore[misc]
+    """Replaces the output of every test cell, so that nbgrader counts the rubric's points.
+
+    An assignment without a rubric keeps what its own test cells said.
+    """
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook with points and reasons in its test cells."""
+        scores: dict[str, Score] | None = resources.get(_SCORES)
+        if scores is None:
+            return nb, resources
+        for cell in nb.cells:
+            if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
+                self._write(cell, scores)
+        return nb, resources
+
+    def _write(self, cell: NotebookNode, scores: dict[str, Score]) -> None:
+        name, of = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
+        score = scores.get(name)
+        if score is None:
+            self.log.error("the rubric knows no question %s, so it gives no points", name)
+            score = Score(0.0, of, "The rubric has no such question.", "Tell your instructor.")
+        elif score.of != of:
+            self.log.error("the rubric gives %s %g points, the notebook %g", name, score.of, of)
+        data = score.within(of).as_output()
+        # Nothing that the kernel printed stays: an error or a result before ours would count.
+        result: dict[str, Any] = {
+            "output_type": "execute_result",
+            "metadata": {},
+            "execution_count": None,
+        }
+        cell.outputs = [node(result | {"data": data})]
+        cell.execution_count = None

@@ -1,0 +1,1 @@
+"""Submissions come in: from nbgrader's exchange, a folder or an archive of an LMS."""

@@ -1,0 +1,82 @@
+"""Taking in what a class handed in: from nbgrader's exchange, a folder, or a zip of an LMS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.course import roster
+from autograder.course.roster import Directory
+from autograder.intake import inspection, log, submissions
+from autograder.intake.submissions import Collected, Wanted
+from beowulf.errors import LabError
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+
+
+def collect(
+    course: Course, slug: str, place: Path | None = None, older: bool = False
+) -> list[Collected]:
+    """Take in the hand-ins of a lab from a folder or a zip, or from the exchange, and remember what was said.
+
+    One that is older than what is there stays out, unless `older` ones are asked for; the exchange gives the newest.
+
+    LabError when there is nothing, or it is neither; a hand-in that is refused stops no other.
+    """
+    wanted = _wanted(course, slug)
+    learners = directory(course)
+    if place is None:
+        found = _from_exchange(course, wanted, learners)
+    else:
+        submitted = course.folder / "submitted"
+        found = list(submissions.collect(place, wanted, submitted, learners, older=older))
+        if not found:
+            raise LabError(
+                f"There is nothing to collect in {place}.",
+                "It holds one folder a learner, named as the learner, with the notebook in it.",
+            )
+    log.remember(course.folder, slug, found)
+    return found
+
+
+def directory(course: Course) -> Directory:
+    """The learners by all their names; complete when the course has a roster."""
+    with course.gradebook() as book:
+        students = roster.enrolled(book)
+    return Directory(students, complete=(course.folder / roster.FILE).is_file())
+
+
+def _wanted(course: Course, slug: str) -> Wanted:
+    notebooks = sorted((course.folder / "source" / slug).glob("*.ipynb"))
+    cells = set[str]().union(*map(inspection.grade_ids, notebooks))
+    return Wanted(slug, [path.name for path in notebooks], cells, course.folder)
+
+
+def _from_exchange(course: Course, wanted: Wanted, learners: Directory) -> list[Collected]:
+    slug = wanted.slug
+    before = {student: _stamp(course, student, slug) for student in course.submitted(slug)}
+    course.collect_from_exchange(slug)
+    found = []
+    for student in course.submitted(slug):
+        outcome = "new" if student not in before else "unchanged"
+        if student in before and _stamp(course, student, slug) != before[student]:
+            outcome = "updated"
+        folder = course.folder / "submitted" / student / slug
+        notes = submissions.rename(folder, wanted) if outcome != "unchanged" else []
+        if learners.complete and not learners.find(student)[0]:
+            notes.append("Nobody on the roster has this name.")
+        found.append(
+            Collected(student, outcome, [*notes, *submissions.said(folder, student, wanted)])
+        )
+    if not found:
+        raise LabError(
+            f"Nobody has handed in {slug} through the exchange yet.",
+            "To collect from a folder, name it: `beowulf class collect LAB FOLDER`.",
+        )
+    return found
+
+
+def _stamp(course: Course, student: str, slug: str) -> str:
+    path = course.folder / "submitted" / student / slug / submissions.TIMESTAMP
+    return path.read_text() if path.exists() else ""

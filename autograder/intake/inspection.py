@@ -1,0 +1,152 @@
+"""What can be said of a hand-in before it is graded: its notebook, its Records; one sentence each."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Collection
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course import variants
+from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS
+from beowulf import paths
+from beowulf.cluster.recorded import ANSWERS
+from beowulf.errors import LabError
+from beowulf.record import Record
+
+LARGEST_NOTEBOOK_BYTES = 20_000_000
+NOTEBOOK_VERSION = 4
+MOST_SENTENCES = 8  # of one kind; the rest is counted
+# A Record, a capture or an exported picture's table that lies beside the notebook.
+_OF_RECORDS = re.compile(r"[A-Z]\d+-.+\.(json|pcapng|pcap)")
+
+
+def notebook_fault(path: Path) -> str:
+    """Why a submitted notebook cannot be graded, in a sentence; "" when it can be."""
+    if not path.is_file() or path.is_symlink():
+        others = sorted(each.name for each in path.parent.glob("*.ipynb"))
+        there = f"; there is {', '.join(others)}" if others else ""
+        return f"There is no notebook {path.name} in the submission{there}."
+    size = path.stat().st_size
+    if not size:
+        return f"{path.name} is empty."
+    if size > LARGEST_NOTEBOOK_BYTES:
+        return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
+    unread = f"{path.name} is not a notebook that can be read"
+    try:
+        content = json.loads(path.read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as problem:
+        return f"{unread}: it is not text in UTF-8 (byte {problem.start})."
+    except (ValueError, RecursionError, MemoryError) as problem:
+        where = f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
+        return f"{unread}: its JSON breaks off or is none{where}."
+    if not isinstance(content, dict):
+        return f"{unread}: it is JSON, but no notebook."
+    if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
+        return f"{unread}: it is of version {str(version)[:20]}, and one of 4 is needed."
+    cells = content.get("cells")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        return f"{unread}: it has no cells."
+    try:
+        read(path)
+    except Exception:  # nbformat raises whatever a strange file leads to
+        return f"{unread}: parts of it are missing."
+    return ""
+
+
+def read(path: Path) -> NotebookNode:
+    """The notebook in a file without a fault, as nbgrader's steps take it."""
+    load: Callable[..., NotebookNode] = nbformat.read  # it has no types
+    return load(path, as_version=NOTEBOOK_VERSION)
+
+
+def grade_ids(path: Path) -> set[str]:
+    """The names of the cells that nbgrader knows in a readable notebook."""
+    found = set()
+    try:
+        cells = json.loads(path.read_bytes())["cells"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return set()
+    for cell in cells if isinstance(cells, list) else ():
+        metadata = cell.get("metadata") if isinstance(cell, dict) else None
+        marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+        name = marks.get("grade_id") if isinstance(marks, dict) else None
+        if isinstance(name, str):
+            found.add(name)
+    return found
+
+
+def other_lab(path: Path, known: Collection[str]) -> str:
+    """A sentence when no cell of a notebook is one of the `known` ones of its lab."""
+    there = grade_ids(path)
+    if known and not there & set(known):
+        what = "another notebook's" if there else "none"
+        return f"{path.name} has no question of this lab; its cells with names are {what}."
+    return ""
+
+
+def records_said(folder: Path, slug: str, student: str, course: Path | None) -> list[str]:
+    """What is to be known of the Records in a hand-in's records/: those that cannot be read, or are not this lab's."""
+    place = folder / RECORDS
+    if slug not in paths.labs():
+        return []
+    if not place.is_dir():
+        return [f"There is no folder {RECORDS}/ in it, so nothing that was measured."]
+    unreadable: list[str] = []
+    foreign: list[str] = []
+    others: dict[str, list[str]] = {}
+    for path in sorted(place.glob("*.json"))[:MOST_RECORDS]:
+        if path.name == ANSWERS:
+            continue
+        try:
+            if path.stat().st_size > LARGEST_RECORD_BYTES:
+                raise LabError(f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.")
+            record = Record.load(path)
+        except LabError as problem:
+            unreadable.append(problem.what.replace(str(path), path.name))
+            continue
+        except (RecursionError, MemoryError, OSError, ValueError) as problem:
+            unreadable.append(f"{path.name} cannot be read ({problem}).")
+            continue
+        if said := variants.foreign(record, student, course):
+            foreign.append(said if path.name in said else f"{path.name}: {said}")
+        elif record.study in _elsewhere(slug):
+            others.setdefault(record.study, []).append(path.name)
+    strange = [
+        f"{len(names)} {'Record is' if len(names) == 1 else 'Records are'} of the study {study},"
+        f" which is not of this lab: {', '.join(names[:3])}."
+        for study, names in sorted(others.items())
+    ]
+    return [*_short(unreadable), *_short(foreign), *_short(strange)]
+
+
+def _short(said: list[str]) -> list[str]:
+    more = len(said) - MOST_SENTENCES
+    return [*said[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
+
+
+@cache
+def studies(slug: str) -> frozenset[str]:
+    """The studies that a lab names as its own; nothing for an assignment that is none of our labs."""
+    folder = paths.labs().get(slug)
+    if folder is None:
+        return frozenset()
+    about: dict[str, Any] = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
+    return frozenset(about.get("studies", ()))
+
+
+def _elsewhere(slug: str) -> frozenset[str]:
+    """The studies of the other labs; those of a lab's own exercises are named nowhere."""
+    of_all = frozenset[str]().union(*map(studies, paths.labs()))
+    return of_all - studies(slug)
+
+
+def belongs_to_records(name: str) -> bool:
+    """Whether a file that lies beside the notebook has the name of a Record or of its capture."""
+    return bool(_OF_RECORDS.fullmatch(name)) or name == ANSWERS

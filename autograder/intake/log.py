@@ -1,0 +1,57 @@
+"""What was said of each hand-in when it was collected, kept for the report: reports/SLUG/collected.json."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autograder.intake.submissions import Collected
+from beowulf.errors import LabError
+
+FILE = "collected.json"
+REPORTS = "reports"
+
+
+def folder(course: Path, slug: str) -> Path:
+    """Where the reports of a lab are."""
+    return course / REPORTS / slug
+
+
+def remember(course: Path, slug: str, collected: Iterable[Collected]) -> None:
+    """Keep what was said; of a learner who is not in it the earlier words stay, of the unknown only the last."""
+    found = list(collected)
+    kept = {each.student: each for each in remembered(course, slug) if each.student}
+    kept |= {each.student: each for each in found if each.student}
+    everything = [*kept.values(), *(each for each in found if not each.student)]
+    text = json.dumps([asdict(each) for each in everything], indent=1, ensure_ascii=False)
+    write(folder(course, slug) / FILE, text + "\n")
+
+
+def remembered(course: Path, slug: str) -> list[Collected]:
+    """What was said at the last collections of a lab; nothing when the file is gone or spoilt."""
+    try:
+        content: Any = json.loads((folder(course, slug) / FILE).read_text(encoding="utf-8"))
+        return [Collected(**each) for each in content]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all; LabError when there is no room."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(text, encoding="utf-8", newline="")
+        os.replace(fresh, path)
+    except OSError as problem:
+        with suppress(OSError):
+            fresh.unlink()
+        why = (problem.strerror or str(problem)).lower()
+        raise LabError(
+            f"{path} cannot be written ({why}).", "Free some space, and try again."
+        ) from None

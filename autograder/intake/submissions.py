@@ -1,0 +1,313 @@
+"""Parcels put where nbgrader looks for submissions: each one whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from filecmp import cmp
+from pathlib import Path, PurePosixPath
+
+from autograder.course.roster import Directory
+from autograder.intake import archives, inspection
+from autograder.intake.archives import Parcel, Piece
+from autograder.rubrics.submission import RECORDS
+from beowulf.errors import LabError
+
+TIMESTAMP = "timestamp.txt"
+MOST_FILES = 2_000
+# Kilobytes, as nbgrader counts: Records and captures of a lab are far below.
+LARGEST_FILE_KB = 50_000
+LARGEST_SUBMISSION_KB = 100_000
+_FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What became of one hand-in: new, updated, unchanged, refused or unknown; `notes` say why.
+
+    An unknown one has no `student`: its `sender` is nobody on the roster.
+    """
+
+    student: str
+    outcome: str
+    notes: list[str] = field(default_factory=list)
+    sender: str = ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a hand-in of a lab is: the lab's NN-slug, its notebooks, and the cells in them by name."""
+
+    slug: str
+    notebooks: Collection[str] = ()
+    cells: Collection[str] = ()
+    course: Path | None = None
+
+
+class RefusedError(LabError):
+    """A hand-in cannot be taken in; the sentence says why."""
+
+
+def collect(
+    place: Path, wanted: Wanted, submitted: Path, learners: Directory, *, older: bool = False
+) -> Iterator[Collected]:
+    """Put what is in a folder or a zip to SUBMITTED/STUDENT/SLUG/, one hand-in at a time.
+
+    A newer hand-in takes the place of an older one, and an `older` one of a newer one only if asked to. One that is
+    refused does not stop the others.
+    """
+    with archives.opened(place, wanted.slug) as found:
+        of_students: dict[str, list[Parcel]] = {}
+        for parcel in found:
+            student, why = learners.find(parcel.sender, parcel.number, parcel.full_name)
+            if student:
+                of_students.setdefault(student, []).append(parcel)
+            else:
+                notes = [f"Not taken in: {why}.", *parcel.notes]
+                yield Collected("", "unknown", notes, parcel.sender)
+        for student, several in sorted(of_students.items()):
+            parcel, notes = _newest(several)
+            sender = parcel.sender if parcel.sender != student else ""
+            notes += parcel.notes
+            try:
+                outcome = _take(parcel, student, wanted, submitted, notes, older)
+            except RefusedError as problem:
+                outcome = "refused"
+                notes.append(problem.what)
+            except OSError as problem:
+                outcome = "refused"
+                notes.append(f"It cannot be copied: {problem.strerror or problem}.")
+            yield Collected(student, outcome, notes, sender)
+
+
+def _newest(several: list[Parcel]) -> tuple[Parcel, list[str]]:
+    if len(several) == 1:
+        return several[0], []
+    chosen = max(several, key=_changed)
+    others = ", ".join(f"“{each.sender}”" for each in several if each is not chosen)
+    return chosen, [f"“{chosen.sender}” is the newest of {len(several)}; left out: {others}."]
+
+
+def _changed(parcel: Parcel) -> datetime:
+    return max((each.changed for each in parcel.pieces), default=datetime.min.replace(tzinfo=UTC))
+
+
+def _take(
+    parcel: Parcel, student: str, wanted: Wanted, submitted: Path, notes: list[str], older: bool
+) -> str:
+    """Put a parcel into its place, add to the notes what is to be known, and say the outcome."""
+    place = submitted / student / wanted.slug
+    fresh, old = (place.with_name(f".{place.name}.{what}") for what in ("new", "old"))
+    if old.is_dir() and not place.exists():
+        old.rename(place)  # it was stopped between two steps
+    for left in (fresh, old):
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        fresh.mkdir(parents=True)
+        _Writing(fresh, notes).write(parcel.pieces)
+        if not any(path.is_file() for path in fresh.rglob("*")):
+            raise RefusedError("There is no file in it.")
+        notes += tidy(fresh, wanted)
+        fault = _fault(fresh, wanted)
+        if fault and place.is_dir() and not _fault(place, wanted):
+            raise RefusedError(f"{fault} The hand-in that was there before stays.")
+        when, before = _handed_in(parcel), timestamp(place / TIMESTAMP)
+        if place.is_dir() and _same(fresh, place):
+            notes += said(fresh, student, wanted)
+            return "unchanged"
+        if before and when < before and not older:
+            notes[:] = [_stays(when, before), *said(place, student, wanted)]
+            return "unchanged"
+        notes += said(fresh, student, wanted)
+        # nbgrader grades again only what is newer than what it graded.
+        newer = when if before is None or when > before else before + timedelta(seconds=1)
+        (fresh / TIMESTAMP).write_text(newer.strftime(_FORMAT))
+        outcome = "updated" if place.exists() else "new"
+        if place.exists():
+            place.rename(old)
+        fresh.rename(place)
+        return outcome
+    finally:
+        for left in (fresh, *([old] if place.exists() else [])):
+            shutil.rmtree(left, ignore_errors=True)
+        if place.parent.is_dir() and not any(place.parent.iterdir()):
+            place.parent.rmdir()
+
+
+class _Writing:
+    """The files of one hand-in on their way into a folder, none of them larger than is allowed."""
+
+    def __init__(self, folder: Path, notes: list[str]) -> None:
+        self.folder = folder
+        self.notes = notes
+        self.left = LARGEST_SUBMISSION_KB * 1000
+        self.files = 0
+
+    def write(self, pieces: list[Piece]) -> None:
+        """Write the pieces, and what is in the zips among them; a note for each that is left out."""
+        self._all(pieces)
+        for path in sorted(self.folder.rglob("*.zip")):
+            self._unpack(path)
+
+    def _all(self, pieces: list[Piece]) -> None:
+        for piece in pieces:
+            if piece.path == PurePosixPath(TIMESTAMP):
+                continue
+            if piece.size > LARGEST_FILE_KB * 1000:
+                size = f"has more than {LARGEST_FILE_KB // 1000} MB and is left out"
+                self.notes.append(f"{piece.path} {size}.")
+                continue
+            self.files += 1
+            if self.files > MOST_FILES:
+                raise RefusedError(f"It has more than {MOST_FILES:,} files.")
+            if piece.size > self.left:
+                raise RefusedError(
+                    f"It has more than the {LARGEST_SUBMISSION_KB // 1000} MB that are allowed."
+                )
+            self.left -= piece.size
+            self._one(piece)
+
+    def _one(self, piece: Piece) -> None:
+        target = self.folder / piece.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with piece.open() as source, target.open("wb") as copy:
+                shutil.copyfileobj(source, copy)
+        except archives.DAMAGED as bad:
+            target.unlink(missing_ok=True)
+            self.notes.append(f"{piece.path} cannot be unpacked ({bad}) and is left out.")
+
+    def _unpack(self, path: Path) -> None:
+        """A zip in a hand-in, as an LMS that takes single files makes learners send; no zip in that."""
+        name = path.relative_to(self.folder)
+        try:
+            with zipfile.ZipFile(path) as archive:
+                found = archives.in_zip(archive)
+                pieces = [what for _, what in found if isinstance(what, Piece)]
+                wrong = [
+                    f"{inner} in {name} {what}."
+                    for inner, what in found
+                    if isinstance(what, str) and what
+                ]
+                self.notes += wrong
+                self._all([each for each in pieces if each.path.suffix.lower() != ".zip"])
+        except archives.DAMAGED as bad:
+            self.notes.append(f"{name} is not a zip that can be read ({bad}) and is left out.")
+        except RefusedError:
+            raise
+        except LabError as problem:
+            raise RefusedError(f"{name}: {problem.what}") from None
+        path.unlink()
+
+
+def tidy(folder: Path, wanted: Wanted) -> list[str]:
+    """Bring a hand-in into the form that grading expects, as far as there is no doubt; what was done."""
+    notes = _raise(folder, wanted)
+    notes += rename(folder, wanted)
+    loose = sorted(path for path in folder.iterdir() if path.is_file())
+    loose = [path for path in loose if inspection.belongs_to_records(path.name)]
+    if loose:
+        (folder / RECORDS).mkdir(exist_ok=True)
+        moved = [path for path in loose if not (folder / RECORDS / path.name).exists()]
+        for path in moved:
+            path.rename(folder / RECORDS / path.name)
+        notes.append(f"{len(moved)} files beside the notebook are taken as those of {RECORDS}/.")
+    return notes
+
+
+def _raise(folder: Path, wanted: Wanted) -> list[str]:
+    """Make the folder with the notebook the hand-in, when it lies deeper."""
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    named = [file for file in files if file.name in wanted.notebooks]
+    others = [file for file in files if file.suffix == ".ipynb"]
+    records = [file.parent for file in files if file.parent.name == RECORDS]
+    chosen = min(named or others or records, key=lambda file: (len(file.parts), file), default=None)
+    if chosen is None or chosen.parent == Path():
+        return []
+    inner = chosen.parent
+    outside = [str(file) for file in files if not file.is_relative_to(inner)]
+    risen = folder.with_name(f"{folder.name}.inner")
+    shutil.rmtree(risen, ignore_errors=True)
+    (folder / inner).rename(risen)
+    shutil.rmtree(folder)
+    risen.rename(folder)
+    if not outside:
+        return []
+    return [f"Only what is in its folder {inner} is taken in; left out: {', '.join(outside[:5])}."]
+
+
+def rename(folder: Path, wanted: Wanted) -> list[str]:
+    """Give the only notebook of a hand-in the name that grading looks for, if it is of this lab; what was done."""
+    there = sorted(path.name for path in folder.glob("*.ipynb"))
+    missing = [name for name in wanted.notebooks if name not in there]
+    extra = [name for name in there if name not in wanted.notebooks]
+    if len(wanted.notebooks) == 1 and missing and len(extra) == 1:
+        if not inspection.other_lab(folder / extra[0], wanted.cells):
+            (folder / extra[0]).rename(folder / missing[0])
+            return [f"{extra[0]} is taken as {missing[0]}."]
+    if extra and not missing and wanted.notebooks:
+        return [
+            f"Beside {', '.join(wanted.notebooks)} there is {', '.join(extra)}; it is not graded."
+        ]
+    return []
+
+
+def said(folder: Path, student: str, wanted: Wanted) -> list[str]:
+    """What is to be known of a hand-in before it is graded."""
+    notes = [
+        fault
+        for name in wanted.notebooks
+        if (fault := inspection.notebook_fault(folder / name))
+        or (fault := inspection.other_lab(folder / name, wanted.cells))
+    ]
+    return [*notes, *inspection.records_said(folder, wanted.slug, student, wanted.course)]
+
+
+def _fault(folder: Path, wanted: Wanted) -> str:
+    faults = (inspection.notebook_fault(folder / name) for name in wanted.notebooks)
+    return next(filter(None, faults), "")
+
+
+def _same(fresh: Path, place: Path) -> bool:
+    one, other = (
+        {p.relative_to(folder) for p in folder.rglob("*") if p.is_file() and p.name != TIMESTAMP}
+        for folder in (fresh, place)
+    )
+    return one == other and all(cmp(fresh / file, place / file, shallow=False) for file in one)
+
+
+def _stays(when: datetime, before: datetime) -> str:
+    return (
+        f"This one is of {when:%Y-%m-%d %H:%M} UTC; the one that is here, of {before:%Y-%m-%d %H:%M} UTC, is newer"
+        " and stays. `--older` takes the older one all the same."
+    )
+
+
+def _handed_in(parcel: Parcel) -> datetime:
+    """When it was handed in: what a timestamp says, or else when its newest file was changed."""
+    stamps = [each for each in parcel.pieces if each.path == PurePosixPath(TIMESTAMP)]
+    when = _stamp(stamps[0]) if stamps else None
+    return min(when or _changed(parcel), datetime.now(UTC))
+
+
+def _stamp(piece: Piece) -> datetime | None:
+    with piece.open() as file:
+        return _read(file.read(100).decode("ascii", "replace"))
+
+
+def timestamp(path: Path) -> datetime | None:
+    """When a submission that was collected had been handed in; None when nothing says it."""
+    try:
+        return _read(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _read(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text.strip(), _FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return None

@@ -1,0 +1,216 @@
+"""Grades for elsewhere: nbgrader's own CSV, and what Canvas and Moodle import; as nbgrader's export plug-ins.
+
+`nbgrader export --exporter=autograder.results.export.Canvas` does the same as `beowulf class export --format canvas`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import MissingEntry
+from nbgrader.plugins import ExportPlugin
+from traitlets import Dict, Unicode
+
+from autograder.intake import log
+from autograder.results import points as class_points
+from beowulf.errors import LabError
+
+# A spreadsheet takes these for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Table(ExportPlugin):  # type: ignore[misc]
+    """What the three have in common: learners, labs, points, a file that is written whole."""
+
+    usual = "grades.csv"
+
+    def export(self, gradebook: Any) -> None:
+        """Write the file; a lab or a learner that was not asked for is left out."""
+        path = Path(self.to or self.usual)
+        log.write(path, as_csv(self.rows(gradebook)))
+        self.log.info("Grades are in %s", path)
+
+    def rows(self, gradebook: Any) -> Iterator[list[Any]]:
+        """The lines of the file, the headings first."""
+        raise NotImplementedError
+
+    def assignments(self, gradebook: Any) -> list[Any]:
+        """The labs to export, by their names."""
+        chosen = [
+            each for each in gradebook.assignments if self._wanted(self.assignment, each.name)
+        ]
+        return sorted(chosen, key=lambda each: str(each.name))
+
+    def students(self, gradebook: Any) -> list[Any]:
+        """The learners to export, by their IDs."""
+        chosen = [each for each in gradebook.students if self._wanted(self.student, each.id)]
+        return sorted(chosen, key=lambda each: str(each.id))
+
+    def _wanted(self, chosen: list[Any], name: str) -> bool:
+        return not chosen or name in [str(each) for each in chosen]
+
+
+class Grades(Table):
+    """A line for each learner and lab, in the columns of nbgrader's own export, with quotes where text needs them."""
+
+    def rows(self, gradebook: Any) -> Iterator[list[Any]]:
+        """The lines; who handed in nothing has 0 points, as nbgrader counts."""
+        yield [
+            *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name"),
+            *("email", "raw_score", "late_submission_penalty", "score", "max_score"),
+        ]
+        for assignment in self.assignments(gradebook):
+            for student in self.students(gradebook):
+                submission = submission_of(gradebook, assignment, student)
+                raw = float(submission.score) if submission else 0.0
+                penalty = submission.late_submission_penalty if submission else 0.0
+                yield [
+                    *(assignment.name, assignment.duedate, submission and submission.timestamp),
+                    *(student.id, student.last_name, student.first_name, student.email),
+                    *(raw, penalty, max(0.0, raw - (penalty or 0.0)), assignment.max_score),
+                ]
+
+
+class ForImport(Table):
+    """What Canvas' and Moodle's files have in common: an empty cell would clear the grade that is there.
+
+    So who has no points in any of the labs is left out, and so is a lab in which nobody has any.
+    """
+
+    learners = 0
+    gaps = 0  # cells that are empty all the same, because a learner has points in another lab
+
+    def graded(self, gradebook: Any) -> tuple[list[Any], list[tuple[Any, list[str]]]]:
+        """The labs in which somebody has points; and who has some, with the points in each of these labs."""
+        assignments = self.assignments(gradebook)
+        every = [
+            (student, [points_of(gradebook, each, student) for each in assignments])
+            for student in self.students(gradebook)
+        ]
+        kept = [n for n in range(len(assignments)) if any(points[n] for _, points in every)]
+        lines = [(student, [points[n] for n in kept]) for student, points in every if any(points)]
+        self.learners = len(lines)
+        self.gaps = sum(not each for _, points in lines for each in points)
+        return [assignments[n] for n in kept], lines
+
+
+class Canvas(ForImport):
+    """A line for each learner as Canvas' gradebook imports it, with a column for each lab."""
+
+    usual = "canvas.csv"
+    columns = Dict(
+        {},
+        help="Canvas' own heading of a lab's column, as its export shows it:"
+        ' {"01-validation": "Validation (4711)"}. Without it Canvas takes its assignment that is'
+        " called 01-validation, or offers to make one.",
+    ).tag(config=True)
+    section = Unicode("", help="What stands in the column Section.").tag(config=True)
+
+    def rows(self, gradebook: Any) -> Iterator[list[Any]]:
+        """The lines; Canvas finds a learner by its own number, or else by the login, or else by the name."""
+        assignments, lines = self.graded(gradebook)
+        titles = [self.columns.get(each.name, each.name) for each in assignments]
+        yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles]
+        most = [number(each.max_score) for each in assignments]
+        yield ["    Points Possible", "", "", "", "", *most]
+        for student, points in lines:
+            name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
+            yield [name, student.lms_user_id, "", student.id, self.section, *points]
+
+
+class Moodle(ForImport):
+    """A line for each learner as Moodle's gradebook imports it, with a column for each lab."""
+
+    usual = "moodle.csv"
+
+    def rows(self, gradebook: Any) -> Iterator[list[Any]]:
+        """The lines; which column says who it is, Moodle asks when it imports them."""
+        assignments, lines = self.graded(gradebook)
+        names = [str(each.name) for each in assignments]
+        yield ["Username", "First name", "Last name", "Email address", *names]
+        for student, points in lines:
+            yield [student.id, student.first_name, student.last_name, student.email, *points]
+
+
+FORMATS: dict[str, type[Table]] = {"nbgrader": Grades, "canvas": Canvas, "moodle": Moodle}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file of grades: where it is, how many learners are in it, and how many of its cells are empty."""
+
+    path: Path
+    learners: int
+    gaps: int
+
+
+def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
+    """Write the grades of these labs in one of the FORMATS; the file, and what is to be known of it."""
+    plugin = FORMATS[form](parent=course.api)
+    plugin.assignment = slugs
+    path = to or course.folder / plugin.usual
+    plugin.to = str(path)
+    with course.gradebook() as book:
+        known = {str(each.name) for each in book.assignments}
+        if missing := [slug for slug in slugs if slug not in known]:
+            raise LabError(f"{missing[0]} was not released yet, so it has no grades.")
+        plugin.export(book)
+        everybody = len(plugin.students(book))
+    if isinstance(plugin, ForImport):
+        return Written(path, plugin.learners, plugin.gaps)
+    return Written(path, everybody, 0)
+
+
+def submission_of(gradebook: Any, assignment: Any, student: Any) -> Any:
+    """What a learner handed in of a lab, as nbgrader knows it; None when nothing was graded."""
+    try:
+        return gradebook.find_submission(assignment.name, student.id)
+    except MissingEntry:
+        return None
+
+
+def points_of(gradebook: Any, assignment: Any, student: Any) -> str:
+    """The points of a learner in a lab, late penalty taken off; "" when nothing was graded."""
+    submission = submission_of(gradebook, assignment, student)
+    if submission is None:
+        return ""
+    return number(max(0.0, float(submission.score) - (submission.late_submission_penalty or 0.0)))
+
+
+def number(value: float) -> str:
+    """Points without a needless .0, and without what adding up leaves in the tenth digit."""
+    return f"{round(float(value or 0), 6):.12g}"
+
+
+def as_csv(rows: Iterable[list[Any]]) -> str:
+    """Rows as the text of a CSV file that a spreadsheet opens without running anything."""
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return file.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return f"'{value}"
+    # pandas makes NaN, which is not even equal to itself, of what is missing.
+    if value is None or value != value:
+        return ""
+    # Adding up leaves 0.30000000000000004.
+    return f"{value:.12g}" if isinstance(value, float) else value
+
+
+def waiting(course: Any, slugs: list[str]) -> str:
+    """What the points lack because a person has not graded it, in a few words; "" when nothing."""
+    found = []
+    for slug in slugs or filter(course.submitted, course.labs):
+        with suppress(LabError):  # what was not released has no points either
+            waits = len(class_points.gather(course, slug).waiting)
+            found += [f"{waits} of {slug}"] if waits else []
+    return ", ".join(found)

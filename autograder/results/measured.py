@@ -1,0 +1,117 @@
+"""What an instructor wants to know of what a class measured: how long, whose cluster is odd, who has the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from statistics import median
+
+from autograder.evidence.copies import KINDS, Suspicion
+from autograder.results import charts
+from autograder.results.outliers import LEAST_STUDENTS, LONGEST_PAUSE_MIN, Compared
+from autograder.results.sections import MOST_IN_A_PICTURE, Section, listed, table_of
+from autograder.results.text import counted
+from beowulf.figures import matrix, titled
+
+
+def time_spent(minutes: Mapping[str, float | None]) -> Section:
+    """How long each learner measured."""
+    known = {student: value for student, value in minutes.items() if value is not None}
+    rows = [
+        {"learner": student, "minutes": round(value, 1)} for student, value in sorted(known.items())
+    ]
+    text = (
+        "From the first Record to the last, without pauses of more than"
+        f" {LONGEST_PAUSE_MIN:g} minutes; reading before the first measurement is not in it."
+    )
+    if not known:
+        return Section(
+            "time", "Time spent", "No Record tells a time.", table_of(rows, ["learner", "minutes"])
+        )
+    text += f" The median is {counted(round(median(known.values())), 'minute')}."
+    figure = charts.histogram(
+        list(known.values()),
+        max(known.values()),
+        title="Time spent measuring",
+        value_title="minutes",
+    )
+    return Section("time", "Time spent", text, table_of(rows, ["learner", "minutes"]), figure)
+
+
+def measured_values(found: Sequence[Compared]) -> Section:
+    """Whose cluster is unlike the others'."""
+    columns = ["study", "quantity", "learner", "times the class' middle", "places", "far"]
+    order = sorted(found, key=lambda each: (not each.odd, each.study, each.quantity, each.student))
+    rows = [
+        {
+            "study": each.study,
+            "quantity": each.quantity,
+            "learner": each.student,
+            "times the class' middle": float(f"{each.times:.4g}"),
+            "places": each.places,
+            "far": each.odd,
+        }
+        for each in order
+    ]
+    title = "Measured values beside the class"
+    if not found:
+        text = f"Fewer than {LEAST_STUDENTS} learners measured the same, so nobody can be compared."
+        return Section("values", title, text, table_of(rows, columns))
+    odd: dict[str, list[str]] = defaultdict(list)
+    for each in found:
+        if each.odd:
+            what = f"{titled(each.quantity)} of {each.study} {each.times:.3g} times"
+            odd[each.student].append(what)
+    text = "Each learner's values as a multiple of the class' middle, over all places of a sweep."
+    if odd:
+        who = "; ".join(f"{student}: {listed(what, 3)}" for student, what in sorted(odd.items()))
+        text += f" Far from the class, which a slow machine does as well as a mistake: {who}."
+    else:
+        text += " Nobody is far from the class."
+    urgent = (
+        f"{counted(len(odd), 'cluster')} unlike the others: {listed(sorted(odd))}" if odd else ""
+    )
+    figure = charts.beside_the_class(found, title=title)
+    return Section("values", title, text, table_of(rows, columns), figure, urgent)
+
+
+def suspected_copies(found: Sequence[Suspicion]) -> Section:
+    """Who has the same measurements as somebody else; nothing is concluded from it."""
+    columns = ["learners", "the same", "what", "files"]
+    rows = [
+        {
+            "learners": ", ".join(each.students),
+            "the same": KINDS[each.kind],
+            "what": each.what,
+            "files": "\n".join(each.files),
+        }
+        for each in found
+    ]
+    title = "Suspected copies"
+    if not found:
+        text = "No two hand-ins share a Record, raw samples or a capture."
+        return Section("copies", title, text, table_of(rows, columns))
+    who = sorted({student for each in found for student in each.students})
+    shown = who[:MOST_IN_A_PICTURE]
+    figure = matrix(
+        shown, shown, _pairs(found, shown), title="Who shares what with whom", good="nothing"
+    )
+    text = (
+        "The same measurement in two hand-ins. It took no points from anybody: you decide, with the"
+        " files side by side."
+    )
+    urgent = f"{counted(len(found), 'suspicion')} of a copy among {listed(who)}"
+    return Section("copies", title, text, table_of(rows, columns), figure, urgent)
+
+
+def _pairs(found: Sequence[Suspicion], shown: Sequence[str]) -> dict[tuple[str, str], str]:
+    """The surest of what each two learners have in common."""
+    pairs: dict[tuple[str, str], str] = {}
+    surest = list(KINDS)
+    every = [shared for each in found for shared in each.shared]
+    for shared in sorted(every, key=lambda shared: surest.index(shared.kind)):
+        here = [student for student in shared.students if student in shown]
+        for pair in permutations(here, 2):
+            pairs.setdefault(pair, KINDS[shared.kind])
+    return pairs

@@ -1,0 +1,79 @@
+"""The report of a class for its instructor: one page, its tables as CSV and its pictures, in reports/SLUG/."""
+
+from __future__ import annotations
+
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.evidence import copies
+from autograder.intake import log
+from autograder.results import measured, outliers, points, sections
+from autograder.results.export import as_csv
+from autograder.results.page import page
+from autograder.results.sections import Section
+from beowulf.errors import LabError
+from beowulf.studies import Progress, no_progress
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+
+PAGE = "index.html"
+
+
+def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
+    """Write the page of a lab and beside it each table and picture; the page.
+
+    LabError when the lab was not released, or nothing was collected.
+    """
+    found = points.gather(course, slug, with_reasons=True)
+    if not (found.submitted or found.collected):
+        raise LabError(
+            f"No submission of {slug} was collected yet.",
+            f"`beowulf class collect {slug} FOLDER` does it.",
+        )
+    folders = {student: course.folder / "submitted" / student / slug for student in found.submitted}
+    records = {}
+    for done, (student, folder) in enumerate(folders.items()):
+        progress(done, len(folders), f"reading {student}")
+        records[student] = outliers.plain_records(folder)
+    progress(len(folders), len(folders) or 1, "drawing")
+    with warnings.catch_warnings():
+        # A letter that the font lacks; the table has it.
+        warnings.simplefilter("ignore", UserWarning)
+        made = [
+            sections.by_question(found),
+            sections.by_learner(found),
+            sections.waiting(found),
+            sections.hand_ins(found),
+            sections.wrong_answers(found),
+            measured.time_spent(
+                {name: outliers.minutes_spent(kept) for name, kept in records.items()}
+            ),
+            measured.measured_values(outliers.compared(records)),
+            measured.suspected_copies(copies.suspected(folders, course.folder)),
+        ]
+        return _write(course, slug, made, _about(course, len(found.submitted), len(found.roster)))
+
+
+def _about(course: Course, handed_in: int, enrolled: int) -> str:
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    counts = f"{handed_in} handed in, {enrolled} known"
+    return f"Course {course.api.course_id}; {counts}; written {when}. For instructors only."
+
+
+def _write(course: Course, slug: str, made: list[Section], about: str) -> Path:
+    folder = log.folder(course.folder, slug)
+    for section in made:
+        rows = [list(section.table.columns), *section.table.itertuples(index=False, name=None)]
+        plain = [[_in_one_line(value) for value in row] for row in rows]
+        log.write(folder / f"{section.name}.csv", as_csv(plain))
+        if section.figure:
+            section.figure.save(folder / "pictures" / f"{section.name}.png")
+    log.write(folder / PAGE, page(f"{slug}: the class", about, made))
+    return folder / PAGE
+
+
+def _in_one_line(value: object) -> object:
+    return "; ".join(value.splitlines()) if isinstance(value, str) else value

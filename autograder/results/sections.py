@@ -1,0 +1,242 @@
+"""What an instructor wants to know of a class' points and hand-ins: a sentence, a table, a picture each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+from typing import Any
+
+import pandas as pd
+
+from autograder.results import charts
+from autograder.results.points import ClassOfLab, Reason
+from autograder.results.text import counted
+from beowulf.figures import Figure
+
+FULL, PART, NONE, AGAIN, WAITS = (
+    "full points",
+    "part of them",
+    "none",
+    "measure again",
+    "waits for you",
+)
+# Where each has its place among the colours: what is well in blue, what is not in red.
+KINDS = {FULL: 0, PART: 5, NONE: 1, AGAIN: 3, WAITS: 4}
+MOST_WRONG = 5  # answers of one question
+MOST_IN_A_PICTURE = 12
+# A Record's name holds its moment, and would make every answer one of its own.
+_RECORD_NAME = re.compile(r"\b([A-Z]\d+)-[\w.-]*?\d{8}T[\w.-]*?\.json(?:\.\w+)?")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of the report; `name` is that of its CSV file."""
+
+    name: str
+    title: str
+    text: str
+    table: pd.DataFrame
+    figure: Figure | None = None
+    urgent: str = ""  # a line for the top of the page
+
+
+def by_question(found: ClassOfLab) -> Section:
+    """How the class did in each question."""
+    counts: dict[str, Counter[str]] = {question: Counter() for question in found.questions}
+    points: dict[str, list[float]] = defaultdict(list)
+    again = {(each.student, each.question) for each in found.reasons if each.outcome}
+    for each in found.given:
+        kind = WAITS if each.points is None else _kind(each.points, each.of)
+        if kind in (PART, NONE) and (each.student, each.question) in again and not each.by_hand:
+            kind = AGAIN
+        counts[each.question][kind] += 1
+        if each.points is not None:
+            points[each.question].append(each.points)
+    rows = [
+        {
+            "question": question,
+            "of": of,
+            "mean points": round(mean(points[question]), 2) if points[question] else None,
+            "mean share (%)": round(100 * mean(points[question]) / of)
+            if points[question] and of
+            else None,
+            **{kind: counts[question][kind] for kind in KINDS},
+        }
+        for question, of in found.questions.items()
+    ]
+    table = table_of(rows, ["question", "of", "mean points", "mean share (%)", *KINDS])
+    # Of a question that was graded for some only, a mean says little.
+    known = table[table[WAITS] == 0].dropna(subset=["mean share (%)"])
+    text = "How many learners have all points of a question, a part of them, or none."
+    if not known.empty:
+        hardest = known.sort_values("mean share (%)", kind="stable").iloc[0]
+        share = hardest["mean share (%)"]
+        text += f" The hardest is {hardest['question']}: {share:.0f} % on average."
+    figure = charts.shares(counts, KINDS, title="Points by question", value_title="learners")
+    return Section("questions", "Points by question", text, table, figure if found.given else None)
+
+
+def _kind(points: float, of: float) -> str:
+    return FULL if points >= of else PART if points > 0 else NONE
+
+
+def by_learner(found: ClassOfLab) -> Section:
+    """What each learner has, question by question."""
+    rows: list[dict[str, Any]] = []
+    most = sum(found.questions.values())
+    for student in found.graded:
+        given = found.of_student(student)
+        points = {q: given[q].points if q in given else None for q in found.questions}
+        waits = sum(each.of for each in given.values() if each.points is None)
+        total = sum(value for value in points.values() if value is not None)
+        rows.append(
+            {"learner": student, "points": total, "of": most - waits, "waits": waits, **points}
+        )
+    table = table_of(rows, ["learner", "points", "of", "waits", *found.questions])
+    missing = [student for student in found.roster if student not in found.submitted]
+    text = f"{len(found.graded)} graded; {len(missing)} on the roster handed in nothing"
+    text += f": {listed(missing)}." if missing else "."
+    figure = None
+    if rows:
+        totals = [float(row["points"]) for row in rows]
+        waiting = [float(row["waits"]) for row in rows if row["waits"]]
+        text += f" {_middle(totals, waiting, most)}"
+        title = "Points so far, without those by hand" if waiting else "Points in the class"
+        figure = charts.histogram(totals, most, title=title, value_title="points")
+    return Section("points", "Points by learner", text, table, figure)
+
+
+def _middle(totals: Sequence[float], waiting: Sequence[float], most: float) -> str:
+    """The median and the mean, of the points that can have been given by now."""
+    middle = f"the median is {median(totals):.3g}, the mean {mean(totals):.3g}"
+    if not waiting:
+        return f"Of {most:g} points {middle}."
+    low, high = min(waiting), max(waiting)
+    missing = f"{high:g}" if low == high else f"{low:g} to {high:g}"
+    whose = counted(len(waiting), "learner")
+    return f"So far {middle}, without what waits for you: {missing} of {most:g} points, of {whose}."
+
+
+def wrong_answers(found: ClassOfLab) -> Section:
+    """What several learners answered alike, and wrongly."""
+    alike: dict[str, dict[str, list[Reason]]] = defaultdict(lambda: defaultdict(list))
+    for reason in found.reasons:
+        if reason.points < reason.of:
+            alike[reason.question][_RECORD_NAME.sub(r"a Record \1", reason.found)].append(reason)
+    rows = []
+    for question in found.questions:
+        often = sorted(alike[question].items(), key=lambda each: (-len(each[1]), each[0]))
+        for said, given in often[:MOST_WRONG]:
+            if len(given) > 1:
+                row = {"question": question, "learners": len(given), "found": said}
+                row |= {"expected of the first": given[0].expected, "where to read": given[0].read}
+                rows.append(row | {"who": ", ".join(sorted(each.student for each in given))})
+    columns = ["question", "learners", "found", "expected of the first", "where to read", "who"]
+    table = table_of(rows, columns)
+    text = "What at least two learners have in common that earned less than all points."
+    figure = None
+    if rows:
+        top = sorted(rows, key=lambda row: -int(str(row["learners"])))[:MOST_IN_A_PICTURE]
+        values: dict[str, int] = {}
+        for row in top:
+            name = charts.label(f"{row['question']}: {row['found']}")
+            values.setdefault(name, int(str(row["learners"])))
+        figure = charts.counts(values, title="Common wrong answers", value_title="learners")
+    else:
+        text = "No two learners lost points in the same way."
+    return Section("wrong-answers", "Common wrong answers", text, table, figure)
+
+
+def waiting(found: ClassOfLab) -> Section:
+    """What only a person can grade, and has not."""
+    rows = [
+        {"question": each.question, "learner": each.student, "of": each.of}
+        for each in found.waiting
+    ]
+    rows.sort(
+        key=lambda row: (list(found.questions).index(str(row["question"])), str(row["learner"]))
+    )
+    title, columns = "Waits for you", ["question", "learner", "of"]
+    if not rows:
+        return Section(
+            "waiting", title, "Nothing waits to be graded by hand.", table_of(rows, columns)
+        )
+    counts = Counter(str(row["question"]) for row in rows)
+    text = "Start `jupyter lab` in the course's folder and choose Nbgrader > Formgrader."
+    figure = charts.counts(counts, title="Waits for you", value_title="answers")
+    urgent = f"{counted(len(rows), 'answer')} to grade by hand"
+    return Section("waiting", title, text, table_of(rows, columns), figure, urgent)
+
+
+def hand_ins(found: ClassOfLab) -> Section:
+    """What was said of each hand-in when it was collected and graded."""
+    rows, outcomes = [], Counter[str]()
+    said = {each.student: each for each in found.collected if each.student}
+    for student in sorted({*found.submitted, *said}):
+        collected = said.get(student)
+        problem = found.problems.get(student, "")
+        refused = collected is not None and collected.outcome == "refused"
+        state = (
+            "refused"
+            if refused and student not in found.submitted
+            else "not graded"
+            if problem
+            else "graded"
+        )
+        outcomes[state] += 1
+        notes = [*(collected.notes if collected else ()), *([problem] if problem else [])]
+        sender = collected.sender if collected else ""
+        rows.append(
+            {
+                "learner": student,
+                "state": state,
+                "sender": sender,
+                "notes": " ".join(dict.fromkeys(notes)),
+            }
+        )
+    for each in found.collected:
+        if not each.student:
+            outcomes["unknown"] += 1
+            rows.append(
+                {
+                    "learner": "",
+                    "state": "unknown",
+                    "sender": each.sender,
+                    "notes": " ".join(each.notes),
+                }
+            )
+    missing = [
+        student
+        for student in found.roster
+        if student not in found.submitted and student not in said
+    ]
+    if missing:
+        outcomes["nothing handed in"] += len(missing)
+        rows += [
+            {"learner": each, "state": "nothing handed in", "sender": "", "notes": ""}
+            for each in missing
+        ]
+    columns = ["learner", "state", "sender", "notes"]
+    text = (
+        "What was handed in, under which name it came, and what was noticed before and in grading."
+    )
+    bad = sum(outcomes[state] for state in ("refused", "not graded", "unknown"))
+    urgent = f"{counted(bad, 'hand-in')} that could not be taken in or graded" if bad else ""
+    figure = None
+    if outcomes:
+        figure = charts.counts(outcomes, title="Hand-ins", value_title="hand-ins")
+    return Section("hand-ins", "Hand-ins", text, table_of(rows, columns), figure, urgent)
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Rows as a table that has its columns even when it is empty."""
+    return pd.DataFrame(list(rows), columns=list(columns))
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """The first of some names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join([*names[:most], *([f"and {more} more"] if more > 0 else [])])

@@ -1,0 +1,147 @@
+"""What the Records of lab 02 tell: the numbers and words that its questions ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autograder.rubrics.record_facts import Facts
+from beowulf import papers
+from beowulf.errors import LabError
+from beowulf.exercises.lab_02 import odd_node, own_rows
+from beowulf.record import Record
+from beowulf.studies.lab_02.node_rows import PROGRAMS, RESULT, Row, label, rows, times_faster
+
+NEAR_THE_EXTREME = 1.1
+# A clock that is read without a system call takes a fraction of one that is read by it; one that the
+# library cannot read by itself takes as long. Between the two, either answer is right.
+SURELY_NOT, SURELY = 0.7, 0.9
+# A row is longer than what it is made of: a null call, two of them; and nothing takes less than this.
+A_CALL, TWO_CALLS, LEAST_US = 0.8, 1.5, 0.002
+
+
+def _of_first_node(record: Record) -> dict[str, Row]:
+    return rows(record, str(record.sweep["nodes"][0]))
+
+
+def _printed() -> dict[str, float]:
+    """Paper A's figures by the labels of the rows."""
+    found = {}
+    for program, (table, _) in PROGRAMS.items():
+        for line in papers.table(table).itertuples(index=False):
+            found[label(program, str(line[0]))] = float(line[1])
+    return found
+
+
+def whole(record: Record) -> Facts:
+    """Every row of paper A; a cache may lack where a machine does not show it."""
+    found = _of_first_node(record)
+    if gone := [name for name in _printed() if name not in found and name != "L2 cache"]:
+        raise LabError(f"there is no row {gone[0]}")
+    return {"rows": float(len(_printed()))}
+
+
+def calls(record: Record) -> Facts:
+    """Table 1: a null call, how many of them a fork is, and what a program and a shell cost by themselves."""
+    us = {name: row.median for name, row in _of_first_node(record).items()}
+    return {
+        "null_call_us": us["null call"],
+        "null_calls_in_a_fork": us["fork proc"] / us["null call"],
+        "program_alone_us": us["exec proc"] - us["fork proc"],
+        "shell_alone_us": us["shell proc"] - us["exec proc"],
+    }
+
+
+def messages(record: Record) -> Facts:
+    """Table 2: TCP there and back, and the half that an MPI latency is."""
+    full = _of_first_node(record)["TCP"].median
+    return {"tcp_full_us": full, "tcp_beside_mpi_us": full / 2}
+
+
+def moved(record: Record) -> Facts:
+    """Table 3: what the copying loop copies and what crosses for it, and which way of reading a file is faster."""
+    found = _of_first_node(record)
+    copied = found["Bcopy (hand)"].median
+    mapped = found["Mmap reread"].median > found["file reread"].median
+    return {
+        "hand_copied_mb_per_s": copied,
+        "hand_crossing_mb_per_s": 3 * copied,
+        "faster_reread": "mmap" if mapped else "file",
+        "file_reread_also_does": "copy",
+    }
+
+
+def memory(record: Record) -> Facts:
+    """Table 4: the first and the last plateau, and where the first one ends by each launch."""
+    found = _of_first_node(record)
+    ends = [
+        point.facts["to_bytes"] / 1024
+        for point in record.select(**{RESULT: "L1 cache", "node": record.sweep["nodes"][0]})
+    ]
+    l1, main = found["L1 cache"], found["Main memory"]
+    return {
+        **{"l1_ns": l1.median, "l1_best_ns": l1.best},
+        **{"main_memory_ns": main.median, "main_memory_best_ns": main.best},
+        **{"ends_from_kib": min(ends), "ends_to_kib": max(ends)},
+    }
+
+
+def prediction(record: Record) -> Facts:
+    """Half a round trip, what memory reads in it, and the rate of the cables."""
+    found = _of_first_node(record)
+    half = found["TCP"].median / 2
+    return {
+        "predicted_half_round_trip_us": half,
+        "predicted_read_meanwhile_bytes": found["mem read"].median * half,
+        "rate": str(record.cluster.get("rate", "")),
+    }
+
+
+def odd(record: Record) -> Facts:
+    """The odd node; that its slow rows go through IP is how it was made odd."""
+    return {"odd_one_out": odd_node.odd(record), "slow_rows_share": "ip"}
+
+
+def _faster(record: Record) -> dict[str, float]:
+    printed = _printed()
+    found = _of_first_node(record)
+    return {name: times_faster(found[name], printed[name]) for name in printed if name in found}
+
+
+def extremes(record: Record) -> Facts:
+    """The rows that became faster by the largest and by the smallest factor, and those nearly as much."""
+    faster = _faster(record)
+    most, least = max(faster.values()), min(faster.values())
+    return {
+        "most_faster_row": _joined(faster, lambda times: times * NEAR_THE_EXTREME >= most),
+        "least_faster_row": _joined(faster, lambda times: times <= least * NEAR_THE_EXTREME),
+    }
+
+
+def _joined(faster: dict[str, float], fits: Callable[[float], bool]) -> str:
+    return " | ".join(name for name, times in faster.items() if fits(times))
+
+
+def own(record: Record) -> Facts:
+    """For each row of the learner's own whether its time can be that of what it says, and the clock's answer."""
+    us = own_rows.best_us(record)
+    call = us[own_rows.EXAMPLE]
+    library, by_call = us.get(own_rows.LIBRARY), us.get(own_rows.SYSTEM_CALL)
+    pipe = us.get(own_rows.PIPE)
+    asks = ""
+    if library and by_call:
+        share = library / by_call
+        asks = "no" if share < SURELY_NOT else "yes" if share > SURELY else "yes or no"
+    return {
+        own_rows.LIBRARY: _judged(library, LEAST_US, "nothing takes so little"),
+        own_rows.SYSTEM_CALL: _judged(
+            by_call, A_CALL * call, "no system call takes less than the null call"
+        ),
+        own_rows.PIPE: _judged(pipe, TWO_CALLS * call, "two system calls take longer"),
+        "library_clock_asks_the_kernel": asks,
+    }
+
+
+def _judged(us: float | None, least_us: float, why: str) -> str:
+    if us is None:
+        return "not written yet"
+    return "right" if us >= least_us else f"{us:.3g} µs: {why} ({least_us:.3g} µs)"

@@ -1,0 +1,132 @@
+"""What the Records of lab 07 tell: the numbers and words that its questions ask for."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from autograder.rubrics.record_facts import MOST_POINTS, Facts
+from beowulf.errors import LabError
+from beowulf.exercises.lab_07 import differing_node, null_knob, own_knob, small_writes
+from beowulf.record import Record
+from beowulf.studies.lab_07 import e7_procedure as e7
+from beowulf.studies.lab_07 import l2_applications as l2
+from beowulf.studies.lab_07.knob_gains import LATER, TOGETHER, Gain, absent, gain, gains, says
+from beowulf.tuning.ab_comparison import described
+from beowulf.tuning.budget import CABLE, CALLS, MPI, SHORT, STACK, WIRE, steps
+from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
+
+NOT_OBSERVABLE = "not observable"
+# Steps that are nearly as long as the longest one may be taken for it: the two change places between visits.
+NEARLY = 0.9
+WHOLE_BUDGET = (CALLS, STACK, CABLE, MPI)  # what a message of MPI takes
+
+
+def budget(record: Record) -> Facts:
+    """The microseconds of each step of one byte to a receiver that waits, and the sum of those of MPI.
+
+    The wire is left out: shaped links let a byte pass at once, so that its step is what disturbs.
+    """
+    waiting = {
+        step.name: step.us.median for step in steps(record, SHORT, "waiting") if step.name != WIRE
+    }
+    most = max(waiting.values())
+    by_mpi = {step.name: step.us.median for step in steps(record, SHORT, "mpi")}
+    return {
+        **{f"us of {name}": us for name, us in waiting.items()},
+        "largest_step": " | ".join(n for n, us in waiting.items() if us >= NEARLY * most),
+        "predicted_mpi_us": sum(by_mpi[name] for name in WHOLE_BUDGET),
+    }
+
+
+def odd_one(record: Record) -> Facts:
+    """The node that answered otherwise, and the question."""
+    node, question = differing_node.odd(record)
+    return {"unlike_node": node, "unlike_question": question}
+
+
+def nothing(record: Record) -> Facts:
+    """What a cycle of nothing decided, and its median before."""
+    found = null_knob.comparison(record)
+    return {
+        "null_decision": found.decision,
+        "measured_mpi_us": described(found.before).median,
+    }
+
+
+def knobs(record: Record) -> Facts:
+    """What each knob gained alone and all together; a text where the moderation cannot be turned."""
+    if not gains(record):
+        raise LabError("it compares no knob")
+    alone = _measured(record, FIREWALL)
+    found: Facts = {"firewall_alone_percent": alone.percent.median}
+    later, whole = gain(record, FIREWALL, LATER), gain(record, TOGETHER)
+    moderation = gain(record, MODERATION)
+    if later and whole and moderation:
+        mean = 100 * (whole.after.mean / whole.before.mean - 1)
+        return found | {
+            "together_percent": mean,
+            "deviation_times": whole.after.deviation / whole.before.deviation,
+            "sum_percent": moderation.percent.median + alone.percent.median,
+            "both_percent": whole.percent.median,
+            "firewall_later_percent": later.percent.median,
+        }
+    if not absent(record, MODERATION):
+        raise LabError(f"there is no comparison of {MODERATION} and of {TOGETHER}")
+    names = ("together_percent", "deviation_times", "sum_percent", "both_percent")
+    return found | dict.fromkeys((*names, "firewall_later_percent"), NOT_OBSERVABLE)
+
+
+def _measured(record: Record, knob: str) -> Gain:
+    if found := gain(record, knob):
+        return found
+    known = ", ".join(says(each) for each in gains(record))
+    raise LabError(f"there is no comparison of {knob}, only of {known}")
+
+
+def procedure(record: Record) -> Facts:
+    """What became of each change of the procedure; a text where a knob cannot be turned."""
+    fates = e7.fates(record)
+    if not fates:
+        raise LabError("it changed nothing")
+    return {
+        "moderation_fate": fates.get(MODERATION, NOT_OBSERVABLE),
+        "firewall_fate": fates.get(FIREWALL, NOT_OBSERVABLE),
+    }
+
+
+def posted(record: Record) -> Facts:
+    """How many times as long the learner's letters take as the given ones, at most; and the given ones' time."""
+    return {
+        "times": small_writes.times(record).high,
+        "given_ms": min(small_writes.samples(record, small_writes.GIVEN, small_writes.LATE)),
+    }
+
+
+def applications(record: Record) -> Facts:
+    """The change of each time in per cent, and the kernels that gain most."""
+    found = {name: 100 * (each.median - 1) for name, each in l2.found(record).items()}
+    if missing := [name for name in ("ping-pong", *l2.KERNELS) if name not in found]:
+        raise LabError(f"{', '.join(missing)} was not measured in both states")
+    kernels = {name: found[name] for name in l2.KERNELS}
+    return {
+        "pingpong_percent": found["ping-pong"],
+        "best_kernel": min(kernels, key=lambda name: kernels[name]),
+        **{f"percent of {name}": percent for name, percent in kernels.items()},
+    }
+
+
+def own(record: Record) -> tuple[bool, bool, str]:
+    """Of a learner's own knob: whether both values take, whether the exact state comes back, what its cycle decides.
+
+    Judged from what was read on the nodes, not from what the Record says of itself.
+    """
+    takes = exact = False
+    with suppress(LookupError, TypeError, ValueError, AttributeError):
+        turns = own_knob.turns(record)[:MOST_POINTS]
+        takes = len({each.at["turn"] for each in turns}) > 1
+        takes = takes and all(own_knob.takes(each) for each in turns)
+        exact = takes and all(own_knob.exact(each) for each in turns)
+    decision = ""
+    with suppress(LabError, LookupError, TypeError, ValueError, AttributeError):
+        decision = null_knob.comparison(record).decision if record.complete else ""
+    return takes, exact, decision

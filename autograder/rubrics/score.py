@@ -1,0 +1,77 @@
+"""What one question earned, and why: the plain data that a rubric gives and a learner reads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from autograder.results.text import as_html
+
+# In the output of a graded cell: the same as the HTML beside it, for programs.
+MIME_TYPE = "application/vnd.beowulf.score+json"
+# The page around it is nbgrader's, in which cells touch each other.
+_TABLE = "margin-bottom:1em"
+_CELL = "text-align:left; vertical-align:top; padding:0.2em 1em 0.2em 0"
+_CAPTION = "text-align:left; caption-side:top; font-weight:bold; padding:0.2em 0"
+# An outcome of its own beside right and wrong: what it rests on cannot carry it. Measure again.
+INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Score:
+    """`points` of `of`: what was `found`, what was `expected`, and where to `read` about it.
+
+    `outcome` is INCONCLUSIVE where a part of the points was given because nobody can tell.
+    """
+
+    points: float
+    of: float
+    found: str
+    expected: str = ""
+    read: str = ""
+    outcome: str = ""
+
+    def within(self, of: float) -> Score:
+        """The same for a cell that is worth `of`: finite, not negative, never more than that."""
+        points = self.points if math.isfinite(self.points) else 0.0
+        return replace(self, points=min(max(float(points), 0.0), of), of=of)
+
+    def as_output(self) -> dict[str, Any]:
+        """The cell output that makes nbgrader count exactly these points, with the reason."""
+        # nbgrader reads the first result's text/plain as the points; text that is no number, and
+        # NaN, would count in full.
+        return {
+            "text/plain": repr(float(self.points)),
+            "text/html": self.as_html(),
+            MIME_TYPE: asdict(self),
+        }
+
+    def as_html(self) -> str:
+        """The reason as a small table; its text is escaped, because learners wrote part of it."""
+        rows = {"Found": self.found, "Expected": self.expected, "Read": self.read}
+        body = "".join(
+            f'<tr><th scope="row" style="{_CELL}">{name}</th>'
+            f'<td style="{_CELL}; overflow-wrap:anywhere">{as_html(text)}</td></tr>'
+            for name, text in rows.items()
+            if text
+        )
+        reached = f"{self.points:g} of {self.of:g} {'point' if self.of == 1 else 'points'}"
+        if self.outcome:
+            reached += f", {as_html(self.outcome)}"
+        caption = f'<caption style="{_CAPTION}">{reached}</caption>'
+        return f'<table style="{_TABLE}">{caption}{body}</table>'
+
+
+def score_in(data: Mapping[str, Any]) -> Score | None:
+    """The Score in a cell's output, made again from its plain data; None where there is none."""
+    plain = data.get(MIME_TYPE)
+    if not isinstance(plain, Mapping):
+        return None
+    try:
+        points, of = float(plain["points"]), float(plain["of"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    texts = {name: str(plain.get(name, "")) for name in ("found", "expected", "read", "outcome")}
+    return Score(points, of, **texts)

@@ -1,0 +1,267 @@
+"""What a learner handed in, as a rubric sees it: Records, plain answers, notebook; never run."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeGuard, TypeVar
+
+from nbformat import NotebookNode
+
+from autograder import evidence
+from autograder.course import shared_records, variants
+from autograder.course.variants import Own
+from autograder.evidence import Finding
+from autograder.results.text import as_written
+from beowulf.cluster.recorded import ANSWERS
+from beowulf.errors import LabError
+from beowulf.record import Record
+
+T = TypeVar("T")
+RECORDS = "records"
+# A Record of lab 01 has about 100 KB; what is far larger would only fill the memory.
+LARGEST_RECORD_BYTES = 20_000_000
+MOST_RECORDS = 500
+LONGEST_CELL = 100_000
+MOST_TOLD = 3  # of the Records in which something does not fit
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file in records/ that is not a Record that can be read, and why."""
+
+    file: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One learner's hand-in of one lab."""
+
+    records: list[Record]
+    unreadable: list[Unreadable]
+    answers: dict[str, Any]  # name: value, where the learner assigned a plain value
+    unread_answers: dict[str, str]  # name: source, where it was something else
+    notebook: NotebookNode
+    has_records_folder: bool = True
+    notes: list[str] = field(default_factory=list)
+    # By the place in `records`: what does not fit in a Record, and those that the course gave.
+    doubts: dict[int, list[Finding]] = field(default_factory=dict)
+    given_by_course: frozenset[int] = frozenset()
+    own: Own | None = None  # the learner's variants, where the course has some
+    student: str = ""
+    # What was read off the Records already, because several questions ask for it.
+    known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def read(
+        cls, folder: Path, notebook: NotebookNode, student: str = "", course: Path | None = None
+    ) -> Submission:
+        """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
+
+        `course` is the folder of the course that knows the `student`; without it there are neither
+        variants nor Records that were given.
+        """
+        records, unreadable = _records(folder / RECORDS)
+        answers, unread, notes = _answers(notebook)
+        exists = (folder / RECORDS).is_dir()
+        own = variants.of(course, student)
+        known = shared_records.known(course)
+        doubts: dict[int, list[Finding]] = {}
+        gifts: set[int] = set()
+        for place, record in enumerate(records):
+            found = evidence.findings(record, folder / RECORDS)
+            if shared_records.is_given(record, known):
+                gifts.add(place)
+                found += shared_records.findings(record, known)
+            else:
+                found += variants.findings(record, own)
+            if found:
+                doubts[place] = found
+        return cls(
+            records,
+            unreadable,
+            answers,
+            unread,
+            notebook,
+            exists,
+            notes,
+            doubts,
+            frozenset(gifts),
+            own,
+            student,
+        )
+
+    def once(self, key: Hashable, look: Callable[[], T]) -> T:
+        """What `look` finds in the Records, looked up once for each `key`."""
+        if key not in self.known:
+            self.known[key] = look()
+        found: T = self.known[key]
+        return found
+
+    def without(self, places: Collection[int]) -> Submission:
+        """The same hand-in as if it had not these of its Records; why, is said where one is missed."""
+        left = [place for place in range(len(self.records)) if place not in places]
+        gone = [
+            Unreadable(self.records[place].file_name, _why(self, place)) for place in sorted(places)
+        ]
+        return replace(
+            self,
+            records=[self.records[place] for place in left],
+            known={},
+            unreadable=[*gone, *self.unreadable],
+            doubts={new: self.doubts[old] for new, old in enumerate(left) if old in self.doubts},
+            given_by_course=frozenset(
+                new for new, old in enumerate(left) if old in self.given_by_course
+            ),
+        )
+
+    def doubted(self) -> str:
+        """What does not fit in its Records, in words; the first of them stand for all."""
+        said = [_why(self, place) for place in sorted(self.doubts)]
+        more = f" So it is with {len(said) - MOST_TOLD} more." if len(said) > MOST_TOLD else ""
+        return " ".join(said[:MOST_TOLD]) + more
+
+    def measured(self, study: str, variant: str = "") -> list[Record]:
+        """The Records of a study and variant, the newest first."""
+        wanted = [r for r in self.records if r.study == study and r.variant == variant]
+        return sorted(wanted, key=_start, reverse=True)
+
+    def given(self, name: str) -> str:
+        """The learner's answer as they wrote it, or why there is none."""
+        if self.answers.get(name) is not None:
+            return as_written(self.answers[name])
+        if name in self.unread_answers:
+            return f"{self.unread_answers[name]}, which is no plain value: write the value itself"
+        return " ".join(["no answer", *self.notes])
+
+    def missing(self, study: str, variant: str = "") -> str:
+        """Why there is no Record of that study and variant, in a sentence."""
+        name = f"{study}, variant {variant}," if variant else study
+        if not self.has_records_folder:
+            return f"There is no Record {name}: the folder {RECORDS}/ was not handed in."
+        stem = f"{study}-{variant}" if variant else study
+        for bad in self.unreadable:
+            if bad.file.startswith(stem):
+                return f"There is no Record {name} that can be used. {bad.why}"
+        others = ", ".join(sorted({_name(record) for record in self.records})) or "none"
+        return f"There is no Record {name} in {RECORDS}/; the Records there: {others}."
+
+
+def _why(submission: Submission, place: int) -> str:
+    name = submission.records[place].file_name
+    said = " ".join(found.says for found in submission.doubts.get(place, []))
+    return f"{name}: {said or 'The course gave it.'}"
+
+
+def _start(record: Record) -> datetime:
+    return datetime.fromisoformat(record.started)
+
+
+def _name(record: Record) -> str:
+    return f"{record.study} ({record.variant})" if record.variant else record.study
+
+
+def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
+    found: list[Record] = []
+    bad: list[Unreadable] = []
+    # What cluster.ask() remembers for the notebook is no measurement.
+    paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
+    for path in paths[MOST_RECORDS:]:
+        bad.append(Unreadable(path.name, f"Only {MOST_RECORDS} files are read."))
+    for path in paths[:MOST_RECORDS]:
+        try:
+            if path.is_symlink() or not path.is_file():
+                raise LabError(f"{path.name} is not a file.")
+            if path.stat().st_size > LARGEST_RECORD_BYTES:
+                raise LabError(f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.")
+            found.append(Record.load(path))
+        except LabError as problem:
+            # The learner knows the file by its name, not by the place that the grader keeps it in.
+            bad.append(Unreadable(path.name, problem.what.replace(str(path), path.name)))
+        except (RecursionError, MemoryError, OSError, ValueError) as problem:
+            bad.append(Unreadable(path.name, f"{path.name} cannot be read ({problem})."))
+    return found, bad
+
+
+def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], list[str]]:
+    answers: dict[str, Any] = {}
+    unread: dict[str, str] = {}
+    notes: list[str] = []
+    for cell in notebook.cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or not marks.get("solution"):
+            continue
+        try:
+            assignments = list(_assignments(str(cell.source)))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
+            where = marks.get("grade_id", "a cell")
+            notes.append(f"The answer cell {where} cannot be read as Python ({problem}).")
+            continue
+        for name, value, text in assignments:
+            try:
+                answers[name] = literal(value, answers)
+                unread.pop(name, None)
+            except (ValueError, ArithmeticError, RecursionError, MemoryError):
+                unread[name] = _short(text)
+                answers.pop(name, None)
+    return answers, unread, notes
+
+
+def _assignments(source: str) -> Iterable[tuple[str, ast.expr, str]]:
+    """The names that a cell assigns at its top level, with expression and source, in order."""
+    if len(source) > LONGEST_CELL:
+        raise ValueError(f"it has more than {LONGEST_CELL} characters")
+    # Lines for a shell or for IPython are no Python.
+    plain = re.sub(r"(?m)^[ \t]*[!%].*$", "", source)
+    for statement in ast.parse(plain).body:
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+            continue
+        text = ast.get_source_segment(plain, statement.value) or ""
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                yield target.id, statement.value, text
+
+
+def literal(expression: ast.expr, known: Mapping[str, Any] | None = None) -> Any:
+    """The value of plain values, with + - * / between numbers; ValueError for anything else.
+
+    A name is looked up among the plain answers that are `known` by then; nothing is called, and
+    nothing is asked of a value.
+    """
+    if isinstance(expression, ast.Name) and known is not None and expression.id in known:
+        return known[expression.id]
+    if isinstance(expression, ast.BinOp) and type(expression.op) in _ARITHMETIC:
+        left, right = literal(expression.left, known), literal(expression.right, known)
+        if is_number(left) and is_number(right):
+            return _ARITHMETIC[type(expression.op)](left, right)
+    if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.USub):
+        value = literal(expression.operand, known)
+        if is_number(value):
+            return -value
+    try:
+        return ast.literal_eval(expression)
+    except (TypeError, SyntaxError) as problem:
+        raise ValueError(str(problem)) from None
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether an answer is a number that can be reckoned with; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def _short(text: str, longest: int = 80) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,205 @@
+"""The machines that a cluster of PCs or VMs is to have: read, asked who they are, remembered, forgotten."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from beowulf.cluster import connections, inventory, state, supervisor, vagrant
+from beowulf.cluster.inventory import Machine
+from beowulf.errors import LabError
+
+# What `beowulf setup` makes on a node: programs, and files that tell how to use them (cluster_setup/).
+PREFIX = "/opt/beowulf"
+CARD = f"{PREFIX}/etc/node"
+# What a cluster of machines keeps in its folder, beside the log of its knobs.
+OURS = {
+    *(state.TARGET, f"{state.TARGET}.new", connections.CONFIG, connections.SOCKETS),
+    *(state.TUNED, state.ALLOCATION, state.HELD),
+}
+
+# Asked of every machine at once; each line of the answer is name=value.
+PROBE = f"""\
+cat {CARD} 2>/dev/null
+echo "user=$(id -un)"
+echo "shell=${{SHELL##*/}}"
+told() {{ sed -n "s/^$1=//p" {CARD} 2>/dev/null; }}
+# The card with an address; where two are bonded into one, the first or the second of them.
+card() {{
+    [ -n "$2" ] || return 0
+    found=$(ip -o -4 address show to "$2/32" 2>/dev/null | awk '{{ print $2; exit }}')
+    bonded=$(cut -d ' ' -f "$3" "/sys/class/net/$found/bonding/slaves" 2>/dev/null)
+    echo "$1=${{bonded:-$found}}"
+}}
+ADDRESSES
+card interface "${{address:-$(told address)}}" 1
+card second_interface "${{second:-$(told second)}}" 2
+"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The machines of a cluster, where they were read from, and what each of them said of itself."""
+
+    source: str  # the path of an inventory, or `vagrant`
+    machines: tuple[Machine, ...]
+    interfaces: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the card with the cluster's address
+    seconds: Mapping[str, str] = field(default_factory=dict)  # the card on the second network
+    shells: Mapping[str, str] = field(default_factory=dict)  # the user's own on each, such as bash
+    rate: str = ""  # what the cables carry, where the machines were told
+
+
+def load(folder: Path) -> Target | None:
+    """What `up` remembered; None when there is nothing, or it cannot be read."""
+    try:
+        found = json.loads((folder / state.TARGET).read_text())
+        machines = tuple(
+            Machine(
+                **{**each, **{name: tuple(each.get(name, ())) for name in ("options", "through")}}
+            )
+            for each in found["machines"]
+        )
+        cards = dict(found["interfaces"]), dict(found.get("seconds", {}))
+        return Target(found["source"], machines, *cards, dict(found["shells"]), str(found["rate"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def read(source: str) -> tuple[list[Machine], dict[str, str]]:
+    """The machines of an inventory's file, or of `vagrant`, and why each of those is missing that is."""
+    if source == vagrant.TARGET:
+        return vagrant.read()
+    return inventory.read(Path(source)), {}
+
+
+def lasting(source: str) -> str:
+    """The source by a name that means the same in any folder."""
+    return source if source == vagrant.TARGET else str(Path(source).resolve())
+
+
+def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
+    """Ask every machine at once who it is; the target with what they said, and what is wrong with which."""
+    machines = {machine.name: machine for machine in target.machines}
+
+    def ask(name: str) -> dict[str, str]:
+        machine = machines[name]
+        addresses = f"address={shlex.quote(machine.address)} second={shlex.quote(machine.second)}"
+        script = PROBE.replace("ADDRESSES", addresses)
+        try:
+            done = connections.run(
+                folder, machine, f"sh -c {shlex.quote(script)}", b"", connections.LONGEST_ANSWER_S
+            )
+        except LabError as error:
+            if "did not finish" in error.what:
+                seconds = f"{connections.LONGEST_ANSWER_S:g} s"
+                what = f"{name} is too slow: it let nobody in within {seconds}."
+                raise LabError(what, "See what it is busy with.", name) from error
+            raise
+        return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+
+    said, troubles = connections.everywhere(list(machines), ask)
+    for name, card in said.items():
+        address = machines[name].address or card.get("address", "")
+        second = machines[name].second or card.get("second", "")
+        user = machines[name].user or card["user"]
+        machines[name] = replace(machines[name], address=address, second=second, user=user)
+    troubles |= _misfits(target.source, said, {m.name: m.address for m in machines.values()})
+    rates = [card["rate"] for card in said.values() if card.get("rate")]
+    found = Target(
+        target.source,
+        tuple(machines.values()),
+        _said(said, "interface", target.interfaces),
+        _said(said, "second_interface", target.seconds),
+        _said(said, "shell", target.shells),
+        rates[0] if rates else "",
+    )
+    return found, {name: troubles[name] for name in machines if name in troubles}
+
+
+def reminded(target: Target, before: Target | None) -> Target:
+    """The target with what its machines said earlier, for those that do not answer now."""
+    if before is None or before.source != target.source:
+        return target
+    return replace(
+        target, interfaces=before.interfaces, seconds=before.seconds, shells=before.shells
+    )
+
+
+def _said(
+    said: Mapping[str, Mapping[str, str]], what: str, earlier: Mapping[str, str]
+) -> dict[str, str]:
+    """What each machine says of itself, or said when it last answered."""
+    known = {name: text for name, text in earlier.items() if name not in said}
+    return known | {name: card[what] for name, card in said.items() if card.get(what)}
+
+
+def _misfits(
+    source: str, said: Mapping[str, Mapping[str, str]], addresses: Mapping[str, str]
+) -> dict[str, LabError]:
+    """What is wrong with machines that answer: not set up, another name, another cluster, another address."""
+    clusters = {name: card.get("cluster", "") for name, card in said.items()}
+    ours = next((cluster for cluster in clusters.values() if cluster), "")
+    first = next((name for name, cluster in clusters.items() if cluster), "")
+    setup = f"`beowulf setup {source}` makes it one."
+    found = {}
+    for name, card in said.items():
+        what, mend = "", ""
+        if not clusters[name]:
+            what, mend = f"{name} has not been set up as a node.", setup
+        elif card.get("name") != name:
+            what = f"The machine at the address of {name} was set up as {card.get('name')}."
+            mend = "Mend the addresses in the inventory."
+        elif clusters[name] != ours:
+            what = f"{name} belongs to another cluster than {first}."
+            mend = (
+                "Two clusters have the same addresses, or one was set up anew without the other; "
+                + (f"`beowulf setup --take {source}` makes them one.")
+            )
+        elif not card.get("interface"):
+            what = f"{name} has no network card with the address {addresses[name] or 'that it shall have'}."
+            mend = "`ip address` there shows which it has; mend beowulf_address in the inventory."
+        if what:
+            found[name] = LabError(what, mend, name)
+    return found
+
+
+def refuse_others(folder: Path) -> None:
+    """LabError while a cluster of this machine runs in the folder, or something else lies there."""
+    if supervisor.find(folder) or (folder / state.CLUSTER).exists():
+        raise LabError("A cluster runs on this machine.", "`beowulf down` ends it first.")
+    if others := [name for name in state.strangers(folder) if name not in OURS]:
+        raise LabError(
+            f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",
+            "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
+        )
+
+
+def save(folder: Path, target: Target) -> None:
+    """Remember the machines, in one step."""
+    text = json.dumps(asdict(target), indent=1)
+    temporary = folder / f"{state.TARGET}.new"
+    try:
+        temporary.write_text(text)
+        temporary.chmod(0o600)
+        temporary.replace(folder / state.TARGET)
+    except OSError as error:
+        raise state.full(folder, error) from error
+
+
+def clear(folder: Path) -> None:
+    """Remove all that we keep in the folder, and the folder unless it is somebody else's too."""
+    with suppress(OSError):
+        for socket in (folder / connections.SOCKETS).iterdir():
+            socket.unlink()
+    with suppress(OSError):
+        (folder / connections.SOCKETS).rmdir()
+    for name in sorted(OURS - {connections.SOCKETS}):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()

@@ -1,0 +1,153 @@
+"""Holding a cluster of PCs or VMs, whose nodes others may measure on from machines of their own.
+
+The lock is on the master, on the file that `beowulf setup` has put there. A small shell has it, at the other end of
+our connection, and ends with it: when we end, are killed, or the connection breaks. Its command line says who holds
+the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import connections, lock
+from beowulf.cluster.lock import HeldError, Holder, Say
+from beowulf.cluster.machines import CARD
+from beowulf.cluster.shells import surroundings
+
+if TYPE_CHECKING:
+    from beowulf.cluster.ssh import SshCluster
+
+MARK = "beowulf-holds"
+ASK_EVERY_S = 1.0
+SIGN_OF_LIFE_S = 10
+LONGEST_SILENCE_S = 40
+HELD, BUSY = "held", "busy"
+
+# Arguments: the holder, as JSON. An open file is enough for flock, so nothing is made or written on the master.
+HOLD = f"""
+exec 9<{CARD} || exit 0
+if flock --nonblock 9; then
+    exec bash --norc -c 'echo {HELD}; while read -r -t {LONGEST_SILENCE_S}; do :; done' {MARK} "$1" 2>/dev/null
+fi
+for process in /proc/[0-9]*; do
+    mapfile -d '' -t words 2>/dev/null <"$process/cmdline" || continue
+    if [ "${{words[4]-}}" = {MARK} ]; then said=${{words[5]}}; fi
+done
+echo "{BUSY} ${{said-}}"
+"""
+
+# The shells that hold for this process, by the cluster's folder.
+_there: dict[str, subprocess.Popen[bytes]] = {}
+
+
+@contextmanager
+def held_there(cluster: SshCluster, doing: str, wait: bool, say: Say | None) -> Iterator[None]:
+    """Hold the cluster on its master meanwhile; HeldError while another user, or another machine, measures on it."""
+    key = str(cluster.folder)
+    if key in _there:
+        yield
+        return
+    process = _taken(cluster, doing, wait, say)
+    if (
+        process is None
+    ):  # a master that does not answer is of no use to others either, and a study will say so
+        yield
+        return
+    _there[key] = process
+    alive = threading.Event()
+    beats = threading.Thread(target=_beat, args=(process, alive), daemon=True)
+    beats.start()
+    try:
+        yield
+    finally:
+        del _there[key]
+        alive.set()
+        beats.join()
+        _let_go(process)
+
+
+def _taken(
+    cluster: SshCluster, doing: str, wait: bool, say: Say | None
+) -> subprocess.Popen[bytes] | None:
+    me = {"user": lock.user(), "doing": doing, "since": time.time(), "machine": _machine()}
+    line = f"bash --norc -c {shlex.quote(HOLD)} bash {shlex.quote(json.dumps(me))}"
+    while True:
+        process = subprocess.Popen(
+            cluster.shell(cluster.nodes[0], f"exec {line}"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=surroundings(),
+            start_new_session=True,  # Ctrl-C is ours to answer
+        )
+        assert process.stdout
+        try:
+            word, _, facts = process.stdout.readline().decode(errors="replace").partition(" ")
+        except BaseException:
+            _let_go(process)
+            raise
+        if word.strip() == HELD:
+            return process
+        _let_go(process)
+        if word.strip() != BUSY:
+            return None
+        other = _holder(facts)
+        if not wait:
+            raise HeldError(other, lock.WAIT)
+        if say:
+            say(f"{other} Waiting until that is done; Ctrl-C gives it up.")
+            say = None
+        time.sleep(ASK_EVERY_S)
+
+
+def _holder(facts: str) -> Holder:
+    try:
+        said = json.loads(facts)
+        user = f"{said['user']} at {said['machine']}"
+        return Holder(str(user), str(said["doing"]), float(said["since"]))
+    except (ValueError, TypeError, KeyError):
+        return Holder("another user", "something it does not say", time.time())
+
+
+def _machine() -> str:
+    return socket.gethostname()
+
+
+def _beat(process: subprocess.Popen[bytes], over: threading.Event) -> None:
+    """Now and then a sign of life: a connection that breaks without a word is to end the hold as well."""
+    assert process.stdin
+    while not over.wait(SIGN_OF_LIFE_S):
+        try:
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+        except OSError:
+            return
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin
+    assert process.stdout
+    with suppress(OSError):
+        process.stdin.close()
+    process.stdout.close()
+    try:
+        process.wait(connections.LONGEST_ANSWER_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def standing(cluster: SshCluster) -> str:
+    """Whether this process still holds the cluster on its master; empty when it never did."""
+    process = _there.get(str(cluster.folder))
+    if process is None:
+        return ""
+    return "there" if process.poll() is None else "lost"

@@ -1,0 +1,1 @@
+"""What lab 02's exercises measure."""

@@ -1,0 +1,86 @@
+"""Lab 02's exercise: rows that a learner wrote, measured on the first node and kept beside the notebook.
+
+It is a Record of A3 with the variant `own`: A3's way of measuring, with functions of the learner's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.record import Record
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY, VARIANT = "A3", "own"
+QUANTITY = "operation_us"
+EXAMPLE = "null call"
+LIBRARY, SYSTEM_CALL, PIPE = "clock, library", "clock, system call", "pipe to oneself"
+YOURS = (LIBRARY, SYSTEM_CALL, PIPE)
+LONGEST_S = 60.0
+
+
+def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
+    """Compile and run `source` on the first node, save its Record; a recorded cluster gives what was saved.
+
+    LabError when it does not compile, does not end, or a row is wrong.
+    """
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
+    from beowulf.measure.measurement import Session
+    from beowulf.progress import bar
+
+    folder = cluster.records or Path("records")
+    node = cluster.nodes[0]
+    sweep = {"exercise": Path(source).name, "nodes": [node]}
+    with (
+        bar("Your own rows") as told,
+        Session(STUDY, cluster, folder, progress=told, sweep=sweep) as session,
+    ):
+        session.launch(Path(source), 1, at={"node": node}, hosts=(node,), timeout_s=LONGEST_S)
+    record = session.record()
+    if not record.complete:
+        raise LabError(
+            f"{Path(source).name} was not measured to its end. {' '.join(record.warnings)}",
+            "Mend it, save it, and run this cell again.",
+        )
+    record.learner, record.variant = learner(), VARIANT
+    record.save_in(folder)
+    return record
+
+
+def best_us(record: Record) -> dict[str, float]:
+    """The best time of each row that was written, by its name; LabError without samples."""
+    found: dict[str, list[float]] = {}
+    for point in record.points:
+        if point.quantity == QUANTITY and point.samples:
+            found.setdefault(str(point.at["row"]), []).extend(point.samples)
+    if not found:
+        raise LabError("The Record has no samples of rows.", "Measure again.")
+    return {name: float(np.min(samples)) for name, samples in found.items()}
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A line for each row: its median and its best, in microseconds, and how many null calls that is."""
+    import pandas as pd
+
+    from beowulf.measure.table import table as samples
+
+    best = best_us(record)
+    every = samples(record, QUANTITY)
+    return pd.DataFrame(
+        {
+            "row": name,
+            "median_us": float(every[every["row"] == name][QUANTITY].median()),
+            "best_us": best[name],
+            "null_calls": best[name] / best.get(EXAMPLE, float("nan")),
+        }
+        for name in (EXAMPLE, *YOURS)
+        if name in best
+    )

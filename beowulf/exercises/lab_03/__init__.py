@@ -1,0 +1,1 @@
+"""What lab 03's exercises measure."""

@@ -1,0 +1,148 @@
+"""Lab 03's exercise in Python: a learner's own laws, called with numbers drawn by chance, and kept beside the notebook.
+
+A Record of A4 with the variant `laws`: the laws are those that A4's figures are read by.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from beowulf import host_state
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError, UsageError
+from beowulf.exercises import own_functions
+from beowulf.measure import speedup
+from beowulf.record import Point, Record, moment
+from beowulf.user import learner
+
+STUDY, VARIANT = "A4", "laws"
+TIMES = 5  # each law is asked, with other numbers each time
+CLOSE = 1e-6  # of our own answer: what the order of a sum may change
+
+Numbers = list[float]
+
+
+def predicted_s(
+    seconds_1: float,
+    workers: float,
+    bytes_sent: float,
+    bytes_per_s: float,
+    messages: float,
+    latency_s: float,
+) -> float:
+    """Computing shared out, bytes at the rate of the cable, and a latency for each message."""
+    return seconds_1 / workers + bytes_sent / bytes_per_s + messages * latency_s
+
+
+OURS: dict[str, Callable[..., float]] = {
+    "amdahl": speedup.amdahl,
+    "karp_flatt": speedup.karp_flatt,
+    "predicted_s": predicted_s,
+}
+ARGUMENTS = {
+    "amdahl": ("serial_share", "ranks"),
+    "karp_flatt": ("speed_up", "ranks"),
+    "predicted_s": (
+        *("seconds_1", "workers", "bytes_sent", "bytes_per_s", "messages", "latency_s"),
+    ),
+}
+
+
+def drawn(name: str, chance: random.Random) -> Numbers:
+    """Arguments for a law, as a real run might have them."""
+    ranks = chance.choice((2, 4, 8, 16, 64))
+    if name == "amdahl":
+        return [round(chance.uniform(0.01, 0.6), 3), ranks]
+    if name == "karp_flatt":
+        return [round(chance.uniform(1.1, 0.95 * ranks), 3), ranks]
+    seconds, latency = round(chance.uniform(1, 90), 2), round(chance.uniform(2e-5, 9e-4), 6)
+    sent, messages = chance.randrange(10_000, 900_000_000), chance.randrange(10, 90_000)
+    return [seconds, ranks, sent, chance.choice((1.2e6, 1.2e7, 1.2e8)), messages, latency]
+
+
+def asked(functions: Mapping[str, Any], chance: random.Random) -> list[Point]:
+    """A Point for each law: what it was asked, and what the learner's function gave.
+
+    What is no number is kept as None, with the reason.
+    """
+    found = []
+    for name in OURS:
+        questions = [drawn(name, chance) for _ in range(TIMES)]
+        answers: list[float | None] = []
+        why = ""
+        for question in questions:
+            given, trouble = own_functions.called(functions.get(name), name, question)
+            answers.append(given)
+            why = why or trouble
+        found.append(Point({"law": name}, facts={"asked": questions, "yours": answers, "why": why}))
+    return found
+
+
+def is_right(name: str, question: Numbers, answer: object) -> bool:
+    """Whether an answer of the learner's is what the law says."""
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        return False
+    wanted = OURS[name](*question)
+    return abs(answer - wanted) <= CLOSE * max(abs(wanted), CLOSE)
+
+
+def measure(
+    cluster: Cluster, source: Path | str = "laws.py", chance: random.Random | None = None
+) -> Record:
+    """Ask the functions in `source`, and keep the Record; a recorded cluster gives what was kept.
+
+    LabError when `source` is no Python.
+    """
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
+    made = Record(
+        STUDY,
+        variant=VARIANT,
+        program=own_functions.about(Path(source)),
+        cluster=dict(cluster.describe()),
+        circumstances={"before": host_state.now(), "after": {}},
+        versions=host_state.versions(),
+        learner=learner(),
+        started=moment(),
+    )
+    made.points = asked(own_functions.functions(Path(source)), chance or random.Random())
+    made.circumstances["after"] = host_state.now()
+    made.ended = moment()
+    made.save_in(cluster.records or Path("records"))
+    return made
+
+
+def lines(points: Sequence[Point]) -> list[str]:
+    """What each law gives, and whether it is right; our own number stays with us."""
+    said = []
+    for point in points:
+        name, facts = str(point.at["law"]), point.facts
+        pairs = list(zip(facts["asked"], facts["yours"], strict=True))
+        wrong = [pair for pair in pairs if not is_right(name, *pair)]
+        said.append(f"{name:<12} {_verdict(name, facts['why'], wrong)}")
+    return said
+
+
+def _verdict(name: str, why: str, wrong: Sequence[tuple[Numbers, Any]]) -> str:
+    if why or not wrong:
+        return why or "right"
+    question, answer = wrong[0]
+    way = "small" if answer < OURS[name](*question) else "large"
+    pairs = zip(ARGUMENTS[name], question, strict=True)
+    words = ", ".join(f"{key}={value:.7g}" for key, value in pairs)
+    return f"too {way}: {name}({words}) gives {answer:.6g}"
+
+
+def main(words: Sequence[str], functions: Mapping[str, Any]) -> None:
+    """Ask the functions of the file that was started, and say what is right."""
+    try:
+        if len(words) != 1:
+            raise UsageError("It takes no arguments.", "`python laws.py`")
+        for line in lines(asked(functions, random.Random())):
+            print(line)
+    except LabError as problem:
+        sys.exit(f"laws.py: {problem}")

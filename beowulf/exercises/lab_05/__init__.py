@@ -1,0 +1,1 @@
+"""What lab 05's exercises measure."""

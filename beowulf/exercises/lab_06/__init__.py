@@ -1,0 +1,1 @@
+"""What lab 06's exercises measure."""

@@ -1,0 +1,1 @@
+"""What lab 07's exercises measure."""

@@ -1,0 +1,102 @@
+"""Lab 07's puzzle: one node, drawn by chance, is set up otherwise; the checklist, asked of all nodes, finds it.
+
+It is a Record of E7 with the variant `unlike`: paper E's procedure begins with that question.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf import host_state, variant
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.watched import Watched
+from beowulf.record import Point, Record, moment
+from beowulf.tuning import checklist, paper_e_baseline
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs import ALL
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY, VARIANT = "E7", "unlike"
+ASKED = "asked"
+
+
+def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
+    """Ask all nodes while one, drawn by `chance`, is unlike the others, and keep the Record.
+
+    Without `chance`, a learner who has a word of their course always draws the same. A recorded cluster gives what was
+    kept. LabError where no node can be made unlike.
+    """
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
+    with Watched(cluster, STUDY) as watched:
+        chance = chance or variant.chance(f"{STUDY} {VARIANT}")
+        here = paper_e_baseline.parts(cluster)
+        if not here:
+            raise LabError(
+                "No node of this cluster can be made unlike the others.",
+                "`beowulf tune` says which knobs cannot be turned, and why.",
+            )
+        name, node = chance.choice(sorted(here)), chance.choice(cluster.nodes)
+        made = Record(
+            STUDY,
+            variant=VARIANT,
+            sweep={"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"},
+            cluster=dict(cluster.describe()),
+            circumstances={"before": host_state.now(), "after": {}},
+            versions=host_state.versions(),
+            learner=learner(),
+            started=moment(),
+        )
+        # All that may be drawn is given: what is shown beforehand on machines that are really apart tells nothing.
+        turns = [(ALL[each], value) for each, value in sorted(here.items())]
+        with changing(cluster, turns, nodes=[node]) as changes:
+            next(each for each in changes.each if each.knob.name == name)(True)
+            made.points = [
+                Point(
+                    {"question": each.question.name, "when": ASKED},
+                    facts={
+                        "asks": each.question.asks,
+                        "wanted": each.question.wanted,
+                        "answers": each.by_node,
+                    },
+                )
+                for each in checklist.ask(cluster)
+            ]
+        made.circumstances["after"] = host_state.now()
+        made.ended = moment()
+        watched.end(made).save_in(cluster.records or Path("records"))
+        return made
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A line a question: its name, what paper E wants to hear, and what each node answered, as far as a comma."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {"question": point.at["question"], "wanted": point.facts["wanted"] or "alike"}
+        | {node: said.partition(",")[0] for node, said in point.facts["answers"].items()}
+        for point in record.points
+        if point.at.get("when") == ASKED
+    )
+
+
+def odd(record: Record) -> tuple[str, str]:
+    """The node that answers otherwise than all others, and the question; LabError when that is not one."""
+    found = []
+    for point in record.points:
+        if point.at.get("question") not in paper_e_baseline.TESTBED:
+            continue  # nobody made a node unlike in that
+        answers = {str(node): str(said) for node, said in point.facts["answers"].items()}
+        for node, said in answers.items():
+            others = {other for name, other in answers.items() if name != node}
+            if len(others) == 1 and said not in others:
+                found.append((node, str(point.at["question"])))
+    if len(found) != 1:
+        raise LabError("The Record does not show one unlike answer.", "Run this cell again.")
+    return found[0]

@@ -1,0 +1,112 @@
+"""Lab 07's honesty check: a whole measuring cycle round a change that changes nothing.
+
+It is a Record of E7 with the variant `null`. A cycle that finds an effect of nothing would find one of anything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point, Record
+from beowulf.tuning import ab_comparison
+from beowulf.tuning.ab_comparison import AFTER, BEFORE, Comparison, Length
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+STUDY, VARIANT = "E7", "null"
+NOTHING = "nothing"
+WIDE = 20
+
+
+def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
+    """One cycle of which both states are the same, and keep the Record; a recorded cluster gives what was kept."""
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
+    from beowulf.measure.measurement import Session
+    from beowulf.progress import bar
+
+    folder = cluster.records or Path("records")
+    with (
+        bar("Nothing, before and after") as told,
+        Session(STUDY, cluster, folder, progress=told) as session,
+    ):
+        ab_comparison.compare(session, _nothing, at={"knob": NOTHING}, length=length)
+    return kept(session.record(), VARIANT, folder)
+
+
+def _nothing(on: bool) -> None:
+    """Neither state is any different."""
+
+
+def kept(record: Record, variant: str, folder: Path) -> Record:
+    """The Record of a whole cycle, saved; LabError when it was cut short: half a cycle decides nothing."""
+    if not record.complete:
+        raise LabError(
+            f"The cycle was not measured to its end. {' '.join(record.warnings)}",
+            "Run this cell again.",
+        )
+    record.learner, record.variant = learner(), variant
+    record.save_in(folder)
+    return record
+
+
+def comparison(record: Record) -> Comparison:
+    """What the cycle in a Record comes to; LabError when there is none."""
+    by_state: dict[str, Point] = {
+        str(point.at.get("state")): point for point in record.points if point.quantity == HALF
+    }
+    if not {BEFORE, AFTER} <= set(by_state) or not by_state[BEFORE].samples:
+        raise LabError("The Record has no cycle of before and after.", "Measure again.")
+    return ab_comparison.compared(by_state[BEFORE], by_state[AFTER])
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A line a state: how many samples, their mean, deviation and percentiles, in microseconds."""
+    import pandas as pd
+
+    found = comparison(record)
+    lines = []
+    for state, point in ((BEFORE, found.before), (AFTER, found.after)):
+        seen = ab_comparison.described(point)
+        line = {"state": state, "n": seen.n, "mean_us": seen.mean, "deviation_us": seen.deviation}
+        lines.append(line | {f"p{p}_us": value for p, value in seen.percentiles.items()})
+    return pd.DataFrame(lines)
+
+
+def picture(record: Record) -> Figure:
+    """What stands for each visit, in the order in which they were made, and the decision."""
+    import pandas as pd
+
+    from beowulf import figures
+
+    found = comparison(record)
+    rows = [
+        {"visit": visit, "state": state, HALF: us}
+        for state, point in ((BEFORE, found.before), (AFTER, found.after))
+        for visit, us in ab_comparison.by_visit(point).items()
+    ]
+    times = [
+        us for point in (found.before, found.after) for us in ab_comparison.by_visit(point).values()
+    ]
+    change, low, high = (
+        100 * (share - 1) for share in (found.ratio.median, found.ratio.low, found.ratio.high)
+    )
+    return figures.lines(
+        pd.DataFrame(rows),
+        "visit",
+        HALF,
+        "state",
+        title=f"{found.decision}: {change:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {found.ratio.n} pairs",
+        # A few visits on a busy machine take a thousand times as long, and would press the others flat.
+        y_log=max(times) > WIDE * min(times),
+        x_title="visit, in the order in which they were made",
+        y_title="half round trip, undisturbed (µs)",
+    )

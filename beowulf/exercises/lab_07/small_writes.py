@@ -1,0 +1,114 @@
+"""Lab 07's exercise in C: letters in two writes, which wait forty milliseconds, and a learner's, which need not.
+
+It is a Record of L1 with the variant `letters`: where the microseconds of a message go when most of them are a wait.
+The program runs twice, the second time with the receiver's acknowledgements sent at once (the knob delayed-ack).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.measurement import Session
+from beowulf.measure.statistics import Ratio, ratio
+from beowulf.record import Record
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs import ALL
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+STUDY, VARIANT = "L1", "letters"
+QUANTITY = "letter_ms"
+KNOB, LATE, AT_ONCE = "delayed-ack", "delayed", "quick"
+GIVEN, YOURS = "given", "yours"
+SAYS = {
+    (GIVEN, LATE): "apart",
+    (GIVEN, AT_ONCE): "apart with quick ACKs",
+    (YOURS, LATE): "yours",
+    (YOURS, AT_ONCE): "yours with quick ACKs",
+}
+PASSES = 20  # letters each way
+LONGEST_S = 90.0
+
+
+def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
+    """Compile and run `source` in both states, save its Record; a recorded cluster gives what was saved.
+
+    LabError when it does not compile, does not end, or a letter is wrong; then nothing is kept.
+    """
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
+    from beowulf.progress import bar
+
+    folder, program = cluster.records or Path("records"), Path(source)
+    sweep = {"exercise": program.name, "states": [LATE, AT_ONCE]}
+    with (
+        bar("Your own letters") as told,
+        changing(cluster, [(ALL[KNOB], AT_ONCE)], nodes=cluster.nodes[:2]) as acknowledged_at_once,
+        Session(STUDY, cluster, folder, progress=told, launches=2, sweep=sweep) as session,
+    ):
+        for number, state in enumerate((LATE, AT_ONCE)):
+            acknowledged_at_once(state == AT_ONCE)
+            at = {"acks": state}
+            words: list[str | int] = ["--lines", "--passes", PASSES]
+            session.launch(program, 2, words, launch=number, at=at, timeout_s=LONGEST_S)
+    record = session.record()
+    if not record.complete:
+        raise LabError(
+            f"{program.name} was not measured to its end. {' '.join(record.warnings)}",
+            "Mend it, save it, and run this cell again.",
+        )
+    record.learner, record.variant = learner(), VARIANT
+    record.save_in(folder)
+    return record
+
+
+def samples(record: Record, way: str, acks: str) -> list[float]:
+    """The milliseconds of the letters of one way, in one state; LabError when there are none."""
+    found = [
+        ms
+        for point in record.select(way=way, acks=acks)
+        if point.quantity == QUANTITY
+        for ms in point.samples
+    ]
+    if not found:
+        raise LabError(f"The Record has no letters: {SAYS[way, acks]}.", "Measure again.")
+    return found
+
+
+def times(record: Record) -> Ratio:
+    """The time of the learner's letters as a share of the given ones, letter by letter."""
+    yours, given = (samples(record, way, LATE) for way in (YOURS, GIVEN))
+    return ratio(list(zip(yours, given, strict=False)))
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A line for each way of sending and each state: median, least and most milliseconds, and how many letters."""
+    import numpy as np
+    import pandas as pd
+
+    lines = []
+    for (way, acks), says in SAYS.items():
+        found = samples(record, way, acks)
+        line = {"letters": says, "median_ms": float(np.median(found))}
+        lines.append(line | {"least_ms": min(found), "most_ms": max(found), "n": len(found)})
+    return pd.DataFrame(lines)
+
+
+def picture(record: Record) -> Figure:
+    """The median of each way of sending, in each state."""
+    from beowulf import figures
+
+    found = table(record)
+    drawn = figures.bars(
+        {str(row["letters"]): float(f"{row['median_ms']:.3g}") for row in found.to_dict("records")},
+        title=f"Letters: yours take {times(record).median:.2g} times as long",
+        value_title="until the answer, median (ms)",
+    )
+    return figures.Figure(drawn.drawing, drawn.title, drawn.alt, found)

@@ -1,0 +1,242 @@
+"""A learner's desk: the copies of a lab to work on, and JupyterLab on top of a running cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import webbrowser
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from beowulf import paths
+from beowulf.cluster import Cluster, lock, namespaces, state
+from beowulf.cluster import here as cluster_here
+from beowulf.cluster.config import Plan
+from beowulf.cluster.processes import command_line
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.watched import Watched
+from beowulf.progress import bar
+from beowulf.studies import find
+
+LONGEST_START_S = 60.0
+COPIED = (".c", ".h", ".py", ".ipynb")
+MOST_PORT = 65535
+# nbgrader's Validate runs a whole notebook inside the server: it measures everything again, breaks the cluster, and is
+# cut off at a limit of its own. Nobody gets it, whether they learn or teach.
+VALIDATE = "@jupyter/nbgrader:validate-assignment"
+VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
+LAB_ENDS = "make lab"  # what ends a measurement that is under way, as its Record says
+NOT_FOR_LEARNERS = (
+    "@jupyterlab/apputils-extension:announcements",
+    "@jupyter/nbgrader:create-assignment",
+    "@jupyter/nbgrader:formgrader",
+    "@jupyter/nbgrader:course-list",
+    "@jupyter/nbgrader:assignment-list",
+)
+
+
+def lay_out(slug: str) -> Path:
+    """Copy a lab's notebook and programs to where the learner works; what is there already stays. The notebook."""
+    folder = paths.work(slug)
+    originals = paths.root() / "notebooks" / "release" / slug
+    notebooks = sorted(originals.glob("*.ipynb"))
+    if not notebooks:
+        raise LabError(f"Lab {slug} has no notebook in {originals}.", "`git status` may show why.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for source in notebooks:
+            _copy(source, folder / source.name)
+        for source in sorted(paths.lab(slug).rglob("*")):
+            _copy(source, folder / source.relative_to(paths.lab(slug)))
+        lay_out_headers()
+    except OSError as error:
+        raise LabError(
+            f"The lab cannot be copied to {folder}: {error.strerror}.",
+            "Free some space, or set BEOWULF_WORK to a folder elsewhere.",
+        ) from error
+    return folder / notebooks[0].name
+
+
+def lay_out_headers() -> Path:
+    """Copy what all labs' programs include, beside the labs as in the checkout; the folder of the labs."""
+    shared = paths.root() / "labs" / "include"
+    folder = paths.work(shared.name).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in shared.rglob("*.h"):
+        _copy(source, folder / source.relative_to(shared.parent))
+    return folder
+
+
+def _copy(source: Path, copy: Path) -> None:
+    if source.suffix not in COPIED or copy.exists():
+        return
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    temporary = copy.with_suffix(".part")
+    shutil.copyfile(source, temporary)
+    temporary.replace(copy)
+
+
+def serve(name: str, port: int, *, open_browser: bool) -> None:
+    """Boot and validate the cluster, serve JupyterLab with the lab open until Ctrl-C, then take everything down."""
+    from beowulf.tuning.reapply import settle
+
+    slug = paths.lab(name).name
+    if not 1 <= port <= MOST_PORT:
+        raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
+    notebook = lay_out(slug)
+    _refuse_second(slug)
+    apart = cluster_here() if (paths.state() / state.TARGET).exists() else None
+    if measured := lock.holder(paths.state()):
+        raise lock.HeldError(measured, "Open the lab when that is done, or `beowulf down --force`.")
+    try:
+        cluster = apart or _booted()
+        print(f"{len(cluster.nodes)} nodes are up.", flush=True)
+        for said in settle(cluster):
+            print(said, flush=True)
+        _validate(cluster)
+        with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
+            _jupyter(notebook, port, Path(runtime), open_browser)
+    finally:
+        with suppress(LabError):
+            lock.end(paths.state(), LAB_ENDS)
+        if apart is None:
+            namespaces.down()
+        said = "The cluster is down." if apart is None else "The machines go on running."
+        print(said, "Your work is in", notebook.parent, flush=True)
+
+
+def _booted() -> Cluster:
+    running = namespaces.running()
+    return namespaces.up(running.plan if running else Plan())
+
+
+def _validate(cluster: Cluster) -> None:
+    study = find("A2")
+    with bar(study.TITLE, shown=sys.stderr.isatty()) as told, Watched(cluster, study.ID):
+        verdicts = study.claims(study.measure(cluster, Path(), progress=told))
+    faults = [verdict for verdict in verdicts if verdict.outcome != "holds"]
+    if faults:
+        found = "; ".join(f"{fault.says}: {fault.outcome} ({fault.evidence})" for fault in faults)
+        raise LabError(
+            f"The cluster is not whole. {found}",
+            "`beowulf doctor` checks this machine.",
+        )
+    print(f"The cluster is whole: {len(verdicts)} claims hold.", flush=True)
+
+
+def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        f"--ServerApp.root_dir={notebook.parent.parent}",
+        # A login shell would forget where `beowulf` is.
+        "--ServerApp.terminado_settings={'shell_command': ['bash']}",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=50",
+        "--ServerApp.open_browser=False",
+        "--ServerApp.log_level=ERROR",
+        *(["--allow-root"] if os.geteuid() == 0 else []),
+    ]
+    # Kernels find `beowulf` and `mpicc`; nothing of a learner's own Jupyter set-up is changed.
+    path = f"{paths.python_bin()}:{os.environ.get('PATH', '')}"
+    surroundings = {
+        **os.environ,
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_CONFIG_PATH": str(settings(runtime)),
+        # Which tabs were open is forgotten, else each lab opens those of the labs before, a kernel for each.
+        "JUPYTERLAB_WORKSPACES_DIR": str(runtime / "workspaces"),
+        "PATH": path,
+    }
+    with (runtime / "log").open("w") as log:
+        server = subprocess.Popen(
+            words,
+            cwd=notebook.parent.parent,
+            env=surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        found = _await(server, runtime)
+        lab = f"lab/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
+        address = f"http://127.0.0.1:{found['port']}/{lab}?token={found['token']}"
+        state.open_lab().write_text(json.dumps({"pid": os.getpid(), "address": address}))
+        print(f"JupyterLab is at {address}\nCtrl-C here takes everything down.", flush=True)
+        if open_browser:
+            webbrowser.open(address)
+        server.wait()
+        raise LabError("JupyterLab ended by itself.", f"It said: {_tail(runtime / 'log')}")
+    except KeyboardInterrupt:
+        print(flush=True)
+    finally:
+        state.open_lab().unlink(missing_ok=True)
+        with suppress(LabError):
+            lock.end(paths.state(), LAB_ENDS)  # so that a cell that measures keeps what it has
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def open_address() -> str:
+    """Where another process of this user serves a lab; empty when none does."""
+    try:
+        served = json.loads(state.open_lab().read_text())
+        ours = "lab" in command_line(served["pid"]) and served["pid"] != os.getpid()
+        return str(served["address"]) if ours else ""
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def _refuse_second(slug: str) -> None:
+    """Two labs on one cluster would take it away from each other; one JupyterLab shows the copies of all."""
+    if found := open_address():
+        raise LabError(
+            f"A lab is open already, at {found}.",
+            f"Go there: its list of files has the folder {slug}. Or end it with Ctrl-C in its terminal.",
+        )
+
+
+def settings(runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS) -> Path:
+    """JupyterLab's settings for a lab: no question about news, and nothing that makes or validates assignments."""
+    folder = runtime / "settings"
+    (folder / "labconfig").mkdir(parents=True)
+    switched_off = dict.fromkeys((*off, VALIDATE), True)
+    page = folder / "labconfig" / "page_config.json"
+    page.write_text(json.dumps({"disabledExtensions": switched_off}))
+    server = {"ServerApp": {"jpserver_extensions": {VALIDATE_SERVER: False}}}
+    (folder / "jupyter_server_config.json").write_text(json.dumps(server))
+    return folder
+
+
+def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:
+    """What the server writes about itself once it answers."""
+    deadline = time.monotonic() + LONGEST_START_S
+    while time.monotonic() < deadline and server.poll() is None:
+        for file in runtime.glob("jpserver-*.json"):
+            try:
+                return dict(json.loads(file.read_text()))
+            except ValueError:
+                continue  # it is being written
+        time.sleep(0.05)
+    raise LabError(
+        "JupyterLab does not start.",
+        f"It said: {_tail(runtime / 'log') or 'nothing'}. `make lab` repairs its installation.",
+    )
+
+
+def _tail(log: Path) -> str:
+    return " ".join(log.read_text(errors="replace").strip().splitlines()[-3:])

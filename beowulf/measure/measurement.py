@@ -1,0 +1,349 @@
+"""One measurement under way: launches of a program become the Points of a Record."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from beowulf import host_state, mpi
+from beowulf.cluster import Cluster
+from beowulf.cluster.lock import Ended
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.program_output import Lines
+from beowulf.measure.program_stderr import REFUSED, Complaints
+from beowulf.measure.watched import Watched
+from beowulf.progress import Progress, no_progress
+from beowulf.record import Point, Record, moment
+
+
+class Session:
+    """Measures one study: `with Session(…) as session: session.launch(…)`, then `session.record()`.
+
+    When it is cut short (Ctrl-C, a node that dies), what was measured stays and the Record says so.
+    """
+
+    def __init__(
+        self,
+        study: str,
+        cluster: Cluster,
+        folder: Path,
+        *,
+        quick: bool = False,
+        progress: Progress = no_progress,
+        launches: int = 1,
+        sweep: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`launches` is how many are planned, to tell how much is left; `sweep` goes into the Record."""
+        self.study, self.cluster, self.folder, self.quick = study, cluster, folder, quick
+        self.progress = progress
+        self.planned, self.done = launches, 0
+        self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
+        self.points: list[Point] = []
+        self.captures: list[dict[str, Any]] = []  # for whoever captures while a launch runs
+        self.warnings: list[str] = []
+        self.complete = True
+        self.programs: dict[str, str] = {}  # name and digest
+        self.arguments: list[str] = []
+        self._places: dict[str, Point] = {}
+        self._built: dict[Path, Path] = {}
+        self._scratch: Path | None = None
+        self._ends = contextlib.ExitStack()
+
+    def __enter__(self) -> Session:
+        with contextlib.ExitStack() as ends:
+            self._watched = ends.enter_context(Watched(self.cluster, self.study))
+            self.started, self.before = moment(), host_state.now()
+            self.description = dict(self.cluster.describe())
+            # Below /tmp, which the nodes of a local cluster share with this machine.
+            self._scratch = Path(tempfile.mkdtemp(prefix="beowulf-"))
+            ends.callback(shutil.rmtree, self._scratch, ignore_errors=True)
+            self._ends = ends.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        raised = error
+        if isinstance(error, Exception):
+            error = self._watched.gone() or error
+        if error is None:
+            changed = self._watched.look()
+            self.complete = self.complete and not changed
+            self.warnings += changed
+        measured = any(point.samples for point in self.points)
+        if not measured or not isinstance(error, KeyboardInterrupt | LabError):
+            return bool(self._ends.__exit__(kind, raised, trace))
+        self._ends.close()
+        self.complete = False
+        why = str(error)
+        if isinstance(error, KeyboardInterrupt):
+            why = f"{error}." if isinstance(error, Ended) else "it was stopped"
+        self.warnings.append(f"The measurement was cut short: {why}")
+        return True
+
+    def prepare(self, program: Path) -> Path:
+        """Compile a program now, so that its first launch takes as long as the others; where it is then."""
+        return self._ready(program)
+
+    def prepare_all(self, programs: Sequence[Path]) -> None:
+        """Compile several programs, as many at a time as there are cores."""
+        for program in programs:  # in their own order, whichever is done first
+            self._note(program)
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            list(pool.map(self._ready, programs))
+
+    def launch(
+        self,
+        program: Path,
+        ranks: int,
+        arguments: Sequence[str | int] = (),
+        *,
+        environment: Mapping[str, str] | None = None,
+        launch: int = 0,
+        at: Mapping[str, Any] | None = None,
+        hosts: Sequence[str] = (),
+        timeout_s: float = mpi.DEFAULT_TIMEOUT_S,
+        prefix: Sequence[str] = (),
+    ) -> list[dict[str, Any]]:
+        """Run a C or Python program once; its sample lines become Points, all of its lines are given back.
+
+        Each Point has the coordinates of its line, and ranks, launch and `at`. `prefix` are the words
+        of a command that starts the program. LabError when the program refuses, fails, or its lines
+        break off.
+        """
+        need_a_node_each(self.cluster, ranks)
+        words = [str(word) for word in arguments]
+        coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
+        lines, complaints = Lines(self._told), Complaints(sys.stderr)
+        try:
+            # Lines are read as they come, so that none is lost when the run is stopped.
+            with (
+                complaints,
+                contextlib.redirect_stdout(lines),
+                contextlib.redirect_stderr(complaints),
+            ):
+                done = mpi.launch(
+                    self.cluster,
+                    [*prefix, *mpi.prepare(self._ready(program))]
+                    if prefix
+                    else self._ready(program),
+                    ranks,
+                    words,
+                    environment=environment,
+                    hosts=hosts,
+                    timeout_s=timeout_s,
+                    show=True,
+                    folder=self._scratch,
+                )
+        except LabError:
+            if complaints.refused:
+                raise UsageError(complaints.refused) from None
+            if complaints.said:  # a program that fails is not a node that is lost, but ends alike
+                raise LabError(f"{program.name} failed. It said: {complaints.said}") from None
+            raise
+        finally:
+            self._keep(lines, coordinates, environment)
+        self.arguments = words
+        if complaints.refused:
+            raise UsageError(complaints.refused)
+        if done.returncode:
+            failed = mpi.failure(done, program.name)
+            raise LabError(f"{failed} It said: {complaints.said}" if complaints.said else failed)
+        self._refuse_broken(lines, program.name)
+        self.done += 1
+        return lines.found
+
+    def _refuse_broken(self, lines: Lines, name: str) -> None:
+        if lines.trouble:
+            raise LabError(f"{name} printed a line that is not a result: {lines.trouble}")
+        if not lines.ended:
+            raise LabError(f"The results of {name} break off before their end.", "Measure again.")
+
+    def launch_apart(
+        self,
+        program: Path,
+        hosts: Sequence[str],
+        arguments: Sequence[str | int] = (),
+        *,
+        environment: Mapping[str, str] | None = None,
+        launch: int = 0,
+        at: Mapping[str, Any] | None = None,
+        timeout_s: float = mpi.DEFAULT_TIMEOUT_S,
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Run a program that needs no other once on each of several hosts, at the same time; the lines of each host.
+
+        Their Points are as those of launch(), and have the host as `node`.
+        """
+        words = [str(word) for word in arguments]
+        built = self._ready(program)
+        assert self._scratch, "a session is entered with `with`"
+        # What several ranks print arrives mixed, so each writes into a file of its own.
+        apart = 'exec "$0" "$@" > "$(uname -n).lines" 2> "$(uname -n).said"'
+        for host in hosts:
+            for end in ("lines", "said"):
+                (self._scratch / f"{host}.{end}").unlink(missing_ok=True)
+        said: dict[str, str] = {}
+        found: dict[str, Lines] = {}
+        try:
+            done = mpi.launch(
+                self.cluster,
+                ["sh", "-c", apart, str(built)],
+                len(hosts),
+                words,
+                environment=environment,
+                hosts=hosts,
+                timeout_s=timeout_s,
+                folder=self._scratch,
+            )
+        finally:
+            for host in hosts:
+                found[host], said[host] = self._read(host)
+                coordinates = {**(at or {}), "node": host, "ranks": 1, "launch": launch}
+                self._keep(found[host], coordinates, environment)
+        self.arguments = words
+        for host in hosts:
+            first = said[host].strip().partition("\n")[0]
+            if first.startswith(REFUSED):
+                raise UsageError(f"{first.removeprefix(REFUSED)} So says {host}.")
+            if done.returncode and first:
+                raise LabError(f"{program.name} failed on {host}. It said: {first}", node=host)
+        if done.returncode:
+            raise LabError(mpi.failure(done, program.name))
+        for host in hosts:
+            self._refuse_broken(found[host], f"{program.name} on {host}")
+        self.done += len(hosts)
+        return {host: lines.found for host, lines in found.items()}
+
+    def _read(self, host: str) -> tuple[Lines, str]:
+        """What a host has written in launch_apart()."""
+        assert self._scratch
+        lines, texts = Lines(), {}
+        for end in ("lines", "said"):
+            file = self._scratch / f"{host}.{end}"
+            texts[end] = file.read_text(errors="replace") if file.exists() else ""
+        lines.write(texts["lines"])
+        return lines, texts["said"]
+
+    def add(
+        self, at: Mapping[str, Any], quantity: str, samples: Sequence[float], **facts: Any
+    ) -> Point:
+        """Put samples at a place: into its Point if there is one, else into a new one."""
+        key = json.dumps([dict(at), quantity], sort_keys=True)
+        if key not in self._places:
+            self._places[key] = Point(dict(at), quantity)
+            self.points.append(self._places[key])
+        point = self._places[key]
+        point.samples.extend(samples)
+        for name, value in facts.items():
+            point.facts.setdefault(name, []).append(value)
+        return point
+
+    def record(self) -> Record:
+        """What was measured, with the circumstances before and after."""
+        return Record(
+            study=self.study,
+            program={
+                "name": ", ".join(self.programs),
+                "arguments": list(self.arguments),
+                "sha256": self._digest(),
+            },
+            sweep=self.sweep,
+            points=self.points,
+            cluster=self.description,
+            circumstances={"before": self.before, "after": host_state.now()},
+            versions=host_state.versions(),
+            started=self.started,
+            ended=moment(),
+            captures=self.captures,
+            warnings=[f"{said[0].upper()}{said[1:]}." for said in host_state.busy(self.before)]
+            + self.warnings,
+            complete=self.complete,
+        )
+
+    def _note(self, program: Path) -> None:
+        if not program.is_file():
+            raise UsageError(f"There is no program {program}.", "Give a C or Python source.")
+        self.programs[program.name] = hashlib.sha256(program.read_bytes()).hexdigest()
+
+    def _ready(self, program: Path) -> Path:
+        if program not in self._built:
+            self._note(program)
+            built = program
+            if program.suffix == ".c":
+                assert self._scratch, "a session is entered with `with`"
+                library = str(self.description.get("mpi", "classic"))
+                built = mpi.build(program, library=library, output=self._scratch / program.stem)
+            self._built[program] = built
+        return self._built[program]
+
+    def _digest(self) -> str:
+        digests = list(self.programs.values())
+        if len(digests) == 1:
+            return digests[0]
+        return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ""
+
+    def _told(self, lines: Lines) -> None:
+        share = lines.samples / lines.planned if lines.planned else 0.0
+        self.progress(self.done + min(share, 1.0), self.planned, f"{self.study}: {lines.doing}")
+
+    def _keep(
+        self,
+        lines: Lines,
+        coordinates: Mapping[str, Any],
+        environment: Mapping[str, str] | None,
+    ) -> None:
+        for line in list(lines.found):
+            kind = line.get("kind")
+            if kind == "sample":
+                at, quantity, value = _sample(line)
+                self.add(
+                    {**at, **coordinates},
+                    quantity,
+                    [value],
+                    **{name: line[name] for name in ("pass", "repetitions") if name in line},
+                )
+            elif kind == "first":
+                at = {name: line[name] for name in line if name not in ("kind", "seconds")}
+                self.add({**at, **coordinates}, "first_message_s", [line["seconds"]])
+            elif kind == "about":
+                about = {name: line[name] for name in line if name not in ("kind", "samples")}
+                about["environment"] = dict(environment or {})
+                self.points.append(Point({"about": True, **coordinates}, facts=about))
+
+
+def need_a_node_each(cluster: Cluster, ranks: int) -> None:
+    """UsageError when there are more ranks than nodes."""
+    if ranks > len(cluster.nodes):
+        raise UsageError(
+            f"{ranks} ranks need {ranks} nodes, and this cluster has {len(cluster.nodes)}:"
+            " two ranks on one node would not talk over the network.",
+            f"`beowulf up --nodes {ranks}` boots so many.",
+        )
+
+
+# How many of a unit make a second.
+PER_SECOND = {"_s": 1.0, "_ms": 1e3, "_us": 1e6, "_ns": 1e9}
+
+
+def _sample(line: Mapping[str, Any]) -> tuple[dict[str, Any], str, float]:
+    """The coordinates, the quantity and the value of a sample line: one repetition, in its unit."""
+    quantity = str(line["quantity"])
+    per_second = next(number for unit, number in PER_SECOND.items() if quantity.endswith(unit))
+    value = line["seconds"] / line["repetitions"] * per_second
+    if quantity.startswith("half_round_trip"):
+        value /= 2  # what is timed is the way there and back
+    not_coordinates = ("kind", "quantity", "pass", "repetitions", "seconds")
+    return {name: line[name] for name in line if name not in not_coordinates}, quantity, value

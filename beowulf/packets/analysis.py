@@ -1,0 +1,292 @@
+"""All that `beowulf packets` says of a capture: what paper A lists, and what it could not see."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from beowulf.packets import ch3, protocols
+from beowulf.packets.batches import NO_TIME
+from beowulf.packets.flows import Conversation, Conversations
+from beowulf.packets.headers import ACK, FIN, IPV6, RST, SYN, Columns
+from beowulf.packets.mpi_messages import Reading, Traffic
+from beowulf.packets.ssh_login import Logins
+from beowulf.packets.table import Packets
+from beowulf.packets.waits import Waits
+
+OVERHEAD = """\
+TCP overhead is the share of the bytes in TCP's frames that are not payload seen for the first time:
+the headers of Ethernet, IP and TCP with their options, padding, payload that was sent again, and with
+all of these the frames that only acknowledge, open or close. MPI overhead is the same for the
+connections between MPI processes, counted against the bytes of the messages: MPICH's own headers are
+overhead there. Paper A's measure is another one: of all TCP frames, the share that Ethereal's protocol
+hierarchy calls data. It counts frames, not bytes, so that a frame of 1 byte weighs as much as a full
+one; and it goes down when more frames only acknowledge. Preamble, checksum and gap of Ethernet (24
+bytes a frame) are in no capture and count in neither.
+"""
+
+SHARES = {
+    "data_segments": "TCP segments with payload, without ssh: Ethereal's 'data' and 'short message'",
+    "remote_shell": "all packets of ssh: the paper's 'remote shell'",
+    "ack_only": "TCP segments that only acknowledge, without ssh",
+    "connection": "TCP segments without payload that open, close or reset, without ssh",
+    "other": "what is not TCP",
+}
+
+
+def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> dict[str, Any]:
+    """Counts, rates, shares and overhead of a capture, as plain data; CaptureError if it is none.
+
+    Rates are over elapsed_s, or from the first to the last packet. Shares are parts of 1, of all
+    packets (SHARES); `overhead` is as OVERHEAD defines it; None where nothing was there to share.
+    `at` names the one interface whose packets count, in a capture that was taken at several.
+    """
+    whole = protocols.summary(path, elapsed_s, at=at)
+    packets, talks = Packets(path, at=at), Conversations()
+    reading, logins, waits = Reading(talks), Logins(talks), Waits(talks)
+    sums = Counter[str]()
+    first_ns = NO_TIME
+    for batch, piece in packets.frames():
+        trail = talks.follow(piece)
+        times = piece["time_ns"][piece["time_ns"] != NO_TIME]
+        if times.size and first_ns == NO_TIME:
+            first_ns = int(times[0])
+        reading.take(batch, piece, trail)
+        logins.take(batch, piece, trail)
+        waits.take(batch, piece, trail)
+        sums.update(_sums(piece))
+    found = reading.finish(packets, first_ns)
+    mine = {each.number for each in found.connections}
+    ssh: list[int] = []
+    mpi: list[int] = []
+    rest: list[int] = []
+    for number, talk in enumerate(talks.all):
+        shell = protocols.SSH_PORT in (talk.a.port, talk.b.port)
+        (ssh if shell else mpi if number in mine else rest).append(number)
+    tcp = {**_tcp(talks.all, sums), **waits.summary(range(len(talks.all)))}
+
+    def plain(numbers: list[int]) -> dict[str, Any]:
+        return {**_plain([talks.all[number] for number in numbers]), **waits.summary(numbers)}
+
+    return {
+        "file": str(path),
+        **whole,
+        "shares": {name: _share(sums[name], whole["packets"]) for name in SHARES},
+        "short_messages": _short_messages(found, whole["packets"]),
+        "overhead": _overhead(tcp, sums, found, [talks.all[number] for number in mpi]),
+        "tcp": tcp,
+        "mpi": {**plain(mpi), **_mpi(found)},
+        "ssh": {**plain(ssh), "setup": logins.setup()},
+        "other_tcp": plain(rest),
+        "warnings": _warnings(found, packets.truncated, whole["packets"]),
+    }
+
+
+def _sums(piece: Columns) -> dict[str, int]:
+    kinds = protocols.members(piece)
+    tcp, ssh = kinds["tcp"], kinds["ssh"]
+    payload = piece["payload_bytes"].astype(np.int64)
+    control = piece["flags"] & (SYN | FIN | RST) != 0
+    acks = (piece["flags"] & ACK != 0) & ~control
+    own = tcp & ~ssh
+    ip_bytes = np.where(piece["ethertype"] == IPV6, 40, 20) + piece["ip_options_bytes"]
+    tcp_bytes = 20 + piece["tcp_options_bytes"].astype(np.int64)
+    headers = piece["header_bytes"].astype(np.int64)
+    whole = tcp & ((piece["src_port"] | piece["dst_port"]) != 0)  # the TCP header was captured
+    masks = {
+        "data_segments": own & (payload > 0),
+        "remote_shell": ssh,
+        "ack_only": own & (payload == 0) & acks,
+        "connection": own & (payload == 0) & ~acks,
+        "other": ~tcp,
+        "tcp_packets": tcp,
+        "ssh_data": ssh & (payload > 0),
+    }
+    counts = {name: int(np.count_nonzero(mask)) for name, mask in masks.items()}
+    sizes = {
+        "tcp_bytes": piece["wire_bytes"].astype(np.int64)[tcp],
+        "ethernet_bytes": (headers - ip_bytes - tcp_bytes)[whole],
+        "ip_bytes": ip_bytes[whole],
+        "tcp_header_bytes": tcp_bytes[whole],
+        "tcp_option_bytes": piece["tcp_options_bytes"].astype(np.int64)[whole],
+        "payload": payload[whole],
+        "padding": (piece["wire_bytes"].astype(np.int64) - headers - payload)[whole],
+    }
+    return counts | {name: int(size.sum()) for name, size in sizes.items()}
+
+
+def _tcp(talks: list[Conversation], sums: Counter[str]) -> dict[str, Any]:
+    sides = [side for talk in talks for side in (talk.a, talk.b)]
+    again = sum(side.retransmitted_packets for side in sides)
+    acks = sum(side.ack_only_packets for side in sides)
+    return {
+        "packets": sums["tcp_packets"],
+        "bytes": sums["tcp_bytes"],
+        "header_bytes": {
+            "ethernet": sums["ethernet_bytes"],
+            "ip": sums["ip_bytes"],
+            "tcp": sums["tcp_header_bytes"],
+        },
+        "tcp_option_bytes": sums["tcp_option_bytes"],
+        "padding_bytes": sums["padding"],
+        "payload_bytes": sums["payload"],
+        "ack_only": {"packets": acks, "share": _share(acks, sums["tcp_packets"])},
+        "retransmissions": {
+            "packets": again,
+            "bytes": sum(side.retransmitted_bytes for side in sides),
+            "share": _share(again, sums["tcp_packets"]),
+        },
+        "out_of_order_packets": sum(side.out_of_order_packets for side in sides),
+        "zero_window_packets": sum(side.zero_window_packets for side in sides),
+        "delayed_acks": sum(side.delayed_acks for side in sides),
+        "longest_ack_delay_s": max((side.longest_ack_delay_s for side in sides), default=0.0),
+        "connections": len(talks),
+        "setup_s": _median(_setup_s(talk) for talk in talks),
+    }
+
+
+def _overhead(
+    tcp: dict[str, Any], sums: Counter[str], found: Traffic, mpi: list[Conversation]
+) -> dict[str, Any]:
+    first_time = tcp["payload_bytes"] - tcp["retransmissions"]["bytes"]
+    sizes = sum(talk.a.wire_bytes + talk.b.wire_bytes for talk in mpi)
+    said = sum(message.first.packet.data_bytes for message in found.messages)
+    data = sums["data_segments"]
+    return {
+        "tcp": _rest(first_time, tcp["bytes"]),
+        "mpi": _rest(said, sizes) if not found.lost_segments else None,
+        "paper_a_data_share": _share(data, tcp["packets"]),
+        "definition": " ".join(OVERHEAD.split()),
+    }
+
+
+def _short_messages(found: Traffic, packets: int) -> dict[str, Any]:
+    """Segments with nothing but one packet of MPICH's without data behind its header."""
+    alone = Counter(part.first_number for _, _, part in found.parts)
+    count = sum(
+        part.wire_bytes == ch3.HEADER_BYTES and part.segments == 1 and alone[part.first_number] == 1
+        for _, _, part in found.parts
+    )
+    return {"packets": count, "share": _share(count, packets)}
+
+
+def _mpi(found: Traffic) -> dict[str, Any]:
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    pairs: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    ends = {each.number: each for each in found.connections}
+    for message in found.messages:
+        packet = message.first.packet
+        connection = ends[message.connection]
+        ranks = connection.rank_a, connection.rank_b
+        pair = ranks if message.from_a else ranks[::-1]
+        kind = "rendezvous" if message.rendezvous else ch3.KINDS[packet.kind]
+        for count in (kinds[kind], pairs[pair]):
+            count["messages"] += 1
+            count["bytes"] += packet.data_bytes
+            count["segments"] += message.segments
+    collective = [m for m in found.messages if m.first.packet.context & 1]
+    names = Counter(ch3.KINDS[part.packet.kind] for _, _, part in found.parts)
+    known = {ch3.KINDS[kind] for kind in (ch3.EAGER, ch3.SHORT, ch3.SYNCHRONOUS, ch3.READY)}
+    segments = sum(count["segments"] for count in kinds.values())
+    return {
+        "messages": len(found.messages),
+        "message_bytes": sum(m.first.packet.data_bytes for m in found.messages),
+        "collective": {
+            "messages": len(collective),
+            "bytes": sum(m.first.packet.data_bytes for m in collective),
+        },
+        "incomplete_messages": sum(not message.complete for message in found.messages),
+        "kinds": {
+            name: {**count, "segments_per_message": count["segments"] / count["messages"]}
+            for name, count in sorted(kinds.items())
+        },
+        "segments_per_message": segments / len(found.messages) if found.messages else None,
+        "control_packets": {name: n for name, n in sorted(names.items()) if name not in known},
+        "mpich_header_bytes": ch3.HEADER_BYTES * len(found.parts),
+        "pairs": [
+            {"from_rank": a, "to_rank": b, "messages": n["messages"], "bytes": n["bytes"]}
+            for (a, b), n in sorted(pairs.items())
+        ],
+        "setup": _mpi_setup(found),
+        "segments_not_understood": found.lost_segments,
+        "bytes_not_captured": found.missing_bytes,
+    }
+
+
+def _mpi_setup(found: Traffic) -> dict[str, Any]:
+    """How MPI processes found each other: TCP's opening, then the caller's rank and the answer."""
+    times, refused = [], 0
+    for each in found.connections:
+        talk = found.conversations.all[each.number]
+        answers = [
+            (kind, segment) for _, kind, _, segment in each.handshakes() if kind in (1, 2, 4, 5)
+        ]
+        if not answers:
+            continue
+        refused += answers[0][0] in (2, 5)
+        if NO_TIME not in (talk.syn_ns, answers[0][1].time_ns):
+            times.append((answers[0][1].time_ns - talk.syn_ns) / 1e9)
+    calls = sum(kind in (0, 3) for each in found.connections for _, kind, _, _ in each.handshakes())
+    return {"calls": calls, "refused": refused, "syn_to_answer_s": _median(times)}
+
+
+def _plain(talks: list[Conversation]) -> dict[str, Any]:
+    sides = [side for talk in talks for side in (talk.a, talk.b)]
+    return {
+        "connections": len(talks),
+        "packets": sum(side.packets for side in sides),
+        "bytes": sum(side.wire_bytes for side in sides),
+        "payload_bytes": sum(side.payload_bytes for side in sides),
+        "ack_only_packets": sum(side.ack_only_packets for side in sides),
+        "retransmitted_packets": sum(side.retransmitted_packets for side in sides),
+        "tcp_setup_s": _median(_setup_s(talk) for talk in talks),
+    }
+
+
+def _warnings(found: Traffic, truncated: bool, packets: int) -> list[str]:
+    said = []
+    if not packets:
+        said.append("There is no packet in this capture.")
+    if truncated:
+        said.append("The last packet is cut off and was left out: the capture ended early.")
+    if found.several:
+        said.append(warn_of(found.several))
+    if found.lost_segments:
+        said.append(
+            f"{found.lost_segments} segments between MPI processes could not be read:"
+            " too little of each packet was captured, or some were missed."
+            " Capture whole packets with `--snap 0`."
+        )
+    return said
+
+
+def warn_of(several: list[str]) -> str:
+    """What to know of a capture with the packets of several interfaces."""
+    return (
+        f"This capture was taken at {len(several)} places at once ({', '.join(several)}): a packet that"
+        " passed two of them is in it twice and counts twice."
+        f" `--at {several[0]}` reads those of one place."
+    )
+
+
+def _setup_s(talk: Conversation) -> float | None:
+    if NO_TIME in (talk.syn_ns, talk.open_ns):
+        return None
+    return (talk.open_ns - talk.syn_ns) / 1e9
+
+
+def _median(values: Any) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _rest(part: int, whole: int) -> float | None:
+    return 1 - part / whole if whole else None

@@ -1,0 +1,250 @@
+"""The headers of many packets at once as columns: Ethernet, VLAN tags, IP, IPv6, TCP, UDP."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beowulf.packets.batches import Batch, Bytes, Integers, rows
+
+Columns = dict[str, NDArray[Any]]
+
+ARP, IP, IPV6 = 0x0806, 0x0800, 0x86DD
+ICMP, TCP, UDP, ICMPV6 = 1, 6, 17, 58
+FIN, SYN, RST, PSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
+
+# What each column holds, and in which type. A header that was not captured leaves zeros.
+COLUMNS: dict[str, str] = {
+    "time_ns": "int64",  # since 1970
+    "interface": "uint16",  # a place in the capture's list of interfaces
+    "wire_bytes": "uint32",  # the whole frame, as it was on the wire
+    "captured_bytes": "uint32",  # what of it is in the file
+    "ethertype": "uint16",  # behind VLAN tags; below 1536 it is a length (IEEE 802.3)
+    "ip_protocol": "uint8",  # of the packet's payload, behind IPv6's extension headers
+    "src": "uint32",  # a place in the capture's list of addresses, 0 for none
+    "dst": "uint32",
+    "src_port": "uint16",
+    "dst_port": "uint16",
+    "flags": "uint16",  # of TCP, all twelve bits
+    "seq": "uint32",
+    "ack": "uint32",
+    "window": "uint16",
+    "payload_bytes": "uint32",  # above TCP or UDP, else above IP, without Ethernet's padding
+    "ip_options_bytes": "uint16",  # IPv6: its extension headers
+    "tcp_options_bytes": "uint8",
+    "header_bytes": "uint16",  # all headers before the payload, Ethernet's own and VLAN tags too
+    "transport": "bool",  # the header above IP is in this packet: it is no later fragment
+}
+
+_VLAN_TAGS = (0x8100, 0x88A8, 0x9100)
+_EXTENSIONS = (0, 43, 60)  # hop-by-hop, routing, destination options (RFC 8200)
+_FRAGMENT = 44
+_IP_HEADER = np.dtype(
+    [
+        ("version_length", "u1"),
+        ("service", "u1"),
+        ("total", ">u2"),
+        ("id", ">u2"),
+        ("fragment", ">u2"),
+        ("ttl", "u1"),
+        ("protocol", "u1"),
+        ("checksum", ">u2"),
+        ("src", ">u4"),
+        ("dst", ">u4"),
+    ]
+)
+_IPV6_HEADER = np.dtype(
+    [("flow", ">u4"), ("length", ">u2"), ("next", "u1"), ("hops", "u1"), ("pair", "V32")]
+)
+_TCP_HEADER = np.dtype(
+    [
+        ("src_port", ">u2"),
+        ("dst_port", ">u2"),
+        ("seq", ">u4"),
+        ("ack", ">u4"),
+        ("flags", ">u2"),
+        ("window", ">u2"),
+        ("checksum", ">u2"),
+        ("urgent", ">u2"),
+    ]
+)
+_UDP_HEADER = np.dtype(
+    [("src_port", ">u2"), ("dst_port", ">u2"), ("length", ">u2"), ("checksum", ">u2")]
+)
+
+Places = Integers | slice
+
+
+class Addresses:
+    """The IP addresses of a capture, each once; the first one is "" for packets without any."""
+
+    def __init__(self) -> None:
+        self.names = [""]
+        self._known = np.zeros(0, dtype=np.uint32)  # sorted
+        self._places = np.zeros(0, dtype=np.uint32)  # of each of them in names
+        self._known6: dict[bytes, int] = {}
+
+    def places(self, addresses: NDArray[Any]) -> NDArray[np.uint32]:
+        """Where these IPv4 addresses, as numbers, stand in `names`; new ones are added."""
+        addresses = addresses.astype(np.uint32)
+        found = np.searchsorted(self._known, addresses)
+        found[found == self._known.size] = 0
+        if not self._known.size or (self._known[found] != addresses).any():
+            new = np.setdiff1d(addresses, self._known)
+            places = np.arange(len(self.names), len(self.names) + new.size, dtype=np.uint32)
+            self.names += [str(ipaddress.IPv4Address(int(address))) for address in new]
+            known = np.concatenate([self._known, new])
+            order = np.argsort(known)
+            self._known = known[order]
+            self._places = np.concatenate([self._places, places])[order]
+            found = np.searchsorted(self._known, addresses)
+        return self._places[found]
+
+    def places6(self, addresses: Bytes) -> NDArray[np.uint32]:
+        """The same for IPv6 addresses, one row of 16 bytes each."""
+        halves = np.ascontiguousarray(addresses).view(">u8").reshape(-1, 2)
+        each, which = np.unique(halves, axis=0, return_inverse=True)
+        places = np.zeros(len(each), dtype=np.uint32)
+        for row, address in enumerate(each):
+            raw = address.tobytes()
+            if raw not in self._known6:
+                self._known6[raw] = len(self.names)
+                self.names.append(str(ipaddress.IPv6Address(raw)))
+            places[row] = self._known6[raw]
+        return places[which.reshape(-1)]
+
+
+class _Packets:
+    # The packets of a batch on the way up: where the header above IP is, and how much IP carries.
+
+    def __init__(self, batch: Batch, addresses: Addresses) -> None:
+        self.memory = batch.memory
+        self.addresses = addresses
+        self.columns = {name: np.zeros(batch.start.size, kind) for name, kind in COLUMNS.items()}
+        for name in ("time_ns", "interface", "wire_bytes", "captured_bytes"):
+            self.columns[name][:] = getattr(batch, name)
+        self.at = batch.start.copy()
+        self.captured_end = batch.start + batch.captured_bytes
+        self.wire_end = batch.start + batch.wire_bytes
+        self.carried = np.zeros(batch.start.size, dtype=np.int64)
+
+    def which(self, mask: NDArray[np.bool_], needed_bytes: int = 0) -> Places:
+        """The places of the packets in `mask` of which so many bytes from `at` on are captured."""
+        if needed_bytes:
+            mask = mask & (self.captured_end - self.at >= needed_bytes)
+        return slice(None) if mask.all() else np.flatnonzero(mask)
+
+    def headers(self, places: Places, kind: np.dtype[Any]) -> NDArray[Any]:
+        """The headers of that kind at those packets' places."""
+        return rows(self.memory, self.at[places], kind.itemsize).view(kind)[:, 0]
+
+    def ethernet(self) -> None:
+        self.at += 12
+        everything = np.ones(self.at.size, dtype=np.bool_)
+        tagged = self.which(everything, 2)
+        for _ in range(4):  # an Ethernet frame has at most two tags; a hostile one may have more
+            kind = rows(self.memory, self.at[tagged], 2).view(">u2")[:, 0]
+            self.columns["ethertype"][tagged] = kind
+            tags = np.isin(self.columns["ethertype"], _VLAN_TAGS)
+            if not tags.any():
+                break
+            self.at[tags] += 4
+            tagged = self.which(tags, 2)
+        self.at += 2
+
+    def ip(self) -> None:
+        mine = self.which(self.columns["ethertype"] == IP, 20)
+        header = self.headers(mine, _IP_HEADER)
+        if not header.size:
+            return
+        own = (header["version_length"] & 15).astype(np.int64) * 4
+        room = self.wire_end[mine] - self.at[mine]
+        total = header["total"].astype(np.int64)
+        # 0 is what a frame has that the kernel has not cut into segments yet.
+        total = np.where((total == 0) | (total > room), room, total)
+        sound = (header["version_length"] >> 4 == 4) & (own >= 20) & (total >= own)
+        self.columns["src"][mine] = self.addresses.places(header["src"])
+        self.columns["dst"][mine] = self.addresses.places(header["dst"])
+        self.columns["ip_protocol"][mine] = header["protocol"]
+        self.columns["ip_options_bytes"][mine] = np.maximum(own - 20, 0)
+        # Behind options that were captured in part tshark looks for nothing, and so do we.
+        reached = self.captured_end[mine] - self.at[mine] >= own
+        self.columns["transport"][mine] = sound & reached & (header["fragment"] & 0x1FFF == 0)
+        self.carried[mine] = np.where(sound, total - own, 0)
+        self.at[mine] += own
+
+    def ipv6(self) -> None:
+        mine = self.which(self.columns["ethertype"] == IPV6, 40)
+        header = self.headers(mine, _IPV6_HEADER)
+        if not header.size:
+            return
+        pair = np.ascontiguousarray(header["pair"]).view(np.uint8).reshape(-1, 32)
+        self.columns["src"][mine] = self.addresses.places6(pair[:, :16])
+        self.columns["dst"][mine] = self.addresses.places6(pair[:, 16:])
+        self.at[mine] += 40
+        room = self.wire_end[mine] - self.at[mine]
+        length = header["length"].astype(np.int64)
+        self.carried[mine] = np.where((length == 0) | (length > room), room, length)
+        self.columns["ip_protocol"][mine] = header["next"]
+        self.columns["transport"][mine] = self.carried[mine] >= 0
+        self._extensions(self.columns["ethertype"] == IPV6)
+
+    def _extensions(self, mask: NDArray[np.bool_]) -> None:
+        protocol, transport = self.columns["ip_protocol"], self.columns["transport"]
+        for _ in range(8):  # more than any sender puts in a row
+            mask = mask & transport & np.isin(protocol, (*_EXTENSIONS, _FRAGMENT))
+            if not mask.any():
+                return
+            whole = np.zeros_like(mask)
+            whole[self.which(mask, 8)] = True
+            transport[mask & ~whole] = False  # what follows was not captured
+            mask = whole
+            head = rows(self.memory, self.at[mask], 4)
+            fragment = protocol[mask] == _FRAGMENT
+            size = np.where(fragment, 8, (head[:, 1].astype(np.int64) + 1) * 8)
+            later = fragment & ((head[:, 2] != 0) | (head[:, 3] & 0xF8 != 0))
+            protocol[mask] = head[:, 0]
+            self.at[mask] += size
+            self.carried[mask] -= size
+            self.columns["ip_options_bytes"][mask] += size.astype(np.uint16)
+            transport[mask] = ~later & (self.carried[mask] >= 0)
+        transport[mask & np.isin(protocol, _EXTENSIONS)] = False
+
+    def tcp(self) -> None:
+        columns = self.columns
+        mine = self.which(columns["transport"] & (columns["ip_protocol"] == TCP), 20)
+        header = self.headers(mine, _TCP_HEADER)
+        for name in ("src_port", "dst_port", "seq", "ack", "window"):
+            columns[name][mine] = header[name]
+        own = (header["flags"] >> 12).astype(np.int64) * 4
+        columns["flags"][mine] = header["flags"] & 0xFFF
+        columns["tcp_options_bytes"][mine] = np.maximum(own - 20, 0)
+        self.carried[mine] -= np.where(own >= 20, own, self.carried[mine])
+        self.at[mine] += np.maximum(own, 20)
+
+    def udp(self) -> None:
+        columns = self.columns
+        mine = self.which(columns["transport"] & (columns["ip_protocol"] == UDP), 8)
+        header = self.headers(mine, _UDP_HEADER)
+        columns["src_port"][mine] = header["src_port"]
+        columns["dst_port"][mine] = header["dst_port"]
+        length = header["length"].astype(np.int64)
+        length = np.where(length == 0, self.carried[mine], length)
+        self.carried[mine] = np.minimum(length, self.carried[mine]) - 8
+        self.at[mine] += 8
+
+
+def dissect(batch: Batch, addresses: Addresses) -> Columns:
+    """The packets of a batch as columns, named and typed as in COLUMNS."""
+    packets = _Packets(batch, addresses)
+    packets.ethernet()
+    packets.ip()
+    packets.ipv6()
+    packets.tcp()
+    packets.udp()
+    packets.columns["payload_bytes"][:] = np.maximum(packets.carried, 0)
+    packets.columns["header_bytes"][:] = packets.at - batch.start
+    return packets.columns

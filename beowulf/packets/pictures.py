@@ -1,0 +1,181 @@
+"""Pictures of a whole capture: shares, rates over time, and what was sent again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf import figures
+from beowulf.figures import look
+from beowulf.figures.look import Figure
+from beowulf.packets.batches import NO_TIME
+from beowulf.packets.flows import Conversations
+from beowulf.packets.rates import rates
+from beowulf.packets.table import Packets
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+MOST_POINTS = 2000  # of a line: more than a screen has columns
+MOST_LINES = 6  # directions in one picture, the busiest ones
+SHARE_NAMES = {
+    "data_segments": "data segments",
+    "remote_shell": "ssh",
+    "ack_only": "only ACK",
+    "connection": "opening and closing",
+    "other": "not TCP",
+}
+
+
+def shares(found: Mapping[str, Any] | Mapping[str, Mapping[str, Any]]) -> Figure:
+    """What `analyse` found as bars: shares of all packets; of several captures by name, side by side."""
+    many = found if "shares" not in found else {"": found}
+    values = {
+        label: {name: 100 * (each["shares"][key] or 0.0) for key, name in SHARE_NAMES.items()}
+        for label, each in many.items()
+    }
+    one = values[""] if list(values) == [""] else values
+    counts = [f"{each['packets']:,}" for each in many.values()]
+    title = f"What {' and '.join(counts)} packets were" if len(counts) < 4 else "What packets were"
+    return figures.bars(one, title=title, value_title="share of packets (%)")
+
+
+def rates_over_time(capture: Path | str, slice_s: float = 0.1) -> Figure:
+    """Mbit/s in each slice of time, headers included, as steps."""
+    table = rates(capture, slice_s)
+    title = f"What crossed the wire, in slices of {look.number_text(slice_s)} s"
+    with look.style():
+        drawing, axes = look.paper()
+        at = np.append(table["time_s"], [len(table) * slice_s])
+        axes.stairs(table["mbit_per_s"], at, fill=True, color=look.COLOURS[0], alpha=0.25)
+        axes.stairs(table["mbit_per_s"], at, color=look.COLOURS[0], linewidth=1.8)
+        again = table[table["retransmitted_packets"] > 0]
+        if len(again):
+            axes.plot(
+                again["time_s"] + slice_s / 2,
+                again["mbit_per_s"],
+                "X",
+                color=look.COLOURS[1],
+                linestyle="none",
+                label="slice with retransmissions",
+            )
+            axes.legend(loc="best")
+        axes.set_ylim(bottom=0)
+        axes.margins(x=0)
+        _finish(axes, title, "time since the first packet (s)", "rate (Mbit/s)")
+    alt = f"{title}: no packets."
+    if len(table):
+        top = table.iloc[int(table["mbit_per_s"].argmax())]
+        alt = (
+            f"{title}: from 0 to {look.number_text(len(table) * slice_s)} s, on average"
+            f" {look.number_text(float(table['mbit_per_s'].mean()))} Mbit/s, highest"
+            f" {look.number_text(float(top['mbit_per_s']))} Mbit/s at"
+            f" {look.number_text(float(top['time_s']))} s;"
+            f" {int(table['retransmitted_packets'].sum())} retransmitted packets."
+        )
+    return Figure(drawing, title, alt, table)
+
+
+def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = None) -> Figure:
+    """Payload bytes sent so far in the busiest directions; crosses mark what was sent again."""
+    import pandas as pd
+
+    lines = _cumulative(capture, names or {})
+    busiest = sorted(lines, key=lambda label: -lines[label]["sent_bytes"].iloc[-1])[:MOST_LINES]
+    title = "Payload sent so far, and what was sent again"
+    said: list[str] = []
+    pieces: list[pd.DataFrame] = []
+    crossed = False
+    with look.style():
+        drawing, axes = look.paper(height=4.3 + 0.2 * len(busiest))
+        for number, label in enumerate(busiest):
+            each = lines[label]
+            colour = look.COLOURS[number % len(look.COLOURS)]
+            axes.plot(
+                each["time_s"],
+                each["sent_bytes"],
+                color=colour,
+                linestyle=look.DASHES[number],
+                marker=look.MARKERS[number],
+                markevery=max(len(each) // 8, 1),
+                drawstyle="steps-post",
+                label=label,
+            )
+            again = each[each["again"]]
+            if len(again):
+                axes.plot(
+                    again["time_s"],
+                    again["sent_bytes"],
+                    "x",
+                    color="black",
+                    markersize=9,
+                    markeredgewidth=2,
+                    linestyle="none",
+                    label=None if crossed else "sent again",
+                )
+                crossed = True
+            times = f", {len(again)} segments sent again" if len(again) else ", nothing sent again"
+            total = look.number_text(float(each["sent_bytes"].iloc[-1]))
+            said.append(f"{label}: {total} bytes{times}.")
+            pieces.append(each.assign(direction=label))
+        axes.set_ylim(bottom=0)
+        _finish(axes, title, "time since the first packet (s)", "payload so far (bytes)")
+        if busiest:
+            drawing.legend(loc="outside lower center", ncols=2, fontsize=9)
+    columns = ["direction", "time_s", "sent_bytes", "again"]
+    table = pd.concat(pieces)[columns] if pieces else pd.DataFrame(columns=columns)
+    return Figure(drawing, title, f"{title}. {' '.join(said) or 'No payload.'}", table)
+
+
+def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    """For each direction the fresh payload so far, at most MOST_POINTS rows and all retransmissions."""
+    import pandas as pd
+
+    packets, talks = Packets(capture), Conversations()
+    found: dict[tuple[int, bool], list[tuple[Any, ...]]] = defaultdict(list)
+    first_ns = NO_TIME
+    for piece in packets:
+        trail = talks.follow(piece)
+        timed = piece["time_ns"] != NO_TIME
+        if timed.any() and first_ns == NO_TIME:
+            first_ns = int(piece["time_ns"][timed][0])
+        carries = timed & (piece["payload_bytes"] > 0) & (trail.conversation >= 0)
+        for number in np.unique(trail.conversation[carries]).tolist():
+            for from_a in (True, False):
+                mine = carries & (trail.conversation == number) & (trail.from_a == from_a)
+                if mine.any():
+                    found[number, from_a].append(
+                        (piece["time_ns"][mine], trail.fresh_bytes[mine], trail.again[mine])
+                    )
+    lines = {}
+    for (number, from_a), parts in found.items():
+        talk = talks.all[number]
+        ends = (talk.a, talk.b) if from_a else (talk.b, talk.a)
+        texts = [packets.addresses[side.address] for side in ends]
+        texts = [
+            f"{names.get(text, text)}:{side.port}" for text, side in zip(texts, ends, strict=True)
+        ]
+        times, fresh, again = (np.concatenate(column) for column in zip(*parts, strict=True))
+        sent = np.cumsum(fresh)
+        kept = again.copy()
+        kept[:: max(len(sent) // MOST_POINTS, 1)] = True
+        kept[-1] = True
+        lines[f"{texts[0]} to {texts[1]}"] = pd.DataFrame(
+            {
+                "time_s": (times[kept] - first_ns) / 1e9,
+                "sent_bytes": sent[kept],
+                "again": again[kept],
+            }
+        )
+    return lines
+
+
+def _finish(axes: Axes, title: str, x_title: str, y_title: str) -> None:
+    axes.xaxis.set_major_formatter(look.number_tick)
+    axes.yaxis.set_major_formatter(look.number_tick)
+    look.titles(axes, title, x_title, y_title)

@@ -1,0 +1,51 @@
+"""Runs of hpcc within a measurement: what E3 and E4 have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from beowulf.measure.measurement import Session
+from beowulf.studies.lab_07.states import States
+from beowulf.suites import hpcc
+from beowulf.suites.hpcc_results import SECTIONS, Results
+from beowulf.suites.problem import Problem
+
+
+def sweep(problem: Problem, states: States, launches: int) -> dict[str, Any]:
+    """What a Record says of the problem and of the states in which it was solved."""
+    size = {"n": problem.n, "nb": problem.nb, "p": problem.p, "q": problem.q, "runs": problem.runs}
+    return {**size, "states": list(states), "launches": launches, "input": problem.text}
+
+
+def run(
+    session: Session, problem: Problem, *, brief: bool, launch: int, state: str
+) -> tuple[Results, dict[str, Any]]:
+    """Run hpcc once; its results, and the coordinates of the Points that they become."""
+
+    def told(done: int, of: int, what: str) -> None:
+        session.progress(session.done + done / of, session.planned, f"{session.study}: {what}")
+
+    at = {"state": state, "ranks": problem.ranks, "launch": launch}
+    results, seconds = hpcc.run(session.cluster, problem, brief=brief, told=told)
+    master = session.cluster.nodes[0]
+    if hpcc.HPCC not in session.programs:
+        digest = session.cluster.run(master, f"sha256sum {hpcc.HPCC}").stdout.split(" ")[0]
+        session.programs[hpcc.HPCC] = digest
+    has = hpcc.machine(session.cluster, list(session.cluster.nodes[: problem.ranks]))
+    version = session.cluster.run(master, f"{hpcc.MPIRUN} --version").stdout.partition("\n")[0]
+    about = session.add({"suite": "hpcc", **at}, "", ())
+    about.facts.update(
+        {
+            **results.fact(),
+            "blas": has.blas,
+            "mpi_library": f"Open MPI, {version}",
+            "crowded": problem.ranks > has.cores,
+            "bandwidth_left_out": brief,
+        }
+    )
+    session.add(at, "launch_s", [seconds])
+    for name in SECTIONS:
+        if name in results.sections:
+            session.add({**at, "section": name}, "section_s", [results.sections[name]])
+    session.done += 1
+    return results, at

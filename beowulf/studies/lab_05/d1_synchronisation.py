@@ -1,0 +1,228 @@
+"""D1, synchronisation overlap: can a message leave while its sender works?
+
+Paper D, figure 1 and tables 2-4 and 6. Rank 0 posts a message and works; rank 1 works a share of
+that and receives. Overlap is supported if and only if rank 1 is done when its own share is done.
+The paper's work lasts 4 s (rank 0) and 2 s (rank 1). Here it lasts 0.1 s, in the same proportion,
+which is still long against the 4 ms that the message takes; `seconds=4.0`, or the program's own
+`--seconds 4`, is the paper's. The text says that rank 1 works a quarter; where the work is a delay,
+the tables have half, and so has this study; where it is a computation, it is the quarter of figure 7.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study, unmeasured, verdict
+from beowulf.measure.measurement import Session
+from beowulf.measure.statistics import Summary, summary
+from beowulf.measure.table import table
+from beowulf.record import Record
+from beowulf.studies import Progress, no_progress
+from beowulf.studies.lab_05.overlap import (
+    DEFAULT,
+    KB,
+    ONE_USER,
+    SHARE_OF_WORK,
+    SOLARIS,
+    TESTED,
+    THREADED,
+    Way,
+    allowed,
+    chosen,
+    kb,
+    launch,
+    with_same_limit,
+)
+from beowulf.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+ID = "D1"
+TITLE = "Synchronisation overlap: does a message wait for its sender's work?"
+
+PAPER_SECONDS = 4.0
+SECONDS, QUICK_SECONDS = 0.1, 0.05
+LAUNCHES, PASSES = 4, 25  # together the paper's 100 samples
+QUICK_LAUNCHES, QUICK_PASSES = 2, 6
+SHARES = {"delay": 0.5, "loop": 0.25}
+LARGE, SMALL = 40_000, 10 * KB
+CASES = (
+    (ONE_USER, LARGE),
+    (ONE_USER, SMALL),
+    (SOLARIS, LARGE),
+    (DEFAULT, LARGE),
+    (TESTED, LARGE),
+    (THREADED, LARGE),
+)
+# Between the end of rank 1's own share (0) and the end of rank 0's work (1).
+MIDDLE = 0.5
+
+Support = Literal["supported", "not supported", "unclear"]
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+    seconds: float | None = None,
+) -> Record:
+    """Measure all cases with delays and with loops; `seconds` is the work of rank 0."""
+    work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
+    launches = QUICK_LAUNCHES if quick else LAUNCHES
+    passes = QUICK_PASSES if quick else PASSES
+    sweep = {
+        "seconds": work_s,
+        "paper_seconds": PAPER_SECONDS,
+        "scale": work_s / PAPER_SECONDS,
+        "shares": SHARES,
+        "launches": launches,
+        "passes": passes,
+    }
+    with Session(
+        ID,
+        cluster,
+        folder,
+        quick=quick,
+        progress=progress,
+        launches=launches * len(CASES) * len(SHARES),
+        sweep=sweep,
+    ) as session:
+        for number in range(launches):
+            for work, share in SHARES.items():
+                for way, size in CASES:
+                    words = ["--work", work, "--seconds", work_s, "--share", share]
+                    launch(
+                        session,
+                        way,
+                        "synchronisation.c",
+                        [*map(str, words), "--size", size, "--passes", passes],
+                        number=number,
+                        at={"work": work},
+                    )
+    return session.record()
+
+
+def places(record: Record, way: Way, size: int, work: str) -> Summary:
+    """Where rank 1 ends, pass by pass: 0 is with its own share, 1 is with rank 0's work.
+
+    LabError when the Record has no such samples.
+    """
+    times = _times(record, way, size, work)
+    own, others = times["1 worked"], times["0 worked"]
+    return summary(((times["1 ended"] - own) / (others - own)).to_numpy())
+
+
+def support(found: Summary) -> Support:
+    """Whether a message leaves while its sender works."""
+    if found.high < MIDDLE:
+        return "supported"
+    return "not supported" if found.low > MIDDLE else "unclear"
+
+
+def claims(record: Record) -> list[Verdict]:
+    """Paper D's tables 2-4 and 6, with delays and with loops, and what brings progress."""
+    need_study(record, ID)
+    verdicts = []
+    for work in SHARES:
+        for way, size, expected, says in (
+            (ONE_USER, LARGE, "not supported", "MPICH2 at 39.06 KB: not supported (tables 2, 3)"),
+            (ONE_USER, SMALL, "supported", "MPICH2 at 10 KB: supported (table 6)"),
+            (SOLARIS, LARGE, "supported", "MPICH1 at 39.06 KB: supported (table 4)"),
+            (TESTED, LARGE, "supported", "MPICH2 at 39.06 KB with MPI_Test: supported"),
+            (THREADED, LARGE, "supported", "MPICH2 at 39.06 KB with a thread: supported"),
+        ):
+            name = f"{way.mpich}-{way.progress}-{size}-{work}"
+            says = f"Synchronisation overlap, {work} as work; {says}"
+            verdicts.append(_verdict(record, way, size, work, expected, name, says))
+    alike = SHARE_OF_WORK * float(record.sweep.get("seconds", 0.0))
+    return allowed(record, "since_barrier_s", with_same_limit(record, verdicts), alike)
+
+
+def _verdict(
+    record: Record, way: Way, size: int, work: str, expected: str, name: str, says: str
+) -> Verdict:
+    try:
+        found = places(record, way, size, work)
+    except LabError:
+        return unmeasured(record, name, says)
+    seen = support(found)
+    evidence = (
+        f"{seen}: rank 1 ends at {found.median:.2f} ({found.low:.2f} to {found.high:.2f}) of the way"
+        f" from its own share (0) to rank 0's work (1); n = {found.n}"
+    )
+    outcome: Outcome = "holds" if seen == expected else "contradicted"
+    advice = ""
+    if seen == "unclear":
+        outcome = "inconclusive"
+        advice = "Let the work last longer against the message, and leave the machine alone."
+    numbers = {"place": found.median, "low": found.low, "high": found.high, "n": found.n}
+    return verdict(record, name, says, outcome, evidence, advice=advice, numbers=numbers)
+
+
+def paper_table(record: Record) -> pd.DataFrame:
+    """The Record in the form of the paper's tables 2-4 and 6, with the median beside the average."""
+    found = table(record, "since_barrier_s")
+    ended = found[found.event == "ended"]
+    by = ["mpich", "progress", "work", "size_bytes", "rank"]
+    grouped = ended.groupby(by)["since_barrier_s"].agg(["count", "min", "max", "mean", "median"])
+    names = {
+        "count": "samples",
+        "min": "min_s",
+        "max": "max_s",
+        "mean": "average_s",
+        "median": "median_s",
+        "rank": "process",
+    }
+    shown = grouped.reset_index().rename(columns=names)
+    shown.insert(3, "message_kb", (shown.pop("size_bytes") / KB).round(2))
+    return shown
+
+
+def picture(record: Record) -> Figure:
+    """The timeline of both ranks, from the barrier on: medians, with the interval of each end."""
+    from beowulf.figures import segments
+    from beowulf.figures.segments import Part
+
+    need_study(record, ID)
+
+    work = "delay" if record.select(work="delay") else "loop"
+    bars = {}
+    for way, size in CASES:
+        try:
+            times = _times(record, way, size, work)
+        except LabError:
+            continue
+        at = {name: summary(times[name].to_numpy()) for name in times}
+        for rank, doing in ((0, "waits in MPI_Wait"), (1, "waits in MPI_Recv")):
+            worked, ended = at[f"{rank} worked"], at[f"{rank} ended"]
+            bars[f"{way.says}, {kb(size)}: rank {rank}"] = [
+                Part("works", 1e3 * worked.median),
+                Part(
+                    doing,
+                    1e3 * max(ended.median - worked.median, 0.0),
+                    1e3 * ended.low,
+                    1e3 * ended.high,
+                ),
+            ]
+    if not bars:
+        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
+    return segments.timeline(
+        bars, title="When are both ranks done?", value_title="time since the barrier (ms)"
+    )
+
+
+def _times(record: Record, way: Way, size: int, work: str) -> pd.DataFrame:
+    """One row a pass, one column a rank and event, such as `1 ended`; in seconds."""
+    at = {**way.at, "work": work, "size_bytes": size}
+    found = chosen(record, "since_barrier_s", **at)
+    found = found.assign(what=found["rank"].astype(str) + " " + found["event"])
+    wide = found.pivot(index=["launch", "pass"], columns="what", values="since_barrier_s")
+    return wide.dropna()

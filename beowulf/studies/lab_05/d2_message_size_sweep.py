@@ -1,0 +1,222 @@
+"""D2, message-size sweep: from which size on does a message wait for its sender's work?
+
+Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB by 10
+(the text says 85 KB, the table ends at 80). T_P1 jumps from the time of a message to the time of
+rank 0's work where the message no longer fits the library's eager limit: between 10 and 20 KB on
+one of the paper's clusters, between 60 and 70 KB on the other. The paper's work lasts 3.8 s and 61 s;
+here it lasts 0.1 s, long against the 7 ms of the longest message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study, unmeasured, verdict
+from beowulf.measure.statistics import Summary, summary
+from beowulf.measure.sweep import PAPER_D
+from beowulf.measure.table import summarised
+from beowulf.record import Record
+from beowulf.studies import Progress, no_progress
+from beowulf.studies.lab_05 import overlap
+from beowulf.studies.lab_05.overlap import (
+    DEFAULT,
+    KB,
+    ONE_USER,
+    SHARE_OF_WORK,
+    SOLARIS,
+    TESTED,
+    THREADED,
+    WAYS,
+    Amount,
+    Way,
+    allowed,
+    chosen,
+    kb,
+    with_same_limit,
+)
+from beowulf.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+ID = "D2"
+TITLE = "Message-size sweep: where does a message begin to wait for its sender?"
+
+PAPER_SECONDS = 3.8
+SECONDS, QUICK_SECONDS = 0.1, 0.03
+FULL, QUICK = Amount(launches=3, passes=10), Amount(launches=2, passes=5)
+# T_P1 as a share of T_P0: about 0 when the message leaves by itself, about 1 when it waits.
+MIDDLE = 0.5
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+    seconds: float | None = None,
+) -> Record:
+    """Sweep 10 to 80 KB with both MPICHs of the paper, the default, MPI_Test and a progress thread."""
+    work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
+    scaled = {"paper_seconds": PAPER_SECONDS, "scale": work_s / PAPER_SECONDS}
+    about = overlap.swept(QUICK if quick else FULL, work_s, PAPER_D, **scaled)
+    return overlap.sweep(
+        ID, cluster, folder, "message_sweep.c", WAYS, about, quick=quick, progress=progress
+    )
+
+
+def shares(record: Record, way: Way) -> dict[int, Summary]:
+    """T_P1 as a share of T_P0 at each size, pass by pass; LabError when there are no samples."""
+    found = chosen(record, "duration_s", **way.at)
+    wide = found.pivot(index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s")
+    ratios = (wide[1] / wide[0]).dropna()
+    return {int(str(size)): summary(each.to_numpy()) for size, each in ratios.groupby("size_bytes")}
+
+
+def step(found: Mapping[int, Summary]) -> tuple[int, int] | None:
+    """The last size at which messages leave by themselves, and the first at which they wait.
+
+    (0, first) when all of them wait, (last, 0) when none does. None when it is not one step, or a
+    size cannot be told.
+    """
+    sizes = sorted(found)
+    if any(found[size].low <= MIDDLE <= found[size].high for size in sizes):
+        return None
+    late = [found[size].median > MIDDLE for size in sizes]
+    if late != sorted(late):
+        return None
+    before = [size for size, waits in zip(sizes, late, strict=True) if not waits]
+    after = sizes[len(before) :]
+    return (before[-1] if before else 0, after[0] if after else 0)
+
+
+def claims(record: Record) -> list[Verdict]:
+    """Table 5: one step on each cluster, where its limit is; and that progress takes it away."""
+    need_study(record, ID)
+    verdicts = [
+        _step(record, ONE_USER, "MPICH2 on the one-user cluster", (10 * KB, 20 * KB)),
+        _step(record, SOLARIS, "MPICH1 on the Solaris cluster", (60 * KB, 70 * KB)),
+        _no_step(record, DEFAULT, "With the library's own limit of 128 KB"),
+        _no_step(record, TESTED, "With MPI_Test in the work"),
+        _no_step(record, THREADED, "With a progress thread"),
+    ]
+    alike = SHARE_OF_WORK * float(record.sweep.get("seconds", 0.0))
+    return allowed(record, "duration_s", with_same_limit(record, verdicts), alike)
+
+
+def _step(record: Record, way: Way, cluster: str, expected: tuple[int, int]) -> Verdict:
+    claim = f"{way.mpich}-step"
+    says = f"{cluster}: T_P1 jumps between {kb(expected[0])} and {kb(expected[1])} (table 5)"
+    try:
+        ratios = shares(record, way)
+    except LabError:
+        return unmeasured(record, claim, says)
+    seen = step(ratios)
+    outcome: Outcome = "holds" if seen == expected else "contradicted"
+    advice = ""
+    if seen is None:
+        outcome, advice = "inconclusive", "Let the work last longer, and leave the machine alone."
+    evidence = f"{_told(seen)}; the eager limit was set to {way.limit_bytes:,} bytes"
+    numbers = {"below": seen[0], "above": seen[1]} if seen else {}
+    numbers |= {"limit_bytes": way.limit_bytes}
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+
+
+def _no_step(record: Record, way: Way, how: str) -> Verdict:
+    claim = f"{way.mpich}-{way.progress}-no-step"
+    says = f"{how}, rank 1 does not wait for rank 0's work at any size"
+    try:
+        ratios = shares(record, way)
+    except LabError:
+        return unmeasured(record, claim, says)
+    seen = step(ratios)
+    outcome: Outcome = "holds" if seen and seen[1] == 0 else "contradicted"
+    advice = ""
+    if seen is None:
+        outcome, advice = "inconclusive", "Let the work last longer, and leave the machine alone."
+    largest = max(ratios)
+    evidence = (
+        f"{_told(seen)}; at {kb(largest)} T_P1 is {ratios[largest].median:.2f} of T_P0"
+        f" ({ratios[largest].low:.2f} to {ratios[largest].high:.2f})"
+    )
+    numbers = {"share": ratios[largest].median}
+    if record.select(**ONE_USER.at):
+        # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
+        numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
+        evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that of {ONE_USER.says}"
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+
+
+def _sender_s(record: Record, way: Way) -> float:
+    return summary(chosen(record, "duration_s", **way.at, rank=0)["duration_s"].to_numpy()).median
+
+
+def _told(seen: tuple[int, int] | None) -> str:
+    if seen is None:
+        return "no single step can be told"
+    if seen[1] == 0:
+        return "no step at any size"
+    return f"a step between {kb(seen[0])} and {kb(seen[1])}" if seen[0] else "late at every size"
+
+
+def paper_table(record: Record) -> pd.DataFrame:
+    """The Record in the form of the paper's table 5: medians of T_P0 and T_P1 by size and library."""
+    found = summarised(record, "duration_s", ["mpich", "progress", "size_bytes", "rank"])
+    keys = ["mpich", "progress", "size_bytes"]
+    wide = found.pivot(index=keys, columns="rank", values="median").reset_index()
+    wide.insert(2, "message_kb", wide.pop("size_bytes") / KB)
+    return wide.rename(columns={0: "p0_s", 1: "p1_s"}).rename_axis(columns=None)
+
+
+def picture(record: Record) -> Figure:
+    """T_P1 by size for each library, with the step of each of the paper's two shaded."""
+    import pandas as pd
+
+    need_study(record, ID)
+
+    from beowulf import figures
+
+    rows, steps = [], []
+    found = summarised(record, "duration_s", ["mpich", "progress", "rank", "size_bytes"])
+    for way in WAYS:
+        here = found[(found.mpich == way.mpich) & (found.progress == way.progress)]
+        for row in here[here["rank"] == 1].itertuples():
+            rows.append(
+                {
+                    "size_kb": float(str(row.size_bytes)) / KB,
+                    "library": way.says,
+                    "t_p1_s": row.median,
+                    "low_s": row.low,
+                    "high_s": row.high,
+                }
+            )
+        if way in (ONE_USER, SOLARIS) and not here.empty:
+            seen = step(shares(record, way))
+            if seen and all(seen):
+                steps.append((way, seen))
+    if not rows:
+        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
+    told = [f"{way.mpich}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps]
+    figure = figures.lines(
+        pd.DataFrame(rows),
+        "size_kb",
+        "t_p1_s",
+        "library",
+        title="How long does rank 1 wait for its message?",
+        x_title="message (KB of 1024 bytes)",
+        y_title="T_P1, median (s)",
+        low="low_s",
+        high="high_s",
+    )
+    axes = figure.drawing.axes[0]
+    for _, (below, above) in steps:
+        axes.axvspan(below / KB, above / KB, color="#B0B0B0", alpha=0.3, zorder=0)
+    figure.alt = " ".join([figure.alt, *told])
+    return figure

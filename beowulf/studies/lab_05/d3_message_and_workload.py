@@ -1,0 +1,227 @@
+"""D3, message and workload: are a message and work together shorter than the one after the other?
+
+Paper D, figure 6 and tables 7 and 8: T_message and T_workload of rank 0 are measured apart, added, and
+compared with T_overlap (MPI_Isend, work, MPI_Wait). 10 KB and 65 KB, 1000 single operations each. The
+work lasts 377 us, the minimum of the paper's own; rank 1 works a quarter of it before it receives in
+T_overlap, and only receives in T_message. What rank 0 waits for is that its buffer is free, not that
+the message has arrived: a message that the kernel's socket buffer takes whole leaves hardly anything
+to hide. On a local cluster T_overlap may even be longer than the sum; a likely reason, which is not
+measured here, is that the kernel sends the message on the very core that works.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study, unmeasured, verdict
+from beowulf.measure.measurement import Session
+from beowulf.measure.statistics import Ratio, ratio, summary
+from beowulf.record import Record
+from beowulf.studies import Progress, no_progress
+from beowulf.studies.lab_05.d5_improvement import Improvement, improvement, improvement_percent
+from beowulf.studies.lab_05.overlap import (
+    DEFAULT,
+    KB,
+    ONE_USER,
+    TESTED,
+    THREADED,
+    Amount,
+    Way,
+    allowed,
+    chosen,
+    kb,
+    launch,
+    sweep_arguments,
+    swept,
+    with_same_limit,
+)
+from beowulf.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+ID = "D3"
+TITLE = "Message and workload: T_message + T_workload against T_overlap"
+
+SIZES = (10 * KB, 65 * KB)
+SECONDS = 377e-6
+FULL, QUICK = Amount(4, 250), Amount(2, 50)  # in full, together the paper's 1000 samples
+WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
+# The paper calls +3.61 % and +3.29 % no gain, and warns that small differences mean little.
+NOTHING_PERCENT = 5.0
+C, PYTHON = {"language": "C"}, {"language": "Python"}
+ALIKE = 0.1  # the twin's T_overlap is at most so much more than the C program's
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+    seconds: float = SECONDS,
+) -> Record:
+    """Measure message, work and both in turns, at 10 KB and 65 KB; `seconds` is the work."""
+    amount = QUICK if quick else FULL
+    sweep = swept(amount, seconds, SIZES)
+    planned = amount.launches * (len(WAYS) + 1)
+    with Session(
+        ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
+    ) as session:
+        for number in range(amount.launches):
+            words = sweep_arguments(seconds, SIZES, amount.passes, number)
+            for way in WAYS:
+                launch(session, way, "message_workload.c", words, number=number, at=C)
+            launch(session, ONE_USER, "overlap.py", words, number=number, at=PYTHON)
+    return session.record()
+
+
+def operations(record: Record, way: Way, size: int, language: dict[str, str] = C) -> pd.DataFrame:
+    """One row a pass: message, work, both and sum (message + work) of rank 0, in seconds.
+
+    LabError when the Record has no such samples.
+    """
+    at = {**way.at, **language, "size_bytes": size, "rank": 0}
+    found = chosen(record, "duration_s", **at)
+    wide = found.pivot(index=["launch", "pass"], columns="part", values="duration_s").dropna()
+    if wide.empty:
+        raise LabError("There are no samples of this case.", "Measure again.")
+    return wide.assign(sum=wide["message"] + wide["work"])
+
+
+def gain(record: Record, way: Way, size: int) -> Improvement:
+    """Equation 1 over the passes: T_overlap against T_message + T_workload of the same pass."""
+    found = operations(record, way, size)
+    return improvement(list(zip(found["both"], found["sum"], strict=True)))
+
+
+def claims(record: Record) -> list[Verdict]:
+    """Tables 7 and 8: no gain at either size. And by how much Python differs from C."""
+    need_study(record, ID)
+    verdicts = [_verdict(record, size) for size in SIZES]
+    verdicts = [*with_same_limit(record, verdicts), *(_twin(record, size) for size in SIZES)]
+    return allowed(record, "duration_s", verdicts)
+
+
+def _verdict(record: Record, size: int) -> Verdict:
+    claim = f"no-gain-{size // KB}kb"
+    says = f"MPICH2, {kb(size)}: overlap gains rank 0 nothing (tables 7, 8: +3.61 %, +3.29 %)"
+    try:
+        found = gain(record, ONE_USER, size)
+    except LabError:
+        return unmeasured(record, claim, says)
+    outcome: Outcome = "inconclusive"
+    if found.low > -NOTHING_PERCENT:
+        outcome = "holds"
+    elif found.high < -NOTHING_PERCENT:
+        outcome = "contradicted"
+    advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
+    evidence = (
+        f"{found.says} by equation 1, where {-NOTHING_PERCENT:g} % or less would be a gain;"
+        f" n = {found.n}"
+    )
+    numbers = {"percent": found.percent, "low": found.low, "high": found.high, "n": found.n}
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+
+
+def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
+    """By part, how often the C program's time the Python twin takes, launch by launch in turns."""
+    programs = operations(record, ONE_USER, size, PYTHON), operations(record, ONE_USER, size, C)
+    ours, theirs = (each.sort_index() for each in programs)
+    return {
+        part: ratio(list(zip(ours[part], theirs[part], strict=False)))
+        for part in ("message", "work", "both")
+    }
+
+
+def _twin(record: Record, size: int) -> Verdict:
+    claim = f"python-alike-{size // KB}kb"
+    says = (
+        f"overlap.py and message_workload.c, {kb(size)}: T_overlap differs by less than {ALIKE:.0%}"
+    )
+    try:
+        found = twin_ratios(record, size)
+    except LabError:
+        return unmeasured(record, claim, says)
+    both = found["both"]
+    outcome: Outcome = "inconclusive"
+    if both.low > 1 - ALIKE and both.high < 1 + ALIKE:
+        outcome = "holds"
+    elif both.high < 1 - ALIKE or both.low > 1 + ALIKE:
+        outcome = "contradicted"
+    advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
+    evidence = "Python's times as shares of C's: " + ", ".join(
+        f"{part} {each.median:.2f} ({each.low:.2f} to {each.high:.2f})"
+        for part, each in found.items()
+    )
+    numbers = {part: each.median for part, each in found.items()}
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+
+
+def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:
+    """The Record in the form of tables 7 and 8, with medians beside the paper's averages.
+
+    As in the paper, the sum of two minima, maxima or standard deviations stands in the column of the
+    sum. Only for the mean is it what a sum has; the paper adds standard deviations, too.
+    """
+    import pandas as pd
+
+    rows = []
+    for size in SIZES:
+        found = operations(record, way, size)
+        for statistic in ("min", "max", "mean", "median", "std"):
+            of = {part: float(found[part].agg(statistic)) for part in ("message", "work", "both")}
+            added = of["message"] + of["work"]
+            rows.append(
+                {
+                    "message_kb": size / KB,
+                    "statistic": "stdev" if statistic == "std" else statistic,
+                    "message_s": of["message"],
+                    "workload_s": of["work"],
+                    "sum_s": added,
+                    "overlap_s": of["both"],
+                    "percent": improvement_percent(of["both"], added)
+                    if statistic in ("mean", "median")
+                    else None,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def picture(record: Record) -> Figure:
+    """For each library and size: T_message and T_workload one after the other, and T_overlap."""
+    from beowulf.figures import segments
+    from beowulf.figures.segments import Part
+
+    need_study(record, ID)
+
+    bars = {}
+    for way in WAYS:
+        for size in SIZES:
+            try:
+                found = operations(record, way, size)
+            except LabError:
+                continue
+            message, work, both, added = (
+                summary(found[part].to_numpy() * 1e6) for part in ("message", "work", "both", "sum")
+            )
+            name = f"{way.says}, {kb(size)}"
+            bars[f"{name}: apart"] = [
+                Part("T_message (t_comm)", message.median),
+                Part("T_workload (t_comp)", work.median, added.low, added.high),
+            ]
+            bars[f"{name}: together"] = [
+                Part("T_overlap (t_both)", both.median, both.low, both.high)
+            ]
+    if not bars:
+        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
+    return segments.timeline(
+        bars,
+        title="Message and work, apart and together (rank 0)",
+        value_title="time, medians (µs)",
+    )

@@ -1,0 +1,288 @@
+"""D5, equation 1: what did overlap gain, as a percentage, at each size?
+
+Paper D, equation 1: improvement % = (T_overlap - T_nonoverlap) / T_nonoverlap x 100. It is the change
+of the time, so **a negative percentage is the better one**: -20 % means that a fifth of the time is
+gone. Two other formulas are in use, and answer another question, namely which share of the message's
+time was hidden: OSU's 100 - (T_both - T_work) / T_message x 100, and IMB's, which divides what was
+saved by the shorter of the two. All three stand in this study's table.
+
+Its conclusions say that the support for overlap is directly related to the size of the message. So
+this study runs the exchange of D4 over sizes on both sides of the limit, with a work that lasts about
+as long as 70 KB travel at 100 Mbit/s, so that there is something to hide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf import papers
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study, unmeasured, verdict
+from beowulf.measure.statistics import Ratio, ratio
+from beowulf.record import Record
+from beowulf.studies import Progress, no_progress
+from beowulf.studies.lab_05 import overlap
+from beowulf.studies.lab_05.overlap import (
+    KB,
+    ONE_USER,
+    SOLARIS,
+    TESTED,
+    THREADED,
+    Amount,
+    Way,
+    allowed,
+    chosen,
+    kb,
+    with_same_limit,
+)
+from beowulf.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+ID = "D5"
+TITLE = "Improvement by equation 1: what overlap gains at each size"
+
+SIZES = tuple(size * KB for size in (7, 14, 28, 42, 56, 70))
+SECONDS = 0.006
+FULL, QUICK = Amount(launches=3, passes=20), Amount(launches=2, passes=8)
+WAYS = (ONE_USER, SOLARIS, TESTED, THREADED)
+
+
+def improvement_percent(overlap: float, nonoverlap: float) -> float:
+    """Paper D's equation 1, of two times in one unit: negative is better; LabError for no time."""
+    if not nonoverlap > 0:
+        raise LabError(
+            f"An improvement on {nonoverlap:g} s cannot be computed.",
+            "The time without overlap is above zero.",
+        )
+    return (overlap - nonoverlap) / nonoverlap * 100
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """Equation 1 over n pairs of measurements made in turns: the median in %, and its 95 % interval."""
+
+    percent: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def says(self) -> str:
+        """The figures in words."""
+        return f"{self.percent:+.2f} % ({self.low:+.2f} to {self.high:+.2f})"
+
+
+def improvement(pairs: list[tuple[float, float]]) -> Improvement:
+    """Equation 1 for pairs of (T_overlap, T_nonoverlap)."""
+    found: Ratio = ratio(pairs)
+    low, middle, high = (
+        improvement_percent(each, 1.0) for each in (found.low, found.median, found.high)
+    )
+    return Improvement(middle, low, high, found.n)
+
+
+def osu_percent(message: float, work: float, both: float) -> float:
+    """How much of the message's time was hidden behind the work, as OSU's benchmarks count it."""
+    return max(0.0, 100 - (both - work) / message * 100)
+
+
+def imb_percent(message: float, work: float, both: float) -> float:
+    """What was saved, of the most that could be (the shorter of both), as Intel's benchmarks count it."""
+    return 100 * max(0.0, min(1.0, (message + work - both) / min(message, work)))
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+    seconds: float = SECONDS,
+) -> Record:
+    """Exchange 7 to 70 KB with all the work before and with three quarters of it during."""
+    about = overlap.swept(QUICK if quick else FULL, seconds, SIZES)
+    return overlap.sweep(
+        ID, cluster, folder, "both_sides.c", WAYS, about, quick=quick, progress=progress
+    )
+
+
+def exchanges(record: Record, way: Way) -> pd.DataFrame:
+    """One row for each size, rank, launch and pass, one column a part (comm, comp, before, during), in s.
+
+    LabError when the Record has no such samples.
+    """
+    found = chosen(record, "duration_s", **way.at)
+    keys = ["size_bytes", "rank", "launch", "pass"]
+    wide = found.pivot(index=keys, columns="part", values="duration_s").dropna().reset_index()
+    if wide.empty:
+        raise LabError("There are no samples of this library.", "Measure again.")
+    return wide
+
+
+def gains(record: Record, way: Way) -> dict[int, Improvement]:
+    """Equation 1 at each size; of the two ranks, the slower one counts in each pass."""
+    slower = exchanges(record, way).groupby(["size_bytes", "launch", "pass"]).max().reset_index()
+    return {
+        int(str(size)): improvement(list(zip(each.during, each.before, strict=True)))
+        for size, each in slower.groupby("size_bytes")
+    }
+
+
+def claims(record: Record) -> list[Verdict]:
+    """Equation 1 gives the paper's percentages; below the limit overlap gains, above it hardly."""
+    need_study(record, ID)
+    measured = [each for way in (ONE_USER, SOLARIS) for each in _by_size(record, way)]
+    measured.append(_restored(record, TESTED, "MPI_Test"))
+    measured.append(_restored(record, THREADED, "a progress thread"))
+    verdicts = allowed(record, "duration_s", with_same_limit(record, measured))
+    return [_printed(record), *verdicts]
+
+
+def _printed(record: Record) -> Verdict:
+    """Whether the paper's printed percentages follow from its printed averages."""
+    differences = []
+    for name, during, without in (
+        ("D-send-overlap", "overlap_s", "sum_s"),
+        ("D-two-way-overlap", "during_s", "before_s"),
+    ):
+        for row in papers.table(name).dropna(subset=["percent"]).to_dict("records"):
+            computed = improvement_percent(row[during], row[without])
+            differences.append(abs(computed - row["percent"]))
+    worst = max(differences)
+    return Verdict(
+        ID,
+        "printed-percentages",
+        "Paper D's percentages follow from its averages by equation 1, negative being better",
+        "holds" if worst < 0.25 else "contradicted",
+        f"the {len(differences)} printed ones differ by at most {worst:.2f} from ours, and the times"
+        " are printed with three digits",
+        "",
+        {"largest_difference": worst},
+        [record.digest],
+    )
+
+
+def _by_size(record: Record, way: Way) -> list[Verdict]:
+    below_claim, above_claim = f"{way.mpich}-gains-below", f"{way.mpich}-gains-less-above"
+    limit = kb(way.limit_bytes)
+    below_says = f"{way.says}: messages below the limit ({limit}) gain by overlap"
+    above_says = f"{way.says}: the step over the limit ({limit}) takes gain away"
+    try:
+        found = gains(record, way)
+        below = max(size for size in found if size <= way.limit_bytes)
+        above = min(size for size in found if size > way.limit_bytes)
+    except (LabError, ValueError):
+        return [
+            unmeasured(record, below_claim, below_says),
+            unmeasured(record, above_claim, above_says),
+        ]
+    at = f"{kb(below)}: {found[below].says}; {kb(above)}: {found[above].says}"
+    numbers = {"below_percent": found[below].percent, "above_percent": found[above].percent}
+    return [
+        _verdict(record, below_claim, below_says, _sign(found[below]), at, numbers),
+        _verdict(record, above_claim, above_says, order(found[below], found[above]), at, numbers),
+    ]
+
+
+def _restored(record: Record, way: Way, how: str) -> Verdict:
+    claim = f"{way.progress}-gains-above"
+    says = f"With {how}, messages above the limit gain more than without"
+    try:
+        plain, helped = gains(record, ONE_USER), gains(record, way)
+        size = max(set(plain) & set(helped))
+    except (LabError, ValueError):
+        return unmeasured(record, claim, says)
+    at = f"{kb(size)}: {helped[size].says} against {plain[size].says}"
+    numbers = {"percent": helped[size].percent, "without_percent": plain[size].percent}
+    return _verdict(record, claim, says, order(helped[size], plain[size]), at, numbers)
+
+
+def _sign(found: Improvement) -> Outcome:
+    if found.high < 0:
+        return "holds"
+    return "contradicted" if found.low > 0 else "inconclusive"
+
+
+def order(better: Improvement, worse: Improvement) -> Outcome:
+    """Whether the first gained more than the second; inconclusive while their intervals touch."""
+    if better.high < worse.low:
+        return "holds"
+    return "contradicted" if better.low > worse.high else "inconclusive"
+
+
+def _verdict(
+    record: Record,
+    claim: str,
+    says: str,
+    outcome: Outcome,
+    evidence: str,
+    numbers: Mapping[str, float],
+) -> Verdict:
+    advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
+    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+
+
+def formulas(record: Record) -> pd.DataFrame:
+    """By library and size: medians of the parts (s), equation 1, and OSU's and IMB's percentages.
+
+    The slower rank counts. T_overlap and T_nonoverlap are `during` and `before`; the message is
+    `comm` and the work `comp`, and only three quarters of the work can hide a message.
+    """
+    import pandas as pd
+
+    rows = []
+    for way in WAYS:
+        try:
+            found, wide = gains(record, way), exchanges(record, way)
+        except LabError:
+            continue
+        slower = wide.groupby(["size_bytes", "launch", "pass"]).max()
+        medians = slower.groupby("size_bytes")[["comm", "comp", "before", "during"]].median()
+        for size, each in medians.iterrows():
+            message, work, both = each["comm"], each["comp"], each["during"]
+            gain = found[int(str(size))]
+            rows.append(
+                {
+                    "library": way.says,
+                    "size_kb": int(str(size)) / KB,
+                    "t_comm_s": message,
+                    "t_comp_s": work,
+                    "t_nonoverlap_s": each["before"],
+                    "t_both_s": both,
+                    "equation_1_percent": gain.percent,
+                    "low_percent": gain.low,
+                    "high_percent": gain.high,
+                    "osu_percent": osu_percent(message, work, both),
+                    "imb_percent": imb_percent(message, work, both),
+                }
+            )
+    if not rows:
+        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
+    return pd.DataFrame(rows)
+
+
+def picture(record: Record) -> Figure:
+    """Equation 1 by size for each library, with its interval."""
+    from beowulf import figures
+
+    need_study(record, ID)
+
+    return figures.lines(
+        formulas(record),
+        "size_kb",
+        "equation_1_percent",
+        "library",
+        title="What does overlap gain? (negative is better)",
+        x_title="message (KB of 1024 bytes)",
+        y_title="improvement by equation 1 (%)",
+        low="low_percent",
+        high="high_percent",
+    )

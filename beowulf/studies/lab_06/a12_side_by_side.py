@@ -1,0 +1,103 @@
+"""A12, side by side: messages of 2, 1024 and 8192 bytes, blocking and non-blocking, without overlap.
+
+Paper A, figures 23 to 28: with blocking calls the share of data segments rises with the size (64.70,
+72.86, 73.43 %), from which the paper concludes that TCP's overhead rises with the size; bytes a
+second rise to 1024 bytes and fall again to 8192. A share of frames says nothing about bytes: by the
+definition of these labs the overhead falls from 2 to 1024 bytes, because the headers stay as they are;
+to 8192 it rises a little, because a message of several segments is acknowledged by frames of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf.cluster import Cluster
+from beowulf.measure.judgement import need_study
+from beowulf.record import Record
+from beowulf.studies import Progress, no_progress
+from beowulf.studies.lab_06 import wire_picture
+from beowulf.studies.lab_06.wire_shares import Talk, converse, place
+from beowulf.studies.lab_06.wire_verdicts import (
+    Part,
+    alike,
+    every_message,
+    higher,
+    lower,
+    on_rates,
+    on_shares,
+    risen,
+)
+from beowulf.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from beowulf.figures import Figure
+
+ID = "A12"
+TITLE = "Side by side: what the size of a message changes on the wire"
+
+PROTOCOLS = ("blocking", "nonblocking")
+SIZES = (2, 1024, 8192)
+EXCHANGES = 600  # the same for all sizes: a rate over the whole capture depends on it.
+TALKS = [Talk(protocol, size, 0, EXCHANGES) for size in SIZES for protocol in PROTOCOLS]
+
+DATA = "The share of data segments rises with the size (figure 23: 64.70, 72.86, 73.43 %)"
+OVERHEAD = "While messages travel, the TCP overhead as these labs define it rises with the size (of figure 27)"
+WHOLE = (
+    "The bytes a second of the whole capture rise from 2 to 1024 bytes and fall to 8192 (figure 25)"
+)
+TALKING = "The bytes a second while messages travel rise from 2 to 1024 bytes and fall to 8192"
+CALLS = (
+    "While messages travel, both kinds of calls have the same share of data segments (section V)"
+)
+
+
+def measure(
+    cluster: Cluster,
+    folder: Path,
+    *,
+    quick: bool = False,
+    progress: Progress = no_progress,
+    launches: int | None = None,
+) -> Record:
+    """Capture conversations of 2, 1024 and 8192 bytes, blocking and not, without work beside them."""
+    return converse(ID, cluster, folder, TALKS, quick=quick, progress=progress, launches=launches)
+
+
+def claims(record: Record) -> list[Verdict]:
+    """What figures 23 to 28 say of the size, and whether all messages were captured."""
+    need_study(record, ID)
+    overhead = "talking_tcp_overhead_percent"
+    rise = _steps(risen, risen)
+    peak = _steps(higher, lower)
+    calls = {
+        f"{size:,} B": Part(place("nonblocking", size, 0), place("blocking", size, 0), alike)
+        for size in SIZES
+    }
+    return [
+        every_message(record),
+        on_shares(record, "size-raises-data-share", DATA, rise, "data_percent"),
+        on_shares(record, "size-raises-overhead", OVERHEAD, rise, overhead),
+        on_rates(record, "rate-peaks-at-1024", WHOLE, peak, "bytes_per_s"),
+        on_rates(record, "rate-peaks-at-1024-talking", TALKING, peak, "talking_bytes_per_s"),
+        on_shares(record, "calls-alike", CALLS, calls, "talking_data_percent"),
+    ]
+
+
+def _steps(*have_to_be: Callable[[Any], Outcome]) -> dict[str, Part]:
+    """Blocking, as in the paper: each size against the one before it."""
+    return {
+        f"{small:,} to {large:,} B": Part(
+            place("blocking", large, 0), place("blocking", small, 0), has_to_be
+        )
+        for (small, large), has_to_be in zip(pairwise(SIZES), have_to_be, strict=True)
+    }
+
+
+def picture(record: Record) -> Figure:
+    """Shares and Mbit/s by size, beside figures 23 and 26."""
+    need_study(record, ID)
+    title = "Messages of 2, 1024 and 8192 bytes on the wire"
+    return wire_picture.picture(record, "mbit_per_s", title, "figures 23-24")

@@ -1,0 +1,221 @@
+"""The first part of A13: what sockets' buffers and the eager limit do to messages of some sizes.
+
+Paper A leaves it to future work to change the size of the communication buffer. There are two such
+sizes here. TCP keeps what was sent and not yet acknowledged, and what has arrived and was not yet
+read, in buffers of the kernel (`tcp_wmem`, `tcp_rmem`). And MPICH sends a message up to its eager
+limit at once into a buffer of the receiver's; for a longer one it asks first: request to send, clear
+to send, data. MPICH's own TCP code asks the kernel for no buffer size: only Nagle's algorithm is off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from beowulf import paths
+from beowulf.errors import LabError
+from beowulf.measure.measurement import Session
+from beowulf.measure.roundtrips import HALF
+from beowulf.measure.socket_buffers import socket_buffers
+from beowulf.measure.statistics import Ratio, ratio, summary
+from beowulf.record import Point, Record
+from beowulf.studies.lab_05.overlap import EAGER_LIMIT
+from beowulf.studies.lab_06 import by_kind
+from beowulf.studies.lab_06.wire_costs import Panel, each, observed, size_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PART = "buffers"
+KB = 1024
+SIZES = (KB, 8 * KB, 64 * KB, 256 * KB)
+LAUNCHES, CHUNKS = 3, 10
+QUICK_LAUNCHES, QUICK_CHUNKS = 1, 12
+# Some half a millisecond; of longer messages, one exchange lasts that long.
+EXCHANGES_A_CHUNK = {KB: 6}
+TAG = 100  # of the first size; a size has two tags, the second for what is not timed
+HEADER_BYTES = 32  # of MPICH's, the fields that count against the eager limit
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Buffers of each connection (0: as the nodes have them), and MPICH's eager limit."""
+
+    says: str
+    buffer_bytes: int = 0
+    limit_bytes: int = 131_072  # MPICH's own
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """The coordinates of its Points."""
+        return {"part": PART, "buffer_bytes": self.buffer_bytes, "limit_bytes": self.limit_bytes}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What MPICH is told."""
+        return {} if self.limit_bytes == OWN.limit_bytes else {EAGER_LIMIT: str(self.limit_bytes)}
+
+    def asks_first(self, message_bytes: int) -> bool:
+        """Whether a message is longer than the eager limit."""
+        return message_bytes + HEADER_BYTES > self.limit_bytes
+
+
+OWN = Setting("as it is")
+SMALL = Setting("socket 4 KB", buffer_bytes=4 * KB)
+MIDDLE = Setting("socket 16 KB", buffer_bytes=16 * KB)
+EARLY = Setting("eager limit 4 KB", limit_bytes=4 * KB)
+LATE = Setting("eager limit 512 KB", limit_bytes=512 * KB)
+SETTINGS = (OWN, SMALL, MIDDLE, EARLY, LATE)
+
+
+def planned(quick: bool) -> int:
+    """How many launches `measure` makes."""
+    return len(SETTINGS) * len(SIZES) * (QUICK_LAUNCHES if quick else LAUNCHES)
+
+
+def measure(session: Session) -> None:
+    """Conversations of two ranks in every setting and size, in turns, under a capture for each setting."""
+    launches, chunks = (QUICK_LAUNCHES, QUICK_CHUNKS) if session.quick else (LAUNCHES, CHUNKS)
+    session.sweep[PART] = {"sizes": list(SIZES), "launches": launches, "chunks": chunks}
+    settings = list(SETTINGS)
+    if left_out := by_kind.left_out(session.study, session.cluster.can):
+        settings = [each for each in SETTINGS if not each.buffer_bytes]
+        session.warnings.append(left_out)
+    program = paths.root() / "labs" / "06-protocol-analysis" / "conversation.c"
+    session.prepare(program)
+    for number in range(launches):
+        for setting in settings:
+            with socket_buffers(session.cluster, setting.buffer_bytes):
+                _observe(session, setting, chunks, number)
+
+
+def _observe(session: Session, setting: Setting, chunks: int, number: int) -> None:
+    with observed(session) as wire:
+        sent = {
+            size: _converse(session, setting, size, TAG + 2 * place, chunks, number)
+            for place, size in enumerate(SIZES)
+        }
+    found = wire.costs
+    point_to_point = found[found["context"] == 0]
+    for place, size in enumerate(SIZES):
+        mine = point_to_point[point_to_point["tag"] == TAG + 2 * place]
+        at = {"protocol": "blocking", "message_bytes": size, "overlap_bytes": 0}
+        at |= {**setting.at, "ranks": 2, "launch": number}
+        session.add(at, HALF, ()).facts.update(
+            {
+                **({} if mine.empty else {"each": each(mine, len(mine))}),
+                "sent": sent[size],
+                "matched": len(mine) == sent[size] and bool((mine["bytes"] == size).all()),
+                "capture": wire.capture,
+            }
+        )
+
+
+def _converse(
+    session: Session, setting: Setting, size: int, tag: int, chunks: int, number: int
+) -> int:
+    """One launch; how many messages with this tag it says it sent."""
+    exchanges = chunks * EXCHANGES_A_CHUNK.get(size, 1)
+    lines = session.launch(
+        paths.root() / "labs" / "06-protocol-analysis" / "conversation.c",
+        2,
+        ["--bytes", size, "--exchanges", exchanges, "--chunks", chunks, "--tag", tag],
+        environment=setting.environment,
+        launch=number,
+        at=setting.at,
+    )
+    said = [line for line in lines if line["kind"] == "sent" and line["tag"] == tag]
+    return sum(int(line["messages"]) for line in said)
+
+
+def points(record: Record, setting: Setting, size: int) -> list[Point]:
+    """The launches of a setting and size, those with samples."""
+    found = record.select(**setting.at, message_bytes=size)
+    return [point for point in found if point.quantity == HALF and point.samples]
+
+
+def sizes(record: Record) -> list[int]:
+    """The sizes that were measured."""
+    found = [point for point in record.select(part=PART) if point.quantity == HALF]
+    return sorted({int(point.at["message_bytes"]) for point in found if point.samples})
+
+
+def compared(record: Record, setting: Setting, size: int) -> Ratio:
+    """The time in a setting as a multiple of OWN's, pairs of the same round; LabError without samples."""
+    own = {point.at["launch"]: point.samples for point in points(record, OWN, size)}
+    pairs = [
+        pair
+        for point in points(record, setting, size)
+        for pair in zip(point.samples, own.get(point.at["launch"], ()), strict=False)
+    ]
+    return ratio(pairs)
+
+
+def counted(record: Record, setting: Setting, size: int, name: str) -> float:
+    """A fact of each message, averaged over the launches; LabError where nothing was captured."""
+    found = [p.facts["each"][name] for p in points(record, setting, size) if "each" in p.facts]
+    if not found:
+        raise LabError("There is no capture of this case.", "Measure again.")
+    return float(sum(found) / len(found))
+
+
+def table(record: Record) -> pd.DataFrame:
+    """One row a setting and size: time with its interval, and what each message cost on the wire."""
+    import pandas as pd
+
+    rows = []
+    for setting in SETTINGS:
+        for size in sizes(record):
+            here = points(record, setting, size)
+            if not here:
+                continue
+            found = summary([sample for point in here for sample in point.samples])
+            facts = [point.facts["each"] for point in here if "each" in point.facts]
+            means = (
+                {name: sum(f[name] for f in facts) / len(facts) for name in facts[0]}
+                if facts
+                else {}
+            )
+            means.pop("messages", None)
+            rows.append(
+                {
+                    "setting": setting.says,
+                    "message_bytes": size,
+                    "n": found.n,
+                    HALF: found.median,
+                    "low_us": found.low,
+                    "high_us": found.high,
+                    **{name: value for name, value in means.items() if name != "message_bytes"},
+                }
+            )
+    if not rows:
+        raise LabError("The Record has no messages of the buffers' part.", "Measure again.")
+    return pd.DataFrame(rows)
+
+
+def panels(record: Record) -> list[Panel]:
+    """Time, segments, retransmissions and control messages of each setting, for the long sizes."""
+    found = table(record)
+    shown = [size for size in sizes(record) if size >= 64 * KB] or sizes(record)
+    labels = {size_text(size): found[found.message_bytes == size] for size in shown}
+
+    def values(column: str, scale: float = 1.0) -> dict[str, dict[str, float]]:
+        return {
+            label: {
+                str(s): float(v) * scale for s, v in zip(rows.setting, rows[column], strict=True)
+            }
+            for label, rows in labels.items()
+            if column in rows
+        }
+
+    spans = {
+        (label, str(row.setting)): (float(str(row.low_us)) / 1e3, float(str(row.high_us)) / 1e3)
+        for label, rows in labels.items()
+        for row in rows.itertuples()
+    }
+    return [
+        Panel("How long?", "half round trip (ms)", values(HALF, 1e-3), spans),
+        Panel("How many segments?", "a message, with data", values("segments"), {}),
+        Panel("Sent again?", "frames a message", values("retransmitted_packets"), {}),
+        Panel("Asked first?", "control messages, each", values("control_packets"), {}),
+    ]

@@ -1,0 +1,262 @@
+"""The second part of A13: collective calls against the same pattern made of single messages.
+
+Paper A leaves broadcast, scatter, gather and reduce to future work. MPICH does them along a tree:
+with four ranks the root talks to two, and one of these to the fourth, so that there are two steps
+instead of three; in scatter and gather the one in the middle passes on what is another's. It adds
+long vectors in parts, each rank a part, and then gathers them. In all-to-all there is nothing to
+pass on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from beowulf import paths
+from beowulf.errors import LabError
+from beowulf.measure import quality
+from beowulf.measure.judgement import unmeasured, verdict
+from beowulf.measure.measurement import Session
+from beowulf.measure.statistics import Ratio, ratio, summary
+from beowulf.record import Point, Record
+from beowulf.studies.lab_06.wire_costs import (
+    ALIKE,
+    Observed,
+    Panel,
+    each,
+    not_slower,
+    observed,
+    readable,
+    size_text,
+    times,
+    unseen,
+)
+from beowulf.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PART = "collectives"
+OPERATION = "operation_us"
+OPERATIONS = {
+    "broadcast": "broadcast",
+    "scatter": "scatter",
+    "gather": "gather",
+    "reduce": "reduce",
+    "alltoall": "all-to-all",
+}
+RANKS = 4
+KB = 1024
+SIZES, QUICK_SIZES = (KB, 16 * KB, 256 * KB), (KB, 16 * KB)
+LAUNCHES, PASSES, REPETITIONS = 3, 15, 2
+QUICK_LAUNCHES, QUICK_PASSES = 1, 12
+
+
+def planned(quick: bool) -> int:
+    """How many launches `measure` makes."""
+    return QUICK_LAUNCHES if quick else LAUNCHES
+
+
+def measure(session: Session) -> None:
+    """All operations by call and by loop, in turns within each launch, under a capture."""
+    sizes = QUICK_SIZES if session.quick else SIZES
+    passes = QUICK_PASSES if session.quick else PASSES
+    launches = planned(session.quick)
+    session.sweep[PART] = {"sizes": list(sizes), "launches": launches, "passes": passes}
+    program = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"
+    session.prepare(program)
+    for number in range(launches):
+        words: list[str | int] = ["--operations", ",".join(OPERATIONS)]
+        words += ["--sizes", ",".join(map(str, sizes)), "--passes", passes]
+        words += ["--repetitions", REPETITIONS, "--seed", number + 1]
+        with observed(session) as wire:
+            lines = session.launch(program, RANKS, words, launch=number, at={"part": PART})
+        count = int(next(line for line in lines if line["kind"] == "about")["operations_each"])
+        _keep(session, wire, sizes, count, number)
+
+
+def _keep(session: Session, wire: Observed, sizes: Sequence[int], count: int, number: int) -> None:
+    """Put what each operation cost on the wire beside its samples."""
+    for place, mine in by_place(wire.costs).items():
+        operation, size = list(OPERATIONS)[place // len(sizes)], sizes[place % len(sizes)]
+        for way, rows in mine.items():
+            at = {"operation": operation, "way": way, "size_bytes": size, "part": PART}
+            at |= {"ranks": RANKS, "launch": number}
+            session.add(at, OPERATION, ()).facts.update(
+                {"each": each(rows, count), "operations": count, "capture": wire.capture}
+            )
+
+
+def by_place(found: pd.DataFrame) -> dict[int, dict[str, pd.DataFrame]]:
+    """The messages of a capture by place of the sweep and way.
+
+    Each place has a communicator of its own. The loop's messages have its context and the place as
+    tag, the call's the next context. What came there before the loop's first message set the
+    communicator up and is left out.
+    """
+    places_found: dict[int, dict[str, pd.DataFrame]] = {}
+    if found.empty:  # of another library than the classic MPICH
+        return places_found
+    loops = found[(found["context"] > 1) & ~found["collective"]]
+    for context, loop in loops.groupby("context"):
+        call = found[(found["context"] == int(str(context)) + 1) & (found.index > loop.index[0])]
+        places_found[int(loop["tag"].iloc[0])] = {"call": call, "loop": loop}
+    return places_found
+
+
+def points(record: Record, operation: str, way: str, size: int) -> list[Point]:
+    """The launches of an operation in one of both ways, those with samples."""
+    found = record.select(part=PART, operation=operation, way=way, size_bytes=size)
+    return [point for point in found if point.samples]
+
+
+def sizes(record: Record) -> list[int]:
+    """The sizes that were measured."""
+    found = [point for point in record.select(part=PART) if point.quantity == OPERATION]
+    return sorted({int(point.at["size_bytes"]) for point in found if point.samples})
+
+
+def compared(record: Record, operation: str, size: int) -> Ratio:
+    """The call's time as a multiple of the loop's of the same pass; LabError without samples."""
+    loops = {p.at["launch"]: p.samples for p in points(record, operation, "loop", size)}
+    pairs = [
+        pair
+        for point in points(record, operation, "call", size)
+        for pair in zip(point.samples, loops.get(point.at["launch"], ()), strict=False)
+    ]
+    return ratio(pairs)
+
+
+def counted(record: Record, operation: str, way: str, size: int, name: str) -> float:
+    """A fact of each operation, averaged over the launches; LabError where nothing was captured."""
+    here = points(record, operation, way, size)
+    found = [point.facts["each"][name] for point in here if "each" in point.facts]
+    if not found:
+        raise LabError("There is no capture of this case.", "Measure again.")
+    return float(sum(found) / len(found))
+
+
+def table(record: Record) -> pd.DataFrame:
+    """One row an operation, size and way: time with its interval, and each operation's cost on the wire."""
+    import pandas as pd
+
+    rows = []
+    for operation in OPERATIONS:
+        for size in sizes(record):
+            for way in ("call", "loop"):
+                here = points(record, operation, way, size)
+                if not here:
+                    continue
+                found = summary([sample for point in here for sample in point.samples])
+                row = {"operation": OPERATIONS[operation], "size_bytes": size, "way": way}
+                row |= {"n": found.n, OPERATION: found.median}
+                row |= {"low_us": found.low, "high_us": found.high}
+                facts = [point.facts["each"] for point in here if "each" in point.facts]
+                if facts:
+                    row |= {k: sum(f[k] for f in facts) / len(facts) for k in facts[0]}
+                rows.append(row)
+    if not rows:
+        raise LabError("The Record has no collective operations.", "Measure again.")
+    return pd.DataFrame(rows)
+
+
+def claims(record: Record) -> list[Verdict]:
+    """For each operation: MPI's call is not slower than the loop, and sends no more bytes."""
+    bad = quality.trouble(record, OPERATION)
+    shown = sizes(record) or list(QUICK_SIZES)
+    verdicts = readable(record, [_gain(record, bad)])
+    for operation in OPERATIONS:
+        verdicts += [_time(record, operation, size, bad) for size in shown]
+        verdicts += readable(record, [_bytes(record, operation)])
+    return verdicts
+
+
+def _gain(record: Record, bad: Sequence[str]) -> Verdict:
+    claim, size = "broadcast-16kb-saves-time-not-bytes", 16 * KB
+    says = f"A broadcast of {size_text(size)} by MPI's call sends as many bytes as the loop and takes less time"
+    try:
+        found = compared(record, "broadcast", size)
+        call, loop = (
+            counted(record, "broadcast", way, size, "message_bytes") for way in ("call", "loop")
+        )
+    except LabError:
+        return unmeasured(record, claim, says)
+    outcome: Outcome = "inconclusive"
+    if call == loop and found.high < 1:
+        outcome = "holds"
+    elif call != loop or found.low > 1 - ALIKE:
+        outcome = "contradicted"
+    evidence = f"{call:,.0f} bytes against {loop:,.0f}, and {times(found)} as long"
+    numbers = {"times": found.median, "low": found.low, "high": found.high}
+    why = [*bad, *unseen(record, PART)]
+    return verdict(record, claim, says, outcome, evidence, numbers=numbers, trouble=why)
+
+
+def _time(record: Record, operation: str, size: int, bad: Sequence[str]) -> Verdict:
+    claim = f"{operation}-{size // KB}kb-not-slower"
+    says = f"MPI's {OPERATIONS[operation]} of {size_text(size)} is not slower than the loop, within {ALIKE:.0%}"
+    try:
+        found = compared(record, operation, size)
+    except LabError:
+        return unmeasured(record, claim, says)
+    evidence = f"{times(found)} as long as the loop"
+    numbers = {"times": found.median, "low": found.low, "high": found.high, "n": found.n}
+    return verdict(record, claim, says, not_slower(found), evidence, numbers=numbers, trouble=bad)
+
+
+def _bytes(record: Record, operation: str) -> Verdict:
+    claim = f"{operation}-no-more-bytes"
+    says = f"MPI's {OPERATIONS[operation]} sends no more bytes than the loop, at any size"
+    parts, numbers, more = [], {}, False
+    for size in sizes(record):
+        try:
+            call, loop = (
+                counted(record, operation, way, size, "message_bytes") for way in ("call", "loop")
+            )
+        except LabError:
+            continue
+        more |= call > loop
+        parts.append(f"{size_text(size)}: {call:,.0f} against {loop:,.0f}")
+        numbers[f"times_at_{size}"] = call / loop
+    if not parts:
+        return unmeasured(record, claim, says)
+    outcome: Outcome = "contradicted" if more else "holds"
+    return verdict(
+        record,
+        claim,
+        says,
+        outcome,
+        "bytes of all messages, " + "; ".join(parts),
+        numbers=numbers,
+        trouble=unseen(record, PART),
+    )
+
+
+def panels(record: Record, size: int) -> list[Panel]:
+    """Time, messages and bytes of each operation by call and by loop, at one size."""
+    found = table(record)
+    here = {way: found[(found.size_bytes == size) & (found.way == way)] for way in ("call", "loop")}
+    labels = {"call": "MPI's call", "loop": "loop of single messages"}
+
+    def values(column: str, scale: float = 1.0) -> dict[str, dict[str, float]]:
+        return {
+            labels[way]: {
+                str(o): float(v) * scale for o, v in zip(rows.operation, rows[column], strict=True)
+            }
+            for way, rows in here.items()
+            if column in rows
+        }
+
+    spans = {
+        (labels[way], str(row.operation)): (
+            float(str(row.low_us)) / 1e3,
+            float(str(row.high_us)) / 1e3,
+        )
+        for way, rows in here.items()
+        for row in rows.itertuples()
+    }
+    return [
+        Panel("How long?", "slowest rank (ms)", values(OPERATION, 1e-3), spans),
+        Panel("How many messages?", "an operation", values("messages"), {}),
+        Panel("How many bytes?", "KB of frames an operation", values("wire_bytes", 1 / KB), {}),
+    ]

@@ -1,0 +1,316 @@
+"""What the studies of the wire share: conversations of which every message is known, under a capture.
+
+Paper A captured while its program ran and read the averages off Ethereal: shares of the TCP frames,
+packets, bytes and Mbit a second. So it is here: one launch under one capture of the wire, the
+launch itself (ssh, and how MPI's processes find each other) included. Because the averages of such a
+capture depend on how long starting and ending take, the same rates are also given `talking`: from
+the first to the last packet of the messages that are counted.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf import paths
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.measurement import Session
+from beowulf.measure.roundtrips import HALF
+from beowulf.packets import ch3
+from beowulf.packets.analysis import OVERHEAD, analyse
+from beowulf.packets.batches import NO_TIME
+from beowulf.packets.flows import Conversations
+from beowulf.packets.mpi_messages import Message, traffic
+from beowulf.packets.protocols import members
+from beowulf.packets.table import Packets
+from beowulf.record import Record, reserve, stamp
+from beowulf.studies import Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.cluster.capture import Capture
+
+RANKS = 4
+TAG = 600  # of what is timed; the next one is that of warm-up and lead-in
+CHUNKS = 30
+LAUNCHES, QUICK_LAUNCHES = 15, 5
+
+MOST_ETHERNET_BYTES = 18  # in front of what the MTU counts: two addresses, a kind, a VLAN tag
+
+MPI_FACTS = (
+    "packets",
+    "connections",
+    "setup",
+    "messages",
+    "message_bytes",
+    "segments_per_message",
+    "kinds",
+)
+RATES = ("packets_per_s", "bytes_per_s", "mbit_per_s")
+
+
+@dataclass(frozen=True)
+class Talk:
+    """What the pairs of ranks say to each other in one launch."""
+
+    protocol: str
+    message_bytes: int
+    overlap_bytes: int
+    exchanges: int  # that are timed
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """The coordinates of its Points."""
+        return place(self.protocol, self.message_bytes, self.overlap_bytes)
+
+    @property
+    def arguments(self) -> list[str | int]:
+        """How the program is told."""
+        words: list[str | int] = ["--protocol", self.protocol, "--bytes", self.message_bytes]
+        words += ["--overlap-bytes", self.overlap_bytes, "--exchanges", self.exchanges]
+        return [*words, "--chunks", CHUNKS, "--tag", TAG]
+
+    @property
+    def file_part(self) -> str:
+        """Its part of a capture's name."""
+        return f"{self.protocol}-{self.message_bytes}-overlap-{self.overlap_bytes}"
+
+
+def place(protocol: str, message_bytes: int, overlap_bytes: int) -> dict[str, Any]:
+    """The coordinates of a talk."""
+    return {
+        "protocol": protocol,
+        "message_bytes": message_bytes,
+        "overlap_bytes": overlap_bytes,
+    }
+
+
+def program() -> Path:
+    """The source of the conversation."""
+    return paths.root() / "labs" / "06-protocol-analysis" / "conversation.c"
+
+
+def converse(
+    study: str,
+    cluster: Cluster,
+    folder: Path,
+    talks: Sequence[Talk],
+    *,
+    quick: bool,
+    progress: Progress,
+    launches: int | None = None,
+) -> Record:
+    """Launch each talk several times, each under a capture; the first without overlap stay in `folder`.
+
+    In each round the talks have another order, so that a burst of noise does not always hit the same.
+    """
+    rounds = launches or (QUICK_LAUNCHES if quick else LAUNCHES)
+    sweep = {
+        "talks": [vars(talk) for talk in talks],
+        "launches": rounds,
+        "tag": TAG,
+        "overhead": " ".join(OVERHEAD.split()),
+    }
+    planned = rounds * len(talks)
+    with Session(
+        study, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
+    ) as session:
+        session.prepare(program())
+        for number in range(rounds):
+            for talk in random.Random(number).sample(talks, len(talks)):
+                _observe(session, talk, number)
+    return session.record()
+
+
+def _observe(session: Session, talk: Talk, number: int) -> None:
+    """One launch under a capture: its samples and what was on the wire become a Point."""
+    name = f"{session.study}-{stamp(session.started)}-{talk.file_part}.pcapng"
+    file = reserve(session.folder / name)
+    kept = number == 0 and talk.overlap_bytes == 0
+    wire = None
+    try:
+        wire = session.cluster.capture(file)
+        with wire:
+            lines = session.launch(program(), RANKS, talk.arguments, launch=number, at=talk.at)
+        found = facts(wire, lines)
+    except BaseException as error:
+        # What broke off is worth a look, if there will be a Record that names it.
+        kept = isinstance(error, LabError) and any(point.samples for point in session.points)
+        raise
+    finally:
+        said = wire.warnings if wire else []
+        session.warnings += [each for each in said if each not in session.warnings]
+        if kept and wire and wire.began:
+            session.captures.append(wire.facts())
+        else:
+            file.unlink(missing_ok=True)
+    session.add({**talk.at, "ranks": RANKS, "launch": number}, HALF, ()).facts.update(found)
+
+
+def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What was on the wire: a selection of `analyse`, the rates while talking, and whether all was seen."""
+    found = analyse(wire.file)
+    tcp, mpi = found["tcp"], found["mpi"]
+    said = [{k: v for k, v in line.items() if k != "kind"} for line in lines if _sent(line)]
+    tags = {int(line["tag"]) for line in said}
+    seen = traffic(wire.file)
+    mine = [m for m in seen.messages if _by_program(m) and m.first.packet.tag in tags]
+    captured = _counted(mine)
+    timed = [m for m in mine if m.first.packet.tag == TAG]
+    return {
+        **{name: found[name] for name in ("elapsed_s", "packets", "bytes", *RATES)},
+        "protocols": {k: v["packets"] for k, v in found["protocols"].items() if v["packets"]},
+        "shares": found["shares"],
+        "short_messages": found["short_messages"],
+        "overhead": {k: v for k, v in found["overhead"].items() if k != "definition"},
+        "tcp": {
+            **{name: tcp[name] for name in ("packets", "bytes", "payload_bytes", "header_bytes")},
+            "ack_only_packets": tcp["ack_only"]["packets"],
+            "retransmitted_packets": tcp["retransmissions"]["packets"],
+            "delayed_acks": tcp["delayed_acks"],
+        },
+        "mpi": {name: mpi[name] for name in MPI_FACTS},
+        "ssh": {name: found["ssh"][name] for name in ("packets", "bytes")},
+        "talking": talking(wire.file, timed),
+        "sent": said,
+        "captured": captured,
+        "matched": _same(said, captured),
+        "segments_not_understood": mpi["segments_not_understood"],
+        "capture": kept(wire),
+    }
+
+
+def kept(wire: Capture) -> dict[str, Any]:
+    """What a Record keeps of a capture that it counts: where it was seen, its digest, drops, and its longest frame."""
+    names = ("where", "sha256", "packets", "dropped", "shifted_s")
+    found = {name: value for name, value in wire.facts().items() if name in names}
+    sizes = (piece["wire_bytes"] for piece in Packets(wire.file))
+    found["longest_frame_bytes"] = max((int(each.max()) for each in sizes if each.size), default=0)
+    return found
+
+
+def uncut(record: Record) -> list[str]:
+    """Why frames in a Record's captures are not those of the cables; empty where they are."""
+    mtu = str(record.cluster.get("mtu", "")).strip()
+    longest = max(
+        (point.facts.get("capture", {}).get("longest_frame_bytes", 0) for point in record.points),
+        default=0,
+    )
+    if not mtu.isdecimal() or longest <= int(mtu) + MOST_ETHERNET_BYTES:
+        return []
+    return [
+        f"frames of up to {longest:,} bytes were captured, and cables carry {mtu}: the cards cut them into segments"
+        " themselves (`beowulf tune apply offloads off`)"
+    ]
+
+
+def _sent(line: dict[str, Any]) -> bool:
+    return line.get("kind") == "sent"
+
+
+def _by_program(message: Message) -> bool:
+    """Whether a call of the program itself sent it, and not a collective one."""
+    return not message.first.packet.context & 1 and message.first.packet.kind in ch3.KINDS
+
+
+def _counted(found: Sequence[Message]) -> list[dict[str, int]]:
+    """By sender and tag: how many whole messages there were, and of how many bytes."""
+    sums: dict[tuple[int, int], list[int]] = {}
+    for message in found:
+        packet = message.first.packet
+        if message.complete:
+            count = sums.setdefault((packet.tag, packet.rank), [0, 0])
+            count[0] += 1
+            count[1] += packet.data_bytes
+    return [
+        {"rank": rank, "tag": tag, "messages": messages, "bytes": size}
+        for (tag, rank), (messages, size) in sorted(sums.items())
+    ]
+
+
+def _same(said: Sequence[dict[str, int]], captured: Sequence[dict[str, int]]) -> bool:
+    def plain(each: Sequence[dict[str, int]]) -> set[tuple[tuple[str, int], ...]]:
+        return {tuple(sorted(count.items())) for count in each if count["messages"]}
+
+    return bool(said) and plain(said) == plain(captured)
+
+
+def talking(file: Path, timed: Sequence[Message]) -> dict[str, Any]:
+    """Packets, bytes, rates, data share and overhead from the first to the last packet of these messages."""
+    if not timed:
+        return {}
+    since = min(message.first.began_ns for message in timed)
+    until = max(message.last.ended_ns for message in timed)
+    packets = wire_bytes = tcp_packets = tcp_bytes = data_segments = fresh = 0
+    talks = Conversations()
+    for piece in Packets(file):
+        trail = talks.follow(piece)
+        times = piece["time_ns"]
+        inside = (times != NO_TIME) & (times >= since) & (times <= until)
+        tcp = inside & members(piece)["tcp"]
+        size = piece["wire_bytes"].astype(np.int64)
+        packets += int(np.count_nonzero(inside))
+        wire_bytes += int(size[inside].sum())
+        tcp_packets += int(np.count_nonzero(tcp))
+        tcp_bytes += int(size[tcp].sum())
+        data_segments += int(np.count_nonzero(tcp & (piece["payload_bytes"] > 0)))
+        fresh += int(trail.fresh_bytes[tcp].sum())
+    elapsed_s = (until - since) / 1e9
+    if elapsed_s <= 0:
+        return {}
+    return {
+        "elapsed_s": elapsed_s,
+        "packets": packets,
+        "bytes": wire_bytes,
+        "packets_per_s": packets / elapsed_s,
+        "bytes_per_s": wire_bytes / elapsed_s,
+        "mbit_per_s": 8 * wire_bytes / elapsed_s / 1e6,
+        "data_share": data_segments / tcp_packets,
+        "tcp_overhead": 1 - fresh / tcp_bytes,
+    }
+
+
+def rows(record: Record) -> pd.DataFrame:
+    """One row a launch that was captured whole: rates over the capture and while talking, shares in percent.
+
+    LabError when the Record has none.
+    """
+    import pandas as pd
+
+    found = [_row(point.at, point.facts) for point in record.points if point.facts.get("talking")]
+    if not found:
+        raise LabError(
+            f"The Record of study {record.study} has no launch that was captured to its end.",
+            f"`beowulf study {record.study}` measures some.",
+        )
+    return pd.DataFrame(found)
+
+
+def _row(at: dict[str, Any], of: dict[str, Any]) -> dict[str, Any]:
+    talk = of["talking"]
+    return {
+        **{name: at[name] for name in ("protocol", "message_bytes", "overlap_bytes", "launch")},
+        **{name: of[name] for name in ("elapsed_s", "packets", *RATES)},
+        "data_percent": 100 * of["overhead"]["paper_a_data_share"],
+        "remote_shell_percent": 100 * of["shares"]["remote_shell"],
+        "short_message_percent": 100 * of["short_messages"]["share"],
+        "long_data_percent": 100 * (of["shares"]["data_segments"] - of["short_messages"]["share"]),
+        "ack_only_percent": 100 * of["shares"]["ack_only"],
+        "connection_percent": 100 * of["shares"]["connection"],
+        "other_percent": 100 * of["shares"]["other"],
+        "tcp_percent": 100 * of["tcp"]["packets"] / of["packets"],
+        "tcp_overhead_percent": 100 * of["overhead"]["tcp"],
+        **{f"talking_{name}": talk[name] for name in ("elapsed_s", "packets", *RATES)},
+        "talking_data_percent": 100 * talk["data_share"],
+        "talking_tcp_overhead_percent": 100 * talk["tcp_overhead"],
+        "segments_per_message": of["mpi"]["segments_per_message"],
+        "retransmitted_packets": of["tcp"]["retransmitted_packets"],
+        "matched": of["matched"],
+    }

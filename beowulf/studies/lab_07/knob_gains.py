@@ -1,0 +1,135 @@
+"""What each knob gained, from a Record of before and after: in per cent, in microseconds, mean and deviation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from beowulf.errors import LabError
+from beowulf.measure.roundtrips import HALF
+from beowulf.measure.statistics import Ratio, Summary, ratio, summary
+from beowulf.record import Point, Record
+from beowulf.tuning.ab_comparison import (
+    AFTER,
+    BEFORE,
+    Decision,
+    Described,
+    decide,
+    described,
+    otherwise,
+    pairs,
+    told,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOGETHER = "all together"
+ALONE, LATER = "alone", "after the others"  # which way it was taken away
+
+
+@dataclass(frozen=True)
+class Gain:
+    """One knob, turned one way: how much shorter half a round trip is then, over all launches."""
+
+    knob: str
+    way: str
+    ratio: Ratio  # after over before
+    percent: Summary  # the change; less than 0 is faster
+    saved_us: Summary
+    before: Described
+    after: Described
+    decision: Decision
+
+    @property
+    def means_say_otherwise(self) -> bool:
+        """Whether the two means, which paper E prints, say otherwise than the pairs, which decide."""
+        return otherwise(self.before.mean, self.after.mean, self.ratio)
+
+
+def gains(record: Record) -> list[Gain]:
+    """All that the Record compares, in its order; LabError when that is nothing."""
+    places: dict[tuple[str, str], list[Point]] = {}
+    for point in record.points:
+        if point.quantity == HALF and "way" in point.at:
+            places.setdefault((point.at["knob"], point.at["way"]), []).append(point)
+    found = [_gain(knob, way, points) for (knob, way), points in places.items()]
+    if not any(found):
+        raise LabError(
+            "The Record compares no knob: none of them can be turned here, or it was cut short.",
+            "`beowulf tune` says which knobs this cluster has.",
+        )
+    return [each for each in found if each]
+
+
+def gain(record: Record, knob: str, way: str = ALONE) -> Gain | None:
+    """What one knob gained, or None when that was not measured."""
+    try:
+        known = gains(record)
+    except LabError:
+        return None
+    return next((each for each in known if (each.knob, each.way) == (knob, way)), None)
+
+
+def absent(record: Record, knob: str) -> str:
+    """Why a knob was not measured; empty when it is not said."""
+    return next(
+        (
+            str(point.facts["absent"])
+            for point in record.points
+            if point.at.get("knob") == knob and "absent" in point.facts
+        ),
+        "",
+    )
+
+
+def says(found: Gain) -> str:
+    """The name of a comparison for a reader."""
+    return found.knob if found.way == ALONE else f"{found.knob} {found.way}"
+
+
+def medians(found: Gain) -> str:
+    """The change of the pairs, and the medians of all samples beside it."""
+    return told(found.ratio, found.before.median, found.after.median)
+
+
+def table(found: Sequence[Gain]) -> pd.DataFrame:
+    """Paper E's table 3: mean and deviation before and after, and the percentiles beside them."""
+    import pandas as pd
+
+    rows = []
+    for each in found:
+        row: dict[str, object] = {"knob": says(each)}
+        for state, seen in ((BEFORE, each.before), (AFTER, each.after)):
+            row |= {f"mean_{state}_us": seen.mean, f"deviation_{state}_us": seen.deviation}
+            row |= {f"p{p}_{state}_us": value for p, value in seen.percentiles.items()}
+        change = each.percent
+        row |= {"change_percent": change.median, "low": change.low, "high": change.high}
+        row |= {"pairs": each.ratio.n, "n": each.before.n + each.after.n}
+        means = "say otherwise" if each.means_say_otherwise else "agree"
+        rows.append({**row, "decision": each.decision, "means": means})
+    return pd.DataFrame(rows)
+
+
+def _gain(knob: str, way: str, points: Sequence[Point]) -> Gain | None:
+    both: list[tuple[float, float]] = []
+    by_launch: dict[int, dict[str, Point]] = {}
+    for point in points:
+        by_launch.setdefault(int(point.at["launch"]), {})[point.at["state"]] = point
+    for states in by_launch.values():
+        if len(states) == 2:
+            both += pairs(states[BEFORE], states[AFTER])
+    if not both:
+        return None
+    found = ratio(both)
+    return Gain(
+        knob,
+        way,
+        found,
+        summary([100 * (after / before - 1) for after, before in both]),
+        summary([before - after for after, before in both]),
+        described(*(point for point in points if point.at["state"] == BEFORE)),
+        described(*(point for point in points if point.at["state"] == AFTER)),
+        decide(both),
+    )

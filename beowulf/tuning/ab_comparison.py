@@ -1,0 +1,268 @@
+"""A whole cycle of measurement: before and after a change, visit by visit in turns, and what to make of it.
+
+A visit is some samples in one state. Visits come as before, after, after, before, and so on: a machine
+that gets slower meanwhile makes one pair of neighbours look worse and the next one better by as much.
+
+What stands for a visit is its lower decile: the half round trip while nothing else disturbs. Whatever else
+the machine does only ever adds to a sample, and often to more than half of those of a visit. The ratio is that of two
+neighbours; its median over all pairs has a 95 % bootstrap interval. Mean, deviation and percentiles of all samples are
+told beside it: what disturbs is in them.
+
+The decision (docs/measuring.md says more):
+
+no effect     the whole interval lies within the margin: the change matters less than anybody would mind
+slower        the median lies above the margin, and a 99 % interval above 1
+faster        the median lies below the margin, and a 99 % interval below 1
+inconclusive  none of these; then the cycle goes on, up to its longest
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from beowulf import paths
+from beowulf.errors import LabError
+from beowulf.measure.measurement import Session
+from beowulf.measure.roundtrips import HALF, need_nodes
+from beowulf.measure.statistics import Ratio, ratio
+from beowulf.record import Point
+from beowulf.tuning.interactive_run import Conversation
+
+LAB = "07-latency-tuning"
+PROGRAM = paths.root() / "labs" / LAB / "pingpong.c"
+
+Decision = Literal["no effect", "faster", "slower", "inconclusive"]
+# Puts a change in (True) or takes it out; may give variables with which the program is to be launched.
+Change = Callable[[bool], Mapping[str, str] | None]
+
+BEFORE, AFTER = "before", "after"
+TURNS = (BEFORE, AFTER, AFTER, BEFORE)  # a block of visits
+MARGIN = 0.05
+# A cycle that goes on looks at its data many times, and an interval of 95 % soon lies to one side of 1 by chance.
+SURE = 0.99
+# Of two figures of all samples, which a busy machine disturbs, beside the pairs of undisturbed visits.
+OTHERWISE = "these say otherwise: what disturbs is in them; the pairs decide"
+UNDISTURBED = 10  # the percentile of a visit's samples that stands for it
+PERCENTILES = (5, 25, 50, 75, 95)
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a cycle is: blocks of four visits, at least and at most, and the samples of a visit."""
+
+    blocks: int
+    most_blocks: int
+    samples: int
+
+
+# benchmarks/results/tuning.md has what these lengths find and miss.
+DEFAULT = Length(blocks=20, most_blocks=80, samples=20)
+QUICK = Length(blocks=4, most_blocks=4, samples=10)
+
+
+@dataclass(frozen=True)
+class Described:
+    """The samples of a state: what paper E prints of them (mean and deviation), and percentiles."""
+
+    n: int
+    mean: float
+    deviation: float
+    percentiles: dict[int, float]
+
+    @property
+    def median(self) -> float:
+        """What you get."""
+        return self.percentiles[50]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Before against after: the Points for a Record, and what they come to."""
+
+    before: Point
+    after: Point
+    ratio: Ratio  # after over before
+    decision: Decision
+
+    def __str__(self) -> str:
+        before, after = described(self.before).median, described(self.after).median
+        return f"{self.decision}: {told(self.ratio, before, after)}"
+
+
+def compare(
+    session: Session,
+    change: Change,
+    *,
+    at: Mapping[str, Any] | None = None,
+    size_bytes: int = 1,
+    anew: bool = False,
+    length: Length | None = None,
+) -> Comparison:
+    """Measure half round trips of node00 and node01 before and after `change`, in turns; it is out again at the end.
+
+    The Points go into the session, with the coordinates `at` and a `state`. `anew`: every visit is a launch of its own,
+    for changes that only a new connection or a new process notices.
+    """
+    need_nodes(session.cluster, 2)
+    length = length or (QUICK if session.quick else DEFAULT)
+    states = _States(change)
+    words = ("--bytes", size_bytes)
+    place = {**(at or {}), "size_bytes": size_bytes, "ranks": 2}
+    points = {state: _empty(session, {**place, "state": state}) for state in (BEFORE, AFTER)}
+    found: Comparison | None = None
+    with states, _visitor(session, states, words, anew) as visit:
+        for block in range(length.most_blocks):
+            for turn, state in enumerate(TURNS):
+                share = (4 * block + turn) / (4 * length.blocks)
+                what = f"{session.study}: {state}, {', '.join(map(str, (at or {}).values()))}"
+                session.progress(session.done + min(share, 1.0), session.planned, what)
+                _keep(points[state], 4 * block + turn, visit(state, length.samples))
+            if block + 1 >= length.blocks:
+                found = compared(points[BEFORE], points[AFTER])
+                if found.decision != "inconclusive":
+                    break
+    session.done += 1
+    assert found, "a length has at least one block"
+    return found
+
+
+def compared(before: Point, after: Point, margin: float = MARGIN) -> Comparison:
+    """What the Points of the two states come to."""
+    both = pairs(before, after)
+    return Comparison(before, after, ratio(both), decide(both, margin))
+
+
+def decide(both: Sequence[tuple[float, float]], margin: float = MARGIN) -> Decision:
+    """The rule, for pairs of after and before."""
+    return decided(ratio(both), ratio(both, confidence=SURE), margin)
+
+
+def decided(found: Ratio, sure: Ratio, margin: float = MARGIN) -> Decision:
+    """The rule, from the interval of the ratio after over before, and from the wider one of SURE."""
+    if found.low >= 1 / (1 + margin) and found.high <= 1 + margin:
+        return "no effect"
+    if sure.low > 1 and found.median > 1 + margin:
+        return "slower"
+    if sure.high < 1 and found.median < 1 / (1 + margin):
+        return "faster"
+    return "inconclusive"
+
+
+def told(found: Ratio, before: float, after: float) -> str:
+    """The change in per cent with its 95 % interval; beside it both medians, and a note where these say otherwise."""
+    median, low, high = (100 * (share - 1) for share in (found.median, found.low, found.high))
+    said = f"{median:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {found.n} pairs;"
+    said += f" medians of all samples {before:.2f} µs before, {after:.2f} µs after"
+    return f"{said} ({OTHERWISE})" if otherwise(before, after, found) else said
+
+
+def otherwise(before: float, after: float, found: Ratio, margin: float = MARGIN) -> bool:
+    """Whether two times, side by side, say otherwise than the pairs: they go another way, or show an effect of none."""
+    share = after / before
+    if 1 / (1 + margin) <= found.median <= 1 + margin:
+        return not 1 / (1 + margin) <= share <= 1 + margin
+    return (share - 1) * (found.median - 1) <= 0
+
+
+def pairs(before: Point, after: Point) -> list[tuple[float, float]]:
+    """What stands for neighbouring visits: after, and before."""
+    times = {**by_visit(before), **by_visit(after)}
+    mine = set(by_visit(after))
+    found = []
+    for first in range(0, max(times, default=-1) + 1, 2):
+        if first not in times or first + 1 not in times:
+            continue
+        both = (times[first], times[first + 1])
+        found.append(both if first in mine else both[::-1])
+    return found
+
+
+def described(*points: Point) -> Described:
+    """Mean, deviation and percentiles of all samples."""
+    values = np.concatenate([np.asarray(point.samples, dtype=float) for point in points])
+    at = dict(zip(PERCENTILES, (float(v) for v in np.percentile(values, PERCENTILES)), strict=True))
+    return Described(len(values), float(values.mean()), float(values.std()), at)
+
+
+def by_visit(point: Point) -> dict[int, float]:
+    """What stands for each visit of a state: its lower decile."""
+    found: dict[int, list[float]] = {}
+    for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
+        found.setdefault(int(visit), []).append(sample)
+    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in found.items()}
+
+
+def _empty(session: Session, at: Mapping[str, Any]) -> Point:
+    point = session.add(at, HALF, [])
+    if point.samples:
+        raise LabError(
+            "This place has been measured already.", "Give each comparison an `at` of its own."
+        )
+    point.facts.update({"visit": [], "repetitions": []})
+    return point
+
+
+def _keep(point: Point, visit: int, lines: Sequence[Mapping[str, Any]]) -> None:
+    point.samples.extend(line["seconds"] / line["repetitions"] / 2 * 1e6 for line in lines)
+    point.facts["visit"].extend([visit] * len(lines))
+    point.facts["repetitions"].extend(line["repetitions"] for line in lines)
+
+
+class _States:
+    """Which state the nodes are in; at the end of the block, however it ends, the change is out."""
+
+    def __init__(self, change: Change) -> None:
+        self.change, self.now = change, BEFORE
+        self.environment: Mapping[str, str] = {}
+
+    def __enter__(self) -> _States:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.become(BEFORE)
+
+    def become(self, state: str) -> None:
+        if state == self.now:
+            return
+        # It counts as in from the moment at which it begins: half a change is to be taken out too.
+        self.now = AFTER
+        self.environment = self.change(state == AFTER) or {}
+        self.now = state
+
+
+Visit = Callable[[str, int], list[dict[str, Any]]]
+
+
+@contextmanager
+def _visitor(
+    session: Session, states: _States, words: Sequence[str | int], anew: bool
+) -> Iterator[Visit]:
+    """What takes so many samples in a state: one program for all visits, or one for each."""
+    program = session.prepare(PROGRAM)
+
+    def talk() -> Conversation:
+        return Conversation(
+            session.cluster,
+            program,
+            2,
+            words,
+            environment=states.environment,
+            folder=program.parent,
+        )
+
+    with ExitStack() as stack:
+        held = None if anew else stack.enter_context(talk())
+
+        def visit(state: str, samples: int) -> list[dict[str, Any]]:
+            states.become(state)
+            if held:
+                return held.take(samples)
+            with talk() as launched:
+                return launched.take(samples)
+
+        yield visit

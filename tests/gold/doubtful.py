@@ -1,0 +1,230 @@
+"""Hand-ins whose Records are not what was measured: each is noticed, and said in words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from beowulf.measure.roundtrips import EXCHANGE, HALF
+from beowulf.record import Point, Record
+from tests.gold import lab_01, lab_04, lab_06
+from tests.gold.case import Case
+from tests.gold.hand_in import answered, file_name, hand_in, released
+from tests.gold.measured import as_measured
+
+Change = Callable[[Record], Record]
+LAB_04 = {
+    **{"eager-limit": 2, "a7-record": 2, "saturation-bytes": 2, "four-nodes": 2, "e1-record": 2},
+    **{"model-time": 2, "half-rate": 1, "patience-record": 2, "patience-times": 1},
+}
+OF_E1 = ("e1-record", "model-time", "half-rate")
+OF_A7 = ("a7-record", "saturation-bytes", "four-nodes")
+LAB_01 = {
+    **{"a2-record": 3, "hosts-first-line": 1, "ordered-pairs": 1, "ring-messages": 1},
+    **{"a5-record": 2, "idle-mbit": 2, "broken-a": 2, "broken-b": 2, "broken-c": 2},
+}
+OF_A5 = ("a5-record", "idle-mbit")
+LAB_06 = {
+    **{"postcard": 2, "headers": 2, "connection": 1, "segments": 2, "rendezvous": 2},
+    **{"eager-limit": 2, "a10-record": 1, "smpp": 2, "a11-record": 1, "overlap-gain": 2},
+    **{"a12-record": 1, "two-measures": 2, "a13-record": 1, "collectives": 2, "tally": 3},
+    **{"swapped": 2, "turned-round": 1, "unit": 1},
+}
+
+
+def cases() -> list[Case]:
+    """Every kind of doubtful Record that we know; the share says what is left of the points that rest on it."""
+    return [*_times(), *_samples(), *_circumstances(), *_cables(), *_captures()]
+
+
+def _doubtful(
+    lab: Any,
+    worth: Mapping[str, float],
+    name: str,
+    study: str,
+    change: Change,
+    rests: tuple[str, ...],
+    share: float,
+    says: str,
+    variant: str = "",
+) -> Case:
+    """A perfect hand-in in which the Record of a study was changed after it was measured."""
+
+    def write(folder: Path) -> None:
+        kept = [as_measured(record, name) for record in lab.records()]
+        kept = [change(r) if (r.study, r.variant) == (study, variant) else r for r in kept]
+        notebook = answered(released(lab.SLUG), lab.RIGHT)
+        folder = hand_in(folder, notebook, [], Path(file_name(lab.SLUG)).stem, student=name)
+        for record in kept:
+            record.save_in(folder / "records")
+
+    points = {q: of * (share if q in rests else 1) for q, of in worth.items()}
+    return Case(lab.SLUG, name, write, points, {rests[0]: says})
+
+
+def _e1(name: str, change: Change, share: float, says: str) -> Case:
+    return _doubtful(lab_04, LAB_04, name, "E1", change, OF_E1, share, says)
+
+
+def _a7(name: str, change: Change, share: float, says: str) -> Case:
+    return _doubtful(lab_04, LAB_04, name, "A7", change, OF_A7, share, says)
+
+
+def _a5(name: str, change: Change, share: float, says: str) -> Case:
+    return _doubtful(lab_01, LAB_01, name, "A5", change, OF_A5, share, says)
+
+
+def _each(change: Callable[[Point], Point]) -> Change:
+    return lambda record: replace(record, points=[change(point) for point in record.points])
+
+
+def _times() -> list[Case]:
+    def backwards(record: Record) -> Record:
+        return replace(record, started=record.ended, ended=record.started)
+
+    def at_once(record: Record) -> Record:
+        many = _each(
+            lambda p: replace(p, facts={**p.facts, "repetitions": [10**6] * len(p.samples)})
+        )
+        return replace(many(record), ended=record.started)
+
+    def tomorrow(record: Record) -> Record:
+        return replace(record, started="2096-01-05T10:00:00Z", ended="2096-01-05T10:05:00Z")
+
+    return [
+        _e1("ended before it began", backwards, 0, "before it began"),
+        _e1("longer than it took", at_once, 0, "all of it 0.0 s"),
+        _e1("measured in seventy years", tomorrow, 0.5, "still to come"),
+    ]
+
+
+def _samples() -> list[Case]:
+    def alike(point: Point) -> Point:
+        return replace(point, samples=[point.samples[0]] * len(point.samples))
+
+    def rounded(point: Point) -> Point:
+        times = [1] * len(point.samples)  # so that the digits of the seconds are few as well
+        samples = [float(f"{sample:.3g}") for sample in point.samples]
+        # Differing by a digit here and there, as a careful person would have it.
+        samples = [s + (place % 3) * s / 1000 for place, s in enumerate(samples)]
+        samples = [float(f"{s:.4g}") for s in samples]
+        return replace(point, samples=samples, facts={**point.facts, "repetitions": times})
+
+    def scaled(point: Point) -> Point:
+        return replace(point, samples=[sample * 1.01 for sample in point.samples])
+
+    def negative(point: Point) -> Point:
+        return replace(point, samples=[*point.samples[:-1], -point.samples[-1]])
+
+    return [
+        _e1("all samples alike", _each(alike), 0.5, "every sample is the same"),
+        _e1("rounded samples", _each(rounded), 0.5, "4 digits or fewer"),
+        _e1("samples made larger", _each(scaled), 0.5, "are no numbers that"),
+        _e1("a negative time", _each(negative), 0, "no time that passed"),
+    ]
+
+
+def _circumstances() -> list[Case]:
+    def nothing(record: Record) -> Record:
+        return replace(record, circumstances={"before": {}, "after": {}}, versions={})
+
+    def backwards(record: Record) -> Record:
+        after = record.circumstances["after"] | {"involuntary_switches": 0}
+        return replace(record, circumstances={**record.circumstances, "after": after})
+
+    def another_kernel(record: Record) -> Record:
+        return replace(record, cluster={**record.cluster, "kernel": "2.4.7"})
+
+    return [
+        _e1("no circumstances", nothing, 0.5, "does not say beowulf-labs"),
+        _e1("a count that runs backwards", backwards, 0.5, "smaller afterwards"),
+        _e1("two kernels in one machine", another_kernel, 0.5, "2.4.7"),
+        _a5("a wire of no machine", nothing, 0.5, "does not say"),
+    ]
+
+
+def _cables() -> list[Case]:
+    def faster(point: Point) -> Point:
+        if point.quantity not in (HALF, EXCHANGE):
+            return point
+        times = [2 * n for n in point.facts["repetitions"]]
+        # Half the time and twice the repetitions: each digit stays as it was printed.
+        return replace(
+            point,
+            samples=[sample / 2 for sample in point.samples],
+            facts={**point.facts, "repetitions": times},
+        )
+
+    def another_rate(point: Point) -> Point:
+        return replace(point, facts={**point.facts, "packets": 10 * point.facts["packets"]})
+
+    def torrent(point: Point) -> Point:
+        times = 1e10 / point.facts["bytes"]
+        names = ("bytes", "bytes_per_s", "mbit_per_s")
+        facts = {name: point.facts[name] * times for name in names}
+        return replace(point, facts={**point.facts, **facts})
+
+    def longer_header(point: Point) -> Point:
+        if "frame_bytes" not in point.facts:
+            return point
+        return replace(point, facts={**point.facts, "frame_bytes": 200})
+
+    def one_segment(point: Point) -> Point:
+        return replace(point, facts={**point.facts, "segments": 1})
+
+    def miscounted(point: Point) -> Point:
+        sent = [{"rank": 0, "tag": 600, "messages": 900, "bytes": 17}]
+        return replace(point, facts={**point.facts, "sent": sent, "captured": sent})
+
+    cards = ("postcard", "headers", "connection")
+    sizes = ("segments", "rendezvous")
+    lab = (lab_06, LAB_06)
+    return [
+        _a7("faster than the cable", _each(faster), 0, "Faster than the cable"),
+        _a5("rates that do not add up", _each(another_rate), 0.5, "do not add up"),
+        _a5("more than all cables carry", _each(torrent), 0, "More than all cables"),
+        _doubtful(
+            *lab, "a frame longer than its parts", "A10", _each(longer_header), cards, 0, "Headers",
+            variant="postcard",
+        ),
+        _doubtful(
+            *lab, "200,000 bytes in one segment", "A10", _each(one_segment), sizes, 0, "too few",
+            variant="sizes",
+        ),
+        _doubtful(
+            *lab, "messages that do not add up", "A12", _each(miscounted),
+            ("a12-record", "two-measures"), 0, "Messages that do not add up",
+        ),
+    ]  # fmt: skip
+
+
+def _captures() -> list[Case]:
+    """A Record that names a capture by its digest, and another file of that name beside it."""
+
+    def write(folder: Path, content: bytes, name: str) -> None:
+        digest = hashlib.sha256(b"what was captured").hexdigest()
+        kept = [as_measured(record, name) for record in lab_01.records()]
+        for record in kept:
+            if record.study == "A5":
+                taken = {"began": 1.0, "ended": 61.0}
+                record.captures = [{"file": "../A5.pcapng", "sha256": digest, **taken}]
+        notebook = answered(released(lab_01.SLUG), lab_01.RIGHT)
+        folder = hand_in(folder, notebook, [], Path(file_name(lab_01.SLUG)).stem, student=name)
+        for record in kept:
+            record.save_in(folder / "records")
+        if content:
+            (folder / "records" / "A5.pcapng").write_bytes(content)
+
+    def case(name: str, content: bytes, share: float, says: str) -> Case:
+        points = {q: of * (share if q in OF_A5 else 1) for q, of in LAB_01.items()}
+        said = {"a5-record": says}
+        return Case(lab_01.SLUG, name, lambda f: write(f, content, name), points, said)
+
+    return [
+        case("another capture", b"what somebody else captured", 0, "not the capture that it names"),
+        case("a capture that is none", b"what was captured", 0.5, "cannot be counted again"),
+        case("a capture not handed in", b"", 1, ""),
+    ]

@@ -1,0 +1,83 @@
+"""A hand-in made from code: a released notebook with answers in it, and records/ beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.course import release
+from beowulf.cluster import Completed
+from beowulf.cluster.recorded import remember
+from beowulf.record import Record
+from tests.gold.measured import as_measured
+
+EXPLANATION = "The own name first, because a rank tells the others the address that it finds."
+
+
+@cache
+def _released(slug: str) -> Any:
+    return release.student_version(release.sources()[slug])
+
+
+def released(slug: str) -> Any:
+    """The notebook of a lab as a learner gets it."""
+    return deepcopy(_released(slug))
+
+
+def file_name(slug: str) -> str:
+    """What the notebook of a lab is called."""
+    return release.sources()[slug].with_suffix(".ipynb").name
+
+
+def answered(notebook: Any, answers: Mapping[str, Any], explanation: str = EXPLANATION) -> Any:
+    """A copy of a released notebook with `answers` in its answer cells."""
+    written = {name: repr(value) for name, value in answers.items()}
+    return written_in(notebook, written, explanation)
+
+
+def written_in(notebook: Any, answers: Mapping[str, str], explanation: str = EXPLANATION) -> Any:
+    """The same with answers as a learner types them: `name = TEXT`."""
+    copy = deepcopy(notebook)
+    for cell in copy.cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if not marks.get("solution"):
+            continue
+        if cell.cell_type == "markdown":
+            cell.source = explanation
+        lines = [_answered(line, answers) for line in cell.source.split("\n")]
+        cell.source = "\n".join(lines)
+    return copy
+
+
+def _answered(line: str, answers: Mapping[str, str]) -> str:
+    found = re.match(r"(\w+) = None", line)
+    name = found[1] if found else ""
+    return f"{name} = {answers[name]}{line[found.end() :]}" if found and name in answers else line
+
+
+def hand_in(
+    folder: Path, notebook: Any, kept: Iterable[Record], name: str = "validation", student: str = ""
+) -> Path:
+    """Write a notebook with records/ beside it, as a learner hands it in; the folder."""
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / f"{name}.ipynb")
+    (folder / "records").mkdir()
+    for record in kept:
+        as_measured(record, student).save_in(folder / "records")
+    answers = {"node00": "192.168.0.8 node00\n", "node01": "192.168.0.9 node01\n"}
+    _remember(
+        folder / "records", {(node, "cat /etc/hosts"): text for node, text in answers.items()}
+    )
+    _remember(folder / "records", {("node00", "ip route"): "192.168.0.0/24 dev eth0\n"})
+    return folder
+
+
+def _remember(folder: Path, answers: Mapping[tuple[str, str], str]) -> None:
+    for (node, command), text in answers.items():
+        remember(folder, node, command, Completed(0, text, "", 0.1))

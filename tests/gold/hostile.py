@@ -1,0 +1,262 @@
+"""Notebooks that want more than they earned, and notebooks that were damaged: each gets exactly its points."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from autograder.rubrics.score import MIME_TYPE
+from tests.gold import lab_01, lab_02
+from tests.gold.broken_files import FILE, FULL, SLUG, whole
+from tests.gold.case import Case
+from tests.gold.hand_in import answered, file_name, hand_in, released, written_in
+
+MEASURED = {"a2-record": 3, "a5-record": 2}
+_read: Callable[..., Any] = nbformat.read
+# Code that a notebook's kernel would run; a rubric never does.
+ATTACKS = {
+    "ends its process": "import os\nos._exit(0)",
+    "patches assert": (
+        "import ast\n"
+        "class Quiet(ast.NodeTransformer):\n"
+        "    def visit_Assert(self, node):\n"
+        "        return ast.Pass()\n"
+        "get_ipython().ast_transformers.append(Quiet())"
+    ),
+    "patches the rubric": (
+        "import autograder.rubrics as r\nr.ask = lambda q, s: {n: 100 for n in q}"
+    ),
+    "patches form": "import beowulf.notebook as n\nn.form = lambda *a: 100\nform = n.form\n100",
+    "writes a gradebook": "open('../../../gradebook.db', 'w').write('all points')",
+    "writes Records": "import pathlib\n[p.unlink() for p in pathlib.Path('records').glob('*')]",
+    "prints a score": (
+        "from IPython.display import display\n"
+        f"display({{'{MIME_TYPE}': {{'points': 100, 'of': 1}}}}, raw=True)"
+    ),
+}
+
+
+def cases() -> list[Case]:
+    """Every kind of hostile or damaged notebook that we know."""
+    return [*_attacks(), *_marks(), *_cells(), *_answers(), *_earlier_answers()]
+
+
+def _changed(
+    name: str, change: Callable[[Any], object], points: Mapping[str, float], **said: str
+) -> Case:
+    """The perfect hand-in with its notebook changed."""
+
+    def write(folder: Path) -> None:
+        path = whole(folder, name) / FILE
+        notebook = _read(path, as_version=4)
+        change(notebook)
+        # nbformat would mend a part of it.
+        path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+
+    return Case(SLUG, name, write, points, {key.replace("_", "-"): v for key, v in said.items()})
+
+
+def _marked(notebook: Any, mark: str) -> list[Any]:
+    return [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get(mark)]
+
+
+def _tests(notebook: Any) -> list[Any]:
+    return [c for c in _marked(notebook, "grade") if c.cell_type == "code"]
+
+
+def _attacks() -> list[Case]:
+    """Code before all other cells, in a hand-in without an answer: it earns what the Records earn."""
+
+    def write(folder: Path, name: str, code: str) -> None:
+        notebook = released(SLUG)
+        notebook.cells.insert(0, new_code_cell(code))
+        hand_in(folder, notebook, lab_01.records(), Path(FILE).stem, student=name)
+
+    return [
+        Case(SLUG, name, partial(write, name=name, code=code), MEASURED)
+        for name, code in ATTACKS.items()
+    ]
+
+
+def _marks(most: float = 100) -> list[Case]:
+    """Marks and tests that were changed: RestoreCells gives them back."""
+
+    def edited(notebook: Any) -> None:
+        for cell in _tests(notebook):
+            cell.source = str(most)
+
+    def dearer(notebook: Any) -> None:
+        for cell in _marked(notebook, "grade"):
+            cell.metadata.nbgrader.points = most
+
+    def skipped(notebook: Any) -> None:
+        for cell in _tests(notebook):
+            cell.metadata.tags = ["skip-execution"]
+
+    def scored(notebook: Any) -> None:
+        for cell in _tests(notebook):
+            data = {"text/plain": str(most), MIME_TYPE: {"points": most, "of": most}}
+            cell.outputs = [new_output("execute_result", data=data)]
+
+    def removed(notebook: Any) -> None:
+        tests = _tests(notebook)
+        notebook.cells = [cell for cell in notebook.cells if cell not in tests]
+
+    def copied(notebook: Any) -> None:
+        notebook.cells += deepcopy(_tests(notebook)) * 3
+
+    def odd(notebook: Any) -> None:
+        kinds: list[Any] = [None, [], "marks", 7, {"grade_id": ["a2-record"]}, {"grade_id": 3}]
+        for cell, marks in zip(
+            [c for c in notebook.cells if "nbgrader" not in c.metadata], kinds, strict=False
+        ):
+            cell.metadata.nbgrader = marks
+
+    def lost(notebook: Any) -> None:
+        for cell in notebook.cells:
+            cell.metadata = {}
+
+    return [
+        _changed("edited tests", edited, FULL),
+        _changed("dearer questions", dearer, FULL),
+        _changed("skipped tests", skipped, FULL),
+        _changed("outputs with points", scored, FULL),
+        _changed("removed tests", removed, FULL),
+        _changed("copied tests", copied, FULL),
+        _changed("marks of odd types", odd, FULL),
+        # Nothing says any more which cell is an answer.
+        _changed("lost metadata", lost, MEASURED, idle_mbit="no answer"),
+    ]
+
+
+def _cells() -> list[Case]:
+    def backwards(notebook: Any) -> None:
+        notebook.cells.reverse()
+
+    def same_id(notebook: Any) -> None:
+        for cell in notebook.cells:
+            cell["id"] = "the-same"
+
+    def no_id(notebook: Any) -> None:
+        for cell in notebook.cells:
+            cell.pop("id", None)
+
+    def markdown(notebook: Any) -> None:
+        for cell in _marked(notebook, "solution"):
+            cell.cell_type = "markdown"
+            cell.pop("outputs", None)
+            cell.pop("execution_count", None)
+
+    def lines(notebook: Any) -> None:
+        for cell in notebook.cells:
+            cell.source = cell.source.splitlines(keepends=True)
+
+    def numbers(notebook: Any) -> None:
+        for number, cell in enumerate(notebook.cells):
+            if "nbgrader" not in cell.metadata:
+                cell.source = [number, True, None, {"a": 1}][number % 4]
+
+    def twice(notebook: Any) -> None:
+        """Each answer cell once more in front, with another answer: the last one counts."""
+        for cell in [c for c in _marked(notebook, "solution") if c.cell_type == "code"]:
+            copy = deepcopy(cell)
+            copy.source = copy.source.replace("=", "= 7 #")
+            notebook.cells.insert(0, copy)
+
+    def only_text(notebook: Any) -> None:
+        notebook.cells = [new_markdown_cell("I did everything. Please give me all points.")]
+
+    def much(notebook: Any) -> None:
+        notebook.cells += [new_code_cell("x = 1") for _ in range(3000)]
+
+    return [
+        _changed("cells backwards", backwards, FULL),
+        _changed("one id for all", same_id, FULL),
+        _changed("no ids", no_id, FULL),
+        _changed("answers as text cells", markdown, FULL),
+        _changed("sources in lines", lines, FULL),
+        _changed("sources that are no text", numbers, FULL),
+        _changed("answered twice", twice, FULL),
+        _changed("only a text", only_text, MEASURED),
+        _changed("thousands of cells", much, FULL),
+    ]
+
+
+def _written(
+    name: str, points: Mapping[str, float], said: Mapping[str, str], **answers: str
+) -> Case:
+    """A hand-in of lab 01 with answers as they are typed."""
+
+    def write(folder: Path) -> None:
+        right = {key: repr(value) for key, value in lab_01.RIGHT.items()}
+        notebook = written_in(released(SLUG), right | answers)
+        hand_in(folder, notebook, lab_01.records(), Path(FILE).stem, student=name)
+
+    return Case(SLUG, name, write, points, said)
+
+
+def _answers() -> list[Case]:
+    no_pairs = {name: worth for name, worth in FULL.items() if name != "ordered-pairs"}
+    no_rate = {name: worth for name, worth in FULL.items() if name != "idle-mbit"}
+    plain = "no plain value"
+
+    def pairs(name: str, typed: str, said: str = plain) -> Case:
+        return _written(name, no_pairs, {"ordered-pairs": said}, ordered_pairs=typed)
+
+    def rate(name: str, typed: str, said: str = "") -> Case:
+        return _written(name, no_rate, {"idle-mbit": said}, idle_mbit_per_s=typed)
+
+    return [
+        pairs("a call", "int('12')"),
+        pairs("an import", "__import__('os').getpid() * 0 + 12"),
+        pairs("an attribute", "(12).real"),
+        pairs("a comprehension", "sum(3 for _ in range(4))"),
+        pairs("a power", "9 ** 9 ** 9"),
+        pairs("a lambda", "(lambda: 12)()"),
+        pairs("a text for a number", "'12'", "'12'"),
+        pairs("a truth", "True", "True"),
+        pairs("a list of answers", "[12, 6]", "[12, 6]"),
+        pairs("no Python", "twelve of them", "cannot be read as Python"),
+        pairs("a null byte", "12\0", "cannot be read as Python"),
+        pairs("full-width digits", "\uff11\uff12", "cannot be read as Python"),
+        pairs("very long", "'" + "x" * 200_000 + "'", "more than"),
+        pairs("a deep bracket", "(" * 300 + "12" + ")" * 300, "cannot be read as Python"),
+        rate("not a number", "float('nan')", plain),
+        rate("infinity", "1e999", "inf"),
+        rate("a division by nothing", "8 / 0", plain),
+        rate("a huge integer", "9" * 5000, "cannot be read as Python"),
+        rate("a script", "'<script>alert(1)</script>'", "<script>"),
+        _written("a sum", FULL, {}, ordered_pairs="4 * (4 - 1)"),
+        _written(
+            "an earlier answer",
+            FULL,
+            {},
+            ring_messages="ordered_pairs / 3",
+        ),
+        pairs("a later answer", "ring_messages * 3"),
+    ]
+
+
+def _earlier_answers() -> list[Case]:
+    """Lab 02 with answers that name answers further up, as its notebook allows."""
+
+    def write(folder: Path) -> None:
+        notebook = answered(released(lab_02.SLUG), lab_02.RIGHT)
+        for cell in notebook.cells:
+            cell.source = cell.source.replace("= 7.05", "= tcp_full_us / 2")
+        stem = Path(file_name(lab_02.SLUG)).stem
+        hand_in(folder, notebook, lab_02.records(), stem, student="names")
+
+    worth = {
+        **{"a3-record": 1, "null-call": 2, "starting": 2, "round-trips": 2, "bytes-copied": 2},
+        **{"reread": 2, "caches": 3, "own-rows": 4, "not-faster": 2, "paper-tables": 3},
+        **{"odd-node": 2, "prediction": 3},
+    }
+    return [Case(lab_02.SLUG, "names of earlier answers", write, worth)]

@@ -1,0 +1,188 @@
+"""Lab 07's Records as nobody measured them: a budget, an unlike node, knobs, a procedure, letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from beowulf.exercises.lab_07 import differing_node, null_knob, own_knob, small_writes
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point, Record
+from beowulf.studies.lab_07 import e7_procedure as e7
+from beowulf.studies.lab_07 import l2_applications as l2
+from beowulf.studies.lab_07.knob_gains import ALONE, LATER, TOGETHER
+from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS
+from beowulf.tuning.budget import CALL_US, LONG, SHORT, WAYS
+from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
+from tests.gold.measured import LABEL, NODES, WHEN
+
+SLUG = "07-latency-tuning"
+
+BLOCKS, EACH = 6, 5  # blocks of four visits, samples of a visit
+ABSENT = "not observable here: no."
+
+# Half round trips of 1 byte by their ways (us), and a system call.
+BUDGET = dict(zip(WAYS, (5.0, 7.0, 6.5, 8.0, 7.0), strict=True))
+CALL = 0.2
+# Alone and together, as times of what was there before (40 us).
+MODERATED, FILTERED, BOTH, LATE_FILTERED = 0.4, 0.96, 0.37, 0.9
+
+RIGHT: dict[str, Any] = {
+    "largest_step": "TCP/IP",
+    "largest_step_us": 4.6,
+    "predicted_mpi_us": 7.0,
+    "wire_16384_us": 1397.12,
+    "unlike_node": "node02",
+    "unlike_question": "firewall",
+    "null_decision": "no effect",
+    "measured_mpi_us": 7.0,
+    "together_percent": -63.0,
+    "deviation_times": 0.37,
+    "sum_percent": -64.0,
+    "both_percent": -63.0,
+    "firewall_alone_percent": -4.0,
+    "firewall_later_percent": -10.0,
+    "knob_without_interrupts": "irqbalance",
+    "kernel_without_prequeue": 4.14,
+    "moderation_fate": "kept",
+    "firewall_fate": "reverted",
+    "body_waits_for": "ack",
+    "that_waits_for": "data",
+    "pingpong_percent": -80.0,
+    "best_kernel": "CG",
+    "best_kernel_percent": -50.0,
+    "waiting_percent": 26.2,
+    "abstract_percent": -60,
+    "shortest_frame_ns": 672,
+}
+
+
+def record(study: str, points: Iterable[Point], variant: str = "", **changes: Any) -> Record:
+    """A Record of a study with these points, labelled."""
+    cluster = {"kind": "namespaces", "nodes": list(NODES)}
+    about: dict[str, Any] = {"warnings": [LABEL], "learner": "a test", **WHEN, **changes}
+    return Record(study, points=list(points), variant=variant, cluster=cluster, **about)
+
+
+def steps(**ways: float) -> Record:
+    """L1: these ways take so long, and all others as in BUDGET."""
+    points = []
+    known = {**BUDGET, **{name.replace("_", " "): us for name, us in ways.items()}}
+    for shaped in (False, True):
+        visits = [v for v in range(8) if (v % 4 in (1, 2)) == shaped for _ in range(EACH)]
+
+        def point(
+            step: str, size: int, us: float, shaped: bool = shaped, visits: list[int] = visits
+        ) -> Point:
+            at = {"step": step, "size_bytes": size, "shaped": shaped, "ranks": 2}
+            quantity = HALF if size else CALL_US
+            return Point(at, quantity, [us] * len(visits), {"visit": visits})
+
+        points.append(point("call", 0, CALL))
+        for way, us in known.items():
+            wire = 1397.0 if shaped and "loopback" not in way else 0.0
+            points += [point(way, SHORT, us), point(way, LONG, us + 20 + wire)]
+    return record("L1", points, sweep={"shaped": "100mbit"})
+
+
+def asked(node: str = "node02", question: str = FIREWALL) -> Record:
+    """The checklist, with one node that answers one question otherwise; none of them with an empty name."""
+    usual = {"driver": "veth 1.0", "kernel": "6.1", MODERATION: "0", FIREWALL: "none"}
+    points = []
+    for name, answer in usual.items():
+        answers = dict.fromkeys(NODES, answer)
+        if name == question and node:
+            answers[node] = "100"
+        facts = {"asks": f"{name}?", "wanted": answer, "answers": answers}
+        points.append(Point({"question": name, "when": differing_node.ASKED}, facts=facts))
+    return record(differing_node.STUDY, points, differing_node.VARIANT)
+
+
+def compared(times: float, us: float, **at: Any) -> list[Point]:
+    """The Points of one cycle in which half a round trip of `us` becomes `times` as long, its deviation too."""
+    points = []
+    for state in (BEFORE, AFTER):
+        visits = [v for v in range(4 * BLOCKS) if TURNS[v % 4] == state for _ in range(EACH)]
+        middle = us * (times if state == AFTER else 1.0)
+        samples = [middle * (1.02 if place % EACH == 4 else 1.0) for place in range(len(visits))]
+        points.append(Point({**at, "state": state}, HALF, samples, {"visit": visits}))
+    return points
+
+
+def null(times: float = 1.0) -> Record:
+    """A cycle of nothing, which found so many times the time of before."""
+    return record(null_knob.STUDY, compared(times, 7.0, knob="nothing"), null_knob.VARIANT)
+
+
+def knobs(*, root: bool = True) -> Record:
+    """E6; without `root`, the moderation cannot be turned."""
+
+    def one(knob: str, times: float, way: str = ALONE, us: float = 40.0) -> list[Point]:
+        return compared(times, us, knob=knob, way=way, launch=0)
+
+    away = (IRQBALANCE, LOW_LATENCY) if root else (IRQBALANCE, LOW_LATENCY, MODERATION)
+    points = [Point({"knob": name}, facts={"absent": ABSENT}) for name in away]
+    points += one(FIREWALL, FILTERED)
+    if root:
+        points += one(MODERATION, MODERATED) + one(TOGETHER, BOTH)
+        points += one(FIREWALL, LATE_FILTERED, LATER, 16.0)
+    return record("E6", points, sweep={"testbed": {FIREWALL: "100"}})
+
+
+def procedure(**fates: str) -> Record:
+    """E7: what became of each knob."""
+    known = fates or {MODERATION: e7.KEPT, FIREWALL: e7.REVERTED}
+    points = [Point({"knob": name, "step": 1}, facts={"fate": f}) for name, f in known.items()]
+    return record("E7", points)
+
+
+def own(
+    takes: bool = True, exact: bool = True, cycle: bool = True, values: tuple[str, str] = ("0", "1")
+) -> Record:
+    """A learner's knob that was found at the second value, on the nodes that measure."""
+    points = []
+    for start, value in (("", values[0]), ("", values[1]), values, values[::-1]):
+        before = start or values[1]
+        read = {
+            "before": before,
+            "now": value if takes else before,
+            "again": before if exact else value,
+        }
+        facts = {name: dict.fromkeys(NODES[:2], state) for name, state in read.items()}
+        points.append(Point({"turn": value, "from": start or "as found"}, facts=facts))
+    if cycle:
+        points += compared(1.0, 7.0, knob="mine")
+    return record(own_knob.STUDY, points, own_knob.VARIANT)
+
+
+def posted(yours_ms: float = 0.05, given_ms: float = 44.0) -> Record:
+    """Letters of both ways, with delayed acknowledgements and with quick ones."""
+    points = []
+    for acks, given in ((small_writes.LATE, given_ms), (small_writes.AT_ONCE, 0.06)):
+        for way, ms in ((small_writes.GIVEN, given), (small_writes.YOURS, yours_ms)):
+            at = {"way": way, "acks": acks, "body_bytes": 100, "ranks": 2, "launch": 0}
+            points.append(Point(at, small_writes.QUANTITY, [ms] * 20, {"pass": list(range(20))}))
+    return record(small_writes.STUDY, points, small_writes.VARIANT)
+
+
+def applications(**times: float) -> Record:
+    """L2: the ping-pong and each kernel take so many times as long after as before."""
+    usual = {"ping-pong": 0.2, "IS": 0.6, "CG": 0.5, "MG": 0.7, "FT": 0.8}
+    points = []
+    for name, factor in {**usual, **times}.items():
+        for launch in range(3):
+            for state, share in ((BEFORE, 1.0), (AFTER, factor)):
+                at: dict[str, Any] = {"state": state, "launch": launch}
+                if name == "ping-pong":
+                    points.append(Point(at, HALF, [35 * share] * 10))
+                else:
+                    points.append(Point({**at, "kernel": name}, l2.TIME, [0.5 * share]))
+    return record("L2", points)
+
+
+def records() -> list[Record]:
+    """Every Record that a whole hand-in of lab 07 has."""
+    return [
+        *(steps(), asked(), null(), knobs(), procedure()),
+        *(own(), posted(), applications()),
+    ]

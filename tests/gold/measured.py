@@ -1,0 +1,83 @@
+"""Fabricated Records, given what a measurement leaves by itself: a clock's digits, circumstances, the time it took.
+
+They say in their warnings that nobody measured them. The medians stay what they were.
+"""
+
+from __future__ import annotations
+
+import random
+from copy import deepcopy
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from beowulf.measure.measurement import PER_SECOND
+from beowulf.record import Point, Record
+
+LABEL = "fabricated for a test, nobody measured this"
+NODES = ("node00", "node01", "node02", "node03")
+WHEN = {"started": "2024-01-05T10:00:00.000Z", "ended": "2024-01-05T10:01:00.000Z"}
+KERNEL = "6.1.0"
+VERSIONS = {"beowulf-labs": "1.0", "python": "3.11.2", "kernel": KERNEL, "machine": "x86_64"}
+BEFORE = {
+    **{"load_1min": 0.1, "load_5min": 0.1, "cores": 2, "running_processes": 1},
+    **{"waiting_for_a_core_percent_10s": 0.0, "memory_available_bytes": 4_000_000_000},
+    "involuntary_switches": 100,
+}
+AFTER = BEFORE | {"involuntary_switches": 140}
+CHUNK_S = 5e-4  # repetitions are chosen so that they last so long together
+SPREAD = 1.234567e-5  # from one sample to the next, as a share
+LEAST_S = 90.0  # that a fabricated measurement takes, whatever its samples say
+
+
+def as_measured(record: Record, student: str = "") -> Record:
+    """The Record with digits, circumstances and times as if `student` had measured it; what it has of these stays."""
+    chance = random.Random(f"{student} {record.study} {record.variant}")
+    points = [_sampled(point, chance) for point in record.points]
+    started = datetime.fromisoformat(record.started)
+    ended = datetime.fromisoformat(record.ended)
+    lasted_s = sum(_seconds(point) for point in points) + LEAST_S
+    if (ended - started).total_seconds() < lasted_s:
+        ended = started + timedelta(seconds=lasted_s)
+    return replace(
+        record,
+        points=points,
+        program=record.program or {"name": "fabricated.c", "arguments": [], "sha256": ""},
+        cluster={"kind": "namespaces", "nodes": list(NODES), **deepcopy(record.cluster)},
+        circumstances={
+            "before": BEFORE | record.circumstances.get("before", {}),
+            "after": AFTER | record.circumstances.get("after", {}),
+        },
+        versions=VERSIONS | record.versions,
+        learner=student or record.learner,
+        ended=ended.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    )
+
+
+def _sampled(point: Point, chance: random.Random) -> Point:
+    """The Point with samples that a program of ours could have printed, spread evenly about what they were."""
+    per = next((n for unit, n in PER_SECOND.items() if point.quantity.endswith(unit)), 0.0)
+    few = len(point.samples) < 5 or "check" in point.at
+    if not per or few or point.quantity.endswith("_per_s") or "repetitions" in point.facts:
+        return point
+    ways = 2 if point.quantity.startswith("half_round_trip") else 1
+    n = len(point.samples)
+    # Each with its opposite, so that the median stays.
+    steps = [place - (n - 1) / 2 for place in range(n)]
+    chance.shuffle(steps)
+    times = max(1, round(CHUNK_S * per / (ways * max(point.samples))))
+    samples = []
+    for value, step in zip(point.samples, steps, strict=True):
+        moved = ways * value * times / per * (1 + SPREAD * step * chance.uniform(0.9, 1.0))
+        samples.append(float(f"{moved:.9g}") / times * per / ways)
+    facts: dict[str, Any] = {**deepcopy(point.facts), "repetitions": [times] * n}
+    facts.setdefault("pass", list(range(n)))
+    return Point(dict(point.at), point.quantity, samples, facts)
+
+
+def _seconds(point: Point) -> float:
+    times = point.facts.get("repetitions", [1] * len(point.samples))
+    per = next((n for unit, n in PER_SECOND.items() if point.quantity.endswith(unit)), 0.0)
+    if not per or point.quantity.endswith("_per_s"):
+        return 0.0
+    return float(sum(2 * s * n / per for s, n in zip(point.samples, times, strict=True)))

@@ -1,0 +1,70 @@
+"""What a hand-in is given, found as in grading but without a kernel and without a gradebook."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.grading import scoring
+from autograder.grading.cells import KnownCell, identify, restored
+from autograder.intake import inspection
+from autograder.rubrics.score import Score
+from tests.gold.hand_in import file_name, released
+
+_read: Callable[..., Any] = nbformat.read
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The Score of each question, or the `problem` for which there are none."""
+
+    scores: dict[str, Score] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def points(self) -> dict[str, float]:
+        """The points of each question."""
+        return {name: score.points for name, score in self.scores.items()}
+
+
+def graded(slug: str, folder: Path, student: str = "", course: Path | None = None) -> Outcome:
+    """What the hand-in of a lab in `folder` is given; it never raises for what a learner handed in."""
+    path = folder / file_name(slug)
+    with warnings.catch_warnings():
+        # nbformat complains of cell IDs, which are mended afterwards.
+        warnings.simplefilter("ignore", FutureWarning)
+        if problem := inspection.notebook_fault(path):
+            return Outcome(problem=problem)
+        notebook = _read(path, as_version=4)
+    notebook.cells = restored(notebook.cells, known(slug))
+    identify(notebook)
+    scores = scoring.assess(slug, folder, notebook, student, course)
+    assert scores is not None, f"{slug} has no rubric"
+    return Outcome(scores)
+
+
+@cache
+def known(slug: str) -> dict[str, KnownCell]:
+    """The cells of a lab's notebook that a gradebook knows once it was released."""
+    found = {}
+    for cell in released(slug).cells:
+        if marks := cell.metadata.get("nbgrader"):
+            name = str(marks["grade_id"])
+            found[name] = KnownCell(
+                name=name,
+                cell_type=cell.cell_type,
+                source=cell.source,
+                checksum=marks.get("checksum", ""),
+                locked=bool(marks["locked"]),
+                grade=bool(marks["grade"]),
+                solution=bool(marks["solution"]),
+                task=bool(marks["task"]),
+                points=float(marks.get("points", 0)),
+            )
+    return found
