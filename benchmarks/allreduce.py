@@ -15,7 +15,7 @@ from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf import mpi
 from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 
 TITLE = "An 8-byte Allreduce on four ranks, with patient polling and without"
@@ -53,7 +53,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     raw: dict[str, list[list[float]]] = {name: [] for name in SETTINGS}
     with workshop() as folder:
         told(0, 1, "booting the cluster")
-        cluster = namespaces.up(Plan(), folder=folder / STATE)
+        cluster = namespaces.up(ClusterConfig(), folder=folder / STATE)
         program = mpi.build(SOURCE, output=folder / "allreduce")
         facts, _ = launch(cluster, program, SETTINGS[WITH], 0)
 

@@ -20,7 +20,7 @@ from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 
 TITLE = "Our reader of captures against tshark and pyshark, and a capture of a busy link"
@@ -68,7 +68,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             facts["large_capture_bytes"] = captures.write(large, large_packets())
             sides["large"] = lambda: our_reader_of_much(large)
         if not missing[WITH]:
-            cluster = namespaces.up(Plan(nodes=2, rate=RATE), folder=folder / STATE)
+            cluster = namespaces.up(ClusterConfig(nodes=2, rate=RATE), folder=folder / STATE)
             launch, program = pingpong.on_nodes(cluster, folder), pingpong.build(folder)
             sides[WITHOUT] = lambda: busy_link(launch, program, WITHOUT)
             sides[WITH] = failed.spare(

@@ -17,7 +17,7 @@ from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.studies import STUDIES
 
 TITLE = "`beowulf study ID` in full, for every study"
@@ -53,7 +53,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     failed = Failures()
     with workshop() as folder:
         told(0, len(wanted), "booting the cluster")
-        namespaces.up(Plan(), folder=folder / STATE)
+        namespaces.up(ClusterConfig(), folder=folder / STATE)
 
         def a_run(study: str) -> Side:
             def run() -> Mapping[str, float]:

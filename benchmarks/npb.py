@@ -17,7 +17,7 @@ from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf import mpi
 from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 from beowulf.suites.npb import BENCHMARKS
 from beowulf.tuning.knobs.offloads import Offloads
@@ -55,7 +55,7 @@ class Links:
 
     def laid(self, folder: Path) -> Cluster:
         """The cluster with these cables; what was switched on for others is off again."""
-        cluster = namespaces.up(Plan(rate=self.rate), folder=folder / STATE)
+        cluster = namespaces.up(ClusterConfig(rate=self.rate), folder=folder / STATE)
         if self.offloads == "on":
             for node in cluster.nodes:
                 done = cluster.administer(node, Offloads().set("on", node))
@@ -104,7 +104,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             name: mpi.build(benchmark.source, output=folder / name)
             for name, benchmark in BENCHMARKS.items()
         }
-        cluster = namespaces.up(Plan(), folder=folder / STATE)
+        cluster = namespaces.up(ClusterConfig(), folder=folder / STATE)
         for name, program in programs.items():
             for ranks in (1, RANKS):
                 on_nodes(cluster, program, name, "S", ranks)

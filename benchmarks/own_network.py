@@ -12,14 +12,14 @@ import time
 from pathlib import Path
 
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 
 
 def main() -> None:
     """Up, a word about it, a line from whoever measures, down, a word about it."""
     folder = Path(sys.argv[1])
     began = time.perf_counter()
-    namespaces.up(Plan(), folder=folder)
+    namespaces.up(ClusterConfig(), folder=folder)
     print(json.dumps({"up_s": time.perf_counter() - began}), flush=True)
 
     sys.stdin.readline()

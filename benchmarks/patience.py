@@ -17,7 +17,7 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.tuning.knobs.pinning import Pinning
@@ -48,7 +48,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         return Findings(questions("this machine has not a core for each node"))
     with workshop() as folder:
         told(0, 1, "booting the cluster")
-        cluster = namespaces.up(Plan(nodes=pingpong.RANKS), folder=folder / STATE)
+        cluster = namespaces.up(ClusterConfig(nodes=pingpong.RANKS), folder=folder / STATE)
         _one_core_each(cluster)
         program = pingpong.build(folder)
         launch = pingpong.on_nodes(cluster, folder)

@@ -28,7 +28,7 @@ from benchmarks.result import Findings
 from benchmarks.rows import Question, seconds
 from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 
 TITLE = "Half a round trip, against others that time it"
@@ -67,7 +67,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     """Pairs of launches by turns, all sizes in each, on one host and on two nodes."""
     with workshop() as folder:
         told(0, 1, "booting the cluster")
-        cluster = namespaces.up(Plan(nodes=2, rate="off"), folder=folder / STATE)
+        cluster = namespaces.up(ClusterConfig(nodes=2, rate="off"), folder=folder / STATE)
         launchers = {
             HOST: pingpong.on_one_host(folder),
             NODES: pingpong.on_nodes(cluster, folder),

@@ -12,7 +12,7 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, awake, workshop
 from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.config import RATE_BITS_PER_S, Plan
+from beowulf.cluster.config import RATE_BITS_PER_S, ClusterConfig
 from beowulf.measure import wire
 
 TITLE = "Half a round trip at 100 Mbit/s: does it repeat, and is the link full?"
@@ -42,7 +42,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     """A round is five launches on two nodes; of each launch and size the median is taken."""
     with workshop() as folder, awake() as asked:
         told(0, 1, "booting the cluster")
-        cluster = namespaces.up(Plan(nodes=2, rate=RATE), folder=folder / STATE)
+        cluster = namespaces.up(ClusterConfig(nodes=2, rate=RATE), folder=folder / STATE)
         stamps = time_stamps(cluster)
         side = our_side(pingpong.on_nodes(cluster, folder), pingpong.build(folder), stamps)
         taken = interleave({f"{LAUNCHES} launches": side}, rounds, seed, told, warm_up=0)

@@ -15,7 +15,7 @@ from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 from beowulf.studies import STUDIES
 
@@ -42,7 +42,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     said: dict[str, str] = {}
     with workshop() as folder:
         told(0, 1, "booting the cluster")
-        namespaces.up(Plan(), folder=folder / STATE)
+        namespaces.up(ClusterConfig(), folder=folder / STATE)
         sides = {
             sample(study): failed.spare(sample(study), a_study(study, folder, said))
             for study in STUDIES

@@ -17,10 +17,10 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.studies.lab_07 import e7_procedure
 from beowulf.tuning import ab_comparison, machines
@@ -88,7 +88,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     wanted = _order(found, rounds, seed)
     with workshop() as folder:
         told(0, 1, "booting the cluster")
-        cluster = namespaces.up(Plan(rate="off"), folder=folder / STATE)
+        cluster = namespaces.up(ClusterConfig(rate="off"), folder=folder / STATE)
         rules = calibrated(cluster, folder)
         for number, kind in enumerate(wanted):
             told(number, len(wanted) + PROCEDURES, kind)
@@ -187,7 +187,7 @@ def added(both: Sequence[Sequence[float]]) -> float:
 
 
 def _cycle(cluster: NamespaceCluster, folder: Path, rules: int, *, passed: bool) -> Comparison:
-    with Session("E7", cluster, folder) as session:
+    with Measurement("E7", cluster, folder) as session:
         return compare(session, with_rules(cluster, rules, passed=passed))
     raise LabError("A trial was cut short.", "Measure again.")
 

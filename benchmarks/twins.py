@@ -14,7 +14,7 @@ from benchmarks.rows import Bar, Question
 from benchmarks.workshop import STATE, workshop
 from beowulf import mpi, paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 
 TITLE = "The labs' programs in Python against those in C"
 ROUNDS = 10
@@ -50,7 +50,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     """Launches of the four programs in turns."""
     with workshop() as folder:
         told(0, 1, "booting the cluster")
-        cluster = namespaces.up(Plan(nodes=2, rate=RATE), folder=folder / STATE)
+        cluster = namespaces.up(ClusterConfig(nodes=2, rate=RATE), folder=folder / STATE)
         launch = pingpong.on_nodes(cluster, folder)
         trips = pingpong.arguments(SIZES, "--passes", PASSES, "--chunks", CHUNKS)
         work = pingpong.arguments(OVERLAP_SIZES, "--passes", OVERLAP_PASSES)

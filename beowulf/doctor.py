@@ -13,7 +13,7 @@ from pathlib import Path
 
 from beowulf import host_state, paths
 from beowulf.cluster import supervisor
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.shells import surroundings
 from beowulf.errors import LabError
 
@@ -183,7 +183,7 @@ def _network() -> Check:
     """Try, in a namespace that is gone at once, what `up` does: a bridge, a cable, its rate, offloads, reno."""
     from beowulf.cluster import links
 
-    plan = Plan(nodes=2)
+    plan = ClusterConfig(nodes=2)
     lines = [
         *links.switches(plan, present=()),
         "ip link add node00 type veth peer name eth0",

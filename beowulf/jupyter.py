@@ -19,7 +19,7 @@ from urllib.parse import quote
 from beowulf import paths
 from beowulf.cluster import Cluster, lock, namespaces, state
 from beowulf.cluster import here as cluster_here
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import command_line
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.watched import Watched
@@ -95,7 +95,9 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
     _refuse_second(slug)
     apart = cluster_here() if (paths.state() / state.TARGET).exists() else None
     if measured := lock.holder(paths.state()):
-        raise lock.HeldError(measured, "Open the lab when that is done, or `beowulf down --force`.")
+        raise lock.LockedError(
+            measured, "Open the lab when that is done, or `beowulf down --force`."
+        )
     try:
         cluster = apart or _booted()
         print(f"{len(cluster.nodes)} nodes are up.", flush=True)
@@ -115,7 +117,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
 
 def _booted() -> Cluster:
     running = namespaces.running()
-    return namespaces.up(running.plan if running else Plan())
+    return namespaces.up(running.plan if running else ClusterConfig())
 
 
 def _validate(cluster: Cluster) -> None:

@@ -13,7 +13,7 @@ from running import Beowulf
 
 from beowulf import doctor
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 
 
@@ -55,7 +55,7 @@ def cluster(
 ) -> Iterator[NamespaceCluster]:
     """One cluster of four nodes for all tests that leave it as it is."""
     folder = tmp_path_factory.mktemp("shared") / "state"
-    yield namespaces.up(Plan(), folder=folder)
+    yield namespaces.up(ClusterConfig(), folder=folder)
     namespaces.down(folder=folder)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from beowulf import host_state, paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.lock import HeldError
+from beowulf.cluster.lock import LockedError
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
 from beowulf.record import Record
@@ -96,7 +96,7 @@ class Beowulf:
         """Whatever happened: nothing of this learner runs any more."""
         try:
             self.down()
-        except HeldError:  # a test has left a measurement
+        except LockedError:  # a test has left a measurement
             self._kill()
             self.down()
         finally:

@@ -22,7 +22,7 @@ from benchmarks.rows import Bar, Question, answer, seconds
 from benchmarks.workshop import STATE, workshop
 from beowulf import host_state, mpi, paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError, UsageError
 
 QUIET = {"load_1min": 0.4, "cores": 2, "waiting_for_a_core_percent_10s": 1.0}
@@ -367,7 +367,7 @@ def test_no_cluster_stays_when_a_benchmark_is_interrupted() -> None:
     def interrupted() -> None:
         with workshop() as folder:
             folders.append(folder)
-            namespaces.up(Plan(nodes=2), folder=folder / STATE)
+            namespaces.up(ClusterConfig(nodes=2), folder=folder / STATE)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

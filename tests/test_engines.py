@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.engines import Engines
 from beowulf.errors import LabError
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.cluster
 @pytest.fixture
 def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
     monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))
-    cluster = namespaces.up(Plan(nodes=3))
+    cluster = namespaces.up(ClusterConfig(nodes=3))
     made = Engines(cluster)
     try:
         yield made.start()
@@ -60,7 +60,7 @@ def test_engines_on_a_cluster_with_a_dead_node_are_refused_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))
-    cluster = namespaces.up(Plan(nodes=2))
+    cluster = namespaces.up(ClusterConfig(nodes=2))
     try:
         cluster.kill("node01")
         with pytest.raises(LabError, match="node01 is down"):

@@ -16,11 +16,11 @@ from running import PATIENCE_S, Beowulf, nothing_runs, wait_until
 
 from beowulf import hydra, mpi, paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import roundtrips
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
@@ -453,13 +453,13 @@ def frail(
 ) -> Iterator[NamespaceCluster]:
     """A cluster whose nodes die; it is healed before each test."""
     folder = tmp_path_factory.mktemp("frail") / "state"
-    yield namespaces.up(Plan(), folder=folder)
+    yield namespaces.up(ClusterConfig(), folder=folder)
     namespaces.down(folder=folder)
 
 
 @pytest.fixture
 def learner(frail: NamespaceCluster, tmp_path: Path) -> Beowulf:
-    namespaces.up(Plan(), folder=frail.folder)
+    namespaces.up(ClusterConfig(), folder=frail.folder)
     return Beowulf(frail.folder, tmp_path)
 
 
@@ -623,7 +623,7 @@ def test_a_core_that_mpiexec_gives_a_rank_is_its_own(cluster: NamespaceCluster) 
 def test_a_record_says_how_ranks_waited(cluster: NamespaceCluster, tmp_path: Path) -> None:
     said = []
     for wishes in (["always"], ["never"], ["never", "always"]):
-        with Session("A7", cluster, tmp_path) as session:
+        with Measurement("A7", cluster, tmp_path) as session:
             for wish in wishes:
                 roundtrips.run(session, 2, [8], passes=1, environment={"BEOWULF_PATIENT": wish})
         said.append(session.record().patience)

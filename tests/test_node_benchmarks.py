@@ -15,7 +15,7 @@ from running import wait_until
 
 from beowulf import mpi, papers, paths
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.program_output import Lines
+from beowulf.measure.program_output import ProgramOutput
 
 LAB = paths.root() / "labs" / "02-node-benchmarks"
 TABLES = {"processes": 1, "latencies": 2, "bandwidths": 3, "memory": 4}
@@ -91,7 +91,7 @@ def test_every_row_of_the_papers_table_is_there(
 
 @pytest.mark.parametrize("name", TABLES)
 def test_what_is_printed_can_be_read_and_is_whole(printed: dict[str, str], name: str) -> None:
-    read = Lines()
+    read = ProgramOutput()
     read.write(printed[name])
     assert (read.trouble, read.ended) == ("", True)
     assert read.samples == read.planned > 0

@@ -28,7 +28,7 @@ from autograder.intake import log
 from autograder.rubrics.score import Score
 from autograder.sandbox import box, kernel
 from autograder.sandbox.execution import ExecuteOnRecords
-from beowulf.engines.pool import Crew
+from beowulf.engines.pool import EnginePool
 from beowulf.errors import LabError, UsageError
 from beowulf.studies import Progress, no_progress
 
@@ -46,7 +46,7 @@ def grade(
     jobs: int = 1,
     again: bool = False,
     progress: Progress = no_progress,
-    crew: Crew | None = None,
+    crew: EnginePool | None = None,
 ) -> Iterator[Graded]:
     """Grade what is new of a lab, or all of it `again`, `jobs` at a time here or by a `crew`; each Graded as it ends.
 
@@ -96,7 +96,7 @@ def _grade(
     jobs: int,
     again: bool,
     progress: Progress,
-    crew: Crew | None,
+    crew: EnginePool | None,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
     with _alone(course.folder), warnings.catch_warnings():
@@ -137,7 +137,7 @@ def _sorted(
 
 
 @contextmanager
-def _hands(assignment: Assignment, jobs: int, crew: Crew | None) -> Iterator[Workers | Nodes]:
+def _hands(assignment: Assignment, jobs: int, crew: EnginePool | None) -> Iterator[Workers | Nodes]:
     """Processes of this machine, or a crew's engines: both give an Outcome for each submission."""
     notebook_s = ExecuteOnRecords(config=assignment.config).limits.notebook_s
     most_s = len(assignment.notebooks) * notebook_s + LONGEST_REST_S

@@ -30,7 +30,7 @@ PROGRAMS = ("autograder/**/*.py", "beowulf/**/*.py", "labs/*/lab.toml")
 
 
 @dataclass(frozen=True)
-class Kit:
+class LabBundle:
     """What is the same for all submissions of a lab: its assignment, and files of the course by their names."""
 
     assignment: Assignment
@@ -38,7 +38,7 @@ class Kit:
 
 
 @dataclass(frozen=True)
-class Errand:
+class Job:
     """What a learner handed in, by the names of the files."""
 
     student: str
@@ -75,7 +75,7 @@ def kit(assignment: Assignment) -> bytes:
     paths += [path for path in sorted((course / source).rglob("*")) if path.suffix != ".ipynb"]
     files = {scoring.CONFIGURATION: b"", **_read(course, paths)}
     try:
-        return pickle.dumps(Kit(replace(assignment, course=Path(), db_url=""), files))
+        return pickle.dumps(LabBundle(replace(assignment, course=Path(), db_url=""), files))
     except Exception as problem:  # pickle raises whatever a strange object leads to
         raise LabError(
             f"The settings in this course's nbgrader_config.py cannot be sent to other machines ({problem}).",
@@ -86,7 +86,7 @@ def kit(assignment: Assignment) -> bytes:
 def pack(assignment: Assignment, student: str) -> bytes:
     """What a learner handed in, for a node."""
     folder = assignment.submitted(student)
-    return pickle.dumps(Errand(student, _read(folder, sorted(folder.rglob("*")))))
+    return pickle.dumps(Job(student, _read(folder, sorted(folder.rglob("*")))))
 
 
 def receive(assignment: Assignment, said: bytes) -> Outcome:
@@ -109,7 +109,7 @@ def receive(assignment: Assignment, said: bytes) -> Outcome:
 # ---------------------------------------------------------------- on a node
 
 
-class Bench:
+class Workspace:
     """The lab that an engine grades at present."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ class Bench:
 
     def lay(self, its_kit: bytes) -> None:
         """Make the folder that stands for the course; LabError when no learner's code can be run here."""
-        found: Kit = pickle.loads(its_kit)
+        found: LabBundle = pickle.loads(its_kit)
         folder = Path(tempfile.mkdtemp(prefix="course-", dir=os.environ[FOLDER]))
         box.refuse_if_shown(folder)
         _write(folder, found.files)
@@ -125,7 +125,7 @@ class Bench:
         self.assignment = replace(found.assignment, course=folder)
 
 
-_bench = Bench()
+_bench = Workspace()
 
 
 def prepare(known: str, its_kit: bytes) -> dict[str, str]:
@@ -148,7 +148,7 @@ def prepare(known: str, its_kit: bytes) -> dict[str, str]:
 
 def work(errand: bytes) -> bytes:
     """Grade one submission on a node."""
-    asked: Errand = pickle.loads(errand)
+    asked: Job = pickle.loads(errand)
     assignment = _bench.assignment
     assert assignment, "it was not prepared"
     folder = assignment.submitted(asked.student)

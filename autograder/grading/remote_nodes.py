@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.grading import remote_jobs
 from autograder.grading.one_submission import Assignment, Outcome
-from beowulf.engines.pool import Crew, Start
+from beowulf.engines.pool import EnginePool, Start
 from beowulf.errors import LabError
 
 LOOK_EVERY_S = 1.0
@@ -26,7 +26,7 @@ SAME_PLACE = "This checkout has to be there too, in the same place, with `make l
 
 
 @dataclass
-class Hand:
+class NodeWorker:
     """An engine, where it is, and what it is at."""
 
     engine: int
@@ -41,9 +41,9 @@ class Hand:
 class Nodes:
     """A crew that grades a lab; what goes wrong on nodes is in the crew's `said`."""
 
-    def __init__(self, assignment: Assignment, crew: Crew, most_s: float) -> None:
+    def __init__(self, assignment: Assignment, crew: EnginePool, most_s: float) -> None:
         self.assignment, self.crew, self.most_s = assignment, crew, most_s
-        self.hands: dict[int, Hand] = {}
+        self.hands: dict[int, NodeWorker] = {}
         self.left: set[int] = set()  # engines that the controller may take for alive still
         self.done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         self.deaths: Counter[str] = Counter()
@@ -77,13 +77,13 @@ class Nodes:
     def _greet(self) -> None:
         """Make engines ready that have come."""
         for engine in self.crew.ids - self.hands.keys() - self.left:
-            hand = Hand(engine)
+            hand = NodeWorker(engine)
             with suppress(LabError):  # it has gone already
                 self._call(hand, remote_jobs.prepare, remote_jobs.programs(), self._kit)
                 self.hands[engine] = hand
                 self.news = time.monotonic()
 
-    def _call(self, hand: Hand, *what: Any) -> None:
+    def _call(self, hand: NodeWorker, *what: Any) -> None:
         call = self.crew.call(hand.engine, *what)
         hand.call = call
         call.add_done_callback(lambda _: self.done.put((hand.engine, call)))
@@ -112,7 +112,7 @@ class Nodes:
         except LabError as problem:
             self._say(f"No more is graded on {where}: {problem}")
 
-    def _again(self, hand: Hand, waiting: deque[str]) -> Iterator[Outcome]:
+    def _again(self, hand: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
         del self.hands[hand.engine]
         self.left.add(hand.engine)
         student = hand.student
@@ -172,7 +172,7 @@ class Nodes:
                 why = f"it took more than {self.most_s:g} s on {hand.node}"
                 yield Outcome(student, problem=f"It could not be graded: {why}.")
 
-    def _take(self, hand: Hand, waiting: deque[str]) -> Iterator[Outcome]:
+    def _take(self, hand: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
         """What an engine said: that it is ready, or what came of a submission."""
         from ipyparallel.error import EngineError
 
@@ -204,7 +204,7 @@ class Nodes:
             return
         yield outcome
 
-    def _complain(self, hand: Hand, problem: Exception) -> None:
+    def _complain(self, hand: NodeWorker, problem: Exception) -> None:
         if not hand.node:
             said = (str(problem).splitlines() or [type(problem).__name__])[0]
             hand.node = "a node"

@@ -54,7 +54,7 @@ class Piece:
 
 
 @dataclass
-class Parcel:
+class Archive:
     """What one sender handed in, under the name that the folder or the LMS gives the sender."""
 
     sender: str
@@ -65,7 +65,7 @@ class Parcel:
 
 
 @contextmanager
-def opened(place: Path, slug: str) -> Iterator[list[Parcel]]:
+def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
     """The parcels in a folder or a zip, one a sender; LabError for what is neither."""
     if place.is_dir():
         yield _sorted(_in_folder(place), slug)
@@ -200,8 +200,8 @@ def _all_of_canvas(found: list[Found]) -> bool:
     return bool(files) and all(_CANVAS.fullmatch(name) for name in files)
 
 
-def _sorted(found: list[Found], slug: str) -> list[Parcel]:
-    parcels: dict[tuple[str, str], Parcel] = {}
+def _sorted(found: list[Found], slug: str) -> list[Archive]:
+    parcels: dict[tuple[str, str], Archive] = {}
     for path, what in found:
         if not path.parts:
             continue
@@ -218,22 +218,22 @@ def _sorted(found: list[Found], slug: str) -> list[Parcel]:
     return sorted(parcels.values(), key=lambda parcel: parcel.sender)
 
 
-def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Parcel | None, PurePosixPath]:
+def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, PurePosixPath]:
     """Whose file this is, and its place in the hand-in."""
     top, rest = path.parts[0], PurePosixPath(*path.parts[1:])
     if match := _MOODLE.fullmatch(top):
         inside = PurePosixPath(match["rest"]) / rest if match["rest"] else rest
-        return Parcel(match["name"], full_name=True), inside
+        return Archive(match["name"], full_name=True), inside
     if rest.parts or not isinstance(what, Piece):
-        return Parcel(top), rest if rest.parts else PurePosixPath(top)
+        return Archive(top), rest if rest.parts else PurePosixPath(top)
     if match := _CANVAS.fullmatch(top):
-        return Parcel(match["name"], match["number"]), PurePosixPath(match["rest"])
+        return Archive(match["name"], match["number"]), PurePosixPath(match["rest"])
     # One file a learner, named as the learner.
     stem, suffix = PurePosixPath(top).stem, PurePosixPath(top).suffix.lower()
-    return (Parcel(stem) if suffix in (".zip", ".ipynb") else None), PurePosixPath(top)
+    return (Archive(stem) if suffix in (".zip", ".ipynb") else None), PurePosixPath(top)
 
 
-def _only_of(slug: str, parcel: Parcel) -> None:
+def _only_of(slug: str, parcel: Archive) -> None:
     """Of a sender with a folder for each lab, only what is in this lab's folder."""
     inner = [piece for piece in parcel.pieces if piece.path.parts[0] == slug]
     if inner and len(inner) < len(parcel.pieces):

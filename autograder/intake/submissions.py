@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from autograder.course.roster import Directory
 from autograder.intake import archives, inspection
-from autograder.intake.archives import Parcel, Piece
+from autograder.intake.archives import Archive, Piece
 from autograder.rubrics.submission import RECORDS
 from beowulf.errors import LabError
 
@@ -60,7 +60,7 @@ def collect(
     refused does not stop the others.
     """
     with archives.opened(place, wanted.slug) as found:
-        of_students: dict[str, list[Parcel]] = {}
+        of_students: dict[str, list[Archive]] = {}
         for parcel in found:
             student, why = learners.find(parcel.sender, parcel.number, parcel.full_name)
             if student:
@@ -83,7 +83,7 @@ def collect(
             yield Collected(student, outcome, notes, sender)
 
 
-def _newest(several: list[Parcel]) -> tuple[Parcel, list[str]]:
+def _newest(several: list[Archive]) -> tuple[Archive, list[str]]:
     if len(several) == 1:
         return several[0], []
     chosen = max(several, key=_changed)
@@ -91,12 +91,12 @@ def _newest(several: list[Parcel]) -> tuple[Parcel, list[str]]:
     return chosen, [f"“{chosen.sender}” is the newest of {len(several)}; left out: {others}."]
 
 
-def _changed(parcel: Parcel) -> datetime:
+def _changed(parcel: Archive) -> datetime:
     return max((each.changed for each in parcel.pieces), default=datetime.min.replace(tzinfo=UTC))
 
 
 def _take(
-    parcel: Parcel, student: str, wanted: Wanted, submitted: Path, notes: list[str], older: bool
+    parcel: Archive, student: str, wanted: Wanted, submitted: Path, notes: list[str], older: bool
 ) -> str:
     """Put a parcel into its place, add to the notes what is to be known, and say the outcome."""
     place = submitted / student / wanted.slug
@@ -286,7 +286,7 @@ def _stays(when: datetime, before: datetime) -> str:
     )
 
 
-def _handed_in(parcel: Parcel) -> datetime:
+def _handed_in(parcel: Archive) -> datetime:
     """When it was handed in: what a timestamp says, or else when its newest file was changed."""
     stamps = [each for each in parcel.pieces if each.path == PurePosixPath(TIMESTAMP)]
     when = _stamp(stamps[0]) if stamps else None

@@ -17,7 +17,7 @@ from beowulf.cli.way import Force, Wait
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
-    from beowulf.cluster.config import Plan
+    from beowulf.cluster.config import ClusterConfig
     from beowulf.cluster.namespaces import NamespaceCluster
 
 PANEL = "The cluster"
@@ -76,7 +76,7 @@ def up(
     Example: beowulf up --nodes 4 --rate 100mbit
     """
     from beowulf.cluster import lock, namespaces, shells
-    from beowulf.cluster.config import Plan
+    from beowulf.cluster.config import ClusterConfig
 
     found = target.known()
     if source := machines or (found.target.source if found else ""):
@@ -92,7 +92,7 @@ def up(
     if minutes is not None:
         raise UsageError("A cluster on this machine has no time limit.", "Leave `--minutes` out.")
     running = namespaces.running()
-    plan = running.plan if running else Plan()
+    plan = running.plan if running else ClusterConfig()
     plan = replace(
         plan,
         nodes=nodes if nodes is not None else plan.nodes,
@@ -115,8 +115,8 @@ def up(
         f"{len(cluster.nodes)} nodes are up: {', '.join(cluster.nodes)}"
         f" ({plan.rate}, {plan.networks} network{'s' * (plan.networks > 1)}, {plan.mpi} MPICH)."
     )
-    if plan.nodes != Plan().nodes:
-        usual = Plan().nodes
+    if plan.nodes != ClusterConfig().nodes:
+        usual = ClusterConfig().nodes
         print(
             f"`up` keeps this number; `beowulf up --nodes {usual}` gives you {usual} nodes again."
         )
@@ -127,7 +127,7 @@ def up(
     )
 
 
-def _before(running: NamespaceCluster | None, plan: Plan) -> str:
+def _before(running: NamespaceCluster | None, plan: ClusterConfig) -> str:
     """What `up` is about to change of a cluster that runs, in a sentence for afterwards."""
     if running is None:
         return ""

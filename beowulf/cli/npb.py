@@ -105,14 +105,14 @@ def _runs(
     """The runs up to the first that failed, and how it failed."""
     from pathlib import Path
 
-    from beowulf.measure.measurement import Session
+    from beowulf.measure.measurement import Measurement
     from beowulf.progress import bar
     from beowulf.suites import npb as suite
 
     runs: list[Run] = []
     with (
         bar("NAS Parallel Benchmarks", shown=shown) as told,
-        Session("NPB", cluster, Path(), launches=len(names)) as session,
+        Measurement("NPB", cluster, Path(), launches=len(names)) as session,
     ):
         for number, each in enumerate(names):
             told(number, len(names), f"{each} class {letter}, {ranks} ranks")

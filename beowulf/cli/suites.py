@@ -126,7 +126,7 @@ def search(
     """
     from beowulf.cluster import running
     from beowulf.errors import LabError, UsageError
-    from beowulf.measure.measurement import Session, need_a_node_each
+    from beowulf.measure.measurement import Measurement, need_a_node_each
     from beowulf.progress import bar
     from beowulf.suites import blast
     from beowulf.suites.sequences import Collection
@@ -141,7 +141,7 @@ def search(
         cluster.holding("`beowulf search`", wait=wait, say=say),
         bar("search") as told,
         blast.files(made) as (database, looked_for),
-        Session("E5", cluster, KEPT_NOWHERE, progress=told, launches=len(counts)) as session,
+        Measurement("E5", cluster, KEPT_NOWHERE, progress=told, launches=len(counts)) as session,
     ):
         found = [blast.run(session, database, looked_for, count) for count in counts]
     if not session.complete:

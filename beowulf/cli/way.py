@@ -31,7 +31,7 @@ def make(command: str, force: bool, folder: Path | None = None) -> None:
         return
     if not force:
         if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
-            raise lock.HeldError(found, lock.FORCE)
+            raise lock.LockedError(found, lock.FORCE)
         print(found)
         if not typer.confirm("End that measurement, which keeps what it has?"):
             raise typer.Exit(1)

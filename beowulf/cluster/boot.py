@@ -13,10 +13,10 @@ from pathlib import Path
 
 from beowulf import paths
 from beowulf.cluster import links, node_environment, shells, sshd, state, supervisor
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import Process
 from beowulf.cluster.shells import SHELL, Say, completed, script, surroundings, told
-from beowulf.cluster.supervisor import Rack
+from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 
 LONGEST_BOOT_S = 60.0
@@ -36,7 +36,7 @@ SHARED_MOUNTS = {
 NO_SETTINGS = "etc/no_settings"
 
 
-def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
+def boot(plan: ClusterConfig, folder: Path, found: Supervisor | None, say: Say) -> Supervisor:
     """Make the rack unless one is `found`, and in it every node that is not there; put every file and cable right."""
     shells.look_for(TOOLS)
     for needed in (
@@ -64,7 +64,7 @@ def boot(plan: Plan, folder: Path, found: Rack | None, say: Say) -> Rack:
     return its_rack
 
 
-def _files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
+def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
     files = {**node_environment.files(plan, folder), **sshd.shared_files(plan, folder)}
     files[NO_SETTINGS] = ("# On a node, the cluster's /etc/ssh/ssh_config counts.\n", 0o644)
     settings = node_environment.variables(plan, folder)
@@ -81,7 +81,7 @@ def _files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
     return files
 
 
-def _await_nodes(plan: Plan, its_rack: Rack) -> dict[str, Process]:
+def _await_nodes(plan: ClusterConfig, its_rack: Supervisor) -> dict[str, Process]:
     deadline = time.monotonic() + LONGEST_BOOT_S
     while len(alive := its_rack.nodes()) < plan.nodes:
         if time.monotonic() > deadline:
@@ -92,7 +92,11 @@ def _await_nodes(plan: Plan, its_rack: Rack) -> dict[str, Process]:
 
 
 def _plug_in(
-    plan: Plan, its_rack: Rack, nodes: Mapping[str, Process], fresh: set[str], say: Say
+    plan: ClusterConfig,
+    its_rack: Supervisor,
+    nodes: Mapping[str, Process],
+    fresh: set[str],
+    say: Say,
 ) -> None:
     # The numbers of the nodes' processes are those of this machine, so this runs outside the rack's PID namespace.
     switch = supervisor.enter(its_rack.process, "mount", "net")
@@ -114,7 +118,9 @@ def _plug_in(
     script("in the switch", switch, lines, say)
 
 
-def _set_up_nodes(plan: Plan, folder: Path, its_rack: Rack, fresh: set[str], say: Say) -> None:
+def _set_up_nodes(
+    plan: ClusterConfig, folder: Path, its_rack: Supervisor, fresh: set[str], say: Say
+) -> None:
     alive = its_rack.nodes()
     jobs = {}
     for node in plan.names:

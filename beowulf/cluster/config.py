@@ -17,7 +17,7 @@ FIRST_HOST = 8
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterConfig:
     """A cluster of `nodes` nodes on `networks` networks, each link shaped to `rate`, with the `mpi` library."""
 
     nodes: int = 4

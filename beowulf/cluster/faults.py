@@ -57,11 +57,11 @@ def breakable(cluster: Cluster) -> Iterator[Cluster]:
             cluster.heal()
         return
     from beowulf.cluster import namespaces
-    from beowulf.cluster.config import Plan
+    from beowulf.cluster.config import ClusterConfig
 
     folder = Path(tempfile.mkdtemp(prefix="beowulf-broken-"))
     try:
-        victim = namespaces.up(Plan(nodes=len(cluster.nodes)), folder=folder)
+        victim = namespaces.up(ClusterConfig(nodes=len(cluster.nodes)), folder=folder)
         victim.records = cluster.records
         yield victim
     finally:

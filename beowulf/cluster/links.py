@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 
 # What tbf needs beside a rate. 100mbit with this burst repeats within 0.3 %; 1gbit is approximate (about 0.7 Gbit/s),
 # because a smaller burst starves the bucket between two timer ticks.
@@ -23,7 +23,7 @@ def shape(devices: Iterable[str], rate: str) -> list[str]:
     return _batch("tc", [f"qdisc replace dev {device} root {bucket}" for device in devices])
 
 
-def switches(plan: Plan, present: Collection[str]) -> list[str]:
+def switches(plan: ClusterConfig, present: Collection[str]) -> list[str]:
     """Lines for the switch's namespace: one bridge a network, unless it is among the devices that are `present`."""
     kind = "type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
     bridges = [f"br{network}" for network in range(plan.networks)]
@@ -34,7 +34,7 @@ def switches(plan: Plan, present: Collection[str]) -> list[str]:
     return [*_batch("ip", commands), f"[ ! -e {filtering} ] || echo 0 > {filtering}"]
 
 
-def cables(plan: Plan, pids: Mapping[str, int]) -> list[str]:
+def cables(plan: ClusterConfig, pids: Mapping[str, int]) -> list[str]:
     """Lines for the switch's namespace that plug one cable a network into each node of `pids` (its first process)."""
     commands = []
     for node, pid in pids.items():
@@ -46,12 +46,12 @@ def cables(plan: Plan, pids: Mapping[str, int]) -> list[str]:
     return [*_batch("ip", commands), *_no_offloads(ports(plan, pids))]
 
 
-def ports(plan: Plan, nodes: Iterable[str]) -> list[str]:
+def ports(plan: ClusterConfig, nodes: Iterable[str]) -> list[str]:
     """The switch ports of these nodes on all networks."""
     return [plan.port(node, network) for node in nodes for network in range(plan.networks)]
 
 
-def switched_on(plan: Plan, nodes: Iterable[str]) -> list[str]:
+def switched_on(plan: ClusterConfig, nodes: Iterable[str]) -> list[str]:
     """Lines that put the ports of these nodes into their switch and bring them up; twice changes nothing."""
     commands = [
         f"link set {plan.port(node, network)} master br{network} mtu {MTU_BYTES} up"
@@ -61,7 +61,7 @@ def switched_on(plan: Plan, nodes: Iterable[str]) -> list[str]:
     return _batch("ip", commands)
 
 
-def interfaces(plan: Plan, node: str) -> list[str]:
+def interfaces(plan: ClusterConfig, node: str) -> list[str]:
     """Lines for the node's namespace: addresses, no offloads, the rate. Doing them twice changes nothing."""
     devices = [f"eth{network}" for network in range(plan.networks)]
     commands = ["link set lo up"]

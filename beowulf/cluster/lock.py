@@ -60,7 +60,7 @@ class Holder:
         return f"The cluster is in use by {self.user} since {clock}, for {self.doing}."
 
 
-class HeldError(LabError):
+class LockedError(LabError):
     """Another process measures on the cluster; `holder` says which, where that is known."""
 
     def __init__(self, holder: Holder | None, hint: str) -> None:
@@ -233,7 +233,7 @@ def _taken(folder: Path, me: Holder, wait: bool, say: Say | None) -> _Hold:
             os.close(handle)
             unknown = found is None and time.monotonic() > deadline
             if not wait and (unknown or (found and found.measures)):
-                raise HeldError(found, WAIT if me.measures else FORCE) from None
+                raise LockedError(found, WAIT if me.measures else FORCE) from None
             if wait and say and found:
                 say(f"{found} Waiting until that is done; Ctrl-C gives it up.")
                 say = None

@@ -31,9 +31,9 @@ from beowulf.cluster import (
     state,
     supervisor,
 )
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.shells import SHELL, Say, completed, silent
-from beowulf.cluster.supervisor import Rack
+from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 from beowulf.user import learner
 
@@ -51,7 +51,7 @@ AS_USER = Abilities(
 AS_ROOT = replace(AS_USER, cpu_limits=True)
 
 
-def up(plan: Plan, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
+def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
     """Boot the cluster that `plan` describes, or heal the one that runs: afterwards every node is whole and answers.
 
     `say(where, lines)` is told every shell command before it is run. HeldError while another process measures on it,
@@ -112,13 +112,13 @@ class NamespaceCluster(Cluster):
     can = AS_ROOT if os.geteuid() == 0 else AS_USER
     folder: Path
 
-    def __init__(self, plan: Plan, folder: Path, its_rack: Rack) -> None:
+    def __init__(self, plan: ClusterConfig, folder: Path, its_rack: Supervisor) -> None:
         self.plan = plan
         self.folder = folder
         self._rack = its_rack
 
     @property
-    def rack(self) -> Rack:
+    def rack(self) -> Supervisor:
         """The rack that runs; after `down` and `up`, which may have been somebody else's, it is another one."""
         if not self._rack.process.alive:
             self._look_again()
@@ -130,7 +130,7 @@ class NamespaceCluster(Cluster):
             raise state.GoneError
         self.plan, self._rack = now.plan, now._rack
 
-    def is_whole(self, plan: Plan) -> bool:
+    def is_whole(self, plan: ClusterConfig) -> bool:
         """Whether it is as `plan` wants it, no node is down, and nobody broke it."""
         whole = not (self.folder / state.UNFINISHED).exists() and not self.broken
         return whole and self.plan == plan and not self.dead_nodes()
@@ -350,7 +350,7 @@ def _stop(entered: subprocess.Popen[bytes]) -> None:
         os.kill(pid, signal.SIGINT)
 
 
-def _same_machines(old: Plan, new: Plan) -> bool:
+def _same_machines(old: ClusterConfig, new: ClusterConfig) -> bool:
     return replace(old, rate=new.rate) == new
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from beowulf import paths
 from beowulf.cluster import sshd
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 
 # A learner's own start-up file may have given these names another meaning.
 NO_ALIAS = "unalias mpicc mpiexec mpirun 2>/dev/null"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def variables(plan: Plan, folder: Path) -> dict[str, str]:
+def variables(plan: ClusterConfig, folder: Path) -> dict[str, str]:
     """The environment of a shell on a node of the cluster whose files are in `folder`."""
     prefix = paths.mpi_prefix(plan.mpi)
     path = [
@@ -44,7 +44,7 @@ def variables(plan: Plan, folder: Path) -> dict[str, str]:
     }
 
 
-def files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
+def files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
     """Files of the cluster that shells on all nodes share: path below the state folder, text, mode."""
     launcher = _launcher(paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec")
     settings = variables(plan, folder).items()

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import connections, lock
-from beowulf.cluster.lock import HeldError, Holder, Say
+from beowulf.cluster.lock import Holder, LockedError, Say
 from beowulf.cluster.machines import CARD
 from beowulf.cluster.shells import surroundings
 
@@ -101,7 +101,7 @@ def _taken(
             return None
         other = _holder(facts)
         if not wait:
-            raise HeldError(other, lock.WAIT)
+            raise LockedError(other, lock.WAIT)
         if say:
             say(f"{other} Waiting until that is done; Ctrl-C gives it up.")
             say = None

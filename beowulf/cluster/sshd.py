@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from beowulf.cluster import state
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.shells import LONGEST_SCRIPT_S, completed
 from beowulf.errors import LabError
 
@@ -26,7 +26,7 @@ WITH_ITS_PARENT = ("setpriv", "--pdeathsig", "KILL")
 LISTENING = "00000000:0016 00000000:0000 0A"
 
 
-def make_keys(plan: Plan, folder: Path) -> None:
+def make_keys(plan: ClusterConfig, folder: Path) -> None:
     """One key pair for the user and one for each node, where they are not there yet."""
     wanted = [folder / USER_KEY, *(host_key(folder, node) for node in plan.names)]
     # Half of a pair, and an empty file, are what an interruption or a full disk leaves.
@@ -63,7 +63,7 @@ def authorized_keys(folder: Path) -> str:
     return (folder / USER_KEY).with_suffix(".pub").read_text()
 
 
-def shared_files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
+def shared_files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
     """Files that all nodes share, once the keys are made: path below the state folder, text, mode."""
     known = ""
     for node in plan.names:
@@ -83,7 +83,9 @@ def shared_files(plan: Plan, folder: Path) -> dict[str, tuple[str, int]]:
     }
 
 
-def server(plan: Plan, folder: Path, node: str, settings: Iterable[tuple[str, str]]) -> str:
+def server(
+    plan: ClusterConfig, folder: Path, node: str, settings: Iterable[tuple[str, str]]
+) -> str:
     """The text of a node's sshd_config; `settings` are the environment of every shell that it opens."""
     values = " ".join(_word(f"{name}={value}") for name, value in settings)
     own = folder / "nodes" / node

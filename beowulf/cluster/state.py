@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beowulf import paths
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 
 CLUSTER = "cluster.json"
@@ -40,7 +40,7 @@ class GoneError(LabError):
 class Kept:
     """What cluster.json remembers: what the cluster was to be, and the process number of its rack."""
 
-    plan: Plan
+    plan: ClusterConfig
     rack_pid: int
 
 
@@ -74,7 +74,7 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
         os.close(held)
 
 
-def save(folder: Path, plan: Plan, rack_pid: int) -> None:
+def save(folder: Path, plan: ClusterConfig, rack_pid: int) -> None:
     """Write cluster.json in one step, so that a reader finds the old one or the new one, never half."""
     text = json.dumps({"plan": plan.as_dict(), "rack_pid": rack_pid}, indent=1)
     temporary = folder / f"{CLUSTER}.new"
@@ -89,7 +89,7 @@ def load(folder: Path) -> Kept | None:
     """What cluster.json says, or None when there is none or it cannot be read."""
     try:
         found = json.loads((folder / CLUSTER).read_text())
-        return Kept(Plan(**found["plan"]), int(found["rack_pid"]))
+        return Kept(ClusterConfig(**found["plan"]), int(found["rack_pid"]))
     except (OSError, ValueError, KeyError, TypeError, LabError):
         return None
 

@@ -21,7 +21,7 @@ OWN_NAMESPACES = "--net --uts --mount --pid --ipc --fork --kill-child --mount-pr
 LONGEST_START_S = 30.0
 
 
-class Rack:
+class Supervisor:
     """The rack of the cluster whose files are in `folder`; `process` is its first process."""
 
     def __init__(self, folder: Path, process: Process) -> None:
@@ -44,7 +44,7 @@ class Rack:
 def end(folder: Path) -> None:
     """Kill every rack of the cluster in `folder`, and so each process, mount, interface and namespace of it."""
     racks = _find(folder)
-    nodes = [node for each in racks for node in Rack(folder, each).nodes().values()]
+    nodes = [node for each in racks for node in Supervisor(folder, each).nodes().values()]
     if stuck := processes.end([*racks, *nodes]):
         raise LabError(
             f"The cluster's process {stuck[0].pid} does not end.",
@@ -52,15 +52,15 @@ def end(folder: Path) -> None:
         )
 
 
-def find(folder: Path, hint: int = 0) -> Rack | None:
+def find(folder: Path, hint: int = 0) -> Supervisor | None:
     """The running rack of the cluster in `folder`; `hint` is its process number if it is known."""
     for process in _find(folder, hint):
         if processes.command_line(process.pid)[:1] == ["bash"]:
-            return Rack(folder, process)
+            return Supervisor(folder, process)
     return None
 
 
-def start(folder: Path, say: Say) -> Rack:
+def start(folder: Path, say: Say) -> Supervisor:
     """Start a rack and wait until its namespaces are there."""
     end(folder)  # one that was still starting when its `up` was killed
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]

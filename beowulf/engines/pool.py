@@ -51,7 +51,7 @@ class Start:
         return lines[-1][:300] if lines else f"it ended with {self.process.returncode}"
 
 
-class Crew(ABC):
+class EnginePool(ABC):
     """Engines in a `with` block; `each` of them on a node. They come when they are up, and may go at any time."""
 
     apart = False  # the engines reach the controller over a network
@@ -121,7 +121,7 @@ class Crew(ABC):
         except Exception as problem:  # ipyparallel's own, for a crew without any engine
             raise LabError(f"No engine is there ({problem}).") from None
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> EnginePool:
         # Whatever TMPDIR is: the name of a socket has at most 108 characters.
         self.folder = Path(tempfile.mkdtemp(prefix="beowulf-engines-", dir="/tmp"))
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from beowulf import mpi
 from beowulf.cluster import Cluster, running
 from beowulf.engines import ports
-from beowulf.engines.pool import CONNECTION, FOLDER, KEY, Crew, Start
+from beowulf.engines.pool import CONNECTION, FOLDER, KEY, EnginePool, Start
 from beowulf.errors import LabError, UsageError
 
 HOW = ("ssh", "mpi", "slurm")
@@ -30,7 +30,7 @@ for port in {ports}; do ln -s engine-$port {folder}/engine:$port || exit 1; done
 """
 
 
-class ByLogin(Crew):
+class ByLogin(EnginePool):
     """An engine a start, each by a login of its own: a node that dies takes along what it is at, and nothing else.
 
     It reaches the controller through sockets in a folder that its node sees too, or that ssh brings there, or as a
@@ -106,7 +106,7 @@ def _line(key: str, folder: Path, engine: list[str], clear: str, *, apart: bool 
     return WATCHED.format(clear=clear, words=words)
 
 
-class ByMpi(Crew):
+class ByMpi(EnginePool):
     """All engines by one mpiexec from node00, which ends them all when a node dies; then the rest start anew."""
 
     def __init__(self, cluster: Cluster, each: int = 1) -> None:
@@ -154,7 +154,7 @@ class ByMpi(Crew):
         mpi.clear(self.cluster, start.job)
 
 
-def crew(how: str, each: int = 1) -> Crew:
+def crew(how: str, each: int = 1) -> EnginePool:
     """A crew on the cluster that is up: `how` is ssh, mpi or slurm."""
     if how not in HOW:
         raise UsageError(f"Engines cannot be started by {how!r}.", f"There are: {', '.join(HOW)}.")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from beowulf.errors import LabError
-from beowulf.measure.roundtrips import EXCHANGE, Plan, messages, pairs
+from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, messages, pairs
 from beowulf.measure.statistics import summary
 from beowulf.record import Record
 
@@ -19,9 +19,9 @@ RANKS = (2, 3, 4)
 JUMP_BYTES = 100_000
 
 
-def rings(sizes: Sequence[int]) -> Plan:
+def rings(sizes: Sequence[int]) -> SweepConfig:
     """Blocking and non-blocking in turns, in rings of 2, 3 and 4 ranks."""
-    return Plan([(PATTERN, ranks) for ranks in RANKS], ("blocking", "nonblocking"), sizes)
+    return SweepConfig([(PATTERN, ranks) for ranks in RANKS], ("blocking", "nonblocking"), sizes)
 
 
 def differences(record: Record) -> pd.DataFrame:

@@ -19,14 +19,14 @@ from beowulf import host_state, mpi
 from beowulf.cluster import Cluster
 from beowulf.cluster.lock import Ended
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.program_output import Lines
-from beowulf.measure.program_stderr import REFUSED, Complaints
+from beowulf.measure.program_output import ProgramOutput
+from beowulf.measure.program_stderr import REFUSED, ProgramStderr
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Point, Record, moment
 
 
-class Session:
+class Measurement:
     """Measures one study: `with Session(…) as session: session.launch(…)`, then `session.record()`.
 
     When it is cut short (Ctrl-C, a node that dies), what was measured stays and the Record says so.
@@ -59,7 +59,7 @@ class Session:
         self._scratch: Path | None = None
         self._ends = contextlib.ExitStack()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Measurement:
         with contextlib.ExitStack() as ends:
             self._watched = ends.enter_context(Watched(self.cluster, self.study))
             self.started, self.before = moment(), host_state.now()
@@ -127,7 +127,7 @@ class Session:
         need_a_node_each(self.cluster, ranks)
         words = [str(word) for word in arguments]
         coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
-        lines, complaints = Lines(self._told), Complaints(sys.stderr)
+        lines, complaints = ProgramOutput(self._told), ProgramStderr(sys.stderr)
         try:
             # Lines are read as they come, so that none is lost when the run is stopped.
             with (
@@ -166,7 +166,7 @@ class Session:
         self.done += 1
         return lines.found
 
-    def _refuse_broken(self, lines: Lines, name: str) -> None:
+    def _refuse_broken(self, lines: ProgramOutput, name: str) -> None:
         if lines.trouble:
             raise LabError(f"{name} printed a line that is not a result: {lines.trouble}")
         if not lines.ended:
@@ -196,7 +196,7 @@ class Session:
             for end in ("lines", "said"):
                 (self._scratch / f"{host}.{end}").unlink(missing_ok=True)
         said: dict[str, str] = {}
-        found: dict[str, Lines] = {}
+        found: dict[str, ProgramOutput] = {}
         try:
             done = mpi.launch(
                 self.cluster,
@@ -227,10 +227,10 @@ class Session:
         self.done += len(hosts)
         return {host: lines.found for host, lines in found.items()}
 
-    def _read(self, host: str) -> tuple[Lines, str]:
+    def _read(self, host: str) -> tuple[ProgramOutput, str]:
         """What a host has written in launch_apart()."""
         assert self._scratch
-        lines, texts = Lines(), {}
+        lines, texts = ProgramOutput(), {}
         for end in ("lines", "said"):
             file = self._scratch / f"{host}.{end}"
             texts[end] = file.read_text(errors="replace") if file.exists() else ""
@@ -295,13 +295,13 @@ class Session:
             return digests[0]
         return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ""
 
-    def _told(self, lines: Lines) -> None:
+    def _told(self, lines: ProgramOutput) -> None:
         share = lines.samples / lines.planned if lines.planned else 0.0
         self.progress(self.done + min(share, 1.0), self.planned, f"{self.study}: {lines.doing}")
 
     def _keep(
         self,
-        lines: Lines,
+        lines: ProgramOutput,
         coordinates: Mapping[str, Any],
         environment: Mapping[str, str] | None,
     ) -> None:

@@ -12,14 +12,14 @@ KINDS = ("about", "first", "sample", "sent", "counts", "check", "result", "end",
 UNITS = ("_s", "_ms", "_us", "_ns")
 
 
-class Lines(io.TextIOBase):
+class ProgramOutput(io.TextIOBase):
     """A place to write to, which keeps whole lines of JSON as `found` and tells after each `told`.
 
     It raises nothing, because the thread that writes must go on: `trouble` keeps the first line
     that is no result.
     """
 
-    def __init__(self, told: Callable[[Lines], None] = lambda lines: None) -> None:
+    def __init__(self, told: Callable[[ProgramOutput], None] = lambda lines: None) -> None:
         self.found: list[dict[str, Any]] = []
         self.trouble = ""
         self.ended = False

@@ -9,7 +9,7 @@ LIBRARYS_OWN = ("Abort(", "application called MPI_Abort", "[", "mpiexec:")
 REFUSED = "refused: "  # how labs/include/measure/check.h begins the sentence of a program
 
 
-class Complaints(io.TextIOBase):
+class ProgramStderr(io.TextIOBase):
     """What a program says on stderr: passed on, but for the sentence with which it refuses."""
 
     def __init__(self, passed_on_to: IO[str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.measure.sweep import Curves, adaptive, checked
 from beowulf.measure.table import summarised
@@ -55,7 +55,7 @@ MOST_SIZES, QUICK_MOST_SIZES = 64, 24
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepConfig:
     """What a sweep measures: every run (a pattern and a number of ranks) with all protocols and sizes."""
 
     runs: Sequence[tuple[str, int]]
@@ -68,7 +68,7 @@ def sweep(
     study: str,
     cluster: Cluster,
     folder: Path,
-    plan: Plan,
+    plan: SweepConfig,
     *,
     quick: bool = False,
     refined: bool = False,
@@ -87,7 +87,7 @@ def sweep(
     if plan.overlap_bytes:
         told["overlap_bytes"] = list(plan.overlap_bytes)
     planned = (launches + rounds) * len(plan.runs)
-    with Session(
+    with Measurement(
         study, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=told
     ) as session:
         if refined:
@@ -100,7 +100,12 @@ def sweep(
 
 
 def _refined(
-    session: Session, plan: Plan, sizes: Sequence[int], passes: int, rounds: int, quick: bool
+    session: Measurement,
+    plan: SweepConfig,
+    sizes: Sequence[int],
+    passes: int,
+    rounds: int,
+    quick: bool,
 ) -> list[int]:
     """Do the first launch in rounds, each of which measures the sizes that the last one asks for."""
 
@@ -114,7 +119,7 @@ def _refined(
     return list(session.sweep["sizes"])
 
 
-def _least(session: Session, sizes: set[int]) -> Curves:
+def _least(session: Measurement, sizes: set[int]) -> Curves:
     """The smallest time of each of these sizes, for everything that was measured at it."""
     found: Curves = {}
     for point in session.points:
@@ -125,7 +130,9 @@ def _least(session: Session, sizes: set[int]) -> Curves:
     return found
 
 
-def _launch(session: Session, plan: Plan, sizes: Sequence[int], passes: int, launch: int) -> None:
+def _launch(
+    session: Measurement, plan: SweepConfig, sizes: Sequence[int], passes: int, launch: int
+) -> None:
     for pattern, ranks in plan.runs:
         run(
             session,
@@ -140,7 +147,7 @@ def _launch(session: Session, plan: Plan, sizes: Sequence[int], passes: int, lau
 
 
 def run(
-    session: Session,
+    session: Measurement,
     ranks: int,
     sizes: Sequence[int],
     *,

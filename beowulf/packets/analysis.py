@@ -11,7 +11,7 @@ import numpy as np
 
 from beowulf.packets import ch3, protocols
 from beowulf.packets.batches import NO_TIME
-from beowulf.packets.flows import Conversation, Conversations
+from beowulf.packets.flows import Conversations, InteractiveRun
 from beowulf.packets.headers import ACK, FIN, IPV6, RST, SYN, Columns
 from beowulf.packets.mpi_messages import Reading, Traffic
 from beowulf.packets.ssh_login import Logins
@@ -119,7 +119,7 @@ def _sums(piece: Columns) -> dict[str, int]:
     return counts | {name: int(size.sum()) for name, size in sizes.items()}
 
 
-def _tcp(talks: list[Conversation], sums: Counter[str]) -> dict[str, Any]:
+def _tcp(talks: list[InteractiveRun], sums: Counter[str]) -> dict[str, Any]:
     sides = [side for talk in talks for side in (talk.a, talk.b)]
     again = sum(side.retransmitted_packets for side in sides)
     acks = sum(side.ack_only_packets for side in sides)
@@ -150,7 +150,7 @@ def _tcp(talks: list[Conversation], sums: Counter[str]) -> dict[str, Any]:
 
 
 def _overhead(
-    tcp: dict[str, Any], sums: Counter[str], found: Traffic, mpi: list[Conversation]
+    tcp: dict[str, Any], sums: Counter[str], found: Traffic, mpi: list[InteractiveRun]
 ) -> dict[str, Any]:
     first_time = tcp["payload_bytes"] - tcp["retransmissions"]["bytes"]
     sizes = sum(talk.a.wire_bytes + talk.b.wire_bytes for talk in mpi)
@@ -234,7 +234,7 @@ def _mpi_setup(found: Traffic) -> dict[str, Any]:
     return {"calls": calls, "refused": refused, "syn_to_answer_s": _median(times)}
 
 
-def _plain(talks: list[Conversation]) -> dict[str, Any]:
+def _plain(talks: list[InteractiveRun]) -> dict[str, Any]:
     sides = [side for talk in talks for side in (talk.a, talk.b)]
     return {
         "connections": len(talks),
@@ -273,7 +273,7 @@ def warn_of(several: list[str]) -> str:
     )
 
 
-def _setup_s(talk: Conversation) -> float | None:
+def _setup_s(talk: InteractiveRun) -> float | None:
     if NO_TIME in (talk.syn_ns, talk.open_ns):
         return None
     return (talk.open_ns - talk.syn_ns) / 1e9

@@ -55,7 +55,7 @@ class Side:
 
 
 @dataclass
-class Conversation:
+class InteractiveRun:
     """A TCP connection, its opener (or who was first seen) as `a`; times are ns since 1970."""
 
     a: Side
@@ -84,7 +84,7 @@ class Conversations:
     """The TCP conversations of a capture, followed piece by piece in memory that stays small."""
 
     def __init__(self) -> None:
-        self.all: list[Conversation] = []
+        self.all: list[InteractiveRun] = []
         self._latest: dict[tuple[int, int], int] = {}
 
     def follow(self, piece: Columns) -> Trail:
@@ -142,7 +142,7 @@ class Conversations:
                 for end in (("dst", "src") if answered else ("src", "dst"))
             )
             known = self._latest[pair] = len(self.all)
-            self.all.append(Conversation(one, other))
+            self.all.append(InteractiveRun(one, other))
         talk = self.all[known]
         from_a = low_sends if _is_a(talk, pair, True) else ~low_sends
         trail.conversation[places] = known
@@ -171,7 +171,7 @@ def _pairs(
             yield pair, mine[order[rows]], ends[0][order[rows]] == pair[0]
 
 
-def _is_a(talk: Conversation, pair: tuple[int, int], low: bool) -> bool:
+def _is_a(talk: InteractiveRun, pair: tuple[int, int], low: bool) -> bool:
     return (talk.a.address << 16 | talk.a.port == pair[0]) == low
 
 
@@ -238,7 +238,7 @@ def _fill(holes: list[list[int]], start: int, end: int, before: int) -> int:
 
 
 def _count_times(
-    talk: Conversation, piece: Columns, places: Integers, from_a: NDArray[np.bool_]
+    talk: InteractiveRun, piece: Columns, places: Integers, from_a: NDArray[np.bool_]
 ) -> None:
     times, flags = piece["time_ns"][places], piece["flags"][places]
     payload = piece["payload_bytes"][places]

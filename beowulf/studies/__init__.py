@@ -27,8 +27,8 @@ def _files() -> dict[str, str]:
     here = Path(__file__).parent
     names = [file.relative_to(here).with_suffix("") for file in here.glob("lab_*/[a-z][0-9]*_*.py")]
     by_id = {name.name.partition("_")[0].upper(): ".".join(name.parts) for name in names}
-    order = sorted(by_id, key=lambda ID: (by_id[ID].partition(".")[0], ID[0], int(ID[1:])))
-    return {ID: by_id[ID] for ID in order}
+    order = sorted(by_id, key=lambda name: (by_id[name].partition(".")[0], name[0], int(name[1:])))
+    return {name: by_id[name] for name in order}
 
 
 STUDIES = _files()

@@ -11,7 +11,7 @@ from typing import Any
 
 from beowulf import paths
 from beowulf.errors import LabError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.suites.sequences import Collection
 
 PROGRAM = "search.py"
@@ -53,7 +53,7 @@ def files(made: Collection) -> Iterator[tuple[Path, Path]]:
 
 
 def run(
-    session: Session,
+    session: Measurement,
     database: Path,
     looked_for: Path,
     parts: int,

@@ -21,7 +21,7 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError
 from beowulf.measure.measurement import need_a_node_each
-from beowulf.measure.program_stderr import Complaints
+from beowulf.measure.program_stderr import ProgramStderr
 from beowulf.suites import hpcc_results
 from beowulf.suites.hpcc_results import SECTIONS, Results
 from beowulf.suites.problem import Problem, refuse_too_large
@@ -144,7 +144,7 @@ def run(
     # Below /tmp, which the nodes of a local cluster share with this machine; others are sent what is in it.
     with (
         tempfile.TemporaryDirectory(prefix="beowulf-hpcc-", dir=SCRATCH) as folder,
-        Complaints(sys.stderr) as complaints,
+        ProgramStderr(sys.stderr) as complaints,
         contextlib.redirect_stdout(Sections(told)),
         contextlib.redirect_stderr(complaints),
     ):

@@ -18,7 +18,7 @@ from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import profile
-from beowulf.measure.measurement import Session, need_a_node_each
+from beowulf.measure.measurement import Measurement, need_a_node_each
 from beowulf.measure.profile import Profile
 
 FOLDER = paths.root() / "labs" / "03-parallel-benchmarks" / "npb"
@@ -261,7 +261,7 @@ def _memory(cluster: Cluster, node: str) -> tuple[str, float]:
 
 
 def run(
-    session: Session,
+    session: Measurement,
     name: str,
     letter: str,
     ranks: int,

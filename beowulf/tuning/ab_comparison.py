@@ -27,11 +27,11 @@ import numpy as np
 
 from beowulf import paths
 from beowulf.errors import LabError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Point
-from beowulf.tuning.interactive_run import Conversation
+from beowulf.tuning.interactive_run import InteractiveRun
 
 LAB = "07-latency-tuning"
 PROGRAM = paths.root() / "labs" / LAB / "pingpong.c"
@@ -95,7 +95,7 @@ class Comparison:
 
 
 def compare(
-    session: Session,
+    session: Measurement,
     change: Change,
     *,
     at: Mapping[str, Any] | None = None,
@@ -197,7 +197,7 @@ def by_visit(point: Point) -> dict[int, float]:
     return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in found.items()}
 
 
-def _empty(session: Session, at: Mapping[str, Any]) -> Point:
+def _empty(session: Measurement, at: Mapping[str, Any]) -> Point:
     point = session.add(at, HALF, [])
     if point.samples:
         raise LabError(
@@ -240,13 +240,13 @@ Visit = Callable[[str, int], list[dict[str, Any]]]
 
 @contextmanager
 def _visitor(
-    session: Session, states: _States, words: Sequence[str | int], anew: bool
+    session: Measurement, states: _States, words: Sequence[str | int], anew: bool
 ) -> Iterator[Visit]:
     """What takes so many samples in a state: one program for all visits, or one for each."""
     program = session.prepare(PROGRAM)
 
-    def talk() -> Conversation:
-        return Conversation(
+    def talk() -> InteractiveRun:
+        return InteractiveRun(
             session.cluster,
             program,
             2,

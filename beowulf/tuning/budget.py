@@ -15,13 +15,13 @@ import numpy as np
 
 from beowulf import paths
 from beowulf.cluster.config import RATE_BITS_PER_S
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.wire import ETHERNET_BYTES, frame, mtu_of
 from beowulf.record import Point, Record
 from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, UNDISTURBED
-from beowulf.tuning.interactive_run import Conversation
+from beowulf.tuning.interactive_run import InteractiveRun
 
 PROGRAM = paths.root() / "labs" / LAB / "steps.c"
 CALL_US = "call_us"
@@ -57,7 +57,7 @@ class Step:
         return "less than nothing" if self.us.high < 0 else "cannot be told from nothing"
 
 
-def measure(session: Session, *, blocks: int, passes: int) -> None:
+def measure(session: Measurement, *, blocks: int, passes: int) -> None:
     """Take all ways by turns, in visits with and without shaped links; the Points go into the session."""
     rate = shaped_rate(session)
     session.sweep.update({"sizes": [SHORT, LONG], "shaped": rate})
@@ -66,7 +66,7 @@ def measure(session: Session, *, blocks: int, passes: int) -> None:
     words = ("--sizes", f"{SHORT},{LONG}")
     with (
         _links_as_they_were(session),
-        Conversation(session.cluster, program, 2, words, folder=program.parent) as told,
+        InteractiveRun(session.cluster, program, 2, words, folder=program.parent) as told,
     ):
         for visit in range(blocks * len(TURNS)):
             shaped = bool(rate) and TURNS[visit % len(TURNS)] == AFTER
@@ -77,7 +77,7 @@ def measure(session: Session, *, blocks: int, passes: int) -> None:
                 _keep(session, line, visit, shaped)
 
 
-def shaped_rate(session: Session) -> str:
+def shaped_rate(session: Measurement) -> str:
     """The rate that links are given for the wire; empty where that cannot be done."""
     if not session.cluster.can.faults:
         return ""
@@ -86,20 +86,20 @@ def shaped_rate(session: Session) -> str:
 
 
 @contextmanager
-def _links_as_they_were(session: Session) -> Iterator[None]:
+def _links_as_they_were(session: Measurement) -> Iterator[None]:
     try:
         yield
     finally:
         _shape(session, str(session.description["rate"]))
 
 
-def _shape(session: Session, rate: str) -> None:
+def _shape(session: Measurement, rate: str) -> None:
     """Limit the cables of the two nodes that measure, in both directions, or take the limit away."""
     if session.cluster.can.faults:
         session.cluster.limit(session.cluster.nodes[:2], rate)
 
 
-def _keep(session: Session, line: dict[str, object], visit: int, shaped: bool) -> None:
+def _keep(session: Measurement, line: dict[str, object], visit: int, shaped: bool) -> None:
     step, size = str(line["step"]), int(str(line["size_bytes"]))
     each = float(str(line["seconds"])) / float(str(line["repetitions"])) * 1e6
     quantity = str(line["quantity"])

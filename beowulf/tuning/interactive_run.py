@@ -21,14 +21,14 @@ from beowulf import mpi
 from beowulf.cluster import Cluster
 from beowulf.cluster.shells import Answer
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.program_output import Lines
+from beowulf.measure.program_output import ProgramOutput
 from beowulf.measure.program_stderr import LIBRARYS_OWN, REFUSED
 
 LONGEST_S = 60.0  # until a program is there, and for one command
 LOOK_EVERY_S = 0.5  # at the nodes, while nothing comes
 
 
-class Conversation:
+class InteractiveRun:
     """`with Conversation(cluster, program, …) as told: told.take(20)`; the program ends with the block."""
 
     def __init__(
@@ -50,9 +50,9 @@ class Conversation:
             environment=environment,
             folder=folder,
         )
-        self.lines, self._answer = Lines(), Answer()
+        self.lines, self._answer = ProgramOutput(), Answer()
 
-    def __enter__(self) -> Conversation:
+    def __enter__(self) -> InteractiveRun:
         if dead := [node for node in self.cluster.dead_nodes() if node in self._used]:
             raise LabError(f"{dead[0]} is down.", "`beowulf up` starts it again.", dead[0])
         self._said = tempfile.TemporaryFile()

@@ -64,7 +64,7 @@ class Entry:
         return ASKED if self.asked else (KEPT if self.kept else TRIED)
 
 
-class HeldError(LabError):
+class LockedError(LabError):
     """Another process is turning knobs now."""
 
 
@@ -82,7 +82,7 @@ class Log:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise HeldError(
+                raise LockedError(
                     "Another `beowulf tune` is turning knobs of this cluster.",
                     "Wait until it is done: two changes at once could not be told apart.",
                 ) from None

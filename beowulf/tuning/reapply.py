@@ -29,7 +29,7 @@ def settle(cluster: Cluster) -> list[str]:
     try:
         with its_log.held():
             return [*_asked_back(cluster, its_log), *_kept(cluster, its_log)]
-    except log.HeldError:
+    except log.LockedError:
         return [
             "Another `beowulf tune` is turning knobs. What you kept before it may be lost on nodes that were down:"
             " `beowulf up` once more, when it is done."

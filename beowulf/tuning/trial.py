@@ -7,7 +7,7 @@ from pathlib import Path
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.studies import Progress, no_progress
 from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import Comparison, compare
@@ -52,7 +52,7 @@ def measure(
     }
     anew = any(each.knob.anew for each in changes.each)
     found: Comparison | None = None
-    with Session(STUDY, cluster, folder, quick=quick, progress=progress) as session:
+    with Measurement(STUDY, cluster, folder, quick=quick, progress=progress) as session:
         found = compare(session, changes, at=at, anew=anew)
     record = session.record()
     record.learner = learner()

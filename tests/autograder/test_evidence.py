@@ -20,7 +20,7 @@ from autograder.rubrics.submission import Submission
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.exercises.lab_06 import postcard
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import run
 from beowulf.record import Point, Record
 from tests.gold import lab_01, lab_03, lab_04, lab_05, lab_06
@@ -145,7 +145,7 @@ def test_what_was_really_measured_is_believed(
 ) -> None:
     """Round trips, and captured postcards, of which every byte is counted again."""
     monkeypatch.setattr(cluster, "records", tmp_path)
-    with Session("A7", cluster, tmp_path) as session:
+    with Measurement("A7", cluster, tmp_path) as session:
         run(session, 2, (0, 1, 65_536, 1_048_576), pattern="pairs", passes=6)
     postcard.send(cluster, "hello", 0, 21, 200_000, program=LAB_06 / "postcard.c")
     (card,) = [Record.load(path) for path in tmp_path.glob("A10-*.json")]

@@ -21,10 +21,10 @@ from autograder.grading.one_submission import Assignment
 from autograder.grading.remote_nodes import Nodes
 from beowulf import paths
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.engines import starters
-from beowulf.engines.pool import Crew
+from beowulf.engines.pool import EnginePool
 from beowulf.engines.starters import ByLogin, ByMpi
 from beowulf.errors import LabError, UsageError
 from tests import gold
@@ -41,7 +41,7 @@ GUESTS = {f"gold-{name.replace(' ', '-')}": CASES[name] for name in NAMES}
 def duo(tmp_path: Path, sandboxed: None) -> Iterator[NamespaceCluster]:
     """Two nodes, which a test may spoil."""
     folder = tmp_path / "state"
-    yield namespaces.up(Plan(nodes=2), folder=folder)
+    yield namespaces.up(ClusterConfig(nodes=2), folder=folder)
     namespaces.down(folder=folder)
 
 
@@ -52,7 +52,7 @@ def files(course: Course, student: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("kind", [ByLogin, pytest.param(ByMpi, marks=pytest.mark.slow)])
 def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gives(
-    class_of_guests: Course, duo: NamespaceCluster, kind: Callable[..., Crew]
+    class_of_guests: Course, duo: NamespaceCluster, kind: Callable[..., EnginePool]
 ) -> None:
     course = class_of_guests
     hand_in(course, GUESTS)
@@ -71,7 +71,7 @@ def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gi
 
 @pytest.mark.parametrize("kind", [ByLogin, pytest.param(ByMpi, marks=pytest.mark.slow)])
 def test_a_node_that_dies_at_work_is_named_and_others_do_what_it_was_at(
-    class_of_guests: Course, duo: NamespaceCluster, kind: Callable[..., Crew]
+    class_of_guests: Course, duo: NamespaceCluster, kind: Callable[..., EnginePool]
 ) -> None:
     hand_in(class_of_guests, GUESTS)
     assignment = Assignment.of(class_of_guests, SLUG)

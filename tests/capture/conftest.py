@@ -10,7 +10,7 @@ from runs import Run, run
 
 from beowulf import mpi
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 
 HERE = Path(__file__).parent
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NamespaceCluster]:
     """Four nodes with cables of 1 Gbit/s."""
     folder = tmp_path_factory.mktemp("state")
-    yield namespaces.up(Plan(rate="1gbit"), folder=folder)
+    yield namespaces.up(ClusterConfig(rate="1gbit"), folder=folder)
     namespaces.down(folder=folder)
 
 

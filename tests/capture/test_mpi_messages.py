@@ -19,7 +19,7 @@ from test_flows import A, B, Talk, agrees_on_conversations, opened
 from written import agrees, tshark
 
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 from beowulf.packets import ch3, dissector
 from beowulf.packets.dissector import tshark_words
@@ -392,7 +392,7 @@ def test_the_dissector_has_no_error_on_anything(tmp_path: Path) -> None:
 def lossy(sends: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """Cables of 10 Mbit/s, and a queue of four packets where the switch sends to node00."""
     state = tmp_path_factory.mktemp("slow")
-    slow = namespaces.up(Plan(rate="10mbit"), folder=state)
+    slow = namespaces.up(ClusterConfig(rate="10mbit"), folder=state)
     queue = "tc qdisc change dev node00 root tbf rate 10mbit burst 3200 limit 6000"
     try:
         subprocess.run([*slow.enter_switch(), *queue.split()], check=True, timeout=240)

@@ -9,7 +9,7 @@ import pytest
 from running import Beowulf
 
 from beowulf.cluster import faults, namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.machines import Target
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -17,8 +17,8 @@ from beowulf.cluster.ssh import SshCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.studies.lab_01 import a2_validation
 
-PLAN = Plan(nodes=3)
-NODES = Plan().names
+PLAN = ClusterConfig(nodes=3)
+NODES = ClusterConfig().names
 
 
 def found(cluster: NamespaceCluster, folder: Path) -> tuple[str, str]:

@@ -13,13 +13,13 @@ import pytest
 from running import HOSTNAME, PATIENCE_S, Beowulf, at_switch, nothing_runs, wait_until
 
 from beowulf.cluster import namespaces
-from beowulf.cluster.config import Plan
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 
 pytestmark = pytest.mark.cluster
 
-PLAN = Plan(nodes=2)
+PLAN = ClusterConfig(nodes=2)
 # A signal is only the beginning of an end.
 END_SSHD = "pkill -x sshd; while pgrep -x sshd >/dev/null; do sleep 0.01; done"
 

@@ -73,13 +73,13 @@ def test_the_second_comer_reads_who_holds_it_since_when_and_for_what(
 ) -> None:
     first = holds(folder, ends)
     assert first_line(first) == "held 0"
-    with pytest.raises(lock.HeldError) as refused, lock.held(folder, "study E1"):
+    with pytest.raises(lock.LockedError) as refused, lock.held(folder, "study E1"):
         pytest.fail("both hold it")
     said = str(refused.value)
     assert f"in use by {lock.user()} since " in said
     assert "for study A6." in said
     assert "--wait" in said
-    with pytest.raises(lock.HeldError, match="--force"), lock.changing(folder, "beowulf up"):
+    with pytest.raises(lock.LockedError, match="--force"), lock.changing(folder, "beowulf up"):
         pytest.fail("it was changed")
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster, running
 from beowulf.errors import LabError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.notebook import measure_and_save
 from beowulf.record import Record
 from beowulf.studies import STUDIES
@@ -47,7 +47,7 @@ def pause(phase: str) -> None:
 def measure(cluster: Cluster, folder: Path, **how: Any) -> Record:
     program, launches = folder.absolute() / "program", how["launches"]
     pause("before")
-    with Session(ID, cluster, folder, launches=launches) as session:
+    with Measurement(ID, cluster, folder, launches=launches) as session:
         pause("entered")
         for launch in range(launches):
             seconds = 0

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from beowulf.measure.program_output import Lines
+from beowulf.measure.program_output import ProgramOutput
 
 SAMPLE = (
     '{"kind": "sample", "quantity": "work_s", "repetitions": 2, "seconds": 0.5, "size_bytes": 8}'
@@ -11,7 +11,7 @@ SAMPLE = (
 
 def test_lines_are_read_however_they_are_cut() -> None:
     told: list[int] = []
-    lines = Lines(lambda so_far: told.append(so_far.samples))
+    lines = ProgramOutput(lambda so_far: told.append(so_far.samples))
     text = f'{{"kind": "about", "samples": 2}}\n{SAMPLE}\n{SAMPLE}\n{{"kind": "end"}}\n'
     for letter in text:
         lines.write(letter)
@@ -23,7 +23,7 @@ def test_lines_are_read_however_they_are_cut() -> None:
 
 
 def test_a_stream_that_breaks_off_has_not_ended() -> None:
-    lines = Lines()
+    lines = ProgramOutput()
     lines.write(SAMPLE + "\n" + SAMPLE[:20])
     assert not lines.ended
     assert lines.samples == 1
@@ -46,7 +46,7 @@ def test_a_stream_that_breaks_off_has_not_ended() -> None:
     ],
 )
 def test_a_line_that_is_no_result_is_told_and_the_others_stay(line: str) -> None:
-    lines = Lines()
+    lines = ProgramOutput()
     lines.write(f"{SAMPLE}\n{line}\n{SAMPLE}\n")
     assert lines.trouble == line
     assert lines.samples == 2

@@ -14,8 +14,8 @@ from beowulf import host_state, paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import quality
-from beowulf.measure.measurement import Session
-from beowulf.measure.roundtrips import EXCHANGE, HALF, Plan, pairs, rates, run, sweep
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.roundtrips import EXCHANGE, HALF, SweepConfig, pairs, rates, run, sweep
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
 
@@ -25,15 +25,15 @@ PROGRAM = paths.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
 TWIN = PROGRAM.with_suffix(".py")
 
 
-def session(cluster: NamespaceCluster, folder: Path) -> Session:
-    return Session("A7", cluster, folder)
+def session(cluster: NamespaceCluster, folder: Path) -> Measurement:
+    return Measurement("A7", cluster, folder)
 
 
 def test_a_launch_becomes_points_with_all_coordinates(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     told: list[float] = []
-    with Session(
+    with Measurement(
         "A7", cluster, tmp_path, progress=lambda done, of, what: told.append(done / of)
     ) as s:
         run(s, 2, [0, 64], protocols=("blocking", "nonblocking"), passes=3, chunks=2)
@@ -125,7 +125,7 @@ def test_the_twin_in_python_prints_the_same_lines(
 def test_rates_and_pairs_come_from_the_same_record(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    plan = Plan([("ring", 3), ("pairs", 2)], ("blocking", "nonblocking"), [1024, 8192])
+    plan = SweepConfig([("ring", 3), ("pairs", 2)], ("blocking", "nonblocking"), [1024, 8192])
     record = sweep("A7", cluster, tmp_path, plan, quick=True)
     found = rates(record)
     assert (found["low"] <= found["rate_mbit_per_s"]).all()
@@ -300,7 +300,7 @@ def test_ctrl_c_keeps_what_was_measured(cluster: NamespaceCluster, tmp_path: Pat
             stopped.set()
             _thread.interrupt_main()
 
-    with Session("A7", cluster, tmp_path, progress=stop) as s:
+    with Measurement("A7", cluster, tmp_path, progress=stop) as s:
         run(s, 2, [64], passes=100_000)
     record = s.record()
     assert stopped.is_set()

@@ -16,7 +16,7 @@ from running import warned
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
@@ -195,7 +195,7 @@ def test_the_picture_has_each_setting_and_operation() -> None:
 def test_the_program_verifies_every_operation_for_any_number_of_ranks(
     cluster: NamespaceCluster, tmp_path: Path, ranks: int
 ) -> None:
-    with Session("A13", cluster, tmp_path) as session:
+    with Measurement("A13", cluster, tmp_path) as session:
         lines = session.launch(PROGRAM, ranks, ["--sizes", "0,1,5000", "--passes", "2"])
     samples = [line for line in lines if line["kind"] == "sample"]
     assert len(samples) == len(OPERATIONS) * 3 * 2 * 2
@@ -223,7 +223,7 @@ def test_the_program_notices_wrong_data(
     program.write_text(text.replace(right, wrong))
     with (
         pytest.raises(LabError, match=r"It said: wrong data: byte 0"),
-        Session("A13", cluster, tmp_path) as session,
+        Measurement("A13", cluster, tmp_path) as session,
     ):
         session.launch(program, 4, ["--sizes", "1000", "--passes", "1"])
 
@@ -243,7 +243,7 @@ def test_the_program_refuses_what_it_cannot_do(
 ) -> None:
     with (
         pytest.raises(UsageError, match=why),
-        Session("A13", cluster, tmp_path) as session,
+        Measurement("A13", cluster, tmp_path) as session,
     ):
         session.launch(PROGRAM, 2, words)
 

@@ -9,7 +9,7 @@ import pytest
 from beowulf import mpi, paths, studies
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 
 # Its claim on the paper's own arithmetic needs no samples.
@@ -68,7 +68,7 @@ def test_an_empty_list_of_samples_is_not_drawn_as_if_it_were_something(name: str
 def test_a_program_refuses_sizes_that_no_message_has(
     cluster: NamespaceCluster, tmp_path: Path, program: str, sizes: str, sentence: str | None
 ) -> None:
-    with pytest.raises(UsageError, match=sentence), Session("A7", cluster, tmp_path) as session:
+    with pytest.raises(UsageError, match=sentence), Measurement("A7", cluster, tmp_path) as session:
         session.launch(paths.root() / "labs" / program, 2, ["--sizes", sizes])
 
 
@@ -81,7 +81,10 @@ def test_a_twin_refuses_what_the_memory_does_not_hold(
     text = (paths.root() / "labs" / program).read_text(encoding="utf-8")
     assert 'os.sysconf("SC_PHYS_PAGES")' in text
     large.write_text(text.replace('os.sysconf("SC_PHYS_PAGES")', "1000"))
-    with pytest.raises(UsageError, match="this machine has"), Session("A7", cluster, tmp_path) as s:
+    with (
+        pytest.raises(UsageError, match="this machine has"),
+        Measurement("A7", cluster, tmp_path) as s,
+    ):
         s.launch(large, 2, ["--sizes", "10000000"])
 
 

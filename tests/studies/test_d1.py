@@ -9,7 +9,7 @@ from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05 import d1_synchronisation as d1
 from beowulf.studies.lab_05 import overlap
@@ -123,7 +123,7 @@ def test_a_message_over_the_limit_waits_for_its_sender_and_one_below_does_not(
 ) -> None:
     words = ["--work", work, "--seconds", "0.2", "--size", d1.LARGE, "--passes", "7"]
     ways = [ONE_USER, SOLARIS, *([TESTED, THREADED] if work == "delay" else [])]
-    with Session("D1", cluster, tmp_path) as session:
+    with Measurement("D1", cluster, tmp_path) as session:
         for way in ways:
             overlap.launch(session, way, "synchronisation.c", words, number=0, at={"work": work})
     made = session.record()
@@ -149,7 +149,7 @@ def test_a_wrong_argument_is_a_sentence(
 ) -> None:
     with (
         pytest.raises(UsageError, match=sentence),
-        Session("D1", cluster, tmp_path) as session,
+        Measurement("D1", cluster, tmp_path) as session,
     ):
         overlap.launch(session, ONE_USER, "synchronisation.c", words, number=0)
 

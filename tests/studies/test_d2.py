@@ -9,7 +9,7 @@ from overlap_records import busy, record, timed
 
 from beowulf import papers
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.record import Point, Record
@@ -145,7 +145,7 @@ def test_the_picture_marks_both_steps() -> None:
 def test_the_step_is_where_the_limit_was_set(
     cluster: NamespaceCluster, tmp_path: Path, way: Way
 ) -> None:
-    with Session("D2", cluster, tmp_path) as session:
+    with Measurement("D2", cluster, tmp_path) as session:
         words = [*overlap.sweep_arguments(0.1, PAPER_D, 5, 0), "--work", "delay"]
         overlap.launch(session, way, "message_sweep.c", words, number=0)
     found = d2.shares(session.record(), way)
@@ -162,7 +162,7 @@ def test_a_message_of_eight_limits_comes_after_the_work_and_one_of_half_a_limit_
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     small, large = ONE_USER.limit_bytes // 2, ONE_USER.limit_bytes * 8
-    with Session("D2", cluster, tmp_path) as session:
+    with Measurement("D2", cluster, tmp_path) as session:
         for way in (ONE_USER, TESTED):
             words = [*overlap.sweep_arguments(0.1, [small, large], 5, 0), "--work", "delay"]
             overlap.launch(session, way, "message_sweep.c", words, number=0)

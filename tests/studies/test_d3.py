@@ -8,7 +8,7 @@ import pytest
 from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05 import d3_message_and_workload as d3
 from beowulf.studies.lab_05 import overlap
@@ -94,7 +94,7 @@ def test_the_picture_has_the_three_parts() -> None:
 @pytest.mark.cluster
 def test_the_twin_writes_what_the_program_writes(cluster: NamespaceCluster, tmp_path: Path) -> None:
     words = overlap.sweep_arguments(0.002, [KB, 20 * KB], 3, 0)
-    with Session("D3", cluster, tmp_path) as session:
+    with Measurement("D3", cluster, tmp_path) as session:
         for name, language in (("message_workload.c", d3.C), ("overlap.py", d3.PYTHON)):
             overlap.launch(session, ONE_USER, name, words, number=0, at=language)
     made = session.record()

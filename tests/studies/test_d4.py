@@ -8,7 +8,7 @@ import pytest
 from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
 from beowulf.studies.lab_05 import d4_both_sides as d4
 from beowulf.studies.lab_05 import overlap
@@ -97,7 +97,7 @@ def test_the_picture_has_a_mark_for_each_rank_and_size() -> None:
 def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    with Session("D4", cluster, tmp_path) as session:
+    with Measurement("D4", cluster, tmp_path) as session:
         for way in (ONE_USER, DEFAULT):  # 70 KB lie above the limit of one and below the other's
             words = [*overlap.sweep_arguments(WORK_S, [d4.LARGE], 25, 0), "--work", "delay"]
             overlap.launch(session, way, "both_sides.c", words, number=0)

@@ -29,7 +29,7 @@ from beowulf.tuning.budget import (
     bytes_on_the_wire,
     steps,
 )
-from beowulf.tuning.interactive_run import Conversation
+from beowulf.tuning.interactive_run import InteractiveRun
 
 VISITS = 16
 # Half round trips of 1 byte; of 16 KB each takes so much longer.
@@ -168,5 +168,5 @@ def test_the_program_refuses_what_it_cannot_do(
     cluster: NamespaceCluster, tmp_path: Path, ranks: int, words: list[str], why: str
 ) -> None:
     program = mpi.build(budget.PROGRAM, output=tmp_path / "steps")
-    with pytest.raises(UsageError, match=why), Conversation(cluster, program, ranks, words):
+    with pytest.raises(UsageError, match=why), InteractiveRun(cluster, program, ranks, words):
         pass

@@ -15,7 +15,7 @@ from running import wait_until
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Point, Record
 from beowulf.tuning import ab_comparison
@@ -29,7 +29,7 @@ from beowulf.tuning.ab_comparison import (
     decided,
     described,
 )
-from beowulf.tuning.interactive_run import Conversation
+from beowulf.tuning.interactive_run import InteractiveRun
 
 SHORT = Length(blocks=2, most_blocks=2, samples=3)
 
@@ -214,15 +214,15 @@ class Nodes:
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Measurement]:
     monkeypatch.setattr(ab_comparison, "Conversation", Told)
-    monkeypatch.setattr(Session, "prepare", lambda *_: tmp_path / "program")
+    monkeypatch.setattr(Measurement, "prepare", lambda *_: tmp_path / "program")
     Told.now_in, Told.launched = False, 0
-    with Session("E6", Nodes(), tmp_path) as made:  # type: ignore[arg-type]
+    with Measurement("E6", Nodes(), tmp_path) as made:  # type: ignore[arg-type]
         yield made
 
 
-def test_the_change_goes_in_and_out_by_turns_and_is_out_at_the_end(session: Session) -> None:
+def test_the_change_goes_in_and_out_by_turns_and_is_out_at_the_end(session: Measurement) -> None:
     seen: list[bool] = []
 
     def change(on: bool) -> None:
@@ -240,13 +240,15 @@ def test_the_change_goes_in_and_out_by_turns_and_is_out_at_the_end(session: Sess
     Record.load(session.record().save_in(session.folder))
 
 
-def test_a_change_that_needs_new_processes_gets_a_launch_for_every_visit(session: Session) -> None:
+def test_a_change_that_needs_new_processes_gets_a_launch_for_every_visit(
+    session: Measurement,
+) -> None:
     ab_comparison.compare(session, lambda on: {"A": "1"} if on else None, anew=True, length=SHORT)
     assert Told.launched == 8
 
 
 def test_an_undecided_cycle_goes_on_up_to_its_longest(
-    session: Session, monkeypatch: pytest.MonkeyPatch
+    session: Measurement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ab_comparison, "decide", lambda *_: "inconclusive")
     found = ab_comparison.compare(session, lambda on: None, length=Length(2, 5, 1))
@@ -254,7 +256,7 @@ def test_an_undecided_cycle_goes_on_up_to_its_longest(
     assert found.decision == "inconclusive"
 
 
-def test_a_change_that_fails_half_way_is_taken_out(session: Session) -> None:
+def test_a_change_that_fails_half_way_is_taken_out(session: Measurement) -> None:
     seen: list[bool] = []
 
     def change(on: bool) -> None:
@@ -267,7 +269,7 @@ def test_a_change_that_fails_half_way_is_taken_out(session: Session) -> None:
     assert seen == [True, False]
 
 
-def test_a_place_is_measured_once(session: Session) -> None:
+def test_a_place_is_measured_once(session: Measurement) -> None:
     ab_comparison.compare(session, lambda on: None, length=SHORT)
     with pytest.raises(LabError, match="measured already"):
         ab_comparison.compare(session, lambda on: None, length=SHORT)
@@ -279,7 +281,7 @@ def test_a_place_is_measured_once(session: Session) -> None:
 @pytest.mark.cluster
 def test_a_quick_cycle_measures_both_states(cluster: NamespaceCluster, tmp_path: Path) -> None:
     seen: list[bool] = []
-    with Session("E6", cluster, tmp_path, quick=True) as session:
+    with Measurement("E6", cluster, tmp_path, quick=True) as session:
         found = ab_comparison.compare(session, seen.append, at={"knob": "none"})
     assert seen == [True, False] * QUICK.blocks
     assert len(found.before.samples) == len(found.after.samples) == 2 * QUICK.blocks * QUICK.samples
@@ -299,7 +301,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_program_takes_as_many_samples_as_it_is_told(
     cluster: NamespaceCluster, program: Path
 ) -> None:
-    with Conversation(cluster, program, 2, ["--bytes", 3]) as told:
+    with InteractiveRun(cluster, program, 2, ["--bytes", 3]) as told:
         assert told.about["hosts"] == list(cluster.nodes[:2])
         assert [len(told.take(n)) for n in (1, 4)] == [1, 4]
         lines = told.take(2)
@@ -312,7 +314,7 @@ def test_a_program_takes_as_many_samples_as_it_is_told(
 def test_what_the_program_refuses_is_said(cluster: NamespaceCluster, program: Path) -> None:
     with (
         pytest.raises(UsageError, match="There is no argument --byte"),
-        Conversation(cluster, program, 2, ["--byte", 3]),
+        InteractiveRun(cluster, program, 2, ["--byte", 3]),
     ):
         pass
 
@@ -328,7 +330,7 @@ def test_no_rank_stays_when_the_conversation_is_broken_off(
     cluster: NamespaceCluster, program: Path
 ) -> None:
     def broken_off() -> None:
-        with Conversation(cluster, program, 2) as told:
+        with InteractiveRun(cluster, program, 2) as told:
             told.take(1)
             raise KeyboardInterrupt
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from beowulf import paths, variant
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.lab_02 import a3_node_benchmarks as a3
 from beowulf.studies.lab_02.node_comparison import slow_over_ip
@@ -60,7 +60,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
         bar("Four nodes, one of them odd") as told,
         cluster.holding("lab 02's odd node"),
         made_odd(cluster, node),
-        Session(
+        Measurement(
             STUDY, cluster, folder, quick=True, progress=told, launches=planned, sweep=sweep
         ) as session,
     ):
@@ -81,7 +81,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     return record
 
 
-def _round(session: Session, nodes: Sequence[str], number: int) -> None:
+def _round(session: Measurement, nodes: Sequence[str], number: int) -> None:
     """Each program once on each node, in turns."""
     for program, chosen in CHOSEN.items():
         for node in nodes:

@@ -33,7 +33,7 @@ def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
     """
     if recorded := cluster.replay(STUDY, VARIANT):
         return recorded
-    from beowulf.measure.measurement import Session
+    from beowulf.measure.measurement import Measurement
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
@@ -41,7 +41,7 @@ def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
     sweep = {"exercise": Path(source).name, "nodes": [node]}
     with (
         bar("Your own rows") as told,
-        Session(STUDY, cluster, folder, progress=told, sweep=sweep) as session,
+        Measurement(STUDY, cluster, folder, progress=told, sweep=sweep) as session,
     ):
         session.launch(Path(source), 1, at={"node": node}, hosts=(node,), timeout_s=LONGEST_S)
     record = session.record()

@@ -37,14 +37,16 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
     """
     if recorded := cluster.replay(STUDY, VARIANT):
         return recorded
-    from beowulf.measure.measurement import Session
+    from beowulf.measure.measurement import Measurement
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
     sweep = {"exercise": Path(source).name, "launches": LAUNCHES}
     with (
         bar("Your own exchange") as told,
-        Session(STUDY, cluster, folder, progress=told, launches=LAUNCHES, sweep=sweep) as session,
+        Measurement(
+            STUDY, cluster, folder, progress=told, launches=LAUNCHES, sweep=sweep
+        ) as session,
     ):
         for number in range(LAUNCHES):
             session.launch(Path(source), 2, ["--lines"], launch=number, timeout_s=60)

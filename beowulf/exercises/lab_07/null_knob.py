@@ -30,13 +30,13 @@ def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
     """One cycle of which both states are the same, and keep the Record; a recorded cluster gives what was kept."""
     if recorded := cluster.replay(STUDY, VARIANT):
         return recorded
-    from beowulf.measure.measurement import Session
+    from beowulf.measure.measurement import Measurement
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
     with (
         bar("Nothing, before and after") as told,
-        Session(STUDY, cluster, folder, progress=told) as session,
+        Measurement(STUDY, cluster, folder, progress=told) as session,
     ):
         ab_comparison.compare(session, _nothing, at={"knob": NOTHING}, length=length)
     return kept(session.record(), VARIANT, folder)

@@ -20,7 +20,7 @@ from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import own_functions
 from beowulf.exercises.lab_07.null_knob import kept
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.tuning import ab_comparison, change, change_preview, log, machines
 from beowulf.tuning.ab_comparison import Length
@@ -119,7 +119,7 @@ def measure(
     nodes = cluster.nodes[:NODES]
     with (
         bar("Your own knob") as told,
-        Session(STUDY, cluster, folder, quick=True, progress=told) as session,
+        Measurement(STUDY, cluster, folder, quick=True, progress=told) as session,
         _as_it_was(cluster, mine, nodes) as found,
     ):
         session.points.extend(turned(cluster, mine, found))

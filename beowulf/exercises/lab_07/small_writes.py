@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Record
 from beowulf.tuning.change import changing
@@ -51,7 +51,7 @@ def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
     with (
         bar("Your own letters") as told,
         changing(cluster, [(ALL[KNOB], AT_ONCE)], nodes=cluster.nodes[:2]) as acknowledged_at_once,
-        Session(STUDY, cluster, folder, progress=told, launches=2, sweep=sweep) as session,
+        Measurement(STUDY, cluster, folder, progress=told, launches=2, sweep=sweep) as session,
     ):
         for number, state in enumerate((LATE, AT_ONCE)):
             acknowledged_at_once(state == AT_ONCE)

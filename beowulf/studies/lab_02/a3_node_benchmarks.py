@@ -17,7 +17,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, rising, together, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.record import Point, Record
 from beowulf.studies import Progress, no_progress
@@ -87,7 +87,7 @@ def measure(
     fair = turns(cluster, chosen)
     waves = [chosen] if together else fair
     launches = 1 if quick else LAUNCHES
-    session = Session(
+    session = Measurement(
         ID,
         cluster,
         folder,
@@ -146,7 +146,7 @@ def _source(name: str) -> Path:
 
 
 def _launch(
-    session: Session, wave: Sequence[str], at: Mapping[str, Any], quick: bool
+    session: Measurement, wave: Sequence[str], at: Mapping[str, Any], quick: bool
 ) -> dict[str, list[dict[str, Any]]]:
     """One program on the nodes of a turn; what it printed on each."""
     name, launch = at["program"], at["launch"]
@@ -174,7 +174,7 @@ def _launch(
 
 
 def _keep(
-    session: Session,
+    session: Measurement,
     lines: Sequence[Mapping[str, Any]],
     at: Mapping[str, Any],
     tools: Mapping[str, str],

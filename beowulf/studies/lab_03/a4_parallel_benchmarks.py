@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.measure.judgement import need_study
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import need_nodes
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
@@ -61,7 +61,7 @@ def measure(
     sweep = {"class": letter, "launches": launches, "profiled_launches": profiled, "seed": SEED}
     planned = launches * len(places) + profiled * len(npb.BENCHMARKS)
     draw = random.Random(SEED)
-    with Session(
+    with Measurement(
         ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
     ) as session:
         progress(0, planned, f"{ID}: compiling")
@@ -76,7 +76,7 @@ def measure(
 
 
 def _run(
-    session: Session, name: str, letter: str, ranks: int, number: int, *, profiled: bool = False
+    session: Measurement, name: str, letter: str, ranks: int, number: int, *, profiled: bool = False
 ) -> None:
     session.progress(session.done, session.planned, f"{ID}: {name} on {ranks}")
     run = npb.run(session, name, letter, ranks, launch=number, profiled=profiled)

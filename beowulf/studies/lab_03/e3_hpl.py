@@ -16,7 +16,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.statistics import summary
 from beowulf.record import Record
@@ -65,7 +65,7 @@ def measure(
     launches, runs = (QUICK_LAUNCHES, QUICK_RUNS) if quick else (LAUNCHES, RUNS)
     ranks = min(len(cluster.nodes), MOST_NODES)
     problem = hpl.choose(cluster, ranks, size=size, quick=quick, runs=runs)
-    with Session(
+    with Measurement(
         ID,
         cluster,
         folder,

@@ -16,7 +16,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
@@ -90,7 +90,7 @@ def measure(
         launches = max(launches, FEWEST_PAIRS)
     ranks = min(len(cluster.nodes), MOST_NODES)
     problem = hpl.choose(cluster, ranks, size=size, quick=quick)
-    with Session(
+    with Measurement(
         ID,
         cluster,
         folder,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.studies.lab_07.states import States
 from beowulf.suites import hpcc
 from beowulf.suites.hpcc_results import SECTIONS, Results
@@ -18,7 +18,7 @@ def sweep(problem: Problem, states: States, launches: int) -> dict[str, Any]:
 
 
 def run(
-    session: Session, problem: Problem, *, brief: bool, launch: int, state: str
+    session: Measurement, problem: Problem, *, brief: bool, launch: int, state: str
 ) -> tuple[Results, dict[str, Any]]:
     """Run hpcc once; its results, and the coordinates of the Points that they become."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, together, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import (
     HALF,
@@ -65,7 +65,7 @@ def measure(
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     chosen = list(sizes if sizes is not None else steps(FIRST, LAST, INCREMENT))
     told = {"first": FIRST, "last": LAST, "increment": INCREMENT, "sizes": chosen}
-    with Session(
+    with Measurement(
         ID,
         cluster,
         folder,

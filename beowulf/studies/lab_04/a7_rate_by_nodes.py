@@ -26,7 +26,7 @@ from beowulf.measure.judgement import (
     verdict,
 )
 from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.roundtrips import HALF, Plan, pairs, rates, ratios, sweep
+from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, rates, ratios, sweep
 from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
 from beowulf.measure.wire import frame, mtu_of, payload_mbit_per_s
@@ -63,7 +63,7 @@ def measure(
     """
     if sizes is None:
         sizes = powers_of_two(1, QUICK_LAST_BYTES)[::2] if quick else powers_of_two(1, LAST_BYTES)
-    plan = Plan(RUNS, PROTOCOLS, sizes)
+    plan = SweepConfig(RUNS, PROTOCOLS, sizes)
     return sweep(ID, cluster, folder, plan, quick=quick, refined=adaptive, progress=progress)
 
 

@@ -22,7 +22,7 @@ from beowulf.measure.judgement import (
     verdict,
 )
 from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.roundtrips import HALF, Plan, pairs, ratios, sweep
+from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios, sweep
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
 from beowulf.record import Record
@@ -55,7 +55,7 @@ def measure(
     `adaptive`, sizes come in between where a time leaves the line between its neighbours.
     """
     sizes = PAPER_A_SMALL if sizes is None else sizes
-    plan = Plan([("pingpong", 2)], PROTOCOLS, sizes, OVERLAP_BYTES)
+    plan = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, OVERLAP_BYTES)
     return sweep(ID, cluster, folder, plan, quick=quick, refined=adaptive, progress=progress)
 
 

@@ -16,7 +16,7 @@ from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import cpu
 from beowulf.measure.judgement import need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import LAB, need_nodes
 from beowulf.measure.statistics import summary
@@ -57,7 +57,7 @@ def measure(
     launches = 1 if quick else LAUNCHES
     told = {"sizes": chosen, "launches": launches, "every_s": cpu.EVERY_S}
     planned = launches * len(chosen) * len(PROTOCOLS) * len(POLLING)
-    with Session(
+    with Measurement(
         ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=told
     ) as session:
         for launch in range(launches):
@@ -68,7 +68,7 @@ def measure(
     return session.record()
 
 
-def _one(session: Session, size: int, protocol: str, polling: str, launch: int) -> None:
+def _one(session: Measurement, size: int, protocol: str, polling: str, launch: int) -> None:
     program = paths.root() / "labs" / LAB / "roundtrip.c"
     nodes = session.cluster.nodes[:2]
     words: list[str | int] = ["--protocol", protocol, "--sizes", size, "--passes", 1]

@@ -15,7 +15,7 @@ from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import cpu_limit
 from beowulf.measure.judgement import need_study, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import EXCHANGE, LAB, need_nodes
 from beowulf.measure.statistics import summary
@@ -57,7 +57,7 @@ def measure(
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     swept = {name: list(each) for name, each in SHARES.items()}
     told = {"launches": launches, "passes": passes, "work_us": WORK_US, **swept}
-    with Session(
+    with Measurement(
         ID,
         cluster,
         folder,

@@ -16,7 +16,7 @@ from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.fit import Fit, alpha_beta, eager_limit
 from beowulf.measure.judgement import need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import (
     HALF,
@@ -66,7 +66,7 @@ def measure(
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     wide = powers_of_two(0, LAST_BYTES) if sizes is None else list(sizes)
     swept = {"sizes": wide, "limits": list(LIMITS), "parts": PARTS}
-    with Session(
+    with Measurement(
         ID,
         cluster,
         folder,

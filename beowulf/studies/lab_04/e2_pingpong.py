@@ -16,7 +16,7 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.description import on_one_machine
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import (
     HALF,
@@ -60,7 +60,7 @@ def measure(
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     chosen = list(sizes if sizes is not None else PAPER_A_SMALL)
     told = {"sizes": chosen, "launches": launches, "passes": passes, "mode": "imb"}
-    with Session(
+    with Measurement(
         ID, cluster, folder, quick=quick, progress=progress, launches=launches, sweep=told
     ) as session:
         for launch in range(launches):

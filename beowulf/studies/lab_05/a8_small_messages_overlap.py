@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.roundtrips import HALF, Plan, pairs, ratios, sweep
+from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios, sweep
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
 from beowulf.record import Record
@@ -51,7 +51,7 @@ def measure(
     sizes: Sequence[int] = PAPER_A_SMALL,
 ) -> Record:
     """Ping-pong of two nodes with work beside each message, blocking and non-blocking in turns."""
-    plan = Plan([("pingpong", 2)], PROTOCOLS, sizes, [OVERLAP_BYTES])
+    plan = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, [OVERLAP_BYTES])
     return sweep(ID, cluster, folder, plan, quick=quick, progress=progress)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.measure.judgement import need_study, rising, unjudged, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.roundtrips import EXCHANGE, Plan, pairs, rates, ratios, sweep
+from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates, ratios, sweep
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.verdict import Outcome, Verdict
@@ -53,7 +53,7 @@ def measure(
     overlap_bytes: Sequence[int] = (),
 ) -> Record:
     """A ring of 2, 3 and 4 nodes at each message size and each overlap, blocking and non-blocking."""
-    plan = Plan(
+    plan = SweepConfig(
         [("ring", ranks) for ranks in RANKS],
         PROTOCOLS,
         sizes or (QUICK_SIZES if quick else SIZES),

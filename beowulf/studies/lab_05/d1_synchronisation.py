@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study, unmeasured, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.table import table
 from beowulf.record import Record
@@ -86,7 +86,7 @@ def measure(
         "launches": launches,
         "passes": passes,
     }
-    with Session(
+    with Measurement(
         ID,
         cluster,
         folder,

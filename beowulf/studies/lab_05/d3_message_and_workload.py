@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study, unmeasured, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio, summary
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
@@ -70,7 +70,7 @@ def measure(
     amount = QUICK if quick else FULL
     sweep = swept(amount, seconds, SIZES)
     planned = amount.launches * (len(WAYS) + 1)
-    with Session(
+    with Measurement(
         ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
     ) as session:
         for number in range(amount.launches):

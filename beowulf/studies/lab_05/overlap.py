@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf import paths
 from beowulf.measure import quality
 from beowulf.measure.judgement import verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.table import table
 from beowulf.record import Record
 from beowulf.studies import Progress
@@ -82,7 +82,7 @@ def program(name: str) -> Path:
 
 
 def launch(
-    session: Session,
+    session: Measurement,
     way: Way,
     name: str,
     arguments: Sequence[str | int],
@@ -138,7 +138,7 @@ def sweep(
 ) -> Record:
     """Launch one of the programs in each way, as often and over the sizes that `about` says (swept() made it)."""
     launches = int(about["launches"])
-    with Session(
+    with Measurement(
         study,
         cluster,
         folder,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import need_nodes
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
@@ -39,7 +39,9 @@ def measure(
     """Both parts: collectives first, then messages in every setting of the buffers."""
     need_nodes(cluster, collectives.RANKS)
     launches = buffer_sizes.planned(quick) + collectives.planned(quick)
-    with Session(ID, cluster, folder, quick=quick, progress=progress, launches=launches) as session:
+    with Measurement(
+        ID, cluster, folder, quick=quick, progress=progress, launches=launches
+    ) as session:
         collectives.measure(session)
         buffer_sizes.measure(session)
     return session.record()

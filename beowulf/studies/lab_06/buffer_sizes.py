@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
 from beowulf.errors import LabError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.socket_buffers import socket_buffers
 from beowulf.measure.statistics import Ratio, ratio, summary
@@ -73,7 +73,7 @@ def planned(quick: bool) -> int:
     return len(SETTINGS) * len(SIZES) * (QUICK_LAUNCHES if quick else LAUNCHES)
 
 
-def measure(session: Session) -> None:
+def measure(session: Measurement) -> None:
     """Conversations of two ranks in every setting and size, in turns, under a capture for each setting."""
     launches, chunks = (QUICK_LAUNCHES, QUICK_CHUNKS) if session.quick else (LAUNCHES, CHUNKS)
     session.sweep[PART] = {"sizes": list(SIZES), "launches": launches, "chunks": chunks}
@@ -89,7 +89,7 @@ def measure(session: Session) -> None:
                 _observe(session, setting, chunks, number)
 
 
-def _observe(session: Session, setting: Setting, chunks: int, number: int) -> None:
+def _observe(session: Measurement, setting: Setting, chunks: int, number: int) -> None:
     with observed(session) as wire:
         sent = {
             size: _converse(session, setting, size, TAG + 2 * place, chunks, number)
@@ -112,7 +112,7 @@ def _observe(session: Session, setting: Setting, chunks: int, number: int) -> No
 
 
 def _converse(
-    session: Session, setting: Setting, size: int, tag: int, chunks: int, number: int
+    session: Measurement, setting: Setting, size: int, tag: int, chunks: int, number: int
 ) -> int:
     """One launch; how many messages with this tag it says it sent."""
     exchanges = chunks * EXCHANGES_A_CHUNK.get(size, 1)

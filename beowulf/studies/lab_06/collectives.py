@@ -16,7 +16,7 @@ from beowulf import paths
 from beowulf.errors import LabError
 from beowulf.measure import quality
 from beowulf.measure.judgement import unmeasured, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio, summary
 from beowulf.record import Point, Record
 from beowulf.studies.lab_06.wire_costs import (
@@ -57,7 +57,7 @@ def planned(quick: bool) -> int:
     return QUICK_LAUNCHES if quick else LAUNCHES
 
 
-def measure(session: Session) -> None:
+def measure(session: Measurement) -> None:
     """All operations by call and by loop, in turns within each launch, under a capture."""
     sizes = QUICK_SIZES if session.quick else SIZES
     passes = QUICK_PASSES if session.quick else PASSES
@@ -75,7 +75,9 @@ def measure(session: Session) -> None:
         _keep(session, wire, sizes, count, number)
 
 
-def _keep(session: Session, wire: Observed, sizes: Sequence[int], count: int, number: int) -> None:
+def _keep(
+    session: Measurement, wire: Observed, sizes: Sequence[int], count: int, number: int
+) -> None:
     """Put what each operation cost on the wire beside its samples."""
     for place, mine in by_place(wire.costs).items():
         operation, size = list(OPERATIONS)[place // len(sizes)], sizes[place % len(sizes)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from beowulf.measure.judgement import verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio
 from beowulf.packets.costs import COLUMNS, costs
 from beowulf.record import Record, reserve, stamp
@@ -44,7 +44,7 @@ class Observed:
 
 
 @contextmanager
-def observed(session: Session) -> Iterator[Observed]:
+def observed(session: Measurement) -> Iterator[Observed]:
     """A capture of the wire around this block; what it showed is there afterwards, and the file is gone."""
     import pandas as pd
 

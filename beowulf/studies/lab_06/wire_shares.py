@@ -20,7 +20,7 @@ import numpy as np
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.packets import ch3
 from beowulf.packets.analysis import OVERHEAD, analyse
@@ -119,7 +119,7 @@ def converse(
         "overhead": " ".join(OVERHEAD.split()),
     }
     planned = rounds * len(talks)
-    with Session(
+    with Measurement(
         study, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
     ) as session:
         session.prepare(program())
@@ -129,7 +129,7 @@ def converse(
     return session.record()
 
 
-def _observe(session: Session, talk: Talk, number: int) -> None:
+def _observe(session: Measurement, talk: Talk, number: int) -> None:
     """One launch under a capture: its samples and what was on the wire become a Point."""
     name = f"{session.study}-{stamp(session.started)}-{talk.file_part}.pcapng"
     file = reserve(session.folder / name)

@@ -16,7 +16,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
@@ -77,7 +77,7 @@ def measure(
     parts = [count for count in PARTS if count <= len(cluster.nodes)]
     parts = parts[-1:] if most_alone else parts
     with (
-        Session(
+        Measurement(
             ID,
             cluster,
             folder,

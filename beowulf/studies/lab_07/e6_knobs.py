@@ -13,7 +13,7 @@ from pathlib import Path
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import need_nodes
 from beowulf.record import Point, Record
 from beowulf.studies import Progress, no_progress
@@ -57,7 +57,7 @@ def measure(
     own = machines_parts(absent)
     planned = launches * (len(here) + len(own) + (2 if len(here) > 1 else 0))
     told = {"testbed": here, "machine": own, "launches": launches}
-    with Session(
+    with Measurement(
         ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=told
     ) as session:
         session.points.extend(
@@ -70,7 +70,7 @@ def measure(
 
 
 def _one_launch(
-    session: Session,
+    session: Measurement,
     testbed: dict[str, str],
     own: dict[str, str],
     launch: int,

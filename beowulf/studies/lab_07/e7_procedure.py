@@ -13,7 +13,7 @@ from typing import Any
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.record import Point, Record
@@ -51,7 +51,7 @@ def measure(
     """The whole procedure once, on a testbed like the paper's."""
     need_nodes(cluster, 2)
     absent, here = absent_knobs(cluster), parts(cluster)
-    with Session(
+    with Measurement(
         ID,
         cluster,
         folder,
@@ -74,7 +74,7 @@ def measure(
     return session.record()
 
 
-def _ask(session: Session, when: str) -> None:
+def _ask(session: Measurement, when: str) -> None:
     for each in checklist.ask(session.cluster):
         session.points.append(
             Point({"question": each.question.name, "when": when}, facts=_plain(each))
@@ -91,7 +91,7 @@ def _plain(each: Answers) -> dict[str, Any]:
     }
 
 
-def _steps(session: Session, testbed: Changes) -> list[Any]:
+def _steps(session: Measurement, testbed: Changes) -> list[Any]:
     """One knob after the other, in the order of the procedure; those of which the change was kept."""
     kept = []
     for part in testbed.each:
@@ -105,7 +105,7 @@ def _steps(session: Session, testbed: Changes) -> list[Any]:
     return kept
 
 
-def _compare(session: Session, turned: Changes, name: str) -> Any:
+def _compare(session: Measurement, turned: Changes, name: str) -> Any:
     length = QUICK_LENGTH if session.quick else None
     at = {"knob": name, "way": STEP, "launch": 0}
     return compare(session, away(*turned.each), at=at, length=length)

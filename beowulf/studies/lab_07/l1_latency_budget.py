@@ -14,7 +14,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.judgement import need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.record import Record
@@ -53,7 +53,7 @@ def measure(
     """All ways of a message by turns, of 1 byte and of 16 KB, with and without a rate of the links."""
     need_nodes(cluster, 2)
     blocks, passes = (QUICK_BLOCKS, QUICK_PASSES) if quick else (BLOCKS, PASSES)
-    with Session(
+    with Measurement(
         ID, cluster, folder, quick=quick, progress=progress, launches=1, sweep={"passes": passes}
     ) as session:
         budget.measure(session, blocks=blocks, passes=passes)

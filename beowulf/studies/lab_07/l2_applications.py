@@ -14,7 +14,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.judgement import narrower, need_study, unjudged, verdict
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
@@ -52,7 +52,7 @@ def measure(
     told = {"states": [BEFORE, AFTER], "launches": launches, "class": LETTER}
     with (
         paper_e_baseline.states(cluster) as states,
-        Session(
+        Measurement(
             ID,
             cluster,
             folder,
@@ -72,7 +72,7 @@ def measure(
     return session.record()
 
 
-def _kernel(session: Session, name: str, launch: int, state: str) -> None:
+def _kernel(session: Measurement, name: str, launch: int, state: str) -> None:
     at = {"kernel": name, "state": state}
     lines = session.launch(BENCHMARKS[name].source, RANKS, [LETTER], launch=launch, at=at)
     seconds = float(result(lines, name, LETTER)["seconds"])

@@ -29,7 +29,7 @@
 from pathlib import Path
 
 from beowulf import claims, connect, picture, study
-from beowulf.measure.measurement import Session
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import rates, run
 from beowulf.measure.table import summarised
 from beowulf.notebook import form
@@ -240,7 +240,7 @@ form(half_rate_bytes, "number")
 
 # %%
 def measure_patience():
-    with Session("A7", cluster, Path("records"), quick=True, launches=4) as session:
+    with Measurement("A7", cluster, Path("records"), quick=True, launches=4) as session:
         for launch in range(2):
             for wish in ("auto", "never"):
                 run(
