@@ -65,7 +65,8 @@ def find(name: str) -> Study:
     module = STUDIES.get(name.upper())
     if module is None:
         raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
-    found: Study = importlib.import_module(f"beowulf.studies.{module}")
+    loaded = importlib.import_module(f"beowulf.studies.{module}")
+    found: Study = getattr(loaded, "STUDY", loaded)
     return found
 
 
@@ -75,7 +76,7 @@ def titles() -> dict[str, str]:
     for name, module in STUDIES.items():
         file = Path(__file__).parent / f"{module.replace('.', '/')}.py"
         text = file.read_text(encoding="utf-8")
-        title = re.search(r'^TITLE = "(.*)"$', text, re.MULTILINE)
+        title = re.search(r'^(?:TITLE = |    TITLE=)"(.*)",?$', text, re.MULTILINE)
         found[name] = title[1] if title else ""
     return found
 

@@ -36,7 +36,7 @@ def measured(small: float, large: float, python: float = 1.02) -> Record:
 
 
 def outcomes(made: Record) -> list[str]:
-    return [verdict.outcome for verdict in d3.claims(made)]
+    return [verdict.outcome for verdict in d3.STUDY.claims(made)]
 
 
 def test_the_papers_percentages_hold() -> None:
@@ -52,14 +52,14 @@ def test_a_gain_about_as_large_as_what_counts_as_none_is_not_told() -> None:
     for point in made.points:  # so few and so scattered that the interval is wide
         if point.at["part"] == "both" and point.at["size_bytes"] == 65 * KB:
             point.samples[:] = [each * (0.8 + 0.01 * i) for i, each in enumerate(point.samples)]
-    verdict = d3.claims(made)[1]
+    verdict = d3.STUDY.claims(made)[1]
     assert verdict.outcome == "inconclusive"
     assert verdict.advice
 
 
 @pytest.mark.parametrize(("times", "outcome"), [(1.05, "holds"), (1.5, "contradicted")])
 def test_python_is_alike_or_not(times: float, outcome: str) -> None:
-    verdict = d3.claims(measured(3, 3, times))[2]
+    verdict = d3.STUDY.claims(measured(3, 3, times))[2]
     assert verdict.outcome == outcome
     assert f"both {times:.2f}" in verdict.evidence
 
@@ -84,7 +84,7 @@ def test_the_table_is_made_as_the_papers() -> None:
 
 
 def test_the_picture_has_the_three_parts() -> None:
-    figure = d3.picture(measured(3.61, 3.29))
+    figure = d3.STUDY.picture(measured(3.61, 3.29))
     assert "one-user, 10 KB: apart" in figure.alt
     assert [part.split()[0] for part in figure.table["part"]] == [
         *("T_message", "T_workload", "T_overlap") * 2
@@ -121,8 +121,8 @@ def test_the_study_runs_from_measure_to_picture(
 ) -> None:
     monkeypatch.setattr(d3, "WAYS", (ONE_USER,))
     monkeypatch.setattr(d3, "QUICK", overlap.Amount(launches=1, passes=5))
-    made = d3.measure(cluster, tmp_path, quick=True)
+    made = d3.STUDY.measure(cluster, tmp_path, quick=True)
     assert made.program["name"] == "message_workload.c, overlap.py"
-    assert len(d3.claims(made)) == 4
+    assert len(d3.STUDY.claims(made)) == 4
     assert len(d3.paper_table(made)) == 10
-    assert d3.picture(made).alt
+    assert d3.STUDY.picture(made).alt

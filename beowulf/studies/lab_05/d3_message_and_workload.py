@@ -11,16 +11,14 @@ measured here, is that the kernel sends the message on the very core that works.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study, unmeasured, verdict
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Ratio, ratio, summary
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_05.d5_improvement import Improvement, improvement, improvement_percent
 from beowulf.studies.lab_05.overlap import (
     DEFAULT,
@@ -30,23 +28,20 @@ from beowulf.studies.lab_05.overlap import (
     THREADED,
     Amount,
     Way,
-    allowed,
     chosen,
     kb,
     launch,
+    other_library,
     sweep_arguments,
     swept,
-    with_same_limit,
 )
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from beowulf.figures import Figure
-
-ID = "D3"
-TITLE = "Message and workload: T_message + T_workload against T_overlap"
 
 SIZES = (10 * KB, 65 * KB)
 SECONDS = 377e-6
@@ -55,30 +50,22 @@ WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
 # The paper calls +3.61 % and +3.29 % no gain, and warns that small differences mean little.
 NOTHING_PERCENT = 5.0
 C, PYTHON = {"language": "C"}, {"language": "Python"}
+QUIETER = {"advice": "Take more samples on a quieter machine."}
 ALIKE = 0.1  # the twin's T_overlap is at most so much more than the C program's
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    seconds: float = SECONDS,
-) -> Record:
-    """Measure message, work and both in turns, at 10 KB and 65 KB; `seconds` is the work."""
+def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
+    """Message, work and both in turns, at 10 KB and 65 KB; `seconds` is the work."""
     amount = QUICK if quick else FULL
-    sweep = swept(amount, seconds, SIZES)
-    planned = amount.launches * (len(WAYS) + 1)
-    with Measurement(
-        ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
-    ) as session:
+
+    def steps(measurement: Measurement) -> None:
         for number in range(amount.launches):
             words = sweep_arguments(seconds, SIZES, amount.passes, number)
             for way in WAYS:
-                launch(session, way, "message_workload.c", words, number=number, at=C)
-            launch(session, ONE_USER, "overlap.py", words, number=number, at=PYTHON)
-    return session.record()
+                launch(measurement, way, "message_workload.c", words, number=number, at=C)
+            launch(measurement, ONE_USER, "overlap.py", words, number=number, at=PYTHON)
+
+    return Plan(amount.launches * (len(WAYS) + 1), swept(amount, seconds, SIZES), steps)
 
 
 def operations(record: Record, way: Way, size: int, language: dict[str, str] = C) -> pd.DataFrame:
@@ -100,33 +87,25 @@ def gain(record: Record, way: Way, size: int) -> Improvement:
     return improvement(list(zip(found["both"], found["sum"], strict=True)))
 
 
-def claims(record: Record) -> list[Verdict]:
-    """Tables 7 and 8: no gain at either size. And by how much Python differs from C."""
-    need_study(record, ID)
-    verdicts = [_verdict(record, size) for size in SIZES]
-    verdicts = [*with_same_limit(record, verdicts), *(_twin(record, size) for size in SIZES)]
-    return allowed(record, "duration_s", verdicts)
+def no_gain(size: int) -> Claim:
+    """Tables 7 and 8: overlap gains nothing at this size."""
 
+    def judge(record: Record) -> Judgement:
+        seen = gain(record, ONE_USER, size)
+        outcome: Outcome = "inconclusive"
+        if seen.low > -NOTHING_PERCENT:
+            outcome = "holds"
+        elif seen.high < -NOTHING_PERCENT:
+            outcome = "contradicted"
+        evidence = (
+            f"{seen.says} by equation 1, where {-NOTHING_PERCENT:g} % or less would be a gain;"
+            f" n = {seen.n}"
+        )
+        numbers = {"percent": seen.percent, "low": seen.low, "high": seen.high, "n": seen.n}
+        return Judgement(outcome, evidence, numbers, **{**QUIETER, **other_library(record)})
 
-def _verdict(record: Record, size: int) -> Verdict:
-    claim = f"no-gain-{size // KB}kb"
     says = f"MPICH2, {kb(size)}: overlap gains rank 0 nothing (tables 7, 8: +3.61 %, +3.29 %)"
-    try:
-        found = gain(record, ONE_USER, size)
-    except LabError:
-        return unmeasured(record, claim, says)
-    outcome: Outcome = "inconclusive"
-    if found.low > -NOTHING_PERCENT:
-        outcome = "holds"
-    elif found.high < -NOTHING_PERCENT:
-        outcome = "contradicted"
-    advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
-    evidence = (
-        f"{found.says} by equation 1, where {-NOTHING_PERCENT:g} % or less would be a gain;"
-        f" n = {found.n}"
-    )
-    numbers = {"percent": found.percent, "low": found.low, "high": found.high, "n": found.n}
-    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+    return Claim(f"no-gain-{size // KB}kb", says, judge)
 
 
 def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
@@ -139,28 +118,28 @@ def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
     }
 
 
-def _twin(record: Record, size: int) -> Verdict:
-    claim = f"python-alike-{size // KB}kb"
+def python_alike(size: int) -> Claim:
+    """T_overlap of the Python program is about that of the C program at this size."""
+
+    def judge(record: Record) -> Judgement:
+        seen = twin_ratios(record, size)
+        both = seen["both"]
+        outcome: Outcome = "inconclusive"
+        if both.low > 1 - ALIKE and both.high < 1 + ALIKE:
+            outcome = "holds"
+        elif both.high < 1 - ALIKE or both.low > 1 + ALIKE:
+            outcome = "contradicted"
+        evidence = "Python's times as shares of C's: " + ", ".join(
+            f"{part} {each.median:.2f} ({each.low:.2f} to {each.high:.2f})"
+            for part, each in seen.items()
+        )
+        numbers = {part: each.median for part, each in seen.items()}
+        return Judgement(outcome, evidence, numbers, **QUIETER)
+
     says = (
         f"overlap.py and message_workload.c, {kb(size)}: T_overlap differs by less than {ALIKE:.0%}"
     )
-    try:
-        found = twin_ratios(record, size)
-    except LabError:
-        return unmeasured(record, claim, says)
-    both = found["both"]
-    outcome: Outcome = "inconclusive"
-    if both.low > 1 - ALIKE and both.high < 1 + ALIKE:
-        outcome = "holds"
-    elif both.high < 1 - ALIKE or both.low > 1 + ALIKE:
-        outcome = "contradicted"
-    advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
-    evidence = "Python's times as shares of C's: " + ", ".join(
-        f"{part} {each.median:.2f} ({each.low:.2f} to {each.high:.2f})"
-        for part, each in found.items()
-    )
-    numbers = {part: each.median for part, each in found.items()}
-    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+    return Claim(f"python-alike-{size // KB}kb", says, judge)
 
 
 def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:
@@ -198,8 +177,6 @@ def picture(record: Record) -> Figure:
     from beowulf.figures import segments
     from beowulf.figures.segments import Part
 
-    need_study(record, ID)
-
     bars = {}
     for way in WAYS:
         for size in SIZES:
@@ -219,9 +196,19 @@ def picture(record: Record) -> Figure:
                 Part("T_overlap (t_both)", both.median, both.low, both.high)
             ]
     if not bars:
-        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
+        raise LabError("The Record of study D3 has no samples.", "Measure again.")
     return segments.timeline(
         bars,
         title="Message and work, apart and together (rank 0)",
         value_title="time, medians (µs)",
     )
+
+
+STUDY = Study(
+    ID="D3",
+    TITLE="Message and workload: T_message + T_workload against T_overlap",
+    plan=plan,
+    judged=[*map(no_gain, SIZES), *map(python_alike, SIZES)],
+    draw=picture,
+    troubles=lambda record: trouble(record, "duration_s"),
+)

@@ -177,14 +177,14 @@ def allowed(
     ]
 
 
-def other_library(record: Record) -> str:
-    """Why the eager limits of paper D mean nothing on this cluster; empty when they do."""
+def other_library(record: Record) -> dict[str, str]:
+    """Why the eager limits of paper D mean nothing on this cluster, as a Judgement says it; empty when they do."""
     if record.cluster.get("mpi", "classic") == "classic":
-        return ""
-    return (
-        f"{EAGER_LIMIT} is a setting of MPICH's CH3 device, which this cluster's library does not"
-        " have. `beowulf up --mpi classic` boots a cluster with it."
-    )
+        return {}
+    return {
+        "but": f"{EAGER_LIMIT} is a setting of MPICH's CH3 device, which this cluster's library does not have",
+        "advice": "`beowulf up --mpi classic` boots a cluster with it.",
+    }
 
 
 def with_same_limit(record: Record, verdicts: list[Verdict]) -> list[Verdict]:
@@ -193,7 +193,7 @@ def with_same_limit(record: Record, verdicts: list[Verdict]) -> list[Verdict]:
     if not why:
         return verdicts
     return [
-        Verdict(v.study, v.claim, v.says, "inconclusive", v.evidence, why, v.numbers, v.records)
+        verdict(record, v.claim, v.says, "inconclusive", v.evidence, numbers=v.numbers, **why)
         for v in verdicts
     ]
 

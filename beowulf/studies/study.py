@@ -1,0 +1,149 @@
+"""A study, declared: what is measured, what the paper claims of it, and how it is drawn.
+
+A file of a study says what is its own; what every study does alike is done here: hold the cluster and launch, see
+whether the Record can carry a Verdict, and turn what a claim's judge saw into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf.errors import LabError
+from beowulf.measure.judgement import need_study, unjudged, unmeasured, verdict
+from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.progress import Progress, no_progress
+from beowulf.record import Record
+from beowulf.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from beowulf.cluster import Cluster
+    from beowulf.figures import Figure
+    from beowulf.measure.measurement import Measurement
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study is about to do: `steps` launches programs so many times; `sweep` describes it in the Record."""
+
+    launches: int
+    sweep: Mapping[str, Any]
+    steps: Callable[[Measurement], None]
+    # Entered before the first launch and left after the last one, such as a state of the nodes.
+    around: AbstractContextManager[Any] = field(default_factory=nullcontext)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a claim's judge made of the facts.
+
+    `advice` says what helps where the outcome is inconclusive, `hint` what to do where the claim is contradicted. `but`
+    is a reason that no Record of this kind of cluster can decide the claim.
+    """
+
+    outcome: Outcome
+    evidence: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    advice: str = ""
+    hint: str = ""
+    but: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper, and the function that holds it against the facts of a Record.
+
+    The judge raises LabError where the Record has no samples for this claim.
+    """
+
+    name: str
+    says: str
+    judge: Callable[[Any], Judgement]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """One row of the papers: measured by its plan, judged claim by claim, drawn."""
+
+    ID: str
+    TITLE: str
+    # Given the cluster, `quick` and the options of this study alone.
+    plan: Callable[..., Plan]
+    # What claims and picture look at, made of a Record once; LabError where the Record has none of it.
+    facts: Callable[[Record], Any] = lambda record: record
+    # The claims, or what makes them of a Record where they depend on what was measured.
+    judged: Sequence[Claim] | Callable[[Record], Sequence[Claim]]
+    draw: Callable[[Any], Figure]
+    # Why no claim of a Record may be decided, beside that it is cut short.
+    troubles: Callable[[Record], Sequence[str]] = trouble
+    ADAPTIVE: bool = False  # measure() can find sizes between those that it is given
+
+    def measure(
+        self,
+        cluster: Cluster,
+        folder: Path,
+        *,
+        quick: bool = False,
+        progress: Progress = no_progress,
+        **options: Any,
+    ) -> Record:
+        """Measure on `cluster`; files that belong to the Record, such as captures, go into `folder`."""
+        from beowulf.measure.measurement import Measurement
+
+        plan = self.plan(cluster, quick=quick, **options)
+        with (
+            plan.around,
+            Measurement(
+                self.ID,
+                cluster,
+                folder,
+                quick=quick,
+                progress=progress,
+                launches=plan.launches,
+                sweep=plan.sweep,
+            ) as measurement,
+        ):
+            plan.steps(measurement)
+        return measurement.record()
+
+    def claims(self, record: Record) -> list[Verdict]:
+        """What the paper claims, each held against the Record."""
+        need_study(record, self.ID)
+        claims = self.judged(record) if callable(self.judged) else self.judged
+        bad = list(self.troubles(record))
+        everything = {claim.name: claim.says for claim in claims}
+        if NO_SAMPLES in bad:
+            return unjudged(record, everything, bad)
+        try:
+            facts = self.facts(record)
+        except LabError as missing:
+            why = missing.what.rstrip(".")
+            return unjudged(record, everything, [*bad, why[0].lower() + why[1:]])
+        return [_verdict(record, claim, facts, bad) for claim in claims]
+
+    def picture(self, record: Record) -> Figure:
+        """What the Record shows."""
+        need_study(record, self.ID)
+        return self.draw(self.facts(record))
+
+
+def _verdict(record: Record, claim: Claim, facts: Any, bad: Sequence[str]) -> Verdict:
+    try:
+        seen = claim.judge(facts)
+    except LabError:
+        return unmeasured(record, claim.name, claim.says)
+    advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
+    return verdict(
+        record,
+        claim.name,
+        claim.says,
+        seen.outcome,
+        seen.evidence,
+        advice=seen.advice if seen.but else advice,
+        but=seen.but,
+        numbers=seen.numbers,
+        trouble=bad,
+    )
