@@ -9,11 +9,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beowulf import moved
+
 if TYPE_CHECKING:
     from beowulf.cluster import Cluster
     from beowulf.figures import Figure
     from beowulf.record import Record
     from beowulf.verdict import Verdicts
+
+moved.install()
 
 __all__ = ["claims", "connect", "picture", "study"]
 
