@@ -7,6 +7,10 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
 
 LAB_OF = {
     "a2_validation": "01",
@@ -61,7 +65,7 @@ class OldNames:
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Where an old name is to be loaded from; None for every other name."""
-        return ModuleSpec(name, self) if name in MOVED else None
+        return ModuleSpec(name, cast("Loader", self)) if name in MOVED else None
 
     def create_module(self, spec: ModuleSpec) -> None:
         """The import system makes the module."""
