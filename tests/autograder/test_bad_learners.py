@@ -87,8 +87,9 @@ ON_A_SMALL_DISK = """
 import json, sys
 from dataclasses import asdict
 from pathlib import Path
-from autograder import driver, gold
+from autograder.grading import driver
 from autograder.course.create import make_course
+from tests import gold
 
 here, room = Path(sys.argv[1]), int(sys.argv[2])
 course = make_course(here / "course")

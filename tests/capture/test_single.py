@@ -83,9 +83,9 @@ try:
     pyshark.FileCapture({file!r})[0]
 except RuntimeError as problem:
     print("by itself:", problem)
-from beowulf.capture import single
-print([each.mpich.tag for each in single.packets({file!r}, "mpich.tag")])
-single.packets({file!r}, "tcp.port ==")
+from beowulf.packets import layers
+print([each.mpich.tag for each in layers.packets({file!r}, "mpich.tag")])
+layers.packets({file!r}, "tcp.port ==")
 """
 
 
