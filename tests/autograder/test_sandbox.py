@@ -285,8 +285,8 @@ def test_no_limit_can_be_lifted_from_inside(folder: Path) -> None:
 
 def test_a_process_that_computes_without_end_is_ended_by_the_kernel() -> None:
     code = (
-        "from autograder import entrance\n"
-        "entrance.drop_privileges(0, entrance.Allowance(1, 1 << 30, 1 << 20, 1000))\n"
+        "from autograder.sandbox import enter\n"
+        "enter.drop_privileges(0, enter.Allowance(1, 1 << 30, 1 << 20, 1000))\n"
         "while True: pass"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PATIENCE_S)
@@ -403,13 +403,13 @@ def test_a_course_that_the_box_would_show_is_refused() -> None:
 
 AS_ADA = """
 from pathlib import Path
-from autograder import warm
+from autograder.sandbox import kernel
 from autograder.sandbox.box import Limits
 folder = Path('handed-in')
 folder.mkdir()
 cells = {0: "import os\\nprint(os.getuid(), os.path.exists('/etc/shadow'))",
          1: "import os, time\\nfor n in range(1000):\\n    if not os.fork(): time.sleep(1000)"}
-ran = warm.shared().run(cells, folder, Limits(processes=60))
+ran = kernel.shared().run(cells, folder, Limits(processes=60))
 print(repr(ran.said), ran.outputs[0][0]['text'].split(), ran.outputs[1][0]['ename'])
 """
 

@@ -25,15 +25,15 @@ PYTHON = str(paths.python_bin() / "python")
 HOLDS = """
 import subprocess, sys, time
 from pathlib import Path
-from beowulf.cluster import held
+from beowulf.cluster import lock
 from beowulf.errors import LabError
 try:
-    with held.held(Path(sys.argv[1]), "study A6"):
+    with lock.held(Path(sys.argv[1]), "study A6"):
         child = subprocess.Popen(["sleep", "60"]) if "child" in sys.argv else None
         print("held", child.pid if child else 0, flush=True)
         try:
             time.sleep(60)
-        except held.Ended as end:
+        except lock.Ended as end:
             print(end, flush=True)
 except LabError as error:
     print(error, flush=True)

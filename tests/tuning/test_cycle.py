@@ -215,7 +215,7 @@ class Nodes:
 
 @pytest.fixture
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Measurement]:
-    monkeypatch.setattr(ab_comparison, "Conversation", Told)
+    monkeypatch.setattr(ab_comparison, "InteractiveRun", Told)
     monkeypatch.setattr(Measurement, "prepare", lambda *_: tmp_path / "program")
     Told.now_in, Told.launched = False, 0
     with Measurement("E6", Nodes(), tmp_path) as made:  # type: ignore[arg-type]
