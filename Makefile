@@ -7,6 +7,8 @@ LOCKS := installer lab setup hub test modern
 
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
 C_FILES := $(shell find labs beowulf/native benchmarks tests -name '*.[ch]' 2>/dev/null)
+SHELL_FILES := .ci/run $(shell find cluster_setup tests -name '*.sh')
+TEXTS := *.md beowulf autograder benchmarks cluster_setup docs labs notebooks/source slides tests
 TYPED := $(wildcard beowulf autograder benchmarks)
 
 .DEFAULT_GOAL := help
@@ -56,6 +58,10 @@ lint: ## check format, style and types
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy --strict $(TYPED)
+	@mkdir -p build
+	.venv/bin/lint-imports --no-cache >build/imports.txt || { cat build/imports.txt; exit 1; }
+	.venv/bin/codespell $(TEXTS)
+	.venv/bin/shellcheck $(SHELL_FILES)
 	$(if $(C_FILES),.venv/bin/clang-format --dry-run -Werror $(C_FILES))
 
 format: ## write the format that lint asks for

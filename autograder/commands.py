@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.results.text import counted
+from autograder.text import counted
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def words() -> None:
 
     Example: beowulf class words
     """
-    from autograder.course import variants
+    from autograder.evidence import variants
 
     course = _course()
     with course.gradebook() as book:
@@ -113,7 +113,7 @@ def give(
 
     Example: beowulf class give 01 work/01-validation/records
     """
-    from autograder.course import shared_records
+    from autograder.evidence import shared_records
 
     course = _course()
     slug = course.lab(lab)
@@ -156,9 +156,11 @@ def collect(
 
     Example: beowulf class collect 01 hand-ins.zip
     """
+    from autograder.intake import collection
+
     course = _course()
     _doing(f"Taking in {course.lab(lab)}")
-    found = course.collect(lab, place, older)
+    found = collection.collect(course, lab, place, older)
     for each in found:
         print(f"{_who(each)}: {each.outcome}")
         for note in each.notes:

@@ -6,12 +6,8 @@ from typing import Any
 
 from beowulf import paths
 
-# A stub that raises would stop a learner's "Run all", and the points do not come from it.
-CODE_STUB = "# YOUR ANSWER HERE"
-TEXT_STUB = "YOUR ANSWER HERE"
-
 SANITIZE = [
-    "autograder.grading.cells.RestoreCells",
+    "autograder.cells.RestoreCells",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
@@ -25,7 +21,7 @@ AUTOGRADE = [
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
-    "autograder.results.safe_page.KeepSafe",
+    "autograder.grading.safe_page.KeepSafe",
 ]
 
 
@@ -35,17 +31,17 @@ def apply(c: Any) -> None:
     from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
     from nbgrader.preprocessors import GetGrades
 
+    from autograder.course import release
+    from autograder.grading.safe_page import KeepSafe
     from autograder.intake.submissions import LARGEST_FILE_KB, LARGEST_SUBMISSION_KB
     from autograder.results.feedback import AddSummary
-    from autograder.results.safe_page import KeepSafe
 
-    c.ClearSolutions.code_stub = {"python": CODE_STUB}
-    c.ClearSolutions.text_stub = TEXT_STUB
+    release.set_stubs(c)
     c.Autograde.sanitize_preprocessors = SANITIZE
     c.Autograde.autograde_preprocessors = AUTOGRADE
     # nbgrader would put the instructor's copy of hello.c over the one that a learner changed.
     c.Autograde.exclude_overwriting = {
-        slug: [file.name for file in companions(slug)] for slug in paths.labs()
+        slug: [file.name for file in release.companions(slug)] for slug in paths.labs()
     }
     # KeepSafe once more, for what an older version graded.
     c.GenerateFeedback.preprocessors = [GetGrades, KeepSafe, AddSummary, CSSHTMLHeaderPreprocessor]
@@ -54,10 +50,3 @@ def apply(c: Any) -> None:
     c.GenerateFeedback.post_convert_hook = "autograder.results.feedback.finish_pages"
     c.CourseDirectory.max_file_size = LARGEST_FILE_KB
     c.CourseDirectory.max_dir_size = LARGEST_SUBMISSION_KB
-
-
-def companions(slug: str) -> list[Any]:
-    """The files of a lab that go to a learner beside the notebook: its handout and programs."""
-    folder = paths.labs().get(slug)
-    files = sorted(folder.iterdir()) if folder else []
-    return [file for file in files if file.is_file() and file.suffix in {".c", ".h", ".py", ".md"}]

@@ -20,8 +20,6 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.intake import collection
-from autograder.intake.submissions import Collected
 from beowulf.errors import LabError, UsageError
 
 CONFIGURATION = "nbgrader_config.py"
@@ -102,10 +100,6 @@ class Course:
             result = capture_log(app)
         self._must(result, f"{slug} could not be put into the exchange")
         return Path(app.dest_path)
-
-    def collect(self, name: str, place: Path | None = None, older: bool = False) -> list[Collected]:
-        """Take in hand-ins from a folder or a zip, or from the exchange; `older` ones, too, if asked."""
-        return collection.collect(self, self.lab(name), place, older)
 
     def collect_from_exchange(self, slug: str) -> None:
         """Let nbgrader copy what was handed in through the exchange."""

@@ -12,12 +12,11 @@ from pathlib import Path
 from nbformat import v4
 from sqlalchemy.exc import DBAPIError
 
-from autograder import settings
+from autograder.cells import new_cell
 from autograder.course import release, roster
 from autograder.course.course import CONFIGURATION, Course
-from autograder.course.variants import KEY
-from autograder.grading.cells import new_cell
-from autograder.intake import log
+from autograder.evidence.variants import KEY
+from autograder.files import write_text
 from beowulf.errors import LabError, UsageError
 
 _TEMPLATE = '''"""nbgrader's configuration of this course. Its own commands work in this folder."""
@@ -81,7 +80,7 @@ def make_course(
             roster.enrol(book, students)
         if learners:
             # With it, who is not on the roster is unknown.
-            log.write(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
+            write_text(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
     except OSError as problem:
         raise _cannot_be_made(folder, _said(problem)) from problem
     except DBAPIError as problem:
@@ -160,7 +159,7 @@ def _add_labs(course: Course) -> None:
         try:
             fresh.mkdir(parents=True)
             (fresh / source.with_suffix(".ipynb").name).write_text(text, encoding="utf-8")
-            for file in settings.companions(slug):
+            for file in release.companions(slug):
                 (fresh / file.name).write_bytes(file.read_bytes())
             fresh.rename(folder)
         except OSError:

@@ -6,14 +6,14 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from autograder import settings
-from autograder.grading.cells import identify, node
+from autograder.cells import identify, node
 from beowulf import paths
 from beowulf.errors import LabError
 
@@ -21,6 +21,24 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 PLAIN_MARKS = {"grade": False, "solution": False, "locked": False, "task": False}
 SCHEMA_VERSION = 3
 AGAIN = "Run `python -m autograder.course.release` and commit what it writes."
+
+
+# A stub that raises would stop a learner's "Run all", and the points do not come from it.
+CODE_STUB = "# YOUR ANSWER HERE"
+TEXT_STUB = "YOUR ANSWER HERE"
+
+
+def set_stubs(c: Any) -> None:
+    """Tell nbgrader's configuration `c` what a learner gets in place of an answer."""
+    c.ClearSolutions.code_stub = {"python": CODE_STUB}
+    c.ClearSolutions.text_stub = TEXT_STUB
+
+
+def companions(slug: str) -> list[Path]:
+    """The files of a lab that go to a learner beside the notebook: its handout and programs."""
+    folder = paths.labs().get(slug)
+    files = sorted(folder.iterdir()) if folder else []
+    return [file for file in files if file.is_file() and file.suffix in {".c", ".h", ".py", ".md"}]
 
 
 def sources() -> dict[str, Path]:
@@ -60,7 +78,7 @@ def student_version(source: Path) -> NotebookNode:
     from nbgrader import preprocessors as steps
 
     c = Config()
-    settings.apply(c)
+    set_stubs(c)
     notebook = instructor_version(source)
     for step in (
         steps.LockCells,

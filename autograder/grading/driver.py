@@ -19,6 +19,7 @@ from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from autograder.course.course import Course, Graded
+from autograder.files import write_text
 from autograder.grading import one_submission
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Assignment, Outcome
@@ -179,7 +180,7 @@ def _note(course: Path, slug: str, why: dict[str, str], found: Graded) -> None:
     if why != before:
         text = json.dumps(dict(sorted(why.items())), indent=1, ensure_ascii=False)
         with suppress(LabError):  # on a full disk the sentence is still in the Graded
-            log.write(log.folder(course, slug) / UNGRADED, text + "\n")
+            write_text(log.folder(course, slug) / UNGRADED, text + "\n")
 
 
 @contextmanager

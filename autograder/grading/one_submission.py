@@ -31,18 +31,11 @@ from nbgrader.utils import (
 from traitlets.config import Config
 from traitlets.utils.importstring import import_item
 
+from autograder.cells import KnownCell, RestoreCells, identify, known_cells, node, restored
 from autograder.course.course import Course
-from autograder.grading.cells import (
-    KnownCell,
-    RestoreCells,
-    identify,
-    known_cells,
-    node,
-    restored,
-)
+from autograder.grading.safe_page import KeepSafe
 from autograder.grading.scoring import AssessSubmission
 from autograder.intake import inspection, submissions
-from autograder.results.safe_page import KeepSafe
 from autograder.rubrics.score import Score
 from beowulf.errors import LabError
 

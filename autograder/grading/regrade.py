@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from autograder import rubrics
-from autograder.grading import one_submission
+from autograder.grading import one_submission, points
 from autograder.grading.one_submission import Assignment, HandInError
-from autograder.results import points
 from beowulf.errors import LabError, UsageError
 from beowulf.studies import Progress, no_progress
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from autograder.course import shared_records, variants
+from autograder.evidence import shared_records, variants
 from autograder.grading import one_submission, scoring
 from autograder.grading.one_submission import Assignment, Outcome
 from autograder.sandbox import box, kernel

@@ -10,7 +10,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
 from autograder import rubrics
-from autograder.grading.cells import node
+from autograder.cells import node
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograder.course import roster
+from autograder.course.course import Course
 from autograder.course.roster import Directory
 from autograder.intake import inspection, log, submissions
 from autograder.intake.submissions import Collected, Wanted
 from beowulf.errors import LabError
 
-if TYPE_CHECKING:
-    from autograder.course.course import Course
-
 
 def collect(
-    course: Course, slug: str, place: Path | None = None, older: bool = False
+    course: Course, name: str, place: Path | None = None, older: bool = False
 ) -> list[Collected]:
-    """Take in the hand-ins of a lab from a folder or a zip, or from the exchange, and remember what was said.
+    """Take in the hand-ins of the lab of that name from a folder or a zip, or from the exchange, and keep the messages.
 
     One that is older than what is there stays out, unless `older` ones are asked for; the exchange gives the newest.
 
     LabError when there is nothing, or it is neither; a hand-in that is refused stops no other.
     """
+    slug = course.lab(name)
     wanted = _wanted(course, slug)
     learners = directory(course)
     if place is None:

@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.course import variants
+from autograder.evidence import variants
 from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS
 from beowulf import paths
 from beowulf.cluster.recorded import ANSWERS

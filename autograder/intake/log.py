@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from autograder.files import write_text
 from autograder.intake.submissions import Collected
-from beowulf.errors import LabError
 
 FILE = "collected.json"
 REPORTS = "reports"
@@ -29,7 +27,7 @@ def remember(course: Path, slug: str, collected: Iterable[Collected]) -> None:
     kept |= {each.student: each for each in found if each.student}
     everything = [*kept.values(), *(each for each in found if not each.student)]
     text = json.dumps([asdict(each) for each in everything], indent=1, ensure_ascii=False)
-    write(folder(course, slug) / FILE, text + "\n")
+    write_text(folder(course, slug) / FILE, text + "\n")
 
 
 def remembered(course: Path, slug: str) -> list[Collected]:
@@ -39,19 +37,3 @@ def remembered(course: Path, slug: str) -> list[Collected]:
         return [Collected(**each) for each in content]
     except (OSError, ValueError, TypeError):
         return []
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all; LabError when there is no room."""
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(text, encoding="utf-8", newline="")
-        os.replace(fresh, path)
-    except OSError as problem:
-        with suppress(OSError):
-            fresh.unlink()
-        why = (problem.strerror or str(problem)).lower()
-        raise LabError(
-            f"{path} cannot be written ({why}).", "Free some space, and try again."
-        ) from None

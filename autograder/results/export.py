@@ -17,8 +17,8 @@ from nbgrader.api import MissingEntry
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
-from autograder.intake import log
-from autograder.results import points as class_points
+from autograder.files import write_text
+from autograder.grading import points as class_points
 from beowulf.errors import LabError
 
 # A spreadsheet takes these for the beginning of a formula.
@@ -33,7 +33,7 @@ class Table(ExportPlugin):  # type: ignore[misc]
     def export(self, gradebook: Any) -> None:
         """Write the file; a lab or a learner that was not asked for is left out."""
         path = Path(self.to or self.usual)
-        log.write(path, as_csv(self.rows(gradebook)))
+        write_text(path, as_csv(self.rows(gradebook)))
         self.log.info("Grades are in %s", path)
 
     def rows(self, gradebook: Any) -> Iterator[list[Any]]:

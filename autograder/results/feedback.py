@@ -15,12 +15,12 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_task
 
-from autograder.grading.cells import new_cell
+from autograder.cells import new_cell
 from autograder.grading.one_submission import Outcome
+from autograder.grading.safe_page import POLICY_TAG
 from autograder.grading.workers import Workers
-from autograder.results.safe_page import POLICY_TAG
-from autograder.results.text import as_html
 from autograder.rubrics.score import MIME_TYPE
+from autograder.text import as_html
 from beowulf import paths
 from beowulf.errors import UsageError
 from beowulf.studies import Progress, no_progress

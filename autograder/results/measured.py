@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from statistics import median
 
-from autograder.evidence.copies import KINDS, Suspicion
 from autograder.results import charts
+from autograder.results.copies import KINDS, Suspicion
 from autograder.results.outliers import LEAST_STUDENTS, LONGEST_PAUSE_MIN, Compared
 from autograder.results.sections import MOST_IN_A_PICTURE, Section, listed, table_of
-from autograder.results.text import counted
+from autograder.text import counted
 from beowulf.figures import matrix, titled
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from autograder.course.shared_records import LABEL
+from autograder.evidence.shared_records import LABEL
 from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS, is_number
 from beowulf.cluster.recorded import ANSWERS
 

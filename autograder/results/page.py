@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from autograder.results.safe_page import POLICY_TAG
+from autograder.grading.safe_page import POLICY_TAG
 from autograder.results.sections import Section
-from autograder.results.text import as_html
+from autograder.text import as_html
 from beowulf.figures import Figure, number_text
 
 MOST_OPEN = 12  # rows of a table that is shown without being asked for

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.evidence import copies
+from autograder.files import write_text
+from autograder.grading import points
 from autograder.intake import log
-from autograder.results import measured, outliers, points, sections
+from autograder.results import copies, measured, outliers, sections
 from autograder.results.export import as_csv
 from autograder.results.page import page
 from autograder.results.sections import Section
@@ -68,10 +69,10 @@ def _write(course: Course, slug: str, made: list[Section], about: str) -> Path:
     for section in made:
         rows = [list(section.table.columns), *section.table.itertuples(index=False, name=None)]
         plain = [[_in_one_line(value) for value in row] for row in rows]
-        log.write(folder / f"{section.name}.csv", as_csv(plain))
+        write_text(folder / f"{section.name}.csv", as_csv(plain))
         if section.figure:
             section.figure.save(folder / "pictures" / f"{section.name}.png")
-    log.write(folder / PAGE, page(f"{slug}: the class", about, made))
+    write_text(folder / PAGE, page(f"{slug}: the class", about, made))
     return folder / PAGE
 
 

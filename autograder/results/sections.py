@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
+from autograder.grading.points import ClassOfLab, Reason
 from autograder.results import charts
-from autograder.results.points import ClassOfLab, Reason
-from autograder.results.text import counted
+from autograder.text import counted
 from beowulf.figures import Figure
 
 FULL, PART, NONE, AGAIN, WAITS = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from autograder.results.text import as_html
+from autograder.text import as_html
 
 # In the output of a graded cell: the same as the HTML beside it, for programs.
 MIME_TYPE = "application/vnd.beowulf.score+json"

@@ -14,10 +14,9 @@ from typing import Any, TypeGuard, TypeVar
 from nbformat import NotebookNode
 
 from autograder import evidence
-from autograder.course import shared_records, variants
-from autograder.course.variants import Own
-from autograder.evidence import Finding
-from autograder.results.text import as_written
+from autograder.evidence import Finding, shared_records, variants
+from autograder.evidence.variants import Own
+from autograder.text import as_written
 from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Float, Integer
 
-from autograder.grading.cells import new_cell, node
+from autograder.cells import new_cell, node
 from autograder.rubrics.score import MIME_TYPE
 from autograder.sandbox import kernel
 from autograder.sandbox.box import Limits

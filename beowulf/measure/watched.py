@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from beowulf.cluster import Cluster, lock, state
+from beowulf.cluster.event_file import EventFile
 from beowulf.cluster.lock import Say
 from beowulf.errors import LabError
 from beowulf.record import Record
@@ -109,11 +110,7 @@ def _seen(cluster: Cluster) -> dict[str, str]:
 def _turned_by_others(cluster: Cluster) -> str:
     """What other processes have written into the log of the knobs; most clusters have none."""
     folder = getattr(cluster, "folder", None)
-    if not isinstance(folder, Path) or not (folder / state.TUNED).exists():
-        return ""
-    from beowulf.tuning import log
-
-    return log.of_cluster(cluster).by_others()
+    return EventFile(folder / state.TUNED).by_others() if isinstance(folder, Path) else ""
 
 
 def _sentences(study: str, before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

@@ -7,16 +7,14 @@ which changes nothing.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster, state
+from beowulf.cluster.event_file import EventFile
 from beowulf.errors import LabError
 from beowulf.record import moment
 from beowulf.tuning.knob import Knob, Reading
@@ -24,8 +22,6 @@ from beowulf.tuning.knobs import ALL
 from beowulf.tuning.knobs.written import Written
 
 TRIED, KEPT, ASKED, BACK = "tried", "kept", "asked back", "back"
-# The lines that this process has written.
-_OWN: set[bytes] = set()
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -64,31 +60,8 @@ class Entry:
         return ASKED if self.asked else (KEPT if self.kept else TRIED)
 
 
-class LockedError(LabError):
-    """Another process is turning knobs now."""
-
-
-class Log:
+class Log(EventFile):
     """The log in a file; it is made with the first change."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """One at a time: HeldError when another process is turning knobs."""
-        lock = self._opened()
-        try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise LockedError(
-                    "Another `beowulf tune` is turning knobs of this cluster.",
-                    "Wait until it is done: two changes at once could not be told apart.",
-                ) from None
-            yield
-        finally:
-            os.close(lock)
 
     def change(
         self,
@@ -111,7 +84,7 @@ class Log:
         )
         were = {place: {"value": was.value, "state": was.state} for place, was in before.items()}
         own = {"look": look, "again": entry.again} if look else {}
-        self._append(
+        self.append(
             {
                 "what": "change",
                 "number": entry.number,
@@ -127,7 +100,7 @@ class Log:
 
     def mark(self, what: str, entry: Entry, where: Iterable[str] = ()) -> None:
         """Write down that a change was kept, is to be put back, or has been put back at these places."""
-        self._append({"what": what, "number": entry.number, "at": moment(), "places": list(where)})
+        self.append({"what": what, "number": entry.number, "at": moment(), "places": list(where)})
 
     def entries(self) -> list[Entry]:
         """All changes, the oldest first."""
@@ -137,7 +110,7 @@ class Log:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise self._trouble(error) from error
+            raise self.unusable(error) from error
         for line in lines:
             try:
                 _take(found, json.loads(line))
@@ -148,43 +121,6 @@ class Log:
     def open(self) -> list[Entry]:
         """The changes that are not put back everywhere, the oldest first."""
         return [entry for entry in self.entries() if entry.open]
-
-    def by_others(self) -> str:
-        """The events that other processes than this one have written."""
-        try:
-            lines = self.file.read_bytes().splitlines()
-        except OSError:
-            return ""
-        return b"\n".join(line for line in lines if line.strip() not in _OWN).decode(
-            errors="replace"
-        )
-
-    def _append(self, event: dict[str, Any]) -> None:
-        handle = self._opened()
-        try:
-            size = os.fstat(handle).st_size
-            torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-            line = b"\n" * torn + json.dumps(event).encode() + b"\n"
-            _OWN.add(line.strip())
-            if os.write(handle, line) != len(line):
-                raise OSError(28, "No space left on device")
-            os.fsync(handle)
-        except OSError as error:
-            raise self._trouble(error) from error
-        finally:
-            os.close(handle)
-
-    def _opened(self) -> int:
-        try:
-            return os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise self._trouble(error) from error
-
-    def _trouble(self, error: OSError) -> LabError:
-        return LabError(
-            f"The log {self.file} cannot be used: {error.strerror}.",
-            "Nothing is changed that is not written there first: free some space, or see whom the file belongs to.",
-        )
 
 
 def _take(found: dict[int, Entry], event: dict[str, Any]) -> None:

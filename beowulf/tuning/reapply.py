@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from beowulf.cluster import Cluster
+from beowulf.cluster.event_file import LockedError
 from beowulf.errors import LabError
 from beowulf.tuning import log, machines
 from beowulf.tuning.change import put_all_back
@@ -29,7 +30,7 @@ def settle(cluster: Cluster) -> list[str]:
     try:
         with its_log.held():
             return [*_asked_back(cluster, its_log), *_kept(cluster, its_log)]
-    except log.LockedError:
+    except LockedError:
         return [
             "Another `beowulf tune` is turning knobs. What you kept before it may be lost on nodes that were down:"
             " `beowulf up` once more, when it is done."

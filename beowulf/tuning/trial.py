@@ -8,7 +8,7 @@ from pathlib import Path
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
-from beowulf.studies import Progress, no_progress
+from beowulf.progress import Progress, no_progress
 from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import Comparison, compare
 from beowulf.tuning.change import Changes

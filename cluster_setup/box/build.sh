@@ -78,7 +78,7 @@ inside() { # what of this machine's settings leads to the packages is lent to th
 disk() {
     cp "$tree"/boot/vmlinuz-* "$box/vmlinuz"
     cp "$tree"/boot/initrd.img-* "$box/initrd.img"
-    rm -rf "$tree"/boot/* "$tree"/var/cache/apt/*.bin "$tree"/var/lib/apt/lists/*
+    rm -rf "${tree:?}"/boot/* "$tree"/var/cache/apt/*.bin "$tree"/var/lib/apt/lists/*
     # The files' extended attributes come along, such as the right of ping.
     mke2fs -q -t ext4 -m 0 -E lazy_itable_init=0 -d "$tree" "$work/disk" ${disk_gb}G
     qemu-img convert -f raw -O qcow2 -c -o compression_type=zstd -W -m 4 "$work/disk" "$box/box.img"

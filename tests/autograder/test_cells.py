@@ -8,7 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.utils import compute_checksum
 
-from autograder.grading.cells import KnownCell, identify, new_cell, node, restored
+from autograder.cells import KnownCell, identify, new_cell, node, restored
 
 
 def known(name: str, kind: str = "code", source: str = "stub", **marks: Any) -> KnownCell:

@@ -24,9 +24,9 @@ from autograder.commands import app
 from autograder.course.course import Course
 from autograder.course.create import make_course
 from autograder.grading import driver, regrade
-from autograder.intake import log
+from autograder.grading import points as class_points
+from autograder.intake import collection, log
 from autograder.results import outliers, report
-from autograder.results import points as class_points
 from autograder.rubrics.score import Score
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
@@ -66,7 +66,7 @@ def spring(course: Course, released: Any, tmp_path_factory: pytest.TempPathFacto
         fabricated.hand_in(folder / "in" / student, notebook, measured(factor))
     (folder / "in" / "gh78").mkdir()
     (folder / "in" / "gh78" / "validation.ipynb").write_bytes(b"\xff no notebook")
-    made.collect("01", folder / "in")
+    collection.collect(made, "01", folder / "in")
     found = {each.student: each for each in driver.grade(made, SLUG, jobs=2)}
     assert found["ab12"].awaiting == ["explain"]
     with Gradebook(made.api.coursedir.db_url) as book:

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 from autograder import commands as classroom
 from autograder.commands import app
 from autograder.course.course import Graded
-from autograder.results.text import counted
+from autograder.text import counted
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import shared_records, variants
-from autograder.evidence import copies
+from autograder.evidence import shared_records, variants
+from autograder.results import copies
 from beowulf import variant
 from beowulf.record import Record
 from tests.gold import lab_01, lab_04

@@ -23,6 +23,7 @@ from autograder.course.course import Course, Graded
 from autograder.course.create import make_course
 from autograder.course.roster import Directory
 from autograder.grading import driver
+from autograder.intake import collection
 from autograder.intake import submissions as folders
 from autograder.intake.submissions import Collected, Wanted
 from autograder.results import feedback
@@ -47,7 +48,7 @@ NOTHING = dict.fromkeys(EVERYTHING, 0)
 
 
 def grade(course: Course, hand_ins: Path, *students: str) -> dict[str, Graded]:
-    course.collect("01", hand_ins)
+    collection.collect(course, "01", hand_ins)
     chosen = list(students) or sorted(path.name for path in hand_ins.iterdir())
     return {each.student: each for each in driver.grade(course, SLUG, chosen, jobs=2)}
 
@@ -261,7 +262,7 @@ def test_nbgraders_own_commands_give_the_same_points(
 ) -> None:
     notebook = fabricated.answered(released, {"ring_messages": 4})
     fabricated.hand_in(hand_ins / "by-nbgrader", notebook, [fabricated.validation()])
-    course.collect("01", hand_ins)
+    collection.collect(course, "01", hand_ins)
     subprocess.run(
         [sys.executable, "-m", "nbgrader", "autograde", SLUG, "--student", "by-nbgrader"],
         cwd=course.folder,
@@ -295,7 +296,7 @@ def test_the_exchange_carries_records_and_programs(
     )
 
     before = set(course.submitted(SLUG))
-    (new,) = [each for each in course.collect("01") if each.student not in before]
+    (new,) = [each for each in collection.collect(course, "01") if each.student not in before]
     assert new.outcome == "new"
     (found,) = driver.grade(course, SLUG, [new.student])
     assert found.questions["a2-record"] == 3
@@ -333,7 +334,7 @@ def test_an_assignment_of_the_instructors_own_is_graded_by_its_own_tests(
     try:
         course.release("homework")
         fabricated.hand_in(hand_ins / "own", new_notebook(cells=[answer]), [], name="mine")
-        course.collect("homework", hand_ins)
+        collection.collect(course, "homework", hand_ins)
         (found,) = driver.grade(course, "homework", ["own"])
     finally:
         shutil.rmtree(folder)
@@ -486,17 +487,17 @@ def test_what_cannot_be_graded_yet_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no lab 'x'"):
         fresh.release("x")
     with pytest.raises(UsageError, match="no folder"):
-        fresh.collect("01", tmp_path / "nowhere")
+        collection.collect(fresh, "01", tmp_path / "nowhere")
     (tmp_path / "nobody").mkdir()
     with pytest.raises(LabError, match="nothing to collect"):
-        fresh.collect("01", tmp_path / "nobody")
+        collection.collect(fresh, "01", tmp_path / "nobody")
     with pytest.raises(LabError, match="not released yet"):
         driver.grade(fresh, SLUG)
     with pytest.raises(LabError, match=r"could not be collected|Nobody has handed in"):
-        fresh.collect("01")
+        collection.collect(fresh, "01")
     fresh.release("01")
     with pytest.raises(LabError, match="Nobody has handed in"):
-        fresh.collect("01")
+        collection.collect(fresh, "01")
     with pytest.raises(LabError, match="No submission of"):
         driver.grade(fresh, SLUG)
     (fresh.folder / "nbgrader_config.py").write_text("c = get_config(")

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from autograder.commands import app
 from autograder.course.course import Course
 from autograder.grading import driver
+from autograder.intake import collection
 
 SLUG = "01-validation"
 
@@ -40,7 +41,7 @@ def graded(
         fabricated.hand_in(
             folder.parent / "in" / student, notebook, fabricated.records(), student=student
         )
-    made.collect("01", folder.parent / "in")
+    collection.collect(made, "01", folder.parent / "in")
     found = {each.student: each for each in driver.grade(made, SLUG, jobs=2)}
     assert {name: each.awaiting for name, each in found.items()} == {
         name: ["explain"] for name in ("ada", "grace")

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbconvert.filters import markdown2html
 
-from autograder.results import feedback, safe_page
+from autograder.grading import safe_page
+from autograder.results import feedback
 from autograder.rubrics.score import MIME_TYPE, Score
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n and more").decode()

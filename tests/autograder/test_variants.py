@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from autograder.course import shared_records, variants
-from autograder.course.variants import Own
+from autograder.evidence import shared_records, variants
+from autograder.evidence.variants import Own
 from beowulf import variant
 from beowulf.cluster import faults, state
 from beowulf.cluster.faults import PUZZLES, solution

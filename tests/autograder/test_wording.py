@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.results.text import as_html, as_written, counted
+from autograder.text import as_html, as_written, counted
 
 
 @pytest.mark.parametrize(

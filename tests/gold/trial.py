@@ -11,8 +11,8 @@ from typing import Any
 
 import nbformat
 
+from autograder.cells import KnownCell, identify, restored
 from autograder.grading import scoring
-from autograder.grading.cells import KnownCell, identify, restored
 from autograder.intake import inspection
 from autograder.rubrics.score import Score
 from tests.gold.hand_in import file_name, released

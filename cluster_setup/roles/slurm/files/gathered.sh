@@ -1,4 +1,5 @@
 # Waits until the controller has heard of $NODES; fails with those that it has not.
+# shellcheck shell=sh
 set -- ""
 for _ in $(seq 120); do
     if seen=$(sinfo --noheader --Node --nodes="$NODES" --format='%N %T' 2>/dev/null); then

@@ -1,4 +1,5 @@
 # Starts daemons of Slurm, those in $AGAIN once more if they run; by hand where there is no systemd. $DAEMONS: which.
+# shellcheck shell=sh
 set -e
 service() { if [ "$1" = munged ]; then echo munge; else echo "$1"; fi; }
 stop() {

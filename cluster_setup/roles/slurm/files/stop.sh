@@ -1,4 +1,5 @@
 # Ends Slurm on a machine and forgets its queue; munge gets back the key that was there before.
+# shellcheck shell=sh
 PATH=$PATH:/usr/sbin:/sbin
 if [ -d /run/systemd/system ]; then
     systemctl disable --quiet --now slurmd slurmctld 2>/dev/null

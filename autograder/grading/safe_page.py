@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked, is_solution
 
-from autograder.grading.cells import node
+from autograder.cells import node
 from autograder.rubrics.score import MIME_TYPE, score_in
 
 # For a page that learners wrote a part of: nothing of it may run or be fetched.

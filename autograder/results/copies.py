@@ -16,9 +16,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from autograder.course import shared_records, variants
-from autograder.results.text import counted
+from autograder.evidence import shared_records, variants
 from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS
+from autograder.text import counted
 from beowulf import schemas
 from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError

@@ -1,0 +1,81 @@
+"""What is done to the nodes of a cluster, a line of JSON an event: only appended, and on the disk before it is done."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from beowulf.errors import LabError
+
+# The lines that this process has written.
+_OWN: set[bytes] = set()
+
+
+class LockedError(LabError):
+    """Another process is turning knobs now."""
+
+
+class EventFile:
+    """Events in a file; it is made with the first one."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """One at a time: LockedError when another process is turning knobs."""
+        lock = self._opened()
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LockedError(
+                    "Another `beowulf tune` is turning knobs of this cluster.",
+                    "Wait until it is done: the effects of two changes at once could not be separated.",
+                ) from None
+            yield
+        finally:
+            os.close(lock)
+
+    def by_others(self) -> str:
+        """The events that other processes than this one have written."""
+        try:
+            lines = self.file.read_bytes().splitlines()
+        except OSError:
+            return ""
+        others = [line for line in lines if line.strip() not in _OWN]
+        return b"\n".join(others).decode(errors="replace")
+
+    def append(self, event: dict[str, Any]) -> None:
+        """Write an event; LabError when it is not safely on the disk."""
+        handle = self._opened()
+        try:
+            size = os.fstat(handle).st_size
+            torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+            line = b"\n" * torn + json.dumps(event).encode() + b"\n"
+            _OWN.add(line.strip())
+            if os.write(handle, line) != len(line):
+                raise OSError(28, "No space left on device")
+            os.fsync(handle)
+        except OSError as error:
+            raise self.unusable(error) from error
+        finally:
+            os.close(handle)
+
+    def _opened(self) -> int:
+        try:
+            return os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise self.unusable(error) from error
+
+    def unusable(self, error: OSError) -> LabError:
+        """What to say when the file cannot be read or written."""
+        return LabError(
+            f"The log {self.file} cannot be used: {error.strerror}.",
+            "Nothing is changed that is not written there first: free some space, or see whom the file belongs to.",
+        )
