@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +40,24 @@ RPC = Path("/usr/include/tirpc")
 # What the cluster's own mpiexec and connection say of a node (beowulf/cluster/node_environment.py).
 LOST = re.compile(r"^mpiexec: (?:the connection to )?(\S+) (?:broke|does not answer)", re.MULTILINE)
 USUAL_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGKILL)
+
+
+# Called with what a program prints, as it comes.
+Listener = Callable[[str], object]
+
+
+def to_screen(text: str) -> None:
+    """Show at once what a program prints."""
+    if sys.stdout:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def errors_to_screen(text: str) -> None:
+    """Show at once what a program prints on stderr."""
+    if sys.stderr:
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 @dataclass(frozen=True)
@@ -141,13 +159,16 @@ def launch(
     hosts: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
-    show: bool = False,
+    output: Listener | None = None,
+    errors: Listener | None = None,
     stdin: bool = False,
     folder: Path | None = None,
     launcher: Sequence[str] = (),
 ) -> Launch:
-    """Run `program` with that many ranks, from node00, in `folder`; its output is shown at once or given back.
+    """Run `program` with that many ranks, from node00, in `folder`.
 
+    What it prints is given back; `output` and `errors` are called with it as it comes (to_screen and errors_to_screen
+    show it), and then it may be endless.
     `stdin` hands our own standard input on to rank 0, whose input is at its end otherwise.
     `launcher`: the words that start it in place of the cluster's own mpiexec, for a program linked with another MPI.
     A node that dies, a time-out (0: none) or endless output ends the run with a LabError, and so does Ctrl-C with
@@ -176,7 +197,7 @@ def launch(
         folder=folder,
         launcher=launcher,
     )
-    run = _Run(line, show, stdin=wanted)
+    run = _Run(line, {"stdout": output, "stderr": errors}, stdin=wanted)
     name = Path(words[-1]).name
     try:
         _watch(run, cluster, used, name, timeout_s, ranks)
@@ -297,7 +318,9 @@ def clear(cluster: Cluster, job: str) -> None:
 class _Run:
     """A launcher under way, with readers that keep what it prints up to a limit."""
 
-    def __init__(self, words: list[str], show: bool, *, stdin: bool) -> None:
+    def __init__(
+        self, words: list[str], listeners: Mapping[str, Listener | None], *, stdin: bool
+    ) -> None:
         self.began = time.monotonic()
         self.ended = self.began
         # A session of its own: Ctrl-C reaches us alone, and we end the run in good order.
@@ -311,42 +334,38 @@ class _Run:
         )
         assert self.process.stdout
         assert self.process.stderr
-        self.show = show
+        self.listeners = listeners
         self.aside = ""
         self.refused: OSError | None = None  # why what it prints could not be passed on
         self.kept = {"stdout": bytearray(), "stderr": bytearray()}
-        streams = {
-            "stdout": (self.process.stdout, sys.stdout),
-            "stderr": (self.process.stderr, sys.stderr),
-        }
+        streams = {"stdout": self.process.stdout, "stderr": self.process.stderr}
         self.readers = [
-            threading.Thread(target=self._read, args=(name, *pair), daemon=True)
-            for name, pair in streams.items()
+            threading.Thread(target=self._read, args=each, daemon=True) for each in streams.items()
         ]
         for reader in self.readers:
             reader.start()
 
-    def _read(self, name: str, stream: IO[bytes], screen: IO[str] | None) -> None:
+    def _read(self, name: str, stream: IO[bytes]) -> None:
         text = codecs.getincrementaldecoder("utf-8")(errors="replace")
         answer = Answer()
-        sieve = hydra.Sieve(partial(self._pass_on, screen))
+        listener = self.listeners[name]
+        sieve = hydra.Sieve(partial(self._pass_on, listener))
         while chunk := os.read(stream.fileno(), 65536):
             if name == "stdout":
                 chunk = answer.heard(chunk)
             if len(self.kept[name]) <= MOST_OUTPUT_BYTES:
                 self.kept[name] += chunk
-            if self.show:
+            if listener:
                 sieve.write(text.decode(chunk))
         sieve.close()
         self.aside += sieve.aside
         stream.close()
 
-    def _pass_on(self, screen: IO[str] | None, text: str) -> None:
-        if not screen or self.refused:
+    def _pass_on(self, listener: Listener | None, text: str) -> None:
+        if not listener or self.refused:
             return
         try:
-            screen.write(text)
-            screen.flush()
+            listener(text)
         except OSError as error:
             self.refused = error
         except ValueError:
@@ -354,7 +373,8 @@ class _Run:
 
     @property
     def too_much(self) -> bool:
-        return not self.show and any(len(k) > MOST_OUTPUT_BYTES for k in self.kept.values())
+        heard = any(self.listeners.values())
+        return not heard and any(len(k) > MOST_OUTPUT_BYTES for k in self.kept.values())
 
     def over(self, patience_s: float) -> bool:
         try:

@@ -63,7 +63,14 @@ def run(
         done = _profiled(program, ranks, words, timeout)
     else:
         done = mpi.launch(
-            running(), program, ranks, words, timeout_s=timeout, show=True, stdin=True
+            running(),
+            program,
+            ranks,
+            words,
+            timeout_s=timeout,
+            output=mpi.to_screen,
+            errors=mpi.errors_to_screen,
+            stdin=True,
         )
     if sentence := mpi.failure(done, program.name):
         raise LabError(sentence, mpi.more(done))
@@ -92,8 +99,6 @@ def own_arguments(program: Path, arguments: list[str]) -> list[str]:
 
 def _profiled(program: Path, ranks: int, arguments: Sequence[str], timeout_s: float) -> Launch:
     """The same with profile.c between the program and MPI; what it counted is shown at the end."""
-    import contextlib
-    import sys
     import tempfile
 
     from rich.console import Console
@@ -108,16 +113,16 @@ def _profiled(program: Path, ranks: int, arguments: Sequence[str], timeout_s: fl
     # Below /tmp, which the nodes of a local cluster share with this machine.
     with tempfile.TemporaryDirectory(prefix="beowulf-") as folder:
         layer = profile.prefix(profile.build(Path(folder), library=library))
-        with contextlib.redirect_stdout(profile.Sieve(sys.stdout)):
-            done = mpi.launch(
-                cluster,
-                [*layer, *words],
-                ranks,
-                arguments,
-                timeout_s=timeout_s,
-                show=True,
-                stdin=True,
-            )
+        done = mpi.launch(
+            cluster,
+            [*layer, *words],
+            ranks,
+            arguments,
+            timeout_s=timeout_s,
+            output=profile.Sieve(mpi.to_screen).write,
+            errors=mpi.errors_to_screen,
+            stdin=True,
+        )
     if done.returncode == 0:
         Console().print(profile.printed(done.stdout))
     return done

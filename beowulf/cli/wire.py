@@ -82,7 +82,13 @@ def capture(
     with wire:
         if program:
             done = mpi.launch(
-                cluster, [*words, *program[1:]], ranks, timeout_s=timeout, show=True, stdin=True
+                cluster,
+                [*words, *program[1:]],
+                ranks,
+                timeout_s=timeout,
+                output=mpi.to_screen,
+                errors=mpi.errors_to_screen,
+                stdin=True,
             )
             failed, more = mpi.failure(done, Path(program[0]).name), mpi.more(done)
         else:

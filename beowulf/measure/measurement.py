@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -127,14 +126,10 @@ class Measurement:
         need_a_node_each(self.cluster, ranks)
         words = [str(word) for word in arguments]
         coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
-        lines, complaints = ProgramOutput(self._told), ProgramStderr(sys.stderr)
+        lines, complaints = ProgramOutput(self._told), ProgramStderr(mpi.errors_to_screen)
         try:
             # Lines are read as they come, so that none is lost when the run is stopped.
-            with (
-                complaints,
-                contextlib.redirect_stdout(lines),
-                contextlib.redirect_stderr(complaints),
-            ):
+            with complaints:
                 done = mpi.launch(
                     self.cluster,
                     [*prefix, *mpi.prepare(self._ready(program))]
@@ -145,7 +140,8 @@ class Measurement:
                     environment=environment,
                     hosts=hosts,
                     timeout_s=timeout_s,
-                    show=True,
+                    output=lines.write,
+                    errors=complaints.write,
                     folder=self._scratch,
                 )
         except LabError:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from beowulf import mpi, paths
 from beowulf.errors import LabError
@@ -141,19 +140,15 @@ def _lines(text: str) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-class Sieve(io.TextIOBase):
+class Sieve:
     """Passes on what a program prints, as it comes, but for the lines of its profile."""
 
-    def __init__(self, to: IO[str]) -> None:
-        self._to = to
+    def __init__(self, pass_on: Callable[[str], object]) -> None:
+        self._pass_on = pass_on
         self._rest = ""  # the beginning of a line that may become one of a profile
         self._passing = False  # in the middle of a line that is passed on
 
-    def writable(self) -> bool:
-        """It can be written to."""
-        return True
-
-    def write(self, text: str) -> int:
+    def write(self, text: str) -> None:
         """Take some text, and pass on what is no profile."""
         for part in text.splitlines(keepends=True):
             self._rest += part
@@ -162,11 +157,6 @@ class Sieve(io.TextIOBase):
                     self._rest = ""
                 continue
             if self._passing or not BEGINS.startswith(self._rest):
-                self._to.write(self._rest)
+                self._pass_on(self._rest)
                 self._passing = not self._rest.endswith("\n")
                 self._rest = ""
-        return len(text)
-
-    def flush(self) -> None:
-        """Let go what was passed on."""
-        self._to.flush()

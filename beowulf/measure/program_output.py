@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Callable
@@ -12,8 +11,8 @@ KINDS = ("about", "first", "sample", "sent", "counts", "check", "result", "end",
 UNITS = ("_s", "_ms", "_us", "_ns")
 
 
-class ProgramOutput(io.TextIOBase):
-    """A place to write to, which keeps whole lines of JSON as `found` and tells after each `told`.
+class ProgramOutput:
+    """Listens to a program: keeps whole lines of JSON as `found` and tells after each `told`.
 
     It raises nothing, because the thread that writes must go on: `trouble` keeps the first line
     that is no result.
@@ -29,11 +28,7 @@ class ProgramOutput(io.TextIOBase):
         self._told = told
         self._rest = ""
 
-    def writable(self) -> bool:
-        """It can be written to."""
-        return True
-
-    def write(self, text: str) -> int:
+    def write(self, text: str) -> None:
         """Take some text, and read what lines it ends."""
         *whole, self._rest = (self._rest + text).split("\n")
         for line in whole:
@@ -41,7 +36,6 @@ class ProgramOutput(io.TextIOBase):
                 self._read(line.strip())
         if whole:
             self._told(self)
-        return len(text)
 
     def _read(self, text: str) -> None:
         line = _result(text)

@@ -6,11 +6,8 @@ path, and neither program is looked for in PATH.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import ipaddress
 import re
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -144,9 +141,7 @@ def run(
     # Below /tmp, which the nodes of a local cluster share with this machine; others are sent what is in it.
     with (
         tempfile.TemporaryDirectory(prefix="beowulf-hpcc-", dir=SCRATCH) as folder,
-        ProgramStderr(sys.stderr) as complaints,
-        contextlib.redirect_stdout(Sections(told)),
-        contextlib.redirect_stderr(complaints),
+        ProgramStderr(mpi.errors_to_screen) as errors,
     ):
         _prepare(Path(folder), problem)
         done = mpi.launch(
@@ -156,7 +151,8 @@ def run(
             environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
             hosts=hosts,
             timeout_s=timeout_s,
-            show=True,
+            output=Sections(told).write,
+            errors=errors.write,
             folder=Path(folder),
             launcher=words,
         )
@@ -176,18 +172,14 @@ def _prepare(folder: Path, problem: Problem) -> None:
         ) from error
 
 
-class Sections(io.TextIOBase):
-    """A place to write to, which tells after each section that hpcc has ended."""
+class Sections:
+    """Listens to hpcc, and reports after each section that hpcc has ended."""
 
     def __init__(self, told: Told) -> None:
         self._told, self._rest, self._done = told, "", 0
         told(0, len(SECTIONS), "starting")
 
-    def writable(self) -> bool:
-        """It can be written to."""
-        return True
-
-    def write(self, text: str) -> int:
+    def write(self, text: str) -> None:
         """Take some text, and look at what lines it ends."""
         *whole, self._rest = (self._rest + text).split("\n")
         for line in whole:
@@ -195,4 +187,3 @@ class Sections(io.TextIOBase):
             if ended and ended[1] in SECTIONS:
                 self._done += 1
                 self._told(self._done, len(SECTIONS), ended[1])
-        return len(text)
