@@ -1,232 +1,36 @@
-"""Where programs run. One small protocol, one file a kind of cluster."""
+"""Where programs run: one protocol (`base.py`), one file a kind of cluster, and here the way to the one that runs."""
 
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
+from beowulf.cluster.base import (
+    HOST,
+    NODES,
+    SWITCH,
+    WIRE,
+    Abilities,
+    Cluster,
+    Completed,
+    Hardware,
+)
 from beowulf.errors import LabError
 
-if TYPE_CHECKING:
-    from beowulf.cluster.capture import Capture
-    from beowulf.record import Record
-
-
-# Where packets are captured, besides at a single node: the whole wire, each frame once; the switch; all nodes.
-WIRE, SWITCH, NODES = "wire", "switch", "nodes"
-# The third place, beside the nodes and the switch, that has knobs.
-HOST = "this machine"
-# How a node answers how many cores it has and how many KB of memory.
-ASK_HARDWARE = "nproc; sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
-
-
-@dataclass(frozen=True)
-class Abilities:
-    """What a cluster can; all other rooms ask for this, and never for its kind."""
-
-    whole_wire: str = (
-        ""  # how a capture sees every frame once: at the `switch`, or as the `wire` of all cards
-    )
-    knobs: tuple[str, ...] = ()  # the places whose knobs are turned: nodes, switch, this machine
-    faults: bool = (
-        False  # its nodes are ours alone: they may be broken, slowed down, and their cables limited
-    )
-    cpu_limits: bool = False  # the share of a processor that a node gets can be limited
-    recorded: bool = False  # it answers from Records and measures nothing
-    shared_files: bool = False  # its nodes see the files of this machine
-    one_machine: bool = (
-        False  # its nodes share this machine's kernel, cores and memory, and have no network cards
-    )
-    queue: bool = False  # a queue gives its nodes for a time, and starts what runs on them
-
-
-@dataclass(frozen=True)
-class Hardware:
-    """The cores and the memory that a node has, or shares with the other nodes of its machine."""
-
-    cores: int
-    memory_bytes: int
-
-
-@dataclass(frozen=True)
-class Completed:
-    """What a command on a node printed, how it ended, and how long it took."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-    elapsed_s: float
-
-
-class Cluster(ABC):
-    """What every kind of cluster can do."""
-
-    kind: str
-    can: Abilities
-    folder: Path | None = None  # where this user's files of the cluster are
-    shown: set[
-        str
-    ]  # the changes that a user has been shown before they are made (beowulf/tuning/change_preview.py)
-    records: Path | None = None  # where a notebook keeps its Records; answers are remembered there
-
-    @property
-    @abstractmethod
-    def nodes(self) -> tuple[str, ...]:
-        """The names of all nodes, node00 first, the dead ones too."""
-
-    @property
-    def broken(self) -> str:
-        """Which fault was set up on purpose and not healed yet; empty if none was."""
-        return ""
-
-    @abstractmethod
-    def address(self, node: str, network: int = 0) -> str:
-        """The address that `node` shall have on a network (0 is the first)."""
-
-    @abstractmethod
-    def dead_nodes(self) -> list[str]:
-        """The nodes that do not run or do not answer."""
-
-    @abstractmethod
-    def run(
-        self,
-        node: str,
-        command: str | list[str],
-        *,
-        timeout_s: float = 60,
-        stdin: str = "",
-    ) -> Completed:
-        """Run a command in a shell on a node, as the learner; what it printed, and its return code."""
-
-    @abstractmethod
-    def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
-        """The words that, started on this machine, run `command` (or a login shell) on a node."""
-
-    @abstractmethod
-    def capture(
-        self,
-        file: Path,
-        *,
-        where: str = WIRE,
-        snap_bytes: int = 128,
-        packet_filter: str = "",
-        most_mb: float = 1000,
-        ring: bool = False,
-    ) -> Capture:
-        """A capture, to be entered with `with`: packets of the wire, at the switch, a node or all `nodes`, into `file`.
-
-        Of the `wire` each frame is captured once, in the way in which this kind of cluster can see all of them; the
-        capture's `where` says which. At all nodes, each packet between two of them is captured at both; the name of
-        its interface is that of the node. At `most_mb` it ends, or as a `ring` forgets the oldest packets.
-        """
-
-    def replay(self, study: str, variant: str = "") -> Record | None:
-        """The Record that a recorded cluster has of a study; None where it can be measured."""
-        return None
-
-    def hardware(self, node: str) -> Hardware:
-        """The cores and the memory of a node; LabError when it does not answer."""
-        try:
-            cores, memory_kb = map(int, self.run(node, ASK_HARDWARE).stdout.split()[-2:])
-        except ValueError:
-            raise LabError(
-                f"{node} does not say how many cores and how much memory it has.", "", node
-            ) from None
-        return Hardware(cores, memory_kb * 1024)
-
-    def enter(self, node: str) -> list[str]:
-        """The words that run what follows them on a node as its administrator, from outside and without ssh."""
-        raise self._not_ours("entered from outside")
-
-    def processes(self, node: str) -> list[int]:
-        """All processes of a node, by this machine's numbers."""
-        raise self._not_ours("asked for their processes from outside")
-
-    def limit(self, nodes: Sequence[str], rate: str) -> None:
-        """Limit the cables of these nodes in both directions, or take the limit away (`off`)."""
-        raise self._not_ours("given other cables")
-
-    def _not_ours(self, what: str) -> LabError:
-        return LabError(
-            f"The nodes of a cluster of the kind {self.kind} cannot be {what}.",
-            "`beowulf up` boots a cluster on this machine whose nodes can.",
-        )
-
-    def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
-        """Run lines of shell on a node, or at the switch, as its administrator."""
-        raise LabError(
-            f"The nodes of a cluster of the kind {self.kind} cannot be administered from here.",
-            "`beowulf up` boots a cluster whose nodes can.",
-        )
-
-    @property
-    def mpi(self) -> str:
-        """Which MPI library the nodes have: `classic` or `modern`."""
-        return "classic"
-
-    def free_memory_bytes(self) -> int:
-        """How much memory all nodes have free together on one machine; 0 where each has its own."""
-        return 0
-
-    def interface(self, node: str, network: int = 0) -> str:
-        """The name of the network card with which a node is on a network (0 is the first)."""
-        return f"eth{network}"
-
-    def bring(self, words: Sequence[str], folder: Path | None) -> tuple[list[str], str]:
-        """Words, and the `folder` that a program is to run in (else the one that we are in), as the nodes know them.
-
-        Nodes of this machine share its files; elsewhere they are brought there first.
-        """
-        return list(words), str(folder or paths.here())
-
-    def fetch(self, folder: Path) -> None:
-        """Bring home what a program has written into `folder` on the nodes; where they share files, it is here."""
-        return
-
-    @abstractmethod
-    def describe(self) -> Mapping[str, Any]:
-        """What this cluster is, as plain data for a Record."""
-
-    def holding(
-        self,
-        doing: str,
-        *,
-        measures: bool = True,
-        wait: bool = False,
-        say: Callable[[str], None] | None = None,
-    ) -> AbstractContextManager[None]:
-        """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/lock.py).
-
-        HeldError while another one measures, unless we `wait`; `say` gets the sentence for a person who waits.
-        """
-        return nullcontext()
-
-    def as_found(self) -> dict[str, str]:
-        """What is not to change while something is measured, by name; GoneError when the cluster is no more."""
-        return {}
-
-    @abstractmethod
-    def break_it(self, fault: str, node: str = "") -> None:
-        """Set up a fault that a learner is to find (see beowulf/cluster/faults.py)."""
-
-    @abstractmethod
-    def heal(self) -> None:
-        """Bring every node back to how `up` made it."""
-
-    def ask(self, node: str, command: str) -> str:
-        """What a command on a node prints (its complaint, if that is all); remembered beside a notebook's Records."""
-        done = self.run(node, command)
-        if self.records is not None:
-            from beowulf.cluster.recorded import remember
-
-            remember(self.records, node, command, done)
-        return done.stdout or done.stderr
+__all__ = [
+    "HOST",
+    "NODES",
+    "SWITCH",
+    "WIRE",
+    "Abilities",
+    "Cluster",
+    "Completed",
+    "Hardware",
+    "connect",
+    "here",
+    "running",
+]
 
 
 def connect() -> Cluster:
