@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.checkout import commit
-from benchmarks.ratio import noise
 from benchmarks.result import Result
 from benchmarks.rows import HEADINGS, answer, cells
+from benchmarks.turns import noise
 from beowulf import host_state
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import bar

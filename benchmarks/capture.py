@@ -14,9 +14,9 @@ from typing import Any
 from benchmarks import captures, commands, pingpong
 from benchmarks.failures import Failures
 from benchmarks.pingpong import Launcher
-from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, interleave
 from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import Cluster, namespaces

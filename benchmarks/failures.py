@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.ratio import Side
+from benchmarks.turns import Side
 from beowulf.errors import LabError
 
 

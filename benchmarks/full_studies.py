@@ -11,9 +11,9 @@ from pathlib import Path
 from benchmarks import studies
 from benchmarks.failures import Failures
 from benchmarks.parts import Parts
-from benchmarks.ratio import Side, Told, busy_percent
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, busy_percent
 from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import namespaces

@@ -17,9 +17,9 @@ from autograder.grading import driver
 from autograder.sandbox import kernel
 from benchmarks import commands
 from benchmarks.commands import Talk
-from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, interleave
 from benchmarks.workshop import workshop
 from beowulf.errors import LabError
 from tests import gold

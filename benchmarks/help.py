@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from benchmarks import commands
-from benchmarks.ratio import Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Told, interleave
 from beowulf import paths
 
 TITLE = "`beowulf --help` against a Python that does nothing"

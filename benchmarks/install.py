@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks import commands
-from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, interleave
 from benchmarks.workshop import STATE, workshop
 from beowulf import doctor, paths
 from beowulf.cluster import namespaces

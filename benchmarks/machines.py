@@ -13,9 +13,9 @@ from pathlib import Path
 
 from benchmarks import commands
 from benchmarks.four_nodes import COMMANDS
-from benchmarks.ratio import Side, Taken, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Taken, Told, interleave
 from benchmarks.workshop import workshop
 from beowulf import paths
 from beowulf.errors import LabError

@@ -7,9 +7,9 @@ import shutil
 import time
 from pathlib import Path
 
-from benchmarks.ratio import Told
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Told
 from benchmarks.workshop import workshop
 from tests import gold
 from tests.gold import trial

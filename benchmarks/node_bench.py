@@ -11,9 +11,9 @@ from typing import Any
 
 from benchmarks import commands
 from benchmarks.failures import Failures
-from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, interleave
 from benchmarks.workshop import workshop
 from beowulf import mpi, paths
 from beowulf.studies.lab_02 import node_neighbours

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks import commands, pingpong
-from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, interleave
 from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig

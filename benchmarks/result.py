@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ratio import LEAST_PAIRS
 from benchmarks.rows import HEADINGS, Question, Row, amount, cells
 from beowulf.errors import LabError
+from beowulf.measure.statistics import LEAST_PAIRS
 
 SCHEMA_VERSION = 1
 

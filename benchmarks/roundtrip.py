@@ -23,13 +23,14 @@ from benchmarks.neighbours import (
     all_of_them,
 )
 from benchmarks.pingpong import Launcher
-from benchmarks.ratio import SETTLE_S, Side, Told, compare, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Question, seconds
+from benchmarks.turns import SETTLE_S, Side, Told, interleave
 from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
+from beowulf.measure.statistics import ratio
 
 TITLE = "Half a round trip, against others that time it"
 ROUNDS = 40  # equals take many rounds to tell apart
@@ -173,7 +174,7 @@ def question(
     def badness(size: int) -> float:
         ours = samples[sample(neighbour, size, place, ours=True)]
         other = samples[sample(neighbour, size, place)]
-        found = math.log(compare(ours, other, seed).median)
+        found = math.log(ratio(list(zip(ours, other, strict=True)), seed).median)
         return abs(found) if neighbour.bar.least else found
 
     worst = max(sizes, key=badness)

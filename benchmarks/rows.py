@@ -6,10 +6,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.ratio import LEAST_PAIRS, LEAST_RUNS, Ratio, compare, interval
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio, ratio, summary
 
 MET, NOT_MET, INCONCLUSIVE, NOT_MEASURED = "met", "not met", "inconclusive", "not measured"
 NO_BAR = "no bar"
+LEAST_RUNS = 3
 
 
 @dataclass(frozen=True)
@@ -75,19 +76,19 @@ def answer(
     if question.bar and question.bar.of == "count":
         return _counted(question, question.bar, ours, noise)
     other = [] if question.missing else samples.get(question.other, [])
-    ours_interval = interval(ours, seed) if ours else None
-    ratio = compare(ours, other, seed) if ours and other else None
-    verdict, why = _verdict(question, ours_interval, ratio, len(ours), noise)
+    own = summary(ours, seed) if ours else None
+    times = ratio(list(zip(ours, other, strict=True)), seed) if ours and other else None
+    verdict, why = _verdict(question, (own.low, own.high) if own else None, times, len(ours), noise)
     return Row(
         what=question.what,
         bar=str(question.bar or "none"),
         ours=question.ours,
         other=question.other,
-        ours_median_s=statistics.median(ours) if ours else None,
-        ours_interval_s=list(ours_interval) if ours_interval else None,
+        ours_median_s=own.median if own else None,
+        ours_interval_s=[own.low, own.high] if own else None,
         other_median_s=statistics.median(other) if other else None,
-        ratio=ratio.median if ratio else None,
-        ratio_interval=[ratio.low, ratio.high] if ratio else None,
+        ratio=times.median if times else None,
+        ratio_interval=[times.low, times.high] if times else None,
         n=len(ours),
         verdict=verdict,
         why=why,

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 
 from benchmarks import pingpong
 from benchmarks.pingpong import Launcher
-from benchmarks.ratio import Side, Told, compare, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, interleave
 from benchmarks.workshop import STATE, awake, workshop
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import RATE_BITS_PER_S, ClusterConfig
 from beowulf.measure import wire
+from beowulf.measure.statistics import ratio
 
 TITLE = "Half a round trip at 100 Mbit/s: does it repeat, and is the link full?"
 ROUNDS = 6
@@ -104,7 +105,8 @@ def questions(samples: Mapping[str, list[float]], seed: int) -> list[Question]:
     """The rows: the size that repeats worst, and the largest message against the sum."""
 
     def spread(size: int) -> float:
-        return compare(samples[sample(size, MOST)], samples[sample(size, LEAST)], seed).median
+        pairs = zip(samples[sample(size, MOST)], samples[sample(size, LEAST)], strict=True)
+        return ratio(list(pairs), seed).median
 
     worst = max(SIZES, key=spread)
     return [

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from benchmarks import commands, pingpong
 from benchmarks.pingpong import Launcher
-from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, interleave
 from benchmarks.workshop import STATE, workshop
 from beowulf import mpi, paths
 from beowulf.cluster import namespaces

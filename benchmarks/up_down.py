@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import commands
-from benchmarks.ratio import Side, Told, interleave
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.turns import Side, Told, interleave
 from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import namespaces

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import allreduce, commands, install, patience, ratio, up_down
+from benchmarks import allreduce, commands, install, patience, turns, up_down
 from benchmarks.result import Findings, Result, markdown
 from benchmarks.rows import Bar, Question, answer, seconds
 from benchmarks.workshop import STATE, workshop
@@ -24,6 +24,7 @@ from beowulf import host_state, mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError, UsageError
+from beowulf.measure.statistics import ratio
 
 QUIET = {"load_1min": 0.4, "cores": 2, "waiting_for_a_core_percent_10s": 1.0}
 SLOW = Question("it", "ours", "other", Bar(1.0))
@@ -52,7 +53,7 @@ def verdict(question: Question, samples: Mapping[str, list[float]], noise: str =
 
 @pytest.mark.parametrize("factor", [0.5, 1.3, 20.0])
 def test_a_known_ratio_is_found_through_a_drift_that_both_sides_share(factor: float) -> None:
-    found = ratio.compare(*pairs(7, factor), seed=1)
+    found = ratio(list(zip(*pairs(7, factor), strict=True)), seed=1)
     # The noise of a pair is 7 %, that of a median of twenty pairs 2 %.
     assert found.median == pytest.approx(factor, rel=0.06)
     assert found.low <= factor <= found.high
@@ -60,37 +61,34 @@ def test_a_known_ratio_is_found_through_a_drift_that_both_sides_share(factor: fl
 
 
 def test_the_interval_of_identical_sides_holds_1_in_most_seeds() -> None:
-    found = [ratio.compare(*pairs(seed, 1.0), seed=seed) for seed in range(200)]
+    found = [ratio(list(zip(*pairs(seed, 1.0), strict=True)), seed=seed) for seed in range(200)]
     held = sum(each.low <= 1 <= each.high for each in found)
     # 95 % of 200 are 190; the bootstrap of a median of twenty falls a little short of that.
     assert held >= 180
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
-    assert ratio.compare(*pairs(3, 2.0), seed=5) == ratio.compare(*pairs(3, 2.0), seed=5)
-
-
-def test_samples_that_are_no_pairs_are_refused() -> None:
-    with pytest.raises(ValueError, match="not pairs"):
-        ratio.compare([1.0, 2.0], [1.0], seed=1)
+    assert ratio(list(zip(*pairs(3, 2.0), strict=True)), seed=5) == ratio(
+        list(zip(*pairs(3, 2.0), strict=True)), seed=5
+    )
 
 
 def test_both_sides_run_once_a_round_in_a_drawn_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratio, "busy_percent", lambda: 0.0)
+    monkeypatch.setattr(turns, "busy_percent", lambda: 0.0)
     said: list[str] = []
 
-    def side(name: str) -> ratio.Side:
+    def side(name: str) -> turns.Side:
         return lambda: said.append(name) or {name: 1.0}
 
     sides = {name: side(name) for name in "AB"}
-    taken = ratio.interleave(sides, 30, 4, silent, warm_up=2)
+    taken = turns.interleave(sides, 30, 4, silent, warm_up=2)
     rounds = ["".join(said[i : i + 2]) for i in range(0, len(said), 2)]
     assert len(rounds) == 32
     assert set(rounds) == {"AB", "BA"}
     assert taken.order == said[4:]
     assert {name: len(samples) for name, samples in taken.samples.items()} == {"A": 30, "B": 30}
     said.clear()
-    assert ratio.interleave(sides, 30, 4, silent, warm_up=2).order == taken.order
+    assert turns.interleave(sides, 30, 4, silent, warm_up=2).order == taken.order
 
 
 # ---------------------------------------------------------------- verdicts
@@ -142,19 +140,19 @@ def test_what_is_missing_is_said_and_the_rest_is_judged() -> None:
 def test_a_noisy_machine_is_noticed(
     before: dict[str, Any], after: dict[str, Any], busy: list[float], said: str
 ) -> None:
-    heard = ratio.noise(QUIET | before, QUIET | after, busy, fills_the_cores=False)
+    heard = turns.noise(QUIET | before, QUIET | after, busy, fills_the_cores=False)
     assert said in heard
     assert bool(said) == bool(heard)
 
 
 def test_what_a_benchmark_does_itself_is_no_noise() -> None:
     loud = QUIET | {"load_1min": 4.0, "waiting_for_a_core_percent_10s": 80.0}
-    assert ratio.noise(QUIET, loud, [], fills_the_cores=True) == ""
-    assert ratio.noise(loud, QUIET, [], fills_the_cores=True) != ""
+    assert turns.noise(QUIET, loud, [], fills_the_cores=True) == ""
+    assert turns.noise(loud, QUIET, [], fills_the_cores=True) != ""
 
 
 def test_the_pauses_see_what_others_do() -> None:
-    assert 0 <= ratio.busy_percent() <= 100
+    assert 0 <= turns.busy_percent() <= 100
 
 
 @pytest.mark.parametrize(

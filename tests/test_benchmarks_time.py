@@ -21,11 +21,11 @@ from benchmarks import (
     npb,
     parts,
     pingpong,
-    ratio,
     roundtrip,
     rows,
     saturation,
     studies,
+    turns,
     twins,
 )
 from benchmarks.failures import Failures
@@ -364,7 +364,7 @@ def test_a_study_that_fails_is_told_and_the_others_are_measured(
     monkeypatch: pytest.MonkeyPatch, namespaces_work: None
 ) -> None:
     monkeypatch.setattr(studies, "STUDIES", {"Z9": "none", "A5": "a5_no_load"})
-    monkeypatch.setattr(ratio, "busy_percent", lambda: 0.0)
+    monkeypatch.setattr(turns, "busy_percent", lambda: 0.0)
 
     def timed(words: list[str], *_: object, **__: object) -> tuple[float, str]:
         if "Z9" in words:

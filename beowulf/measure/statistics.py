@@ -13,6 +13,8 @@ from beowulf.errors import LabError
 RESAMPLES = 1000
 CONFIDENCE = 0.95
 SEED = 1
+# With fewer pairs than this even the whole range of their ratios is no 95 % interval of the median: 2 * 0.5^6 = 3 %.
+LEAST_PAIRS = 6
 MOST_AT_ONCE = 4_000_000  # numbers of one block of resamples: 32 MB
 
 

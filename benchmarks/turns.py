@@ -1,4 +1,4 @@
-"""Two things measured by turns in one run, and their ratio with its interval; and whether the machine was quiet."""
+"""Several things measured in turns in one run, and whether the machine was quiet."""
 
 from __future__ import annotations
 
@@ -8,15 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-
-RESAMPLES = 10_000
-CONFIDENCE = 0.95
-
-# With fewer pairs than this even the whole range of their ratios is no 95 % interval of the median: 2 * 0.5^6 = 3 %.
-LEAST_PAIRS = 6
-LEAST_RUNS = 3
 
 # What the last run leaves to the kernel, such as the end of its namespaces, is over by then.
 SETTLE_S = 0.2
@@ -29,16 +20,6 @@ MOST_PRESSURE_PERCENT = 20.0
 Told = Callable[[float, float, str], None]
 # Runs something once; gives the seconds of each thing that it timed, by name.
 Side = Callable[[], Mapping[str, float]]
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """The median of the ratios of `n` pairs, with its 95 % bootstrap interval."""
-
-    median: float
-    low: float
-    high: float
-    n: int
 
 
 @dataclass
@@ -71,27 +52,6 @@ def interleave(
             for quantity, seconds in found.items():
                 taken.samples.setdefault(quantity, []).append(seconds)
     return taken
-
-
-def compare(ours: Sequence[float], other: Sequence[float], seed: int) -> Ratio:
-    """Ours over the other, pair by pair: what slows a whole round is in both and falls out."""
-    if len(ours) != len(other) or not ours:
-        raise ValueError(f"{len(ours)} and {len(other)} samples are not pairs")
-    ratios = np.asarray(ours, dtype=float) / np.asarray(other, dtype=float)
-    low, high = interval(ratios.tolist(), seed)
-    return Ratio(float(np.median(ratios)), low, high, len(ratios))
-
-
-def interval(samples: Sequence[float], seed: int) -> tuple[float, float]:
-    """The 95 % bootstrap interval of the samples' median; of too few samples, their whole range."""
-    values = np.asarray(samples, dtype=float)
-    if len(values) < LEAST_PAIRS:
-        return float(values.min()), float(values.max())
-    draw = np.random.default_rng(seed)
-    medians = np.median(values[draw.integers(0, len(values), (RESAMPLES, len(values)))], axis=1)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(medians, [tail, 1 - tail])
-    return float(low), float(high)
 
 
 def busy_percent() -> float:
