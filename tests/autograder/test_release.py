@@ -97,7 +97,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "notebooks" / "source" / "99-tiny"
     source.mkdir(parents=True)
     tiny(source)
-    monkeypatch.setattr(release.places, "root", lambda: tmp_path)
+    monkeypatch.setattr(release.paths, "root", lambda: tmp_path)
     return tmp_path
 
 
