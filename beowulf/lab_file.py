@@ -88,12 +88,12 @@ def read(slug: str) -> LabFile:
 
 
 def nearest(word: str, right: Iterable[str]) -> str:
-    """A hint with the right word that is most like a wrong one, or with all of them."""
+    """A hint with the right word that is most similar to a wrong one, or with all of them."""
     known = list(right)
     near = difflib.get_close_matches(word, known, 1)
     if near:
         return f"Perhaps you mean {near[0]!r}."
-    return f"There are: {', '.join(known) or 'none'}."
+    return f"There are: {', '.join(known)}." if known else ""
 
 
 def _name(slug: str) -> str:

@@ -36,20 +36,23 @@ def has_rubric(slug: str) -> bool:
     return bool(re.fullmatch(r"[0-9]{2}-[a-z0-9-]+", slug)) and bool(find_spec(_module(slug)))
 
 
+def scorers(slug: str) -> Mapping[str, Scorer]:
+    """The functions of a lab's rubric, by question."""
+    by_name: Mapping[str, Scorer] = import_module(_module(slug)).SCORERS
+    return by_name
+
+
 def of_lab(slug: str) -> dict[str, Question]:
     """The questions that a rubric scores, in the order of lab.toml; LabError when that is wrong."""
-    scorers: Mapping[str, Scorer] = import_module(_module(slug)).SCORERS
-    lab = lab_file.read(slug)
-    for table in lab.questions.values():
-        _refuse_wrong_limits(table, scorers.get(table.name))
+    ours, lab = scorers(slug), lab_file.read(slug)
+    for name, table in lab.questions.items():
+        _refuse_wrong_limits(table, ours.get(name))
     return {
         name: Question(
-            table.points,
-            f"{lab.handout}, {table.read}",
-            partial(scorers[name], **table.limits),
+            table.points, f"{lab.handout}, {table.read}", partial(ours[name], **table.limits)
         )
         for name, table in lab.questions.items()
-        if name in scorers
+        if name in ours
     }
 
 
@@ -62,26 +65,27 @@ def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> None:
         return
     lab = lab_file.read(slug)
     graded = {str(marks["grade_id"]): marks for marks in cells if marks.get("grade")}
-    scored = of_lab(slug) if has_rubric(slug) else graded
     for name, table in lab.questions.items():
         if name not in graded:
             left = [each for each in graded if each not in lab.questions]
             what = f"{table.where}: no cell of the notebook has the question {name}."
-            raise LabError(what, nearest(name, left) if left else "")
+            raise LabError(what, nearest(name, left))
         worth = float(graded[name]["points"])
         if table.points != worth:
             raise LabError(
                 f"{table.where}: {name} has {table.points:g} points here, and {worth:g} in its cell of the notebook.",
                 "Write the same number in both and release the notebook again.",
             )
-        if name not in scored and not graded[name].get("solution"):
-            raise LabError(
-                f"{table.where}: the rubric has no function for {name}, and no person reads it."
-            )
     for name in graded:
         if name not in lab.questions:
             raise LabError(
                 f"{lab.name} has no table [questions.{name}], and the notebook has such a cell."
+            )
+    scored = of_lab(slug) if has_rubric(slug) else graded
+    for name, table in lab.questions.items():
+        if name not in scored and not graded[name].get("solution"):
+            raise LabError(
+                f"{table.where}: the rubric has no function for {name}, and no person reads it."
             )
     lab.refuse_unknown_sections()
 

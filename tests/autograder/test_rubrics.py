@@ -10,6 +10,7 @@ from nbformat.v4 import new_notebook
 
 from autograder import rubrics
 from autograder.course import release
+from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import lab_file, paths
@@ -41,6 +42,7 @@ def test_a_rubric_scores_each_question_but_those_that_an_instructor_reads(slug: 
     }
     assert worth == {name: points for name, points in lab.items() if name not in by_hand}
     assert by_hand <= set(lab)
+    assert set(worth) == set(questions.scorers(slug))
 
 
 @pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)
