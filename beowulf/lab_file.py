@@ -77,6 +77,8 @@ class LabFile:
 
 def read(slug: str) -> LabFile:
     """The lab.toml of a lab; LabError when it is wrong."""
+    if slug not in paths.labs():
+        raise LabError(f"There is no {_name(slug)}.")
     path = paths.labs()[slug] / "lab.toml"
     try:
         text = path.read_text(encoding="utf-8")

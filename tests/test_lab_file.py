@@ -142,6 +142,8 @@ def test_a_heading_that_the_handout_does_not_have_is_refused(
 def test_a_file_that_cannot_be_read_is_refused(
     write: Callable[[str], None], tmp_path: Path
 ) -> None:
+    with pytest.raises(LabError, match=r"There is no labs/98-none/lab.toml"):
+        lab_file.read("98-none")
     with pytest.raises(LabError, match=r"lab.toml cannot be read"):
         lab_file.read(SLUG)
     (tmp_path / "lab.toml").write_bytes(b"title = '\xff'\n")
