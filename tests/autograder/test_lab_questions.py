@@ -171,5 +171,5 @@ def test_regrading_follows_a_changed_tolerance_and_changed_points(
     graded.release("01")
     (change,) = regrade.changes(graded, SLUG)
     assert (change.question, change.before, change.after) == ("idle-mbit", 2, 5)
-    found = grade(graded, again=True)["ada"]
-    assert (found.questions["idle-mbit"], found.of) == (5, 23)
+    ada = grade(graded, again=True)["ada"]
+    assert (ada.questions["idle-mbit"], ada.of) == (5, 23)
