@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from typing import Any
 
 import jupytext
 import pytest
 
-from beowulf import paths
+from autograder.rubrics import questions
+from beowulf import lab_file, paths
 
 ROOT = paths.root()
 LABS = paths.labs()
 SLUGS = sorted(LABS)
 STUDY = re.compile(r"[A-EL][0-9]+")
 HEADINGS = ("Before you start", "Compare with", "Food for thought", "Troubleshooting", "Next")
-
-
-def about(slug: str) -> dict[str, Any]:
-    return tomllib.loads((LABS[slug] / "lab.toml").read_text(encoding="utf-8"))
 
 
 def handout(slug: str) -> str:
@@ -39,15 +35,12 @@ def marks(cell: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_lab_says_what_it_asks_takes_and_needs(slug: str) -> None:
-    lab = about(slug)
-    assert set(lab) == {
-        *("title", "question", "objectives", "minutes", "prerequisites", "studies", "points")
-    }
-    assert lab["question"].endswith("?")
-    assert 10 <= lab["minutes"] <= 240
-    assert all(STUDY.fullmatch(study) for study in lab["studies"])
-    assert lab["objectives"]
-    assert lab["prerequisites"]
+    lab = lab_file.read(slug)
+    assert lab.question.endswith("?")
+    assert 10 <= lab.minutes <= 240
+    assert all(STUDY.fullmatch(study) for study in lab.studies)
+    assert lab.objectives
+    assert lab.prerequisites
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -57,7 +50,10 @@ def test_the_points_of_a_lab_are_those_of_its_notebook(slug: str) -> None:
         for cell in notebook_cells(slug)
         if marks(cell).get("grade")
     }
-    assert graded == about(slug)["points"]
+    asked = lab_file.read(slug).questions
+    assert graded == {name: each.points for name, each in asked.items()}
+    assert list(graded) == list(asked)
+    questions.check(slug, map(marks, notebook_cells(slug)))
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -87,20 +83,34 @@ def test_an_answer_cell_is_empty_for_the_learner_and_solved_for_the_author(slug:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_handout_and_notebook_name_every_question(slug: str) -> None:
     cells = "\n".join(cell.source for cell in notebook_cells(slug) if cell.cell_type == "markdown")
-    for name, points in about(slug)["points"].items():
-        assert f"`{name}`" in handout(slug), name
-        worth = f"({points:g} point{'s' * (points != 1)}"
+    rows = asked_in_handout(slug)
+    asked = lab_file.read(slug).questions
+    assert set(rows) == set(asked)
+    for name, each in asked.items():
+        assert rows[name] == (f"{each.points:g}", each.asks), name
+        worth = f"({each.points:g} point{'s' * (each.points != 1)}"
         assert f"**Question `{name}`** {worth}" in cells, name
+
+
+def asked_in_handout(slug: str) -> dict[str, tuple[str, str]]:
+    """The points and the words of each question in the handout's table."""
+    _, _, rest = handout(slug).partition(" The questions\n")
+    rows = re.findall(r"^\| (`.+`) \| (\S+)(?: each)? \| (.+) \|$", rest, re.MULTILINE)
+    return {
+        name: (points, asks)
+        for names, points, asks in rows
+        for name in re.findall(r"`([^`]+)`", names)
+    }
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_handout_says_what_its_lab_toml_says(slug: str) -> None:
-    lab, text = about(slug), handout(slug)
+    lab, text = lab_file.read(slug), handout(slug)
     plain = re.sub(r"\s+", " ", text.replace("`", ""))
-    assert text.startswith(f"# Lab {slug[:2]}: {lab['question']}\n")
-    assert f"about {lab['minutes']} minutes" in plain
-    assert f"**Points** {sum(lab['points'].values())}" in plain
-    for objective in lab["objectives"]:
+    assert text.startswith(f"# Lab {slug[:2]}: {lab.question}\n")
+    assert f"about {lab.minutes} minutes" in plain
+    assert f"**Points** {sum(each.points for each in lab.questions.values()):g}" in plain
+    for objective in lab.objectives:
         assert f"- {objective}" in plain, objective
     for heading in HEADINGS:
         assert re.search(rf"^## .*{heading}", text, re.MULTILINE), heading

@@ -20,6 +20,8 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
+from autograder.cells import known_cells
+from autograder.rubrics import questions
 from beowulf.errors import LabError, UsageError
 
 CONFIGURATION = "nbgrader_config.py"
@@ -89,9 +91,15 @@ class Course:
         raise UsageError(f"This course has no lab {name!r}.", f"Its labs are: {known}.")
 
     def release(self, name: str) -> Path:
-        """Generate a lab's released version and put it into the exchange; the folder there."""
+        """Generate a lab's released version and put it into the exchange; the folder there.
+
+        LabError when its lab.toml contradicts it.
+        """
         slug = self.lab(name)
         self._must(self.api.generate_assignment(slug), f"{slug} could not be generated")
+        with self.gradebook() as book:
+            notebooks = [known_cells(each) for each in self.released(slug, book)]
+        questions.check(slug, [cell.marks() for each in notebooks for cell in each.values()])
         with temp_attrs(self.api.coursedir, assignment_id=slug):
             app = self.api.exchange.ReleaseAssignment(
                 coursedir=self.api.coursedir, authenticator=self.api.authenticator, parent=self.api

@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.cells import identify, node
+from autograder.rubrics import questions
 from beowulf import paths
 from beowulf.errors import LabError
 
@@ -108,11 +109,16 @@ def as_text(notebook: NotebookNode) -> str:
 
 
 def build(check: bool = False) -> list[str]:
-    """Write the released notebooks, or with `check` only compare; what differs, in sentences."""
+    """Write the released notebooks, or with `check` only compare; what differs, in sentences.
+
+    LabError when a source is wrong, or a lab.toml that contradicts it.
+    """
     said = []
     wanted = {}
     for slug, source in sources().items():
-        wanted[released(slug, source)] = as_text(student_version(source))
+        notebook = student_version(source)
+        questions.check(slug, [cell.metadata.get("nbgrader", {}) for cell in notebook.cells])
+        wanted[released(slug, source)] = as_text(notebook)
     for path, text in wanted.items():
         there = path.read_text(encoding="utf-8") if path.exists() else None
         if there == text:

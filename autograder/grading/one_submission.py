@@ -36,6 +36,7 @@ from autograder.course.course import Course
 from autograder.grading.safe_page import KeepSafe
 from autograder.grading.scoring import AssessSubmission
 from autograder.intake import inspection, submissions
+from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from beowulf.errors import LabError
 
@@ -79,12 +80,17 @@ class Assignment:
 
     @classmethod
     def of(cls, course: Course, slug: str) -> Assignment:
-        """A released lab of a course, as its gradebook and its configuration have it."""
+        """A released lab of a course, as its gradebook and its configuration have it.
+
+        LabError when its lab.toml contradicts it.
+        """
         with course.gradebook() as book:
             notebooks = {
                 each.name: KnownNotebook(known_cells(each), json.loads(each.kernelspec or "{}"))
                 for each in course.released(slug, book)
             }
+        cells = [cell for each in notebooks.values() for cell in each.cells.values()]
+        questions.check(slug, [cell.marks() for cell in cells])
         api = course.api
         configured = Autograde(api.coursedir, parent=api)
         return cls(

@@ -13,6 +13,7 @@ from autograder import rubrics
 from autograder.cells import node
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
+from beowulf.errors import LabError
 
 _SCORES = "beowulf_scores"
 CONFIGURATION = "nbgrader_config.py"  # which a course's folder has
@@ -84,7 +85,8 @@ class WriteScores(NbGraderPreprocessor):  # type: ignore[misc]
             self.log.error("the rubric knows no question %s, so it gives no points", name)
             score = Score(0.0, of, "The rubric has no such question.", "Tell your instructor.")
         elif score.of != of:
-            self.log.error("the rubric gives %s %g points, the notebook %g", name, score.of, of)
+            what = f"lab.toml gives {name} {score.of:g} points, and the notebook {of:g}."
+            raise LabError(what, "Write the same number in both and release the notebook again.")
         data = score.within(of).as_output()
         # Nothing that the kernel printed stays: an error or a result before ours would count.
         result: dict[str, Any] = {

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograder.evidence import variants
 from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS
-from beowulf import paths
+from beowulf import lab_file, paths
 from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
@@ -134,11 +132,7 @@ def _short(said: list[str]) -> list[str]:
 @cache
 def studies(slug: str) -> frozenset[str]:
     """The studies that a lab names as its own; nothing for an assignment that is none of our labs."""
-    folder = paths.labs().get(slug)
-    if folder is None:
-        return frozenset()
-    about: dict[str, Any] = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
-    return frozenset(about.get("studies", ()))
+    return frozenset(lab_file.read(slug).studies if slug in paths.labs() else ())
 
 
 def _elsewhere(slug: str) -> frozenset[str]:

@@ -7,31 +7,25 @@ from functools import partial
 from itertools import permutations
 from typing import Any
 
-from autograder.rubrics import Question, ask
 from autograder.rubrics.answers import given
+from autograder.rubrics.questions import Scorer
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.record import Record
 from beowulf.studies.lab_01 import a2_validation, a5_no_load
 from beowulf.studies.lab_01.a2_validation import Diagnosis
 
-HANDOUT = "labs/01-validation/README.md"
 HOSTS_NODE = "node01"
 PAIR_CHECKS = ("resolve", "ping", "ssh", "transfer")
 PROGRAM_CHECKS = ("mpi-hello", "mpi-ring")
 # These clusters have up to 16 nodes; thousands of names would only keep the grader busy.
 MOST_NODES = 64
-# An idle wire carries so little that one per cent of it can be less than a rounding.
-IDLE_RELATIVE, IDLE_ABSOLUTE_MBIT_PER_S = 0.01, 0.00001
-
-
-def score(submission: Submission) -> dict[str, Score]:
-    """The Score of every question that is not graded by hand; `explain` is."""
-    return ask(QUESTIONS, submission)
+# By how much the Mbit/s that a Record says may differ from those that its bytes and seconds give.
+ROUNDING_PERCENT, ROUNDING_MBIT_PER_S = 1, 0.00001
 
 
 def a2_record(submission: Submission) -> Score:
-    """3 points for a whole Record of a cluster in which every check is well, 1 for any other."""
+    """All points for a whole Record of a cluster in which every check is well, a third for any other."""
     expected = "A whole Record A2 of a cluster in which every node reaches every other."
     record, why = _validation(submission)
     if record is None:
@@ -68,7 +62,7 @@ def count(name: str, submission: Submission) -> Score:
 
 
 def a5_record(submission: Submission) -> Score:
-    """2 points for a whole Record of the idle wire, 1 for one whose numbers do not agree."""
+    """All points for a whole Record of the idle wire, half for one whose numbers do not agree."""
     expected = "A whole Record A5 of the idle wire."
     found = submission.measured("A5")
     if not found:
@@ -86,7 +80,7 @@ def a5_record(submission: Submission) -> Score:
     return Score(2, 2, f"{record.file_name}: {rate:.6g} Mbit/s.")
 
 
-def idle_mbit(submission: Submission) -> Score:
+def idle_mbit(submission: Submission, *, tolerance_percent: float, tolerance: float) -> Score:
     """The idle wire's Mbit/s, from the bytes and the seconds of one of the learner's Records A5.
 
     Whoever runs all cells again has measured again, and has typed the figures of an earlier Record.
@@ -100,15 +94,21 @@ def idle_mbit(submission: Submission) -> Score:
     answer = submission.answers.get("idle_mbit_per_s")
     answered = given(submission, "idle_mbit_per_s")
     for record in whole:
-        if is_number(answer) and _near(answer, _idle_mbit_per_s(record)):
+        wanted = _idle_mbit_per_s(record)
+        if is_number(answer) and _near(answer, wanted, tolerance_percent, tolerance):
             return Score(2, 2, f"{answered}, which is what {record.file_name} gives.")
     rates = [f"{_idle_mbit_per_s(each):.6g} Mbit/s ({each.file_name})" for each in whole]
     newest = " or ".join(rates[:3])
-    return Score(0, 2, answered, f"8 * bytes / seconds / 1,000,000 = {newest}, within 1 %")
+    return Score(
+        0,
+        2,
+        answered,
+        f"8 * bytes / seconds / 1,000,000 = {newest}, within {tolerance_percent:g} %",
+    )
 
 
 def broken(name: str, submission: Submission) -> Score:
-    """1 point for the fault and 1 for the node, as the Record of that broken cluster shows them."""
+    """Half of the points for the fault, half for the node, as the Record of that broken cluster shows them."""
     variant = f"broken-{name}"
     measure = f"`beowulf break {name}`, then measure A2 with the variant {variant}."
     found = submission.measured("A2", variant)
@@ -130,19 +130,16 @@ def broken(name: str, submission: Submission) -> Score:
     return Score(points, 2, answered, expected)
 
 
-# The handout's section that answers a question, by its heading.
-QUESTIONS = {
-    "a2-record": Question(3, f"{HANDOUT}, Do: ask everything at once", a2_record),
-    "hosts-first-line": Question(1, f"{HANDOUT}, Do: names and routes", hosts_first_line),
-    "ordered-pairs": Question(1, f"{HANDOUT}, Do: doors", partial(count, "ordered_pairs")),
-    "ring-messages": Question(
-        1, f"{HANDOUT}, Do: one program on four nodes", partial(count, "ring_messages")
-    ),
-    "a5-record": Question(2, f"{HANDOUT}, Do: the idle wire", a5_record),
-    "idle-mbit": Question(2, f"{HANDOUT}, Do: the idle wire", idle_mbit),
-    "broken-a": Question(2, f"{HANDOUT}, Three broken clusters", partial(broken, "a")),
-    "broken-b": Question(2, f"{HANDOUT}, Three broken clusters", partial(broken, "b")),
-    "broken-c": Question(2, f"{HANDOUT}, Three broken clusters", partial(broken, "c")),
+SCORERS: dict[str, Scorer] = {
+    "a2-record": a2_record,
+    "hosts-first-line": hosts_first_line,
+    "ordered-pairs": partial(count, "ordered_pairs"),
+    "ring-messages": partial(count, "ring_messages"),
+    "a5-record": a5_record,
+    "idle-mbit": idle_mbit,
+    "broken-a": partial(broken, "a"),
+    "broken-b": partial(broken, "b"),
+    "broken-c": partial(broken, "c"),
 }
 
 
@@ -215,11 +212,12 @@ def _idle_mbit_per_s(record: Record) -> float:
 
 def _agrees(record: Record) -> bool:
     said = a5_no_load.seen(record).get("mbit_per_s")
-    return is_number(said) and _near(said, _idle_mbit_per_s(record))
+    wanted = _idle_mbit_per_s(record)
+    return is_number(said) and _near(said, wanted, ROUNDING_PERCENT, ROUNDING_MBIT_PER_S)
 
 
-def _near(value: float, wanted: float) -> bool:
-    return abs(value - wanted) <= max(IDLE_RELATIVE * wanted, IDLE_ABSOLUTE_MBIT_PER_S)
+def _near(value: float, wanted: float, percent: float, room: float) -> bool:
+    return abs(value - wanted) <= max(percent / 100 * wanted, room)
 
 
 def _answered(submission: Submission, name: str, right: bool, expected: str) -> Score:

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.rubrics import Question, ask, facts_02
+from autograder.rubrics import facts_02
 from autograder.rubrics.answers import given, is_near, word
-from autograder.rubrics.record_facts import Facts, Judge, Tell, best, numbers, record_of, words
+from autograder.rubrics.questions import Scorer
+from autograder.rubrics.record_facts import ByRecord, Facts, numbers, record_of, words
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
 from beowulf.exercises.lab_02 import odd_node, own_rows
 
-HANDOUT = "labs/02-node-benchmarks/README.md"
 STUDY = "A3"
-# A table shows six digits; who rounds to two of them is not wrong.
-READ_OFF = 0.05
-# From one size of memory.c to the next it is half an octave: the eye may end a plateau one size on.
-ONE_SIZE = 1.6
 CABLES_MB_PER_S = {"10mbit": 1.25, "100mbit": 12.5, "1gbit": 125.0}
 
 
-def score(submission: Submission) -> dict[str, Score]:
-    """The Score of every question that is not graded by hand; `explain` is."""
-    return ask(QUESTIONS, submission)
-
-
-def caches(submission: Submission, found: Facts, by: str) -> Score:
+def caches(
+    submission: Submission,
+    found: Facts,
+    by: str,
+    *,
+    tolerance_percent: float,
+    times_the_size: float,
+) -> Score:
     """A point each for both load times, as median or best, and for the end of the first plateau."""
     right = 0
     for name in ("l1", "main_memory"):
         for value in (found[f"{name}_ns"], found[f"{name}_best_ns"]):
-            if is_near(submission, f"{name}_ns", value, READ_OFF * value):
+            if is_near(submission, f"{name}_ns", value, tolerance_percent / 100 * value):
                 right += 1
                 break
     end = submission.answers.get("l1_ends_at_kib")
     low, high = found["ends_from_kib"], found["ends_to_kib"]
-    right += is_number(end) and low / ONE_SIZE <= end <= high * ONE_SIZE
+    right += is_number(end) and low / times_the_size <= end <= high * times_the_size
     expected = (
         f"l1_ns: {found['l1_ns']:.3g}, main_memory_ns: {found['main_memory_ns']:.4g},"
         f" l1_ends_at_kib: {low:g}{f' to {high:g}' if high > low else ''}, or a size beside it (by {by})"
@@ -45,25 +43,31 @@ def caches(submission: Submission, found: Facts, by: str) -> Score:
     return Score(right, 3, said, expected)
 
 
-def extremes(submission: Submission, found: Facts, by: str) -> Score:
+def extremes(submission: Submission, found: Facts, by: str, *, times_the_extreme: float) -> Score:
     """A point each for a row that became faster by nearly the largest or the smallest factor."""
-    names = ("most_faster_row", "least_faster_row")
-    known = {name: [row.lower() for row in str(found[name]).split(" | ")] for name in names}
-    right = sum(word(submission, name) in known[name] for name in names)
-    expected = ", ".join(f"{name}: {found[name].replace(' | ', ' or ')}" for name in names)
-    return Score(right, 2, given(submission, *names), f"{expected} (by {by})")
+    most, least = max(found.values()), min(found.values())
+    rows = {
+        "most_faster_row": [n for n, times in found.items() if times * times_the_extreme >= most],
+        "least_faster_row": [n for n, times in found.items() if times <= least * times_the_extreme],
+    }
+    right = sum(word(submission, name) in map(str.lower, near) for name, near in rows.items())
+    expected = ", ".join(f"{name}: {' or '.join(near)}" for name, near in rows.items())
+    return Score(right, 2, given(submission, *rows), f"{expected} (by {by})")
 
 
-def prediction(submission: Submission, found: Facts, by: str) -> Score:
+def prediction(
+    submission: Submission, found: Facts, by: str, *, tolerance_percent: float, cable_percent: float
+) -> Score:
     """A point each for the latency, for what is read meanwhile, and for what a cable carries."""
     names = ("predicted_half_round_trip_us", "predicted_read_meanwhile_bytes")
-    right = sum(is_near(submission, n, found[n], READ_OFF * found[n]) for n in names)
+    right = sum(is_near(submission, n, found[n], tolerance_percent / 100 * found[n]) for n in names)
     cable = CABLES_MB_PER_S.get(found["rate"])
     answer = submission.answers.get("predicted_cable_mb_per_s")
     if cable is None:  # cables without a limit: any guess is as good
         right += is_number(answer) and answer > 0
     else:
-        right += is_near(submission, "predicted_cable_mb_per_s", cable, 0.01 * cable)
+        room = cable_percent / 100 * cable
+        right += is_near(submission, "predicted_cable_mb_per_s", cable, room)
     expected = ", ".join(f"{name}: {found[name]:.4g}" for name in names)
     expected += f", predicted_cable_mb_per_s: {cable or 'a number'} (by {by})"
     return Score(right, 3, given(submission, *names, "predicted_cable_mb_per_s"), expected)
@@ -95,40 +99,23 @@ def paper_tables(submission: Submission) -> Score:
     return Score(right, 3, given(submission, *faster, name), expected)
 
 
-def _read(
-    of: float, section: str, tell: Tell, judge: Judge, study: str = STUDY, variant: str = ""
-) -> Question:
-    """A question for what the learner's own Records tell; the one that fits best counts."""
-    return Question(of, f"{HANDOUT}, {section}", partial(best, tell, study, variant, of, judge))
-
-
-def _numbers(section: str, tell: Tell, *names: str) -> Question:
-    """A question for two numbers that stand in the learner's own A3."""
-    return _read(2, section, tell, numbers(names, 2, READ_OFF))
-
-
-KERNEL, BACK, MOVE = "Do: ask the kernel", "Do: there and back", "Do: move bytes"
-OWN, PAPER = "Exercise: three rows of your own", "Compare with paper A"
 CALL, START = ("null_call_us", "null_calls_in_a_fork"), ("program_alone_us", "shell_alone_us")
 TRIPS = ("tcp_full_us", "tcp_beside_mpi_us")
 COPIES = ("hand_copied_mb_per_s", "hand_crossing_mb_per_s")
-REREAD = words(("faster_reread", "file_reread_also_does"), 2)
-ODD = words(("odd_one_out", "slow_rows_share"), 2)
+REREAD = words("faster_reread", "file_reread_also_does")
+ODD = words("odd_one_out", "slow_rows_share")
 
-# The handout's section that answers a question, by its heading.
-QUESTIONS = {
-    "a3-record": Question(1, f"{HANDOUT}, Run and see", partial(record_of, facts_02.whole, STUDY)),
-    "null-call": _numbers(KERNEL, facts_02.calls, *CALL),
-    "starting": _numbers(KERNEL, facts_02.calls, *START),
-    "round-trips": _numbers(BACK, facts_02.messages, *TRIPS),
-    "bytes-copied": _numbers(MOVE, facts_02.moved, *COPIES),
-    "reread": _read(2, MOVE, facts_02.moved, REREAD),
-    "caches": _read(3, "Do: wait for memory", facts_02.memory, caches),
-    "own-rows": _read(4, OWN, facts_02.own, own, own_rows.STUDY, own_rows.VARIANT),
-    "not-faster": _read(2, PAPER, facts_02.extremes, extremes),
-    "paper-tables": Question(3, f"{HANDOUT}, {PAPER}", paper_tables),
-    "odd-node": _read(
-        2, "Do: the odd one out", facts_02.odd, ODD, odd_node.STUDY, odd_node.VARIANT
-    ),
-    "prediction": _read(3, "Predict the cluster", facts_02.prediction, prediction),
+SCORERS: dict[str, Scorer] = {
+    "a3-record": partial(record_of, facts_02.whole, STUDY),
+    "null-call": ByRecord(facts_02.calls, STUDY, numbers(*CALL)),
+    "starting": ByRecord(facts_02.calls, STUDY, numbers(*START)),
+    "round-trips": ByRecord(facts_02.messages, STUDY, numbers(*TRIPS)),
+    "bytes-copied": ByRecord(facts_02.moved, STUDY, numbers(*COPIES)),
+    "reread": ByRecord(facts_02.moved, STUDY, REREAD),
+    "caches": ByRecord(facts_02.memory, STUDY, caches),
+    "own-rows": ByRecord(facts_02.own, own_rows.STUDY, own, own_rows.VARIANT),
+    "not-faster": ByRecord(facts_02.times_faster_by_row, STUDY, extremes),
+    "paper-tables": paper_tables,
+    "odd-node": ByRecord(facts_02.odd, odd_node.STUDY, ODD, odd_node.VARIANT),
+    "prediction": ByRecord(facts_02.prediction, STUDY, prediction),
 }

@@ -7,12 +7,12 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from autograder.rubrics import Question, ask
 from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     MOST_POINTS,
+    ByRecord,
     Facts,
-    best,
     best_of_own,
     numbers,
     record_of,
@@ -26,21 +26,13 @@ from beowulf.record import Record
 from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.suites import npb
 
-HANDOUT = "labs/03-parallel-benchmarks/README.md"
 RANKS = 4
 CABLE_BYTES_PER_S = 12.5e6  # 100 Mbit/s, as the notebook says
 TURNS = 7  # of FT's cube in its timed part, classes S, W and A
-# Of an answer: a learner reads figures off a table that is shown with a few digits, or predicts from these.
-READ, PREDICTED = 0.02, 0.05
 # NPB's table of sizes: EP's pairs, and FT's points.
 EP_PAIRS = {"S": 2**24, "W": 2**25, "A": 2**28, "B": 2**30}
 FT_POINTS = {"S": 64**3, "W": 128 * 128 * 32, "A": 256 * 256 * 128, "B": 512 * 256 * 256}
 LU_SIDES = {"A": 64, "B": 102}
-
-
-def score(submission: Submission) -> dict[str, Score]:
-    """The Score of every question that is not graded by hand; `explain` is."""
-    return ask(QUESTIONS, submission)
 
 
 def ft_bytes(points: int) -> float:
@@ -102,22 +94,23 @@ def _result(record: Record, name: str) -> float:
     return median(samples)
 
 
-def shares(submission: Submission, found: Facts, by: str) -> Score:
+def shares(submission: Submission, found: Facts, by: str, *, tolerance_percent: float) -> Score:
     """A point each for which benchmark has the largest share of MPI, and for how much that is."""
     name, percent = "largest_share_has", "largest_share_percent"
     right = [
         word(submission, name) == str(found[name]).lower(),
-        is_near(submission, percent, found[percent], READ * found[percent]),
+        is_near(submission, percent, found[percent], tolerance_percent / 100 * found[percent]),
     ]
     expected = f"{name}: {found[name]}, {percent}: {found[percent]:.1f} (by {by})"
     return Score(sum(right), 2, given(submission, name, percent), expected)
 
 
-def by_hand(of: float, wanted: dict[str, float], submission: Submission) -> Score:
+def by_hand(wanted: dict[str, float], submission: Submission, *, tolerance_percent: float) -> Score:
     """The same points for each answer that is the number that follows from what is published."""
-    right = sum(is_near(submission, name, value, READ * value) for name, value in wanted.items())
+    share = tolerance_percent / 100
+    right = sum(is_near(submission, name, value, share * value) for name, value in wanted.items())
     expected = ", ".join(f"{name}: {value:.6g}" for name, value in wanted.items())
-    return Score(of * right / len(wanted), of, given(submission, *wanted), expected)
+    return Score(right, len(wanted), given(submission, *wanted), expected)
 
 
 def wrong_seed(submission: Submission) -> Score:
@@ -138,7 +131,7 @@ def kernel_word(submission: Submission) -> Score:
 def own_laws(submission: Submission) -> Score:
     """A point for each law that gave the right number each time, by the best of the learner's Records."""
     expected = f"the functions of laws.py give {', '.join(speedup_laws.OURS)}"
-    return best_of_own(speedup_laws.STUDY, speedup_laws.VARIANT, 3, expected, _laws, submission)
+    return best_of_own(speedup_laws.STUDY, speedup_laws.VARIANT, expected, _laws, submission)
 
 
 def _laws(record: Record, expected: str) -> Score:
@@ -157,7 +150,7 @@ def _laws(record: Record, expected: str) -> Score:
 def own_counts(submission: Submission) -> Score:
     """A point for each count of messages that is ours, by the best of the learner's Records."""
     expected = f"sizes.c counts {', '.join(message_sizes.COUNTS)}"
-    return best_of_own(message_sizes.STUDY, message_sizes.VARIANT, 3, expected, _counts, submission)
+    return best_of_own(message_sizes.STUDY, message_sizes.VARIANT, expected, _counts, submission)
 
 
 def _counts(record: Record, expected: str) -> Score:
@@ -193,46 +186,28 @@ HPL_SIZE = {"hpl_processes": 15.0 * 16, "hpl_matrix_gb": 8 * 37326**2 / 1e9}
 HPL_RATIO = {"hpl_times_the_performance": 1 / (1 - 0.56)}
 
 
-def _of_a4(of: float, names: tuple[str, ...], section: str, room: float = READ) -> Question:
-    """A question for numbers that follow from the learner's own A4."""
-    judge = numbers(names, of, room)
-    return Question(of, f"{HANDOUT}, {section}", partial(best, eight, "A4", "", of, judge))
+def _of_a4(*names: str) -> Scorer:
+    """For numbers that follow from the learner's own A4."""
+    return ByRecord(eight, "A4", numbers(*names))
 
 
-def _published(of: float, wanted: dict[str, float], section: str) -> Question:
-    """A question for numbers that follow from what the papers print."""
-    return Question(of, f"{HANDOUT}, {section}", partial(by_hand, of, wanted))
-
-
-PREDICT, SHARE = (
-    "Do: predict, then measure",
-    "Do: speed-up, efficiency, and a share that cannot be shared",
-)
-PROFILE, SEVEN = "Do: where does the time go?", "Seven numbers instead of one"
-PAPER = "Compare with paper A"
-
-# The handout's section that answers a question, by its heading.
-QUESTIONS = {
-    "a4-record": Question(1, f"{HANDOUT}, {PREDICT}", partial(record_of, eight, "A4")),
-    "ep-count": _of_a4(2, ("ep_operations", "ep_mops"), "Do: what is a Mop?"),
-    "ft-bytes": _of_a4(1, ("ft_bytes",), PREDICT, room=0.0),
-    "predict": _of_a4(2, ("ep_predicted_s", "ft_predicted_s"), PREDICT, room=PREDICTED),
-    "speed-up": _of_a4(1, ("ep_speed_up", "ft_speed_up"), SHARE),
-    "karp-flatt": _of_a4(2, ("ep_serial_share", "ft_serial_share"), SHARE, room=PREDICTED),
-    "shares": Question(2, f"{HANDOUT}, {PROFILE}", partial(best, eight, "A4", "", 2, shares)),
-    "message-length": _of_a4(1, ("lu_send_bytes", "ft_alltoall_bytes"), PROFILE),
-    "wrong-seed": Question(1, f"{HANDOUT}, Do: a result that is wrong", wrong_seed),
-    "laws": Question(3, f"{HANDOUT}, Exercise: three laws", own_laws),
-    "sizes": Question(3, f"{HANDOUT}, Exercise: a wrapper of your own", own_counts),
-    "kernel-word": Question(1, f"{HANDOUT}, {PAPER}", kernel_word),
-    "operations": _published(1, OPERATIONS, PAPER),
-    "cable-bound": _published(2, CABLE_BOUND, PAPER),
-    "e4-record": Question(1, f"{HANDOUT}, {SEVEN}", partial(record_of, challenge, "E4")),
-    "hpl-percent": Question(
-        1,
-        f"{HANDOUT}, {SEVEN}",
-        partial(best, challenge, "E4", "", 1, numbers(("hpl_percent_of_dgemm",), 1, PREDICTED)),
-    ),
-    "hpl-size": _published(2, HPL_SIZE, SEVEN),
-    "hpl-ratio": _published(1, HPL_RATIO, SEVEN),
+SCORERS: dict[str, Scorer] = {
+    "a4-record": partial(record_of, eight, "A4"),
+    "ep-count": _of_a4("ep_operations", "ep_mops"),
+    "ft-bytes": _of_a4("ft_bytes"),
+    "predict": _of_a4("ep_predicted_s", "ft_predicted_s"),
+    "speed-up": _of_a4("ep_speed_up", "ft_speed_up"),
+    "karp-flatt": _of_a4("ep_serial_share", "ft_serial_share"),
+    "shares": ByRecord(eight, "A4", shares),
+    "message-length": _of_a4("lu_send_bytes", "ft_alltoall_bytes"),
+    "wrong-seed": wrong_seed,
+    "laws": own_laws,
+    "sizes": own_counts,
+    "kernel-word": kernel_word,
+    "operations": partial(by_hand, OPERATIONS),
+    "cable-bound": partial(by_hand, CABLE_BOUND),
+    "e4-record": partial(record_of, challenge, "E4"),
+    "hpl-percent": ByRecord(challenge, "E4", numbers("hpl_percent_of_dgemm")),
+    "hpl-size": partial(by_hand, HPL_SIZE),
+    "hpl-ratio": partial(by_hand, HPL_RATIO),
 }

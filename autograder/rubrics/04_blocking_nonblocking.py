@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 from typing import TypeVar
 
 import pandas as pd
 
-from autograder.rubrics import Question, ask
 from autograder.rubrics.answers import given
+from autograder.rubrics.questions import Scorer
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import variant
@@ -25,31 +25,20 @@ from beowulf.studies.lab_04 import a7_rate_by_nodes, e1_latency_model
 T = TypeVar("T")
 # Whether an answer is right for a Record, and what would be right.
 Told = tuple[bool, str]
-Check = Callable[[Record, float], Told]
+Judge = Callable[..., Told]  # of a Record and an answer; takes tolerances as a Scorer does
 
-HANDOUT = "labs/04-blocking-nonblocking/README.md"
 PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
 # What the notebook asks for in the question model-time where the course gave no word.
 ASKED_BYTES = variant.USUAL_ASKED_BYTES
-# alpha and beta are read off a figure's title with three digits, and the sum may be rounded again.
-MODEL_RELATIVE = 0.05
-# Medians are read off a table or a plot; blocking and non-blocking both count.
-RATIO_RELATIVE = 0.10
 # MPICH 3.4 with CH3 sends at once while the message and its header of 32 bytes are not longer than
-# the default of MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE; halving the interval ten times comes so near.
+# the default of MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE.
 EAGER_LIMIT = 131_072
-EAGER_NEAR_BYTES = 500  # as the notebook says; above the limit nothing comes home
 MOST_RECORDS = 10  # of one study, the newest first, for one answer
 MISSING = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, LabError)
 
 
-def score(submission: Submission) -> dict[str, Score]:
-    """The Score of every question that is not graded by hand; `explain` is."""
-    return ask(QUESTIONS, submission)
-
-
 def whole(study: str, variant: str, submission: Submission) -> Score:
-    """2 points for a whole Record, 1 for one that was cut short or lacks something."""
+    """All points for a whole Record, half for one that was cut short or lacks something."""
     expected = f"A whole Record {study}{f' of the variant {variant}' if variant else ''}."
     found = submission.measured(study, variant)
     if not found:
@@ -62,26 +51,36 @@ def whole(study: str, variant: str, submission: Submission) -> Score:
     return Score(1, 2, faults[0], f"{expected} Measure it again.")
 
 
-def concluded(name: str, study: str, variant: str, check: Check, submission: Submission) -> Score:
-    """Full points when an answer is what `check` finds in one of the learner's Records.
+@dataclass(frozen=True)
+class Concluded:
+    """Full points when an answer is what `judge` finds in one of the learner's Records.
 
-    Whoever runs all cells again has measured again, and has typed the figures of an earlier Record.
+    A learner who runs all cells again has measured again, and has typed the figures of an earlier Record.
     """
-    of = WORTH[name]
-    found = submission.measured(study, variant)
-    if not found:
-        return Score(0, of, submission.missing(study, variant))
-    answer, answered = submission.answers.get(name), given(submission, name)
-    wanted = []
-    for record in found[:MOST_RECORDS]:
-        told = _known(partial(check, record, answer if is_number(answer) else math.nan))
-        if told and told[0]:
-            return Score(of, of, f"{answered}, which is what {record.file_name} gives.")
-        if told:
-            wanted.append(f"{told[1]} ({record.file_name})")
-    if not wanted:
-        return Score(0, of, f"{found[0].file_name}: {FAULTS[study, variant](found[0])}.")
-    return Score(0, of, answered, "; or ".join(wanted[:3]))
+
+    name: str
+    study: str
+    judge: Judge
+    variant: str = ""
+
+    def __call__(self, submission: Submission, **limits: float) -> Score:
+        """The Score by the newest Record that the answer fits."""
+        records = submission.measured(self.study, self.variant)
+        if not records:
+            return Score(0, 1, submission.missing(self.study, self.variant))
+        answer, answered = submission.answers.get(self.name), given(submission, self.name)
+        number = answer if is_number(answer) else math.nan
+        wanted = []
+        for record in records[:MOST_RECORDS]:
+            judged = _known(partial(self.judge, record, number, **limits))
+            if judged and judged[0]:
+                return Score(1, 1, f"{answered}, which is what {record.file_name} gives.")
+            if judged:
+                wanted.append(f"{judged[1]} ({record.file_name})")
+        if not wanted:
+            fault = FAULTS[self.study, self.variant](records[0])
+            return Score(0, 1, f"{records[0].file_name}: {fault}.")
+        return Score(0, 1, answered, "; or ".join(wanted[:3]))
 
 
 def saturation(record: Record, answer: float) -> Told:
@@ -95,103 +94,90 @@ def saturation(record: Record, answer: float) -> Told:
     return low <= answer <= high, said
 
 
-def four_nodes(record: Record, answer: float) -> Told:
+def four_nodes(record: Record, answer: float, *, tolerance_percent: float) -> Told:
     """How often the rate of two nodes four have, in the ring, at the largest message."""
     found, times = rates(record), []
     for protocol in a7_rate_by_nodes.PROTOCOLS:
         two, four = (_rate(found, "ring", ranks, protocol).iloc[-1] for ranks in (2, 4))
         times.append(float(four / two))
-    said = f"{times[0]:.2f} times (blocking) or {times[1]:.2f} times (non-blocking), within 10 %"
-    return any(_near(answer, each, RATIO_RELATIVE) for each in times), said
+    expected = f"{times[0]:.2f} times (blocking) or {times[1]:.2f} times (non-blocking)"
+    right = any(_near(answer, each, tolerance_percent) for each in times)
+    return right, f"{expected}, within {tolerance_percent:g} %"
 
 
-def eager(submission: Submission) -> Score:
+def eager(submission: Submission, *, tolerance: float) -> Score:
     """Full points for the largest message that headon.c brings home with the classic MPICH.
 
     No Record has the limit, so that any will do that names the library.
     """
     name = "eager_limit_bytes"
-    of, answer, answered = WORTH[name], submission.answers.get(name), given(submission, name)
+    answer, answered = submission.answers.get(name), given(submission, name)
     if not submission.records:
-        return Score(0, of, submission.missing("A7"), "A Record, which names the library.")
+        return Score(0, 1, submission.missing("A7"), "A Record, which names the library.")
     libraries = {str(record.cluster.get("mpi", "unknown")) for record in submission.records}
     if "classic" not in libraries:
         theirs = " and ".join(sorted(libraries))
         wanted = f"The limit of the classic MPICH; the library of the Records is {theirs}."
-        return Score(0, of, answered, f"{wanted} Ask your instructor.")
-    right = is_number(answer) and 0 <= EAGER_LIMIT - float(answer) <= EAGER_NEAR_BYTES
-    wanted = f"{EAGER_LIMIT:,} bytes less a header, or up to {EAGER_NEAR_BYTES} bytes less"
-    return Score(of if right else 0, of, answered, wanted)
+        return Score(0, 1, answered, f"{wanted} Ask your instructor.")
+    right = is_number(answer) and 0 <= EAGER_LIMIT - float(answer) <= tolerance
+    wanted = f"{EAGER_LIMIT:,} bytes less a header, or up to {tolerance:g} bytes less"
+    return Score(int(right), 1, answered, wanted)
 
 
-def model_time(submission: Submission) -> Score:
+def model_time(submission: Submission, *, tolerance_percent: float) -> Score:
     """The model's time for the size that the learner was asked for; another learner's size is noticed."""
     own = submission.own
     asked = variant.asked_bytes(own.word) if own else ASKED_BYTES
-    score = _model_time(asked, submission)
+    score = _model_time(asked, submission, tolerance_percent)
     if score.points or own is None:
         return score
     for size in sorted({*variant.ASKED_BYTES, ASKED_BYTES} - {asked}):
-        if _model_time(size, submission).points:
+        if _model_time(size, submission, tolerance_percent).points:
             whose = "without your course's word" if size == ASKED_BYTES else "for another learner"
             said = f"{score.found}, which is right for {size:,} bytes, as they are asked {whose}"
             return replace(score, found=said)
     return score
 
 
-def _model_time(asked: int, submission: Submission) -> Score:
-    return concluded("model_time_us", "E1", "", partial(time_of, asked), submission)
+def _model_time(asked: int, submission: Submission, tolerance_percent: float) -> Score:
+    scorer = Concluded("model_time_us", "E1", partial(time_of, asked))
+    return scorer(submission, tolerance_percent=tolerance_percent)
 
 
-def time_of(asked: int, record: Record, answer: float) -> Told:
+def time_of(asked: int, record: Record, answer: float, *, tolerance_percent: float) -> Told:
     """alpha + n / beta for so many bytes."""
     fit = _line(record)
     alpha, beta, wanted = fit.alpha_us.value, fit.beta_bytes_per_s.value, fit.time_us(asked)
     model = f"{alpha:.3g} µs + {asked:,} bytes / ({beta:,.0f} bytes/s)"
-    return _near(answer, wanted, MODEL_RELATIVE), f"{model} = {wanted:,.0f} µs, within 5 %"
+    right = _near(answer, wanted, tolerance_percent)
+    return right, f"{model} = {wanted:,.0f} µs, within {tolerance_percent:g} %"
 
 
-def half_rate(record: Record, answer: float) -> Told:
+def half_rate(record: Record, answer: float, *, tolerance_percent: float) -> Told:
     """alpha times beta: the size whose bytes take as long as alpha."""
     fit = _line(record)
     wanted = fit.alpha_us.value * 1e-6 * fit.beta_bytes_per_s.value
-    # A small alpha has two digits on the figure, so that the product may be off by more.
-    return _near(answer, wanted, RATIO_RELATIVE), f"alpha * beta = {wanted:,.0f}, within 10 %"
+    right = _near(answer, wanted, tolerance_percent)
+    return right, f"alpha * beta = {wanted:,.0f}, within {tolerance_percent:g} %"
 
 
-def impatience(record: Record, answer: float) -> Told:
+def impatience(record: Record, answer: float, *, tolerance_percent: float) -> Told:
     """How often an exchange without patient polling takes as long as one with it."""
     times = _impatience(record)
-    return _near(answer, times, RATIO_RELATIVE), f"{times:.3g} times, within 10 %"
+    right = _near(answer, times, tolerance_percent)
+    return right, f"{times:.3g} times, within {tolerance_percent:g} %"
 
 
-# The handout's section that answers a question, by its heading.
-RATE, MODEL = f"{HANDOUT}, Do: more nodes, more rate?", f"{HANDOUT}, Do: latency and rate"
-SEND, WAIT = f"{HANDOUT}, What MPI_Send promises", f"{HANDOUT}, Do: patience"
-WORTH: dict[str, float] = {
-    "eager_limit_bytes": 2,
-    "saturation_bytes": 2,
-    "four_nodes_times": 2,
-    "model_time_us": 2,
-    "half_rate_bytes": 1,
-    "impatience_times": 1,
-}
-
-
-def _question(name: str, read: str, study: str, check: Check, variant: str = "") -> Question:
-    return Question(WORTH[name], read, partial(concluded, name, study, variant, check))
-
-
-QUESTIONS = {
-    "eager-limit": Question(WORTH["eager_limit_bytes"], SEND, eager),
-    "a7-record": Question(2, RATE, partial(whole, "A7", "")),
-    "saturation-bytes": _question("saturation_bytes", RATE, "A7", saturation),
-    "four-nodes": _question("four_nodes_times", RATE, "A7", four_nodes),
-    "e1-record": Question(2, MODEL, partial(whole, "E1", "")),
-    "model-time": Question(WORTH["model_time_us"], MODEL, model_time),
-    "half-rate": _question("half_rate_bytes", MODEL, "E1", half_rate),
-    "patience-record": Question(2, WAIT, partial(whole, "A7", PATIENCE)),
-    "patience-times": _question("impatience_times", WAIT, "A7", impatience, PATIENCE),
+SCORERS: dict[str, Scorer] = {
+    "eager-limit": eager,
+    "a7-record": partial(whole, "A7", ""),
+    "saturation-bytes": Concluded("saturation_bytes", "A7", saturation),
+    "four-nodes": Concluded("four_nodes_times", "A7", four_nodes),
+    "e1-record": partial(whole, "E1", ""),
+    "model-time": model_time,
+    "half-rate": Concluded("half_rate_bytes", "E1", half_rate),
+    "patience-record": partial(whole, "A7", PATIENCE),
+    "patience-times": Concluded("impatience_times", "A7", impatience, PATIENCE),
 }
 
 
@@ -255,5 +241,5 @@ def _impatience(record: Record) -> float:
     return float(both[0] / both[1])
 
 
-def _near(value: float, wanted: float, share: float) -> bool:
-    return bool(abs(value - wanted) <= share * abs(wanted))
+def _near(value: float, wanted: float, percent: float) -> bool:
+    return bool(abs(value - wanted) <= percent / 100 * abs(wanted))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.rubrics import Question, ask
 from autograder.rubrics.answers import given, is_near, word
-from autograder.rubrics.record_facts import Facts, Judge, Tell, best, record_of, told
+from autograder.rubrics.questions import Scorer
+from autograder.rubrics.record_facts import ByRecord, Facts, record_of, told
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import papers
@@ -21,14 +21,7 @@ from beowulf.studies.lab_05 import d5_improvement as d5
 from beowulf.studies.lab_05.d5_improvement import improvement_percent
 from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED
 
-HANDOUT = "labs/05-overlap/README.md"
 QUIET = "Close what else runs on the machine and measure it again."
-# Medians are shown with about three digits, which moves a percentage of two nearly equal times by less.
-ROUNDING_POINTS = 0.5
-# A learner divides medians; the study takes the median of ratios. Either is right, with this much room.
-LOST_GAIN_POINTS = 1.0
-# A perfect exchange gains 40 %, the one that is handed out 0 % with a noise of some per cent.
-GAIN_PERCENT = -15.0
 # Nothing makes messages and work, one after the other, so much longer than the sum of both.
 MOST_OF_THE_SUM = 1.5
 # A full Record of D4 has 64,000; far more would only keep the grader busy.
@@ -41,11 +34,6 @@ SUPPORT_CASES = {
 SIDES = ("last_by_itself_kb", "first_that_waits_kb")
 LOST_GAIN = {"plain_percent": ONE_USER, "tested_percent": TESTED}
 OF_RATIOS = "{}, median of ratios"
-
-
-def score(submission: Submission) -> dict[str, Score]:
-    """The Score of every question that is not graded by hand; `explain` is."""
-    return ask(QUESTIONS, submission)
 
 
 def supports(record: Record) -> Facts:
@@ -131,40 +119,40 @@ def eager_limit(submission: Submission, found: Facts, by: str) -> Score:
     return Score(right, 2, given(submission, *SIDES), expected)
 
 
-def d3_percent(submission: Submission, found: Facts, by: str) -> Score:
+def d3_percent(submission: Submission, found: Facts, by: str, *, tolerance: float) -> Score:
     """The learner's equation 1 for their own Record at 65 KB, with its sign."""
     name, wanted = "d3_percent", found["d3_percent"]
-    right = is_near(submission, name, wanted, ROUNDING_POINTS)
-    expected = f"{wanted:+.2f} %, within {ROUNDING_POINTS:g} points (by {by})"
-    if not right and is_near(submission, name, -wanted, ROUNDING_POINTS):
+    right = is_near(submission, name, wanted, tolerance)
+    expected = f"{wanted:+.2f} %, within {tolerance:g} points (by {by})"
+    if not right and is_near(submission, name, -wanted, tolerance):
         expected += (
             "; by equation 1 a time that grows has a positive sign, one that shrinks a negative"
         )
-    return Score(2 if right else 0, 2, given(submission, name), expected)
+    return Score(int(right), 1, given(submission, name), expected)
 
 
-def lost_gain(submission: Submission, found: Facts, by: str) -> Score:
+def lost_gain(submission: Submission, found: Facts, by: str, *, tolerance: float) -> Score:
     """A point each for equation 1 at 70 KB without and with MPI_Test."""
     points = sum(
         any(
-            is_near(submission, name, found[each], LOST_GAIN_POINTS)
+            is_near(submission, name, found[each], tolerance)
             for each in (name, OF_RATIOS.format(name))
         )
         for name in LOST_GAIN
     )
     expected = ", ".join(f"{name}: {found[name]:+.1f} %" for name in LOST_GAIN)
-    expected += f", within {LOST_GAIN_POINTS:g} point (by {by})"
+    expected += f", within {tolerance:g} point (by {by})"
     return Score(points, 2, given(submission, *LOST_GAIN), expected)
 
 
-def table_9_minimum(submission: Submission) -> Score:
+def table_9_minimum(submission: Submission, *, tolerance: float) -> Score:
     """Equation 1 for the minima of the paper's table 9."""
     printed = papers.table("D-two-way-overlap")
     row = printed[(printed["table"] == 9) & (printed["statistic"] == "min")].iloc[0]
     wanted = improvement_percent(float(row["during_s"]), float(row["before_s"]))
     name = "table_9_minimum_percent"
-    right = is_near(submission, name, wanted, 0.05)  # the minima are printed with three digits
-    return Score(1 if right else 0, 1, given(submission, name), f"{wanted:+.2f} %")
+    right = is_near(submission, name, wanted, tolerance)
+    return Score(int(right), 1, given(submission, name), f"{wanted:+.2f} %")
 
 
 def misprint(submission: Submission) -> Score:
@@ -175,51 +163,36 @@ def misprint(submission: Submission) -> Score:
 
 
 def exchange_record(submission: Submission) -> Score:
-    """2 points for a Record of the learner's own exchange; the program refuses to make a wrong one."""
+    """All points for a Record of the learner's own exchange; the program refuses to make a wrong one."""
     found, why = told(own_exchange, exchange.STUDY, exchange.VARIANT, submission)
     if not found:
-        return Score(0, 2, why, "A whole Record of your own exchange.c.")
-    return Score(2, 2, f"{found[0][1]}: right data, all work done.")
+        return Score(0, 1, why, "A whole Record of your own exchange.c.")
+    return Score(1, 1, f"{found[0][1]}: right data, all work done.")
 
 
-def exchange_gain(submission: Submission, found: Facts, by: str) -> Score:
-    """4 points for a clear gain, 2 for a certain one."""
-    expected = f"{GAIN_PERCENT:g} % or less by equation 1, the whole interval"
+def exchange_gain(
+    submission: Submission, found: Facts, by: str, *, clear_gain_percent: float
+) -> Score:
+    """All points for a clear gain, half for a certain one."""
+    expected = f"{clear_gain_percent:g} % or less by equation 1, the whole interval"
     if not found["alike"]:
         why = "one after the other takes far longer than the messages and the work together"
-        return Score(0, 4, f"{by}: {why}.", f"{expected}. {QUIET}")
-    points = 4 if found["high"] <= GAIN_PERCENT else 2 if found["high"] < 0 else 0
-    return Score(points, 4, f"{by}: {found['says']}", expected)
+        return Score(0, 1, f"{by}: {why}.", f"{expected}. {QUIET}")
+    points = 1 if found["high"] <= clear_gain_percent else 0.5 if found["high"] < 0 else 0
+    return Score(points, 1, f"{by}: {found['says']}", expected)
 
 
-def _read(
-    of: float, section: str, tell: Tell, judge: Judge, study: str, variant: str = ""
-) -> Question:
-    """A question for what the learner's own Records tell; the one that fits best counts."""
-    return Question(of, f"{HANDOUT}, {section}", partial(best, tell, study, variant, of, judge))
-
-
-def _whole(study: str, section: str, tell: Tell) -> Question:
-    """A question for a whole Record of a study."""
-    return Question(1, f"{HANDOUT}, {section}", partial(record_of, tell, study))
-
-
-BYTES, LIMIT, GAIN = "Who moves the bytes?", "Do: find the limit", "Do: is there a gain?"
-SIGN, PAPER = "Do: equation 1 and its sign", "Compare with paper D"
-OWN = "Exercise: an exchange that overlaps"
-
-# The handout's section that answers a question, by its heading.
-QUESTIONS = {
-    "d1-record": _whole("D1", BYTES, supports),
-    "d1-support": _read(3, BYTES, supports, support, "D1"),
-    "d2-record": _whole("D2", LIMIT, jump),
-    "eager-limit": _read(2, LIMIT, jump, eager_limit, "D2"),
-    "d3-percent": _read(2, GAIN, one_sided, d3_percent, "D3"),
-    "d4-record": _whole("D4", GAIN, both_sides),
-    "d5-record": _whole("D5", SIGN, lost_gains),
-    "lost-gain": _read(2, SIGN, lost_gains, lost_gain, "D5"),
-    "table-9-minimum": Question(1, f"{HANDOUT}, {PAPER}", table_9_minimum),
-    "misprint": Question(1, f"{HANDOUT}, {PAPER}", misprint),
-    "exchange-record": Question(2, f"{HANDOUT}, {OWN}", exchange_record),
-    "exchange-gain": _read(4, OWN, own_exchange, exchange_gain, exchange.STUDY, exchange.VARIANT),
+SCORERS: dict[str, Scorer] = {
+    "d1-record": partial(record_of, supports, "D1"),
+    "d1-support": ByRecord(supports, "D1", support),
+    "d2-record": partial(record_of, jump, "D2"),
+    "eager-limit": ByRecord(jump, "D2", eager_limit),
+    "d3-percent": ByRecord(one_sided, "D3", d3_percent),
+    "d4-record": partial(record_of, both_sides, "D4"),
+    "d5-record": partial(record_of, lost_gains, "D5"),
+    "lost-gain": ByRecord(lost_gains, "D5", lost_gain),
+    "table-9-minimum": table_9_minimum,
+    "misprint": misprint,
+    "exchange-record": exchange_record,
+    "exchange-gain": ByRecord(own_exchange, exchange.STUDY, exchange_gain, exchange.VARIANT),
 }

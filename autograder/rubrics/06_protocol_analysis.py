@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.rubrics import Question, ask
 from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.facts_06 import TELLS
+from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     MOST_POINTS,
     MOST_RECORDS,
+    ByRecord,
     Facts,
     Judge,
-    best,
     best_of_own,
     numbers,
     record_of,
@@ -24,38 +24,41 @@ from beowulf import papers
 from beowulf.exercises.lab_06 import count_packets, postcard
 from beowulf.record import Record
 
-HANDOUT = "labs/06-protocol-analysis/README.md"
-# A learner reads medians off a table that is shown with a few digits: per cent, and a share of a rate.
-PERCENT_ROOM, RATE_ROOM = 0.05, 0.01
-NEAR_THE_LIMIT_BYTES = 1000
 # The shortest frame of Ethernet is 64 bytes with its checksum; preamble and gap take 20 more.
 SHORTEST_FRAME_BYTES = 84
 
 SWAPPED = ("bytes_a_packet", "no_overlap_bytes_per_s")
 
 
-def score(submission: Submission) -> dict[str, Score]:
-    """The Score of every question that is not graded by hand; `explain` is."""
-    return ask(QUESTIONS, submission)
-
-
-def overlap_gain(submission: Submission, found: Facts, by: str) -> Score:
+def overlap_gain(
+    submission: Submission,
+    found: Facts,
+    by: str,
+    *,
+    tolerance: float,
+    tolerance_percent: float,
+    change_points: float,
+) -> Score:
     """A point each for the overhead and for the rate without and with overlap, read off the own Record.
 
     The word whether the overhead changes counts only with the figures that it is drawn from.
     """
     percents = ("overhead_without_percent", "overhead_with_percent")
     rates = ("rate_without_mbit_per_s", "rate_with_mbit_per_s")
-    read = all(is_near(submission, name, found[name], PERCENT_ROOM) for name in percents)
-    drawn = read and word(submission, "overhead_changes") == found["overhead_changes"]
-    right = [read, drawn, *(is_near(submission, n, found[n], RATE_ROOM * found[n]) for n in rates)]
+    without, with_overlap = (found[name] for name in percents)
+    changes = "yes" if abs(with_overlap - without) > change_points else "no"
+    share = tolerance_percent / 100
+    read = all(is_near(submission, name, found[name], tolerance) for name in percents)
+    drawn = read and word(submission, "overhead_changes") == changes
+    right = [read, drawn, *(is_near(submission, n, found[n], share * found[n]) for n in rates)]
     expected = ", ".join(f"{name}: {found[name]:.2f}" for name in (*percents, *rates))
-    expected += f", overhead_changes: {found['overhead_changes']} (by {by})"
-    return Score(sum(right) / 2, 2, given(submission, *found), expected)
+    expected += f", overhead_changes: {changes} (by {by})"
+    names = (*percents, "overhead_changes", *rates)
+    return Score(sum(right), 4, given(submission, *names), expected)
 
 
-def eager_limit(submission: Submission) -> Score:
-    """The largest eager and the smallest rendezvous card of all captures: 2 points if they are neighbours."""
+def eager_limit(submission: Submission, *, tolerance: float) -> Score:
+    """The largest eager and the smallest rendezvous card of all captures; they should be neighbours."""
     names = ("largest_eager_bytes", "smallest_rendezvous_bytes")
     seen = _protocols(submission)
     if not all(seen.values()):
@@ -67,7 +70,7 @@ def eager_limit(submission: Submission) -> Score:
         is_near(submission, n, v, 0.0) for n, v in zip(names, (largest, smallest), strict=True)
     )
     between = smallest - largest
-    points = 0 if not right or between > NEAR_THE_LIMIT_BYTES else 2 if between == 1 else 1
+    points = 0 if not right or between > tolerance else 2 if between == 1 else 1
     expected = f"your cards: {largest} bytes eager, {smallest} bytes rendezvous"
     if between != 1:
         expected += "; two sizes that differ by 1 byte tell the limit"
@@ -86,13 +89,13 @@ def _protocols(submission: Submission) -> dict[str, set[int]]:
     return seen
 
 
-def smpp(submission: Submission) -> Score:
+def smpp(submission: Submission, *, tolerance: float) -> Score:
     """A point each for what Ethereal took for SMPP, and for the share of data with it."""
     printed = papers.table("A-wire").iloc[0]  # section V.A, without overlap
     both = float(printed["data_percent"]) + float(printed["short_message_percent"])
     right = [
         word(submission, "short_messages_are") == "mpich",
-        is_near(submission, "all_data_percent", both, 0.01),
+        is_near(submission, "all_data_percent", both, tolerance),
     ]
     expected = (
         "short_messages_are: mpich, because nothing on that wire spoke SMPP and Ethereal guessed;"
@@ -102,7 +105,7 @@ def smpp(submission: Submission) -> Score:
     return Score(sum(right), 2, said, expected)
 
 
-def swapped(submission: Submission) -> Score:
+def swapped(submission: Submission, *, tolerance: float) -> Score:
     """A point each for the bytes a packet that fit, and for whose rate 255,664.28 is."""
     printed = papers.table("A-wire")
     both = printed[printed["where"] == "figures 19-22"]
@@ -110,8 +113,8 @@ def swapped(submission: Submission) -> Score:
     rate = max(float(value) for value in both["bytes_per_s"])  # printed under "two bytes overlap"
     fits = rate / packets[0]
     right = [
-        is_near(submission, "bytes_a_packet", fits, 1.0),
-        is_near(submission, "no_overlap_bytes_per_s", rate, 1.0),
+        is_near(submission, "bytes_a_packet", fits, tolerance),
+        is_near(submission, "no_overlap_bytes_per_s", rate, tolerance),
     ]
     expected = (
         f"bytes_a_packet: {fits:.1f}, as in section V.A, if the two rates are swapped; so"
@@ -128,10 +131,10 @@ def turned_round(submission: Submission) -> Score:
     return Score(1 if right else 0, 1, given(submission, name), expected)
 
 
-def unit(submission: Submission) -> Score:
+def unit(submission: Submission, *, tolerance: float) -> Score:
     """How many of the shortest frames a cable of 100 Mbit/s carries in a second."""
     name, most = "most_packets_per_s", 100e6 / (8 * SHORTEST_FRAME_BYTES)
-    right = is_near(submission, name, most, 1000.0)
+    right = is_near(submission, name, most, tolerance)
     expected = f"{most:,.0f}, so that 1,388,106.63 cannot be packets; they are bytes"
     return Score(1 if right else 0, 1, given(submission, name), expected)
 
@@ -139,7 +142,7 @@ def unit(submission: Submission) -> Score:
 def tallied(submission: Submission) -> Score:
     """A point for each count of the learner's own that is right, by the best of their Records."""
     expected = f"the functions of tally.py give {', '.join(count_packets.OURS)}"
-    return best_of_own(count_packets.STUDY, count_packets.VARIANT, 3, expected, _tally, submission)
+    return best_of_own(count_packets.STUDY, count_packets.VARIANT, expected, _tally, submission)
 
 
 def _tally(record: Record, expected: str) -> Score:
@@ -155,47 +158,36 @@ def _tally(record: Record, expected: str) -> Score:
     return Score(points, 3, f"{record.file_name}: {'; '.join(said) or 'no counts'}", expected)
 
 
-def _read(of: float, section: str, judge: Judge, study: str, variant: str = "") -> Question:
-    """A question for what the learner's own Records tell; the one that fits best counts."""
-    tell = TELLS[study, variant]
-    return Question(of, f"{HANDOUT}, {section}", partial(best, tell, study, variant, of, judge))
+def _read(judge: Judge, study: str, variant: str = "") -> Scorer:
+    """For what the learner's own Records tell; the one that fits best counts."""
+    return ByRecord(TELLS[study, variant], study, judge, variant)
 
 
-def _numbers(of: float, section: str, study: str, variant: str, *names: str) -> Question:
-    """A question for numbers that stand in the learner's own Records."""
-    return _read(of, section, numbers(names, of), study, variant)
+def _whole(study: str) -> Scorer:
+    """For a whole Record of a study."""
+    return partial(record_of, TELLS[study, ""], study)
 
 
-def _whole(study: str, section: str) -> Question:
-    """A question for a whole Record of a study."""
-    tell = TELLS[study, ""]
-    return Question(1, f"{HANDOUT}, {section}", partial(record_of, tell, study))
-
-
-ENVELOPES, LONGER, ASK = "Do: four envelopes", "Do: longer cards", "Do: ask first"
-OVERLAP, BESIDE = "Do: overlap on the wire", "Do: side by side"
-OPEN, PAPER = "Do: what the paper left open", "Compare with paper A"
 CARD, SIZES = ("A10", "postcard"), ("A10", "sizes")
 HEADERS = ("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes")
 
-# The handout's section that answers a question, by its heading.
-QUESTIONS = {
-    "postcard": _numbers(2, ENVELOPES, *CARD, "card_message_bytes", "card_frame_bytes"),
-    "headers": _numbers(2, ENVELOPES, *CARD, *HEADERS),
-    "connection": _numbers(1, "Do: before the first word", *CARD, "packets_before_card"),
-    "segments": _numbers(2, LONGER, *SIZES, "segments_1024", "segments_8192"),
-    "rendezvous": _numbers(2, ASK, *SIZES, "asking_packets", "segments_200000"),
-    "eager-limit": Question(2, f"{HANDOUT}, {ASK}", eager_limit),
-    "a10-record": _whole("A10", OVERLAP),
-    "smpp": Question(2, f"{HANDOUT}, {OVERLAP}", smpp),
-    "a11-record": _whole("A11", OVERLAP),
-    "overlap-gain": _read(2, OVERLAP, overlap_gain, "A11"),
-    "a12-record": _whole("A12", BESIDE),
-    "two-measures": _read(2, BESIDE, words(("data_share_moves", "overhead_moves"), 2), "A12"),
-    "a13-record": _whole("A13", OPEN),
-    "collectives": _numbers(2, OPEN, "A13", "", "broadcast_messages", "scatter_call_bytes"),
-    "tally": Question(3, f"{HANDOUT}, Exercise: count it yourself", tallied),
-    "swapped": Question(2, f"{HANDOUT}, {PAPER}", swapped),
-    "turned-round": Question(1, f"{HANDOUT}, {PAPER}", turned_round),
-    "unit": Question(1, f"{HANDOUT}, {PAPER}", unit),
+SCORERS: dict[str, Scorer] = {
+    "postcard": _read(numbers("card_message_bytes", "card_frame_bytes"), *CARD),
+    "headers": _read(numbers(*HEADERS), *CARD),
+    "connection": _read(numbers("packets_before_card"), *CARD),
+    "segments": _read(numbers("segments_1024", "segments_8192"), *SIZES),
+    "rendezvous": _read(numbers("asking_packets", "segments_200000"), *SIZES),
+    "eager-limit": eager_limit,
+    "a10-record": _whole("A10"),
+    "smpp": smpp,
+    "a11-record": _whole("A11"),
+    "overlap-gain": _read(overlap_gain, "A11"),
+    "a12-record": _whole("A12"),
+    "two-measures": _read(words("data_share_moves", "overhead_moves"), "A12"),
+    "a13-record": _whole("A13"),
+    "collectives": _read(numbers("broadcast_messages", "scatter_call_bytes"), "A13"),
+    "tally": tallied,
+    "swapped": swapped,
+    "turned-round": turned_round,
+    "unit": unit,
 }

@@ -1,4 +1,4 @@
-"""One rubric a lab: `NN_slug.py` with `score(submission)`, the points of each question and why.
+"""One rubric a lab: `NN_slug.py` with SCORERS, the function that scores each question of the lab's `lab.toml`.
 
 A rubric runs outside the learner's kernel and reads only what was handed in, so that nothing in a
 notebook can change it.
@@ -7,13 +7,13 @@ notebook can change it.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from importlib import import_module
-from importlib.util import find_spec
+from dataclasses import replace
+from functools import partial
 
 from autograder import evidence
+from autograder.rubrics import questions
+from autograder.rubrics.questions import Question
 from autograder.rubrics.score import INCONCLUSIVE, Score
 from autograder.rubrics.submission import Submission
 
@@ -24,31 +24,21 @@ PARTIAL = 0.5  # of the points that rest on a Record of which nobody can tell
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Question:
-    """What a question is worth, where a learner reads about it, and how it is scored."""
-
-    of: float
-    read: str
-    score: Callable[[Submission], Score]
-
-
 def find(slug: str) -> Rubric | None:
-    """The `score` of a lab's rubric; None for an assignment without one, as an instructor's own."""
-    name = f"{__name__}.{slug.replace('-', '_')}"
-    if not re.fullmatch(r"[0-9]{2}-[a-z0-9-]+", slug) or find_spec(name) is None:
-        return None
-    rubric: Rubric = import_module(name).score
-    return rubric
+    """A lab's rubric, by its lab.toml of now; None for an assignment without one, as an instructor's own.
+
+    LabError when the lab.toml is wrong.
+    """
+    return partial(ask, questions.of_lab(slug)) if questions.has_rubric(slug) else None
 
 
-def ask(questions: Mapping[str, Question], submission: Submission) -> dict[str, Score]:
+def ask(asked: Mapping[str, Question], submission: Submission) -> dict[str, Score]:
     """Each question's Score; one whose grading fails gives no points and stops no other.
 
     Here, and nowhere else, Records that do not fit themselves and Records that the course gave are
     told from measured ones: a rubric reads what it is handed.
     """
-    return {name: _weighed(name, question, submission) for name, question in questions.items()}
+    return {name: _weighed(name, question, submission) for name, question in asked.items()}
 
 
 def _weighed(name: str, question: Question, submission: Submission) -> Score:
@@ -100,7 +90,7 @@ def _by_rule_for_given(name: str, question: Question, submission: Submission) ->
 
 def _ask(name: str, question: Question, submission: Submission) -> Score:
     try:
-        score = question.score(submission).within(question.of)
+        score = question.score(submission).worth(question.of)
     except Exception as problem:
         # A fault of the rubric, or a Record that it does not foresee: the instructor looks at it.
         _log.exception("the question %s could not be scored", name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from autograder.rubrics.record_facts import Facts
 from beowulf import papers
 from beowulf.errors import LabError
@@ -11,7 +9,6 @@ from beowulf.exercises.lab_02 import odd_node, own_rows
 from beowulf.record import Record
 from beowulf.studies.lab_02.node_rows import PROGRAMS, RESULT, Row, label, rows, times_faster
 
-NEAR_THE_EXTREME = 1.1
 # A clock that is read without a system call takes a fraction of one that is read by it; one that the
 # library cannot read by itself takes as long. Between the two, either answer is right.
 SURELY_NOT, SURELY = 0.7, 0.9
@@ -101,24 +98,11 @@ def odd(record: Record) -> Facts:
     return {"odd_one_out": odd_node.odd(record), "slow_rows_share": "ip"}
 
 
-def _faster(record: Record) -> dict[str, float]:
+def times_faster_by_row(record: Record) -> Facts:
+    """By what factor each row of paper A became faster."""
     printed = _printed()
     found = _of_first_node(record)
     return {name: times_faster(found[name], printed[name]) for name in printed if name in found}
-
-
-def extremes(record: Record) -> Facts:
-    """The rows that became faster by the largest and by the smallest factor, and those nearly as much."""
-    faster = _faster(record)
-    most, least = max(faster.values()), min(faster.values())
-    return {
-        "most_faster_row": _joined(faster, lambda times: times * NEAR_THE_EXTREME >= most),
-        "least_faster_row": _joined(faster, lambda times: times <= least * NEAR_THE_EXTREME),
-    }
-
-
-def _joined(faster: dict[str, float], fits: Callable[[float], bool]) -> str:
-    return " | ".join(name for name, times in faster.items() if fits(times))
 
 
 def own(record: Record) -> Facts:

@@ -20,8 +20,6 @@ from beowulf.studies.lab_06.wire_shares import place
 if TYPE_CHECKING:
     import pandas as pd
 
-CHANGE_POINTS = 0.1  # of the overhead in per cent: what the notebook calls a change
-
 
 def _card(record: Record) -> Facts:
     """The first card from rank 0 to rank 1, and the frame in which it began."""
@@ -64,11 +62,9 @@ def _long(record: Record) -> Facts:
     found = wire_picture.table(record)
     none, most = (_medians(found, place("nonblocking", 8192, n)) for n in (0, a11.MOST))
     overhead, rate = "tcp_overhead_percent", "talking_mbit_per_s"
-    changes = abs(most[overhead] - none[overhead]) > CHANGE_POINTS
     return {
         "overhead_without_percent": none[overhead],
         "overhead_with_percent": most[overhead],
-        "overhead_changes": "yes" if changes else "no",
         "rate_without_mbit_per_s": none[rate],
         "rate_with_mbit_per_s": most[rate],
     }

@@ -16,8 +16,7 @@ from beowulf.tuning.budget import CABLE, CALLS, MPI, SHORT, STACK, WIRE, steps
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
 
 NOT_OBSERVABLE = "not observable"
-# Steps that are nearly as long as the longest one may be taken for it: the two change places between visits.
-NEARLY = 0.9
+US_OF = "us of "  # and the name of a step
 WHOLE_BUDGET = (CALLS, STACK, CABLE, MPI)  # what a message of MPI takes
 
 
@@ -29,11 +28,9 @@ def budget(record: Record) -> Facts:
     waiting = {
         step.name: step.us.median for step in steps(record, SHORT, "waiting") if step.name != WIRE
     }
-    most = max(waiting.values())
     by_mpi = {step.name: step.us.median for step in steps(record, SHORT, "mpi")}
     return {
-        **{f"us of {name}": us for name, us in waiting.items()},
-        "largest_step": " | ".join(n for n, us in waiting.items() if us >= NEARLY * most),
+        **{f"{US_OF}{name}": us for name, us in waiting.items()},
         "predicted_mpi_us": sum(by_mpi[name] for name in WHOLE_BUDGET),
     }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.rubrics.answers import given, is_near, word
@@ -21,8 +22,8 @@ _UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, StopIteration
 # A Record, read: what a question asks of it, by the name of the answer.
 Facts = dict[str, Any]
 Tell = Callable[[Record], Facts]
-# A submission and the facts of one of its Records, with the Record's name.
-Judge = Callable[[Submission, Facts, str], Score]
+# Scores a submission by the facts of one of its Records, with the Record's name; takes tolerances as a Scorer does.
+Judge = Callable[..., Score]
 
 
 def told(
@@ -58,7 +59,7 @@ def _told(
 
 
 def record_of(tell: Tell, study: str, submission: Submission) -> Score:
-    """1 point for a whole Record of a study that has what the questions ask for."""
+    """All points for a whole Record of a study that has what the questions ask for."""
     found, why = told(tell, study, "", submission)
     if not found:
         return Score(0, 1, why, f"A whole Record {study}. `beowulf study {study} --quick`.")
@@ -68,7 +69,6 @@ def record_of(tell: Tell, study: str, submission: Submission) -> Score:
 def best_of_own(
     study: str,
     variant: str,
-    of: float,
     expected: str,
     judge: Callable[[Record, str], Score],
     submission: Submission,
@@ -76,43 +76,50 @@ def best_of_own(
     """The best Score of the learner's newest Records of an exercise, whole or not."""
     found = submission.measured(study, variant)[:MOST_RECORDS]
     if not found:
-        return Score(0, of, submission.missing(study, variant), expected)
+        return Score(0, 1, submission.missing(study, variant), expected)
     return max((judge(record, expected) for record in found), key=lambda score: score.points)
 
 
-def best(
-    tell: Tell, study: str, variant: str, of: float, judge: Judge, submission: Submission
-) -> Score:
-    """The Score of an answer against the Record that it fits best: a learner may have measured again since."""
-    found, why = told(tell, study, variant, submission)
-    if not found:
-        name = f"{study} ({variant})" if variant else study
-        return Score(0, of, why, f"A whole Record {name}.")
-    return max((judge(submission, *each) for each in found), key=lambda score: score.points)
+@dataclass(frozen=True)
+class ByRecord:
+    """Scores answers against the Record that they fit best: a learner may have measured again since."""
+
+    tell: Tell
+    study: str
+    judge: Judge
+    variant: str = ""
+
+    def __call__(self, submission: Submission, **limits: float) -> Score:
+        """The best Score that the judge gives."""
+        facts, why = told(self.tell, self.study, self.variant, submission)
+        if not facts:
+            name = f"{self.study} ({self.variant})" if self.variant else self.study
+            return Score(0, 1, why, f"A whole Record {name}.")
+        scores = (self.judge(submission, *each, **limits) for each in facts)
+        return max(scores, key=lambda score: score.points)
 
 
-def numbers(names: Iterable[str], of: float, share: float = 0.0) -> Judge:
-    """The same points for each of these answers that is the Record's own number, up to a share of it."""
-    wanted = list(names)
+def numbers(*wanted: str) -> Judge:
+    """The same points for each of these answers that is the Record's own number, exactly or nearly."""
 
-    def judge(submission: Submission, found: Facts, by: str) -> Score:
+    def judge(
+        submission: Submission, found: Facts, by: str, *, tolerance_percent: float = 0
+    ) -> Score:
+        share = tolerance_percent / 100
         right = sum(is_near(submission, n, found[n], share * abs(found[n])) for n in wanted)
         expected = ", ".join(f"{name}: {found[name]:g}" for name in wanted)
-        points = of * right / len(wanted)
-        return Score(points, of, given(submission, *wanted), f"{expected} (by {by})")
+        return Score(right, len(wanted), given(submission, *wanted), f"{expected} (by {by})")
 
     return judge
 
 
-def words(names: Iterable[str], of: float) -> Judge:
+def words(*wanted: str) -> Judge:
     """The same points for each of these answers that is the Record's own word."""
-    wanted = list(names)
 
     def judge(submission: Submission, found: Facts, by: str) -> Score:
         right = sum(word(submission, name) == found[name] for name in wanted)
         expected = ", ".join(f"{name}: {found[name]}" for name in wanted)
-        points = of * right / len(wanted)
-        return Score(points, of, given(submission, *wanted), f"{expected} (by {by})")
+        return Score(right, len(wanted), given(submission, *wanted), f"{expected} (by {by})")
 
     return judge
 

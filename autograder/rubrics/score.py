@@ -38,6 +38,10 @@ class Score:
         points = self.points if math.isfinite(self.points) else 0.0
         return replace(self, points=min(max(float(points), 0.0), of), of=of)
 
+    def worth(self, of: float) -> Score:
+        """The same share of what a question is worth by lab.toml."""
+        return replace(self, points=self.points * (of / self.of)).within(of)
+
     def as_output(self) -> dict[str, Any]:
         """The cell output that makes nbgrader count exactly these points, with the reason."""
         # nbgrader reads the first result's text/plain as the points; text that is no number, and

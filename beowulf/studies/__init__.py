@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib
 import re
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from beowulf import paths
+from beowulf import lab_file, paths
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress as Progress  # every file of a study names them
 from beowulf.progress import no_progress as no_progress
@@ -84,10 +83,10 @@ def titles() -> dict[str, str]:
 def listing() -> str:
     """A line for each study, with its title, below the lab in which a learner meets it first."""
     left, lines = titles(), []
-    for slug, folder in paths.labs().items():
-        lab = tomllib.loads((folder / "lab.toml").read_text(encoding="utf-8"))
-        lines.append(f"Lab {slug.partition('-')[0]}: {lab['title']}")
-        lines += [f"  {name:<4}{left.pop(name)}" for name in lab["studies"] if name in left]
+    for slug in paths.labs():
+        lab = lab_file.read(slug)
+        lines.append(f"Lab {slug.partition('-')[0]}: {lab.title}")
+        lines += [f"  {name:<4}{left.pop(name)}" for name in lab.studies if name in left]
     return "\n".join([*lines, *(f"  {name:<4}{title}" for name, title in left.items())])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from nbformat.v4 import new_notebook
 
 from autograder import rubrics
+from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf.record import Record
@@ -21,7 +22,8 @@ class Marked:
     def __init__(self, gold: ModuleType) -> None:
         self.gold = gold
         self.rubric: Any = import_module(f"{rubrics.__name__}.{gold.SLUG.replace('-', '_')}")
-        self.worth = {name: question.of for name, question in self.rubric.QUESTIONS.items()}
+        self.questions = questions.of_lab(gold.SLUG)
+        self.worth = {name: question.of for name, question in self.questions.items()}
 
     def submission(
         self, kept: list[Record] | None = None, answers: Mapping[str, Any] | None = None
@@ -31,21 +33,21 @@ class Marked:
         told = dict(self.gold.RIGHT if answers is None else answers)
         return Submission(found, [], told, {}, new_notebook())
 
+    def score(self, submission: Submission) -> dict[str, Score]:
+        """Every question's Score of a hand-in."""
+        return rubrics.ask(self.questions, submission)
+
     def scores(self, kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
         """Every question's Score, with these answers in place of the right ones."""
-        found: dict[str, Score] = self.rubric.score(
-            self.submission(kept, {**self.gold.RIGHT, **answers})
-        )
-        return found
+        return self.score(self.submission(kept, {**self.gold.RIGHT, **answers}))
 
     def unanswered(self) -> dict[str, Score]:
         """Every question's Score for whoever measured all and answered nothing."""
-        found: dict[str, Score] = self.rubric.score(self.submission(answers={}))
-        return found
+        return self.score(self.submission(answers={}))
 
     def one(self, question: str, kept: list[Record] | None = None, **answers: Any) -> Score:
         """The Score of one question, because each reads the Records anew."""
-        asked = {question: self.rubric.QUESTIONS[question]}
+        asked = {question: self.questions[question]}
         return rubrics.ask(asked, self.submission(kept, {**self.gold.RIGHT, **answers}))[question]
 
     def instead(self, *others: Record) -> list[Record]:

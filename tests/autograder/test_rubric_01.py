@@ -22,7 +22,7 @@ instead, scores = LAB.instead, LAB.scores
 
 
 def test_an_empty_hand_in_is_told_that_every_record_is_missing() -> None:
-    found = LAB.rubric.score(LAB.submission([], {}))
+    found = LAB.score(LAB.submission([], {}))
     assert all("There is no Record" in score.found for score in found.values())
 
 
@@ -246,7 +246,7 @@ def test_a_record_that_shows_no_one_fault_earns_nothing_and_says_what_to_do(
 
 def test_a_record_of_another_schema_is_named_in_the_reason() -> None:
     bad = Unreadable("A5-1.json", "A5-1.json: a newer version of this project wrote it.")
-    found = LAB.rubric.score(Submission([], [bad], {}, {}, new_notebook()))
+    found = LAB.score(Submission([], [bad], {}, {}, new_notebook()))
     assert "newer version" in found["a5-record"].found
 
 

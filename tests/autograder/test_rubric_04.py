@@ -25,7 +25,7 @@ def test_the_notebook_asks_for_the_size_that_the_rubric_reckons_with() -> None:
 
 
 def test_an_empty_hand_in_is_told_that_every_record_is_missing() -> None:
-    found = LAB.rubric.score(LAB.submission([], {}))
+    found = LAB.score(LAB.submission([], {}))
     assert all("There is no Record" in score.found for score in found.values())
 
 

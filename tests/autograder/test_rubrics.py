@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
 import pytest
@@ -11,9 +10,10 @@ from nbformat.v4 import new_notebook
 
 from autograder import rubrics
 from autograder.course import release
+from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf import paths
+from beowulf import lab_file, paths
 from tests.gold.hand_in import answered
 from tests.gold.labs import LABS, Gold
 
@@ -34,7 +34,7 @@ def solutions(slug: str) -> list[Any]:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_rubric_scores_each_question_but_those_that_an_instructor_reads(slug: str) -> None:
     worth = {name: score.of for name, score in empty_hand_in(slug).items()}
-    lab = tomllib.loads((paths.root() / "labs" / slug / "lab.toml").read_text())["points"]
+    lab = {name: each.points for name, each in lab_file.read(slug).questions.items()}
     by_hand = {
         cell.metadata.nbgrader["grade_id"]
         for cell in solutions(slug)
@@ -42,6 +42,7 @@ def test_a_rubric_scores_each_question_but_those_that_an_instructor_reads(slug: 
     }
     assert worth == {name: points for name, points in lab.items() if name not in by_hand}
     assert by_hand <= set(lab)
+    assert set(worth) == set(questions.scorers(slug))
 
 
 @pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)

@@ -1,0 +1,114 @@
+"""The questions of a lab: what `lab.toml` says of each, and the function of the rubric that scores it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
+from beowulf import lab_file, paths
+from beowulf.errors import LabError
+from beowulf.lab_file import QuestionTable, nearest
+
+# Scores a Submission in points of its own, which count in proportion to those of lab.toml. It takes its tolerances
+# as keyword-only arguments, by the names that lab.toml gives them; one with a default may be absent there.
+Scorer = Callable[..., Score]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a question is worth, where a learner reads about it, and how it is scored."""
+
+    of: float
+    read: str
+    score: Callable[[Submission], Score]
+
+
+def has_rubric(slug: str) -> bool:
+    """Whether a function of ours scores this lab's questions."""
+    return bool(re.fullmatch(r"[0-9]{2}-[a-z0-9-]+", slug)) and bool(find_spec(_module(slug)))
+
+
+def scorers(slug: str) -> Mapping[str, Scorer]:
+    """The functions of a lab's rubric, by question."""
+    by_name: Mapping[str, Scorer] = import_module(_module(slug)).SCORERS
+    return by_name
+
+
+def of_lab(slug: str) -> dict[str, Question]:
+    """The questions that a rubric scores, in the order of lab.toml; LabError when that is wrong."""
+    ours, lab = scorers(slug), lab_file.read(slug)
+    for name, table in lab.questions.items():
+        _refuse_wrong_limits(table, ours.get(name))
+    return {
+        name: Question(
+            table.points, f"{lab.handout}, {table.read}", partial(ours[name], **table.limits)
+        )
+        for name, table in lab.questions.items()
+        if name in ours
+    }
+
+
+def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> None:
+    """LabError when a lab's lab.toml contradicts its notebook, rubric or handout.
+
+    `cells` are nbgrader's marks of the notebook's cells. An instructor's own assignment has no lab.toml.
+    """
+    if slug not in paths.labs():
+        return
+    lab = lab_file.read(slug)
+    graded = {str(marks["grade_id"]): marks for marks in cells if marks.get("grade")}
+    for name, table in lab.questions.items():
+        if name not in graded:
+            left = [each for each in graded if each not in lab.questions]
+            what = f"{table.where}: no cell of the notebook has the question {name}."
+            raise LabError(what, nearest(name, left))
+        worth = float(graded[name]["points"])
+        if table.points != worth:
+            raise LabError(
+                f"{table.where}: {name} has {table.points:g} points here, and {worth:g} in its cell of the notebook.",
+                "Write the same number in both and release the notebook again.",
+            )
+    for name in graded:
+        if name not in lab.questions:
+            raise LabError(
+                f"{lab.name} has no table [questions.{name}], and the notebook has such a cell."
+            )
+    scored = of_lab(slug) if has_rubric(slug) else graded
+    for name, table in lab.questions.items():
+        if name not in scored and not graded[name].get("solution"):
+            raise LabError(
+                f"{table.where}: the rubric has no function for {name}, and no person reads it."
+            )
+    lab.refuse_unknown_sections()
+
+
+def _module(slug: str) -> str:
+    return f"autograder.rubrics.{slug.replace('-', '_')}"
+
+
+def _refuse_wrong_limits(table: QuestionTable, scorer: Scorer | None) -> None:
+    """LabError unless a question has the tolerances and limits that its function takes."""
+    # Where a Record is read first, it is the judge of what was read that takes them.
+    judge = getattr(scorer, "judge", scorer)
+    taken = {
+        each.name: each.default is each.empty
+        for each in (inspect.signature(judge).parameters.values() if judge else ())
+        if each.kind is each.KEYWORD_ONLY
+    }
+    for name in table.limits:
+        if name not in taken:
+            raise LabError(
+                f"{table.where}: the question {table.name} takes no `{name}`.",
+                nearest(name, taken),
+            )
+    for name, needed in taken.items():
+        if needed and name not in table.limits:
+            raise LabError(f"{table.where}: the question {table.name} has no `{name}`.")

@@ -1,0 +1,175 @@
+"""A teacher changes lab.toml: does grading follow, and refuse what contradicts notebook, rubric or handout?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_class import grade, hand_in
+
+from autograder.course import release
+from autograder.course.course import Course
+from autograder.course.create import make_course
+from autograder.grading import driver, regrade
+from autograder.rubrics import questions
+from beowulf import paths
+from beowulf.errors import LabError
+from tests.gold import lab_01
+from tests.gold.case import of_answers
+
+SLUG = lab_01.SLUG
+Edit = Callable[[str, str], None]
+
+
+@pytest.fixture
+def edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
+    """Replaces a text in a copy of lab 01's lab.toml, which stands for the one of the checkout."""
+    copy = shutil.copytree(paths.labs()[SLUG], tmp_path / SLUG)
+    labs = paths.labs() | {SLUG: copy}
+    monkeypatch.setattr(paths, "labs", lambda: labs)
+
+    def replace(old: str, new: str) -> None:
+        file = copy / "lab.toml"
+        text = file.read_text()
+        assert text.count(old) == 1, old
+        file.write_text(text.replace(old, new))
+
+    return replace
+
+
+def table(name: str, points: float, read: str) -> str:
+    """How the table of a question begins."""
+    return f'[questions.{name}]\npoints = {points:g}\nread = "{read}"\n'
+
+
+IDLE = table("idle-mbit", 2, "Do: the idle wire")
+
+
+def marks(released: Any) -> list[dict[str, Any]]:
+    return [cell.metadata.get("nbgrader", {}) for cell in released.cells]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            IDLE,
+            IDLE.replace("2", "3"),
+            "idle-mbit has 3 points here, and 2 in its cell of the notebook.",
+        ),
+        (
+            "[questions.idle-mbit]",
+            "[questions.idle-mbits]",
+            "no cell of the notebook has the question idle-mbits. Perhaps you mean 'idle-mbit'.",
+        ),
+        (
+            "[questions.ring-messages]",
+            "[questions.ring-mesages]",
+            "no cell of the notebook has the question ring-mesages. Perhaps you mean 'ring-messages'.",
+        ),
+        (
+            table("ring-messages", 1, "Do: one program on four nodes")
+            + 'asks = "messages until the token is home"\n',
+            "",
+            "labs/01-validation/lab.toml has no table [questions.ring-messages],"
+            " and the notebook has such a cell.",
+        ),
+        (
+            "tolerance_percent = 1",
+            "limits = { tolerance_percents = 1 }",
+            "the question idle-mbit takes no `tolerance_percents`. Perhaps you mean 'tolerance_percent'.",
+        ),
+        ("tolerance_percent = 1", "", "the question idle-mbit has no `tolerance_percent`."),
+        (
+            IDLE,
+            IDLE.replace("the idle", "an idle"),
+            "sends to 'Do: an idle wire', a heading that labs/01-validation/README.md does not"
+            " have. Perhaps you mean 'Do: the idle wire'.",
+        ),
+    ],
+)
+def test_a_lab_file_that_contradicts_something_is_refused(
+    edit: Edit, released: Any, course: Course, old: str, new: str, message: str
+) -> None:
+    questions.check(SLUG, marks(released))
+    edit(old, new)
+    with pytest.raises(LabError) as refused:
+        questions.check(SLUG, marks(released))
+    assert message in str(refused.value)
+    assert str(refused.value).startswith("labs/01-validation/lab.toml")
+    for refuses in (
+        lambda: release.build(check=True),
+        lambda: driver.assess(course, "01", "nobody"),
+    ):
+        with pytest.raises(LabError) as again:
+            refuses()
+        assert str(again.value) == str(refused.value)
+
+
+def test_a_question_that_neither_rubric_nor_person_scores_is_refused(
+    edit: Edit, released: Any
+) -> None:
+    more = {"grade_id": "new", "grade": True, "solution": False, "points": 1}
+    edit(
+        "[questions.explain]",
+        f"{table('new', 1, 'The questions')}asks = 'x'\n\n[questions.explain]",
+    )
+    with pytest.raises(LabError, match="the rubric has no function for new, and no person reads"):
+        questions.check(SLUG, [*marks(released), more])
+    questions.check(SLUG, [*marks(released), more | {"solution": True}])
+
+
+def test_an_instructors_own_assignment_has_no_lab_file() -> None:
+    questions.check("homework", [{"grade_id": "x", "grade": True, "points": 7}])
+
+
+def test_make_release_prints_what_is_wrong(edit: Edit, capsys: pytest.CaptureFixture[str]) -> None:
+    edit(IDLE, IDLE.replace("points = 2", "points = -2"))
+    assert release.main(["--check"]) == 1
+    assert "`points` is negative: -2" in capsys.readouterr().err
+
+
+@pytest.fixture
+def graded(tmp_path: Path, edit: Edit, sandboxed: None) -> Course:
+    """A course with one learner, whose figure of the idle wire is half too large."""
+    made = make_course(tmp_path / "course")
+    made.release("01")
+    answer = 1.5 * lab_01.RIGHT["idle_mbit_per_s"]
+    answers = {**lab_01.RIGHT, "idle_mbit_per_s": answer}
+    hand_in(made, {"ada": of_answers(SLUG, "ada", answers, lab_01.records, {})})
+    assert grade(made)["ada"].questions["idle-mbit"] == 0
+    return made
+
+
+def test_regrading_follows_a_changed_tolerance_and_changed_points(
+    graded: Course, edit: Edit
+) -> None:
+    assert list(regrade.changes(graded, SLUG)) == []
+
+    edit("tolerance_percent = 1", "tolerance_percent = 60")
+    (change,) = regrade.changes(graded, SLUG)
+    assert (change.student, change.question) == ("ada", "idle-mbit")
+    assert (change.before, change.after) == (0, 2)
+    assert grade(graded, again=True)["ada"].questions["idle-mbit"] == 2
+
+    # Points are written in the notebook, too, which the learners read.
+    edit(IDLE, IDLE.replace("points = 2", "points = 5"))
+    for refuses in (
+        lambda: list(regrade.changes(graded, SLUG)),
+        lambda: grade(graded, again=True),
+        lambda: graded.release("01"),
+    ):
+        with pytest.raises(LabError, match="idle-mbit has 5 points here, and 2 in its cell"):
+            refuses()
+    (source,) = (graded.folder / "source" / SLUG).glob("*.ipynb")
+    cell = '"grade_id": "idle-mbit",\n     "locked": true,\n     "points": 2,'
+    assert source.read_text().count(cell) == 1
+    source.write_text(source.read_text().replace(cell, cell.replace("2", "5")))
+    graded.release("01")
+    (change,) = regrade.changes(graded, SLUG)
+    assert (change.question, change.before, change.after) == ("idle-mbit", 2, 5)
+    ada = grade(graded, again=True)["ada"]
+    assert (ada.questions["idle-mbit"], ada.of) == (5, 23)

@@ -1,0 +1,151 @@
+"""A lab.toml with a mistake: is it refused with a sentence that names the file, the line, and what would be right?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from beowulf import lab_file, paths
+from beowulf.errors import LabError
+
+SLUG = "99-tiny"
+TINY = """\
+title = "Tiny"
+question = "How small?"
+objectives = ["count to two"]
+minutes = 10
+prerequisites = ["none"]
+studies = ["A1"]
+
+[questions.two]
+points = 2
+read = "Do: count"
+asks = "the number"
+tolerance = 0.5
+
+[questions."by-eye"]
+points = 1.5
+read = "Compare"
+asks = "what you see"
+tolerance_percent = 5
+limits = { most_times = -3 }
+"""
+HANDOUT = "# Lab 99: How small?\n\n## 1 Do: count\n\nOne.\n\n## Compare\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Writes the lab.toml of a tiny lab."""
+    (tmp_path / "README.md").write_text(HANDOUT)
+    monkeypatch.setattr(paths, "labs", lambda: {SLUG: tmp_path})
+
+    def written(text: str) -> None:
+        (tmp_path / "lab.toml").write_text(text)
+
+    return written
+
+
+def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str], None]) -> None:
+    write(TINY)
+    lab = lab_file.read(SLUG)
+    assert (lab.title, lab.minutes, lab.studies) == ("Tiny", 10, ["A1"])
+    two, eye = lab.questions.values()
+    assert (two.name, two.points, two.read, two.asks) == ("two", 2, "Do: count", "the number")
+    assert two.limits == {"tolerance": 0.5}
+    assert (eye.name, eye.points) == ("by-eye", 1.5)
+    assert eye.limits == {"tolerance_percent": 5, "most_times": -3}
+    assert eye.where == "labs/99-tiny/lab.toml, line 14"
+    lab.refuse_unknown_sections()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        (
+            'title = "Tiny"',
+            'titel = "Tiny"',
+            1,
+            "`titel` is no key of a lab. Perhaps you mean 'title'.",
+        ),
+        ("minutes = 10", "", 0, "a lab has no `minutes`"),
+        ("minutes = 10", 'minutes = "ten"', 4, "`minutes` is no number: 'ten'"),
+        ('studies = ["A1"]', 'studies = "A1"', 6, "`studies` is no list of texts"),
+        ('title = "Tiny"', "title = 7", 1, "`title` is no text: 7"),
+        (
+            "points = 2\n",
+            "pionts = 2\n",
+            9,
+            "`pionts` is no key of the question two. Perhaps you mean 'points'.",
+        ),
+        ("tolerance = 0.5", "tolerence = 0.5", 12, "Perhaps you mean 'tolerance'."),
+        ("points = 2\n", "", 8, "the question two has no `points`"),
+        ("points = 2\n", 'points = "2"\n', 9, "`points` is no number: '2'"),
+        ("points = 2\n", "points = true\n", 9, "`points` is no number: True"),
+        ("points = 2\n", "points = nan\n", 9, "`points` is no number: nan"),
+        ("points = 2\n", "points = -2\n", 9, "`points` is negative: -2"),
+        ("tolerance = 0.5", 'tolerance = "a bit"', 12, "`tolerance` is no number: 'a bit'"),
+        ("tolerance = 0.5", "tolerance = -0.5", 12, "`tolerance` is negative: -0.5"),
+        (
+            "tolerance_percent = 5",
+            "tolerance_percent = inf",
+            18,
+            "`tolerance_percent` is no number: inf",
+        ),
+        ("most_times = -3", 'most_times = "3"', 19, "`most_times` is no number: '3'"),
+        ("limits = { most_times = -3 }", "limits = 3", 19, "`limits` is no table of numbers"),
+        ('asks = "the number"', 'asks = ""', 11, "`asks` is no text: ''"),
+        ("points = 2\n", "points = = 2\n", 0, "is no TOML: Invalid value (at line 9, column 10)."),
+        (
+            '[questions."by-eye"]',
+            "[questions.two]",
+            0,
+            "is no TOML: Cannot declare ('questions', 'two') twice",
+        ),
+    ],
+)
+def test_a_mistake_is_refused_with_file_and_line(
+    write: Callable[[str], None], old: str, new: str, line: int, message: str
+) -> None:
+    assert old in TINY
+    write(TINY.replace(old, new, 1))
+    with pytest.raises(LabError) as refused:
+        lab_file.read(SLUG)
+    where = f"labs/99-tiny/lab.toml, line {line}:" if line else "labs/99-tiny/lab.toml"
+    assert str(refused.value).startswith(where)
+    assert message in str(refused.value)
+
+
+def test_a_question_that_is_no_table_is_refused(write: Callable[[str], None]) -> None:
+    head, _, _ = TINY.partition("[questions.two]")
+    write(f"{head}[questions]\ntwo = 2\n")
+    with pytest.raises(LabError, match=r"line 9: the question two is no table.*\[questions.two\]"):
+        lab_file.read(SLUG)
+    write(f"questions = 3\n{head}")
+    with pytest.raises(LabError, match="line 1: `questions` is no table"):
+        lab_file.read(SLUG)
+
+
+def test_a_heading_that_the_handout_does_not_have_is_refused(
+    write: Callable[[str], None],
+) -> None:
+    write(TINY.replace('"Do: count"', '"Do: cuont"'))
+    with pytest.raises(LabError) as refused:
+        lab_file.read(SLUG).refuse_unknown_sections()
+    assert str(refused.value) == (
+        "labs/99-tiny/lab.toml, line 8: the question two sends to 'Do: cuont', a heading that"
+        " labs/99-tiny/README.md does not have. Perhaps you mean 'Do: count'."
+    )
+
+
+def test_a_file_that_cannot_be_read_is_refused(
+    write: Callable[[str], None], tmp_path: Path
+) -> None:
+    with pytest.raises(LabError, match=r"There is no labs/98-none/lab.toml"):
+        lab_file.read("98-none")
+    with pytest.raises(LabError, match=r"lab.toml cannot be read"):
+        lab_file.read(SLUG)
+    (tmp_path / "lab.toml").write_bytes(b"title = '\xff'\n")
+    with pytest.raises(LabError, match=r"lab.toml cannot be read"):
+        lab_file.read(SLUG)
