@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study, unjudged, unmeasured, verdict
@@ -52,16 +52,23 @@ class Judgement:
     but: str = ""
 
 
+def undecided(why: str, advice: str = "") -> Judgement:
+    """The Judgement on a claim that this Record cannot decide, however quiet its machine was."""
+    return Judgement("inconclusive", "", advice=advice, but=why)
+
+
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a paper, and the function that holds it against the facts of a Record.
 
-    The judge raises LabError where the Record has no samples for this claim.
+    The judge raises LabError where the Record has no samples for this claim. A claim that needs no quiet samples is
+    decided whatever the study's `troubles` are, and one that needs nothing even without any samples.
     """
 
     name: str
     says: str
     judge: Callable[[Any], Judgement]
+    needs: Literal["quiet samples", "samples", "nothing"] = "quiet samples"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,15 +121,20 @@ class Study:
         need_study(record, self.ID)
         claims = self.judged(record) if callable(self.judged) else self.judged
         bad = list(self.troubles(record))
-        everything = {claim.name: claim.says for claim in claims}
-        if NO_SAMPLES in bad:
-            return unjudged(record, everything, bad)
+        judged = [each for each in claims if NO_SAMPLES not in bad or each.needs == "nothing"]
+        facts = None
         try:
-            facts = self.facts(record)
+            facts = self.facts(record) if judged else None
         except LabError as missing:
             why = missing.what.rstrip(".")
-            return unjudged(record, everything, [*bad, why[0].lower() + why[1:]])
-        return [_verdict(record, claim, facts, bad) for claim in claims]
+            bad.append(why[0].lower() + why[1:])
+            judged = []
+        return [
+            _verdict(record, claim, facts, bad if claim.needs == "quiet samples" else ())
+            if claim in judged
+            else unjudged(record, {claim.name: claim.says}, bad)[0]
+            for claim in claims
+        ]
 
     def picture(self, record: Record) -> Figure:
         """What the Record shows."""
