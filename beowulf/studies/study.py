@@ -87,6 +87,7 @@ class Study:
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
     ADAPTIVE: bool = False  # measure() can find sizes between those that it is given
+    CHANGES_CABLES: bool = False  # so that its messages can be faster than the cluster's rate
 
     def measure(
         self,
