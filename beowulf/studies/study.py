@@ -20,7 +20,7 @@ from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
-    from beowulf.cluster import Cluster
+    from beowulf.cluster import Abilities, Cluster
     from beowulf.figures import Figure
     from beowulf.measure.measurement import Measurement
 
@@ -69,6 +69,21 @@ class Claim:
     says: str
     judge: Callable[[Any], Judgement]
     needs: Literal["quiet samples", "samples", "nothing"] = "quiet samples"
+    # Where other samples decide this claim than the other ones: what the study's own `troubles` would ask.
+    troubles: Callable[[Record], Sequence[str]] | None = None
+
+
+@dataclass(frozen=True)
+class Need:
+    """An ability of a cluster that a study, or a part of it, cannot do without."""
+
+    ability: str  # a field of Abilities
+    because: str  # why it cannot be seen without
+    part: str = ""  # the sentence for what is left out without, where the rest is measured
+
+    def unmet(self, can: Abilities) -> bool:
+        """Whether a cluster that can this lacks it. A cluster that replays Records lacks nothing."""
+        return not can.recorded and not getattr(can, self.ability)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +101,7 @@ class Study:
     draw: Callable[[Any], Figure]
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
+    need: Need | None = None  # beside programs that run on the nodes
     ADAPTIVE: bool = False  # measure() can find sizes between those that it is given
     CHANGES_CABLES: bool = False  # so that its messages can be faster than the cluster's rate
 
@@ -114,6 +130,8 @@ class Study:
                 sweep=plan.sweep,
             ) as measurement,
         ):
+            if self.need and self.need.part and self.need.unmet(cluster.can):
+                measurement.warnings.append(self.need.part)
             plan.steps(measurement)
         return measurement.record()
 
@@ -121,19 +139,24 @@ class Study:
         """What the paper claims, each held against the Record."""
         need_study(record, self.ID)
         claims = self.judged(record) if callable(self.judged) else self.judged
-        bad = list(self.troubles(record))
-        judged = [each for each in claims if NO_SAMPLES not in bad or each.needs == "nothing"]
+        # Many claims share one function, which goes through all samples.
+        asked = {claim.troubles or self.troubles for claim in claims}
+        reasons = {troubles: list(troubles(record)) for troubles in asked}
+        bad = {claim.name: reasons[claim.troubles or self.troubles] for claim in claims}
+        judged = [c for c in claims if NO_SAMPLES not in bad[c.name] or c.needs == "nothing"]
         facts = None
         try:
             facts = self.facts(record) if judged else None
         except LabError as missing:
             why = missing.what.rstrip(".")
-            bad.append(why[0].lower() + why[1:])
+            bad = {name: [*each, why[0].lower() + why[1:]] for name, each in bad.items()}
             judged = []
         return [
-            _verdict(record, claim, facts, bad if claim.needs == "quiet samples" else ())
+            _verdict(
+                record, claim, facts, bad[claim.name] if claim.needs == "quiet samples" else ()
+            )
             if claim in judged
-            else unjudged(record, {claim.name: claim.says}, bad)[0]
+            else unjudged(record, {claim.name: claim.says}, bad[claim.name])[0]
             for claim in claims
         ]
 
