@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
-from beowulf.measure.judgement import verdict
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.table import table
 from beowulf.record import Record
 from beowulf.studies.study import Plan
-from beowulf.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,17 +147,6 @@ def other_library(record: Record) -> dict[str, str]:
         "but": f"{EAGER_LIMIT} is a setting of MPICH's CH3 device, which this cluster's library does not have",
         "advice": "`beowulf up --mpi classic` boots a cluster with it.",
     }
-
-
-def with_same_limit(record: Record, verdicts: list[Verdict]) -> list[Verdict]:
-    """The Verdicts, or inconclusive ones where the library knows no such limit."""
-    why = other_library(record)
-    if not why:
-        return verdicts
-    return [
-        verdict(record, v.claim, v.says, "inconclusive", v.evidence, numbers=v.numbers, **why)
-        for v in verdicts
-    ]
 
 
 def kb(size_bytes: float) -> str:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beowulf import paths
-from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
@@ -30,7 +29,7 @@ from beowulf.packets.mpi_messages import Message, traffic
 from beowulf.packets.protocols import members
 from beowulf.packets.table import Packets
 from beowulf.record import Record, reserve, stamp
-from beowulf.studies import Progress
+from beowulf.studies.study import Plan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,61 +96,51 @@ def program() -> Path:
     return paths.root() / "labs" / "06-protocol-analysis" / "conversation.c"
 
 
-def converse(
-    study: str,
-    cluster: Cluster,
-    folder: Path,
-    talks: Sequence[Talk],
-    *,
-    quick: bool,
-    progress: Progress,
-    launches: int | None = None,
-) -> Record:
-    """Launch each talk several times, each under a capture; the first without overlap stay in `folder`.
+def converse(talks: Sequence[Talk], *, quick: bool, launches: int | None = None) -> Plan:
+    """Launch each talk several times, each under a capture; the first without overlap stay beside the Record.
 
     In each round the talks have another order, so that a burst of noise does not always hit the same.
     """
     rounds = launches or (QUICK_LAUNCHES if quick else LAUNCHES)
-    sweep = {
+
+    def steps(measurement: Measurement) -> None:
+        measurement.prepare(program())
+        for number in range(rounds):
+            for talk in random.Random(number).sample(talks, len(talks)):
+                _observe(measurement, talk, number)
+
+    about = {
         "talks": [vars(talk) for talk in talks],
         "launches": rounds,
         "tag": TAG,
         "overhead": " ".join(OVERHEAD.split()),
     }
-    planned = rounds * len(talks)
-    with Measurement(
-        study, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
-    ) as session:
-        session.prepare(program())
-        for number in range(rounds):
-            for talk in random.Random(number).sample(talks, len(talks)):
-                _observe(session, talk, number)
-    return session.record()
+    return Plan(rounds * len(talks), about, steps)
 
 
-def _observe(session: Measurement, talk: Talk, number: int) -> None:
+def _observe(measurement: Measurement, talk: Talk, number: int) -> None:
     """One launch under a capture: its samples and what was on the wire become a Point."""
-    name = f"{session.study}-{stamp(session.started)}-{talk.file_part}.pcapng"
-    file = reserve(session.folder / name)
+    name = f"{measurement.study}-{stamp(measurement.started)}-{talk.file_part}.pcapng"
+    file = reserve(measurement.folder / name)
     kept = number == 0 and talk.overlap_bytes == 0
     wire = None
     try:
-        wire = session.cluster.capture(file)
+        wire = measurement.cluster.capture(file)
         with wire:
-            lines = session.launch(program(), RANKS, talk.arguments, launch=number, at=talk.at)
-        found = facts(wire, lines)
+            lines = measurement.launch(program(), RANKS, talk.arguments, launch=number, at=talk.at)
+        seen = facts(wire, lines)
     except BaseException as error:
         # What broke off is worth a look, if there will be a Record that names it.
-        kept = isinstance(error, LabError) and any(point.samples for point in session.points)
+        kept = isinstance(error, LabError) and any(point.samples for point in measurement.points)
         raise
     finally:
-        said = wire.warnings if wire else []
-        session.warnings += [each for each in said if each not in session.warnings]
+        warnings = wire.warnings if wire else []
+        measurement.warnings += [each for each in warnings if each not in measurement.warnings]
         if kept and wire and wire.began:
-            session.captures.append(wire.facts())
+            measurement.captures.append(wire.facts())
         else:
             file.unlink(missing_ok=True)
-    session.add({**talk.at, "ranks": RANKS, "launch": number}, HALF, ()).facts.update(found)
+    measurement.add({**talk.at, "ranks": RANKS, "launch": number}, HALF, ()).facts.update(seen)
 
 
 def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
