@@ -99,9 +99,9 @@ class Study:
     # The claims, or what makes them of a Record where they depend on what was measured.
     judged: Sequence[Claim] | Callable[[Record], Sequence[Claim]]
     draw: Callable[[Any], Figure]
+    need: Need | None = None  # beside programs that run on the nodes
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
-    need: Need | None = None  # beside programs that run on the nodes
     ADAPTIVE: bool = False  # measure() can find sizes between those that it is given
     CHANGES_CABLES: bool = False  # so that its messages can be faster than the cluster's rate
 

@@ -148,8 +148,8 @@ def troubles(record: Record) -> list[str]:
 
 def paper_table(record: Record) -> pd.DataFrame:
     """The Record in the form of the paper's tables 2-4 and 6, with the median beside the average."""
-    found = table(record, "since_barrier_s")
-    ended = found[found.event == "ended"]
+    times = table(record, "since_barrier_s")
+    ended = times[times.event == "ended"]
     by = ["mpich", "progress", "work", "size_bytes", "rank"]
     grouped = ended.groupby(by)["since_barrier_s"].agg(["count", "min", "max", "mean", "median"])
     names = {
@@ -199,9 +199,9 @@ def picture(record: Record) -> Figure:
 def _times(record: Record, way: Way, size: int, work: str) -> pd.DataFrame:
     """One row a pass, one column a rank and event, such as `1 ended`; in seconds."""
     at = {**way.at, "work": work, "size_bytes": size}
-    found = chosen(record, "since_barrier_s", **at)
-    found = found.assign(what=found["rank"].astype(str) + " " + found["event"])
-    wide = found.pivot(index=["launch", "pass"], columns="what", values="since_barrier_s")
+    samples = chosen(record, "since_barrier_s", **at)
+    samples = samples.assign(what=samples["rank"].astype(str) + " " + samples["event"])
+    wide = samples.pivot(index=["launch", "pass"], columns="what", values="since_barrier_s")
     return wide.dropna()
 
 

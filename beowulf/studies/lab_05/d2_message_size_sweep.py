@@ -61,8 +61,10 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float | None = None) -> Plan
 
 def shares(record: Record, way: Way) -> dict[int, Summary]:
     """T_P1 as a share of T_P0 at each size, pass by pass; LabError when there are no samples."""
-    found = chosen(record, "duration_s", **way.at)
-    wide = found.pivot(index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s")
+    samples = chosen(record, "duration_s", **way.at)
+    wide = samples.pivot(
+        index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s"
+    )
     ratios = (wide[1] / wide[0]).dropna()
     return {int(str(size)): summary(each.to_numpy()) for size, each in ratios.groupby("size_bytes")}
 
@@ -149,9 +151,9 @@ def _in_words(seen: tuple[int, int] | None) -> str:
 
 def paper_table(record: Record) -> pd.DataFrame:
     """The Record in the form of the paper's table 5: medians of T_P0 and T_P1 by size and library."""
-    found = summarised(record, "duration_s", ["mpich", "progress", "size_bytes", "rank"])
+    times = summarised(record, "duration_s", ["mpich", "progress", "size_bytes", "rank"])
     keys = ["mpich", "progress", "size_bytes"]
-    wide = found.pivot(index=keys, columns="rank", values="median").reset_index()
+    wide = times.pivot(index=keys, columns="rank", values="median").reset_index()
     wide.insert(2, "message_kb", wide.pop("size_bytes") / KB)
     return wide.rename(columns={0: "p0_s", 1: "p1_s"}).rename_axis(columns=None)
 
@@ -163,9 +165,9 @@ def picture(record: Record) -> Figure:
     from beowulf import figures
 
     rows, steps = [], []
-    found = summarised(record, "duration_s", ["mpich", "progress", "rank", "size_bytes"])
+    times = summarised(record, "duration_s", ["mpich", "progress", "rank", "size_bytes"])
     for way in WAYS:
-        here = found[(found.mpich == way.mpich) & (found.progress == way.progress)]
+        here = times[(times.mpich == way.mpich) & (times.progress == way.progress)]
         for row in here[here["rank"] == 1].itertuples():
             rows.append(
                 {

@@ -74,8 +74,8 @@ def operations(record: Record, way: Way, size: int, language: dict[str, str] = C
     LabError when the Record has no such samples.
     """
     at = {**way.at, **language, "size_bytes": size, "rank": 0}
-    found = chosen(record, "duration_s", **at)
-    wide = found.pivot(index=["launch", "pass"], columns="part", values="duration_s").dropna()
+    samples = chosen(record, "duration_s", **at)
+    wide = samples.pivot(index=["launch", "pass"], columns="part", values="duration_s").dropna()
     if wide.empty:
         raise LabError("There are no samples of this case.", "Measure again.")
     return wide.assign(sum=wide["message"] + wide["work"])
@@ -83,8 +83,8 @@ def operations(record: Record, way: Way, size: int, language: dict[str, str] = C
 
 def gain(record: Record, way: Way, size: int) -> Improvement:
     """Equation 1 over the passes: T_overlap against T_message + T_workload of the same pass."""
-    found = operations(record, way, size)
-    return improvement(list(zip(found["both"], found["sum"], strict=True)))
+    passes = operations(record, way, size)
+    return improvement(list(zip(passes["both"], passes["sum"], strict=True)))
 
 
 def no_gain(size: int) -> Claim:
@@ -142,9 +142,9 @@ def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:
 
     rows = []
     for size in SIZES:
-        found = operations(record, way, size)
+        passes = operations(record, way, size)
         for statistic in ("min", "max", "mean", "median", "std"):
-            of = {part: float(found[part].agg(statistic)) for part in ("message", "work", "both")}
+            of = {part: float(passes[part].agg(statistic)) for part in ("message", "work", "both")}
             added = of["message"] + of["work"]
             rows.append(
                 {
@@ -171,11 +171,12 @@ def picture(record: Record) -> Figure:
     for way in WAYS:
         for size in SIZES:
             try:
-                found = operations(record, way, size)
+                passes = operations(record, way, size)
             except LabError:
                 continue
             message, work, both, added = (
-                summary(found[part].to_numpy() * 1e6) for part in ("message", "work", "both", "sum")
+                summary(passes[part].to_numpy() * 1e6)
+                for part in ("message", "work", "both", "sum")
             )
             name = f"{way.says}, {kb(size)}"
             bars[f"{name}: apart"] = [

@@ -71,7 +71,7 @@ class Setting:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What MPICH is told."""
+        """The variables that set it."""
         return {} if self.limit_bytes == OWN.limit_bytes else {EAGER_LIMIT: str(self.limit_bytes)}
 
     def asks_first(self, message_bytes: int) -> bool:
@@ -113,8 +113,8 @@ def _observe(measurement: Measurement, setting: Setting, chunks: int, number: in
             size: _converse(measurement, setting, size, TAG + 2 * place, chunks, number)
             for place, size in enumerate(SIZES)
         }
-    found = wire.costs
-    point_to_point = found[found["context"] == 0]
+    messages = wire.costs
+    point_to_point = messages[messages["context"] == 0]
     for place, size in enumerate(SIZES):
         mine = point_to_point[point_to_point["tag"] == TAG + 2 * place]
         at = {"protocol": "blocking", "message_bytes": size, "overlap_bytes": 0}
@@ -142,20 +142,20 @@ def _converse(
         launch=number,
         at=setting.at,
     )
-    said = [line for line in lines if line["kind"] == "sent" and line["tag"] == tag]
-    return sum(int(line["messages"]) for line in said)
+    sent = [line for line in lines if line["kind"] == "sent" and line["tag"] == tag]
+    return sum(int(line["messages"]) for line in sent)
 
 
 def points(record: Record, setting: Setting, size: int) -> list[Point]:
     """The launches of a setting and size, those with samples."""
-    found = record.select(**setting.at, message_bytes=size)
-    return [point for point in found if point.quantity == HALF and point.samples]
+    launches = record.select(**setting.at, message_bytes=size)
+    return [point for point in launches if point.quantity == HALF and point.samples]
 
 
 def sizes(record: Record) -> list[int]:
     """The sizes that were measured."""
-    found = [point for point in record.select(part=PART) if point.quantity == HALF]
-    return sorted({int(point.at["message_bytes"]) for point in found if point.samples})
+    launches = [point for point in record.select(part=PART) if point.quantity == HALF]
+    return sorted({int(point.at["message_bytes"]) for point in launches if point.samples})
 
 
 def compared(record: Record, setting: Setting, size: int) -> Ratio:
@@ -296,7 +296,7 @@ def table(record: Record) -> pd.DataFrame:
             here = points(record, setting, size)
             if not here:
                 continue
-            found = summary([sample for point in here for sample in point.samples])
+            seen = summary([sample for point in here for sample in point.samples])
             facts = [point.facts["each"] for point in here if "each" in point.facts]
             means = (
                 {name: sum(f[name] for f in facts) / len(facts) for name in facts[0]}
@@ -308,10 +308,10 @@ def table(record: Record) -> pd.DataFrame:
                 {
                     "setting": setting.says,
                     "message_bytes": size,
-                    "n": found.n,
-                    HALF: found.median,
-                    "low_us": found.low,
-                    "high_us": found.high,
+                    "n": seen.n,
+                    HALF: seen.median,
+                    "low_us": seen.low,
+                    "high_us": seen.high,
                     **{name: value for name, value in means.items() if name != "message_bytes"},
                 }
             )
@@ -322,9 +322,9 @@ def table(record: Record) -> pd.DataFrame:
 
 def panels(record: Record) -> list[Panel]:
     """Time, segments, retransmissions and control messages of each setting, for the long sizes."""
-    found = table(record)
+    results = table(record)
     shown = [size for size in sizes(record) if size >= 64 * KB] or sizes(record)
-    labels = {size_text(size): found[found.message_bytes == size] for size in shown}
+    labels = {size_text(size): results[results.message_bytes == size] for size in shown}
 
     def values(column: str, scale: float = 1.0) -> dict[str, dict[str, float]]:
         return {

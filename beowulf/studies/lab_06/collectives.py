@@ -111,14 +111,14 @@ def by_place(messages: pd.DataFrame) -> dict[int, dict[str, pd.DataFrame]]:
 
 def points(record: Record, operation: str, way: str, size: int) -> list[Point]:
     """The launches of an operation in one of both ways, those with samples."""
-    found = record.select(part=PART, operation=operation, way=way, size_bytes=size)
-    return [point for point in found if point.samples]
+    launches = record.select(part=PART, operation=operation, way=way, size_bytes=size)
+    return [point for point in launches if point.samples]
 
 
 def sizes(record: Record) -> list[int]:
     """The sizes that were measured."""
-    found = [point for point in record.select(part=PART) if point.quantity == OPERATION]
-    return sorted({int(point.at["size_bytes"]) for point in found if point.samples})
+    launches = [point for point in record.select(part=PART) if point.quantity == OPERATION]
+    return sorted({int(point.at["size_bytes"]) for point in launches if point.samples})
 
 
 def compared(record: Record, operation: str, size: int) -> Ratio:
@@ -150,10 +150,10 @@ def table(record: Record) -> pd.DataFrame:
                 here = points(record, operation, way, size)
                 if not here:
                     continue
-                found = summary([sample for point in here for sample in point.samples])
+                seen = summary([sample for point in here for sample in point.samples])
                 row = {"operation": OPERATIONS[operation], "size_bytes": size, "way": way}
-                row |= {"n": found.n, OPERATION: found.median}
-                row |= {"low_us": found.low, "high_us": found.high}
+                row |= {"n": seen.n, OPERATION: seen.median}
+                row |= {"low_us": seen.low, "high_us": seen.high}
                 facts = [point.facts["each"] for point in here if "each" in point.facts]
                 if facts:
                     row |= {k: sum(f[k] for f in facts) / len(facts) for k in facts[0]}
@@ -247,8 +247,11 @@ def no_more_bytes(operation: str) -> Claim:
 
 def panels(record: Record, size: int) -> list[Panel]:
     """Time, messages and bytes of each operation by call and by loop, at one size."""
-    found = table(record)
-    here = {way: found[(found.size_bytes == size) & (found.way == way)] for way in ("call", "loop")}
+    results = table(record)
+    here = {
+        way: results[(results.size_bytes == size) & (results.way == way)]
+        for way in ("call", "loop")
+    }
     labels = {"call": "MPI's call", "loop": "loop of single messages"}
 
     def values(column: str, scale: float = 1.0) -> dict[str, dict[str, float]]:

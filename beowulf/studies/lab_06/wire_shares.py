@@ -71,7 +71,7 @@ class Talk:
 
     @property
     def arguments(self) -> list[str | int]:
-        """How the program is told."""
+        """The words of its command."""
         words: list[str | int] = ["--protocol", self.protocol, "--bytes", self.message_bytes]
         words += ["--overlap-bytes", self.overlap_bytes, "--exchanges", self.exchanges]
         return [*words, "--chunks", CHUNKS, "--tag", TAG]
@@ -145,20 +145,20 @@ def _observe(measurement: Measurement, talk: Talk, number: int) -> None:
 
 def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What was on the wire: a selection of `analyse`, the rates while talking, and whether all was seen."""
-    found = analyse(wire.file)
-    tcp, mpi = found["tcp"], found["mpi"]
-    said = [{k: v for k, v in line.items() if k != "kind"} for line in lines if _sent(line)]
-    tags = {int(line["tag"]) for line in said}
+    analysis = analyse(wire.file)
+    tcp, mpi = analysis["tcp"], analysis["mpi"]
+    sent = [{k: v for k, v in line.items() if k != "kind"} for line in lines if _sent(line)]
+    tags = {int(line["tag"]) for line in sent}
     seen = traffic(wire.file)
     mine = [m for m in seen.messages if _by_program(m) and m.first.packet.tag in tags]
     captured = _counted(mine)
     timed = [m for m in mine if m.first.packet.tag == TAG]
     return {
-        **{name: found[name] for name in ("elapsed_s", "packets", "bytes", *RATES)},
-        "protocols": {k: v["packets"] for k, v in found["protocols"].items() if v["packets"]},
-        "shares": found["shares"],
-        "short_messages": found["short_messages"],
-        "overhead": {k: v for k, v in found["overhead"].items() if k != "definition"},
+        **{name: analysis[name] for name in ("elapsed_s", "packets", "bytes", *RATES)},
+        "protocols": {k: v["packets"] for k, v in analysis["protocols"].items() if v["packets"]},
+        "shares": analysis["shares"],
+        "short_messages": analysis["short_messages"],
+        "overhead": {k: v for k, v in analysis["overhead"].items() if k != "definition"},
         "tcp": {
             **{name: tcp[name] for name in ("packets", "bytes", "payload_bytes", "header_bytes")},
             "ack_only_packets": tcp["ack_only"]["packets"],
@@ -166,11 +166,11 @@ def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "delayed_acks": tcp["delayed_acks"],
         },
         "mpi": {name: mpi[name] for name in MPI_FACTS},
-        "ssh": {name: found["ssh"][name] for name in ("packets", "bytes")},
+        "ssh": {name: analysis["ssh"][name] for name in ("packets", "bytes")},
         "talking": talking(wire.file, timed),
-        "sent": said,
+        "sent": sent,
         "captured": captured,
-        "matched": _same(said, captured),
+        "matched": _same(sent, captured),
         "segments_not_understood": mpi["segments_not_understood"],
         "capture": kept(wire),
     }
@@ -179,10 +179,10 @@ def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def kept(wire: Capture) -> dict[str, Any]:
     """What a Record keeps of a capture that it counts: where it was seen, its digest, drops, and its longest frame."""
     names = ("where", "sha256", "packets", "dropped", "shifted_s")
-    found = {name: value for name, value in wire.facts().items() if name in names}
+    facts = {name: value for name, value in wire.facts().items() if name in names}
     sizes = (piece["wire_bytes"] for piece in Packets(wire.file))
-    found["longest_frame_bytes"] = max((int(each.max()) for each in sizes if each.size), default=0)
-    return found
+    facts["longest_frame_bytes"] = max((int(each.max()) for each in sizes if each.size), default=0)
+    return facts
 
 
 def uncut(record: Record) -> list[str]:
@@ -209,10 +209,10 @@ def _by_program(message: Message) -> bool:
     return not message.first.packet.context & 1 and message.first.packet.kind in ch3.KINDS
 
 
-def _counted(found: Sequence[Message]) -> list[dict[str, int]]:
+def _counted(messages: Sequence[Message]) -> list[dict[str, int]]:
     """By sender and tag: how many whole messages there were, and of how many bytes."""
     sums: dict[tuple[int, int], list[int]] = {}
-    for message in found:
+    for message in messages:
         packet = message.first.packet
         if message.complete:
             count = sums.setdefault((packet.tag, packet.rank), [0, 0])
@@ -224,11 +224,11 @@ def _counted(found: Sequence[Message]) -> list[dict[str, int]]:
     ]
 
 
-def _same(said: Sequence[dict[str, int]], captured: Sequence[dict[str, int]]) -> bool:
+def _same(sent: Sequence[dict[str, int]], captured: Sequence[dict[str, int]]) -> bool:
     def plain(each: Sequence[dict[str, int]]) -> set[tuple[tuple[str, int], ...]]:
         return {tuple(sorted(count.items())) for count in each if count["messages"]}
 
-    return bool(said) and plain(said) == plain(captured)
+    return bool(sent) and plain(sent) == plain(captured)
 
 
 def talking(file: Path, timed: Sequence[Message]) -> dict[str, Any]:
@@ -273,13 +273,15 @@ def rows(record: Record) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = [_row(point.at, point.facts) for point in record.points if point.facts.get("talking")]
-    if not found:
+    launches = [
+        _row(point.at, point.facts) for point in record.points if point.facts.get("talking")
+    ]
+    if not launches:
         raise LabError(
             f"The Record of study {record.study} has no launch that was captured to its end.",
             f"`beowulf study {record.study}` measures some.",
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(launches)
 
 
 def _row(at: dict[str, Any], of: dict[str, Any]) -> dict[str, Any]:
