@@ -16,8 +16,7 @@ from beowulf.errors import LabError, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.studies import STUDIES, find
-from beowulf.studies.lab_06 import by_kind
+from beowulf.studies import STUDIES, by_kind, find
 from beowulf.user import learner
 
 if TYPE_CHECKING:

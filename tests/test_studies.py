@@ -18,6 +18,7 @@ from beowulf.errors import LabError, UsageError
 from beowulf.packets.table import read
 from beowulf.record import Point, Record, newest
 from beowulf.studies.lab_01 import a2_validation, a5_no_load, validation_checks
+from beowulf.studies.study import Study
 from beowulf.verdict import Verdict
 
 
@@ -355,15 +356,14 @@ def test_a_record_cut_short_before_there_was_anything_to_compare_is_inconclusive
     assert all(each.outcome == "inconclusive" for each in verdicts)
     assert all("cut short" in each.evidence for each in verdicts)
     record.complete = True
-    with pytest.raises(LabError, match="to compare"):
-        studies.judge(record)
+    assert all("to compare" in each.evidence for each in studies.judge(record))
 
 
 def test_a_mistake_that_a_cut_record_leads_to_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def claims(_record: Record) -> list[Verdict]:
+    def claims(_study: Study, _record: Record) -> list[Verdict]:
         raise IndexError("single positional indexer is out-of-bounds")
 
-    monkeypatch.setattr(studies.find("B2"), "claims", claims)
+    monkeypatch.setattr(Study, "claims", claims)
     (verdict,) = studies.judge(Record(study="B2", complete=False))
     assert verdict.outcome == "inconclusive"
     assert verdict.evidence == "the measurement was cut short"

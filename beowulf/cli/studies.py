@@ -53,7 +53,7 @@ def study(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
     adaptive: Annotated[
         bool,
-        typer.Option("--adaptive", help="A7, B1: add sizes where a time leaves the line."),
+        typer.Option("--adaptive", help="Add sizes where a time leaves the line; few studies can."),
     ] = False,
     records: Folder = KEPT_IN,
     variant: Variant = "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from beowulf.errors import LabError
 from beowulf.measure.statistics import Ratio
@@ -104,6 +104,34 @@ def rising(intervals: Sequence[tuple[float, float]]) -> Outcome:
         return "contradicted"
     touch = any(low <= before_high for (_, before_high), (low, _) in steps)
     return "inconclusive" if touch else "holds"
+
+
+class Interval(Protocol):
+    """What has a lower and an upper end, such as a Ratio or a Summary."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+
+
+def below(seen: Interval | float, limit: Interval | float) -> Outcome:
+    """Whether one interval, or number, lies wholly below another; inconclusive while they touch."""
+    return rising([_ends(seen), _ends(limit)])
+
+
+def within(seen: Interval, low: float, high: float) -> Outcome:
+    """Whether an interval lies wholly between two limits; inconclusive while it crosses one of them."""
+    if low <= seen.low and seen.high <= high:
+        return "holds"
+    return "contradicted" if seen.high < low or seen.low > high else "inconclusive"
+
+
+def _ends(seen: Interval | float) -> tuple[float, float]:
+    return (seen, seen) if isinstance(seen, int | float) else (seen.low, seen.high)
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio
-from beowulf.measure.sweep import Curves, adaptive, checked
+from beowulf.measure.sweep import checked
 from beowulf.measure.table import summarised
-from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
 
 if TYPE_CHECKING:
@@ -50,8 +48,6 @@ def need_nodes(cluster: Cluster, ranks: int) -> None:
 # Launches of the program, and passes over all sizes in each: 30 samples a place, 12 with --quick.
 LAUNCHES, PASSES = 3, 10
 QUICK_LAUNCHES, QUICK_PASSES = 2, 6
-ROUNDS, QUICK_ROUNDS = 4, 2  # of refinement, in an adaptive sweep
-MOST_SIZES, QUICK_MOST_SIZES = 64, 24
 
 
 @dataclass(frozen=True)
@@ -64,90 +60,8 @@ class SweepConfig:
     overlap_bytes: Sequence[int] = ()
 
 
-def sweep(
-    study: str,
-    cluster: Cluster,
-    folder: Path,
-    plan: SweepConfig,
-    *,
-    quick: bool = False,
-    refined: bool = False,
-    progress: Progress = no_progress,
-) -> Record:
-    """Measure a plan: several launches, in each of which every run comes once.
-
-    `refined`, the first launch finds the sizes: from those of the plan on, mpptest's adaptive way.
-    """
-    ranks = max(ranks for _, ranks in plan.runs)
-    need_nodes(cluster, ranks)
-    sizes = checked(plan.sizes, ranks, cluster.free_memory_bytes())
-    launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
-    rounds = (QUICK_ROUNDS if quick else ROUNDS) if refined else 0
-    told = {"sizes": sizes, "launches": launches, "passes": passes}
-    if plan.overlap_bytes:
-        told["overlap_bytes"] = list(plan.overlap_bytes)
-    planned = (launches + rounds) * len(plan.runs)
-    with Measurement(
-        study, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=told
-    ) as session:
-        if refined:
-            session.sweep["coarse"] = sizes
-            sizes = _refined(session, plan, sizes, passes, rounds, quick)
-            session.planned = session.done + (launches - 1) * len(plan.runs)
-        for launch in range(1 if refined else 0, launches):
-            _launch(session, plan, sizes, passes, launch)
-    return session.record()
-
-
-def _refined(
-    session: Measurement,
-    plan: SweepConfig,
-    sizes: Sequence[int],
-    passes: int,
-    rounds: int,
-    quick: bool,
-) -> list[int]:
-    """Do the first launch in rounds, each of which measures the sizes that the last one asks for."""
-
-    def measured(wanted: list[int]) -> Curves:
-        _launch(session, plan, wanted, passes, 0)
-        session.sweep["sizes"] = sorted({*session.sweep["sizes"], *wanted})
-        return _least(session, set(wanted))
-
-    most = QUICK_MOST_SIZES if quick else MOST_SIZES
-    adaptive(sizes, measured, rounds=rounds, most=max(most, len(sizes)))
-    return list(session.sweep["sizes"])
-
-
-def _least(session: Measurement, sizes: set[int]) -> Curves:
-    """The smallest time of each of these sizes, for everything that was measured at it."""
-    found: Curves = {}
-    for point in session.points:
-        if point.quantity not in QUANTITY.values() or point.at["size_bytes"] not in sizes:
-            continue
-        at = {name: value for name, value in point.at.items() if name != "size_bytes"}
-        found.setdefault(tuple(at.items()), {})[point.at["size_bytes"]] = min(point.samples)
-    return found
-
-
-def _launch(
-    session: Measurement, plan: SweepConfig, sizes: Sequence[int], passes: int, launch: int
-) -> None:
-    for pattern, ranks in plan.runs:
-        run(
-            session,
-            ranks,
-            sizes,
-            pattern=pattern,
-            protocols=plan.protocols,
-            passes=passes,
-            launch=launch,
-            overlap_bytes=plan.overlap_bytes,
-        )
-
-
 def run(
-    session: Measurement,
+    measurement: Measurement,
     ranks: int,
     sizes: Sequence[int],
     *,
@@ -163,7 +77,7 @@ def run(
 ) -> None:
     """Launch roundtrip.c once: all protocols and sizes in turns, `passes` times `chunks` samples each."""
     overlaps = ",".join(map(str, overlap_bytes))
-    session.launch(
+    measurement.launch(
         paths.root() / "labs" / LAB / "roundtrip.c",
         ranks,
         [

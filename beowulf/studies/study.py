@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study, unjudged, unmeasured, verdict
@@ -20,7 +20,7 @@ from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
-    from beowulf.cluster import Cluster
+    from beowulf.cluster import Abilities, Cluster
     from beowulf.figures import Figure
     from beowulf.measure.measurement import Measurement
 
@@ -52,16 +52,38 @@ class Judgement:
     but: str = ""
 
 
+def undecided(why: str, advice: str = "") -> Judgement:
+    """The Judgement on a claim that this Record cannot decide, however quiet its machine was."""
+    return Judgement("inconclusive", "", advice=advice, but=why)
+
+
 @dataclass(frozen=True)
 class Claim:
     """A sentence of a paper, and the function that holds it against the facts of a Record.
 
-    The judge raises LabError where the Record has no samples for this claim.
+    The judge raises LabError where the Record has no samples for this claim. A claim that needs no quiet samples is
+    decided whatever the study's `troubles` are, and one that needs nothing even without any samples.
     """
 
     name: str
     says: str
     judge: Callable[[Any], Judgement]
+    needs: Literal["quiet samples", "samples", "nothing"] = "quiet samples"
+    # Where other samples decide this claim than the other ones: what the study's own `troubles` would ask.
+    troubles: Callable[[Record], Sequence[str]] | None = None
+
+
+@dataclass(frozen=True)
+class Need:
+    """An ability of a cluster that a study, or a part of it, cannot do without."""
+
+    ability: str  # a field of Abilities
+    because: str  # why it cannot be seen without
+    part: str = ""  # the sentence for what is left out without, where the rest is measured
+
+    def unmet(self, can: Abilities) -> bool:
+        """Whether a cluster that can this lacks it. A cluster that replays Records lacks nothing."""
+        return not can.recorded and not getattr(can, self.ability)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +99,11 @@ class Study:
     # The claims, or what makes them of a Record where they depend on what was measured.
     judged: Sequence[Claim] | Callable[[Record], Sequence[Claim]]
     draw: Callable[[Any], Figure]
+    need: Need | None = None  # beside programs that run on the nodes
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
     ADAPTIVE: bool = False  # measure() can find sizes between those that it is given
+    CHANGES_CABLES: bool = False  # so that its messages can be faster than the cluster's rate
 
     def measure(
         self,
@@ -106,6 +130,8 @@ class Study:
                 sweep=plan.sweep,
             ) as measurement,
         ):
+            if self.need and self.need.part and self.need.unmet(cluster.can):
+                measurement.warnings.append(self.need.part)
             plan.steps(measurement)
         return measurement.record()
 
@@ -113,16 +139,26 @@ class Study:
         """What the paper claims, each held against the Record."""
         need_study(record, self.ID)
         claims = self.judged(record) if callable(self.judged) else self.judged
-        bad = list(self.troubles(record))
-        everything = {claim.name: claim.says for claim in claims}
-        if NO_SAMPLES in bad:
-            return unjudged(record, everything, bad)
+        # Many claims share one function, which goes through all samples.
+        asked = {claim.troubles or self.troubles for claim in claims}
+        reasons = {troubles: list(troubles(record)) for troubles in asked}
+        bad = {claim.name: reasons[claim.troubles or self.troubles] for claim in claims}
+        judged = [c for c in claims if NO_SAMPLES not in bad[c.name] or c.needs == "nothing"]
+        facts = None
         try:
-            facts = self.facts(record)
+            facts = self.facts(record) if judged else None
         except LabError as missing:
             why = missing.what.rstrip(".")
-            return unjudged(record, everything, [*bad, why[0].lower() + why[1:]])
-        return [_verdict(record, claim, facts, bad) for claim in claims]
+            bad = {name: [*each, why[0].lower() + why[1:]] for name, each in bad.items()}
+            judged = []
+        return [
+            _verdict(
+                record, claim, facts, bad[claim.name] if claim.needs == "quiet samples" else ()
+            )
+            if claim in judged
+            else unjudged(record, {claim.name: claim.says}, bad[claim.name])[0]
+            for claim in claims
+        ]
 
     def picture(self, record: Record) -> Figure:
         """What the Record shows."""

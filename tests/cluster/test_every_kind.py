@@ -1,6 +1,6 @@
 """Does every study work on every kind of cluster, or say in a sentence why it cannot be seen there?
 
-`beowulf/studies/lab_06/by_kind.py` declares it, docs/clusters.md shows it, and here it is tried (slow).
+Each study declares it (`need`), docs/clusters.md shows it, and here it is tried (slow).
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from school import LoginMachine, installed
 from beowulf import paths
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.record import Record
-from beowulf.studies import STUDIES, find, judge
-from beowulf.studies.lab_06 import by_kind
+from beowulf.studies import STUDIES, by_kind, find, judge
 from tests.simulated_pcs import hall
 
 pytestmark = pytest.mark.cluster
@@ -39,8 +38,9 @@ def test_the_table_of_the_documentation_is_the_declared_one() -> None:
 
 
 def test_every_reason_is_about_a_study_and_something_that_a_cluster_can() -> None:
-    for study, need in by_kind.NEEDS.items():
-        assert study in STUDIES
+    needs = [need for need in map(by_kind.need, STUDIES) if need]
+    assert needs
+    for need in needs:
         assert all(hasattr(can, need.ability) for can in by_kind.kinds().values())
         assert any(not getattr(can, need.ability) for can in by_kind.kinds().values())
 
@@ -166,16 +166,17 @@ def here(
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_works_on_a_kind_as_the_table_says(here: Here, study: str, tmp_path: Path) -> None:
     said, records = here.measure(study)
-    why = by_kind.unseen(study, by_kind.kinds()[here.kind])
-    if why:
-        assert f"cannot be seen on this cluster, because {why}" in said
+    need = by_kind.need(study)
+    unmet = need if need and need.unmet(by_kind.kinds()[here.kind]) else None
+    if unmet and not unmet.part:
+        assert f"cannot be seen on this cluster, because {unmet.because}" in said
         assert not records
         return
     assert len(records) == 1, said
     [record] = records
     assert record.complete, said
-    if part := by_kind.left_out(study, by_kind.kinds()[here.kind]):
-        assert any(part in each for each in record.warnings), record.warnings
+    if unmet:
+        assert any(unmet.part in each for each in record.warnings), record.warnings
     verdicts = judge(record)
     assert len(verdicts)
     assert find(study).picture(record).alt

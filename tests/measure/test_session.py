@@ -15,9 +15,10 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import quality
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.roundtrips import EXCHANGE, HALF, SweepConfig, pairs, rates, run, sweep
+from beowulf.measure.roundtrips import EXCHANGE, HALF, SweepConfig, pairs, rates, run
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
+from beowulf.studies.roundtrip_sweep import sweep
 
 pytestmark = pytest.mark.cluster
 
@@ -125,8 +126,10 @@ def test_the_twin_in_python_prints_the_same_lines(
 def test_rates_and_pairs_come_from_the_same_record(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    plan = SweepConfig([("ring", 3), ("pairs", 2)], ("blocking", "nonblocking"), [1024, 8192])
-    record = sweep("A7", cluster, tmp_path, plan, quick=True)
+    config = SweepConfig([("ring", 3), ("pairs", 2)], ("blocking", "nonblocking"), [1024, 8192])
+    with session(cluster, tmp_path) as s:
+        sweep(cluster, config, quick=True).steps(s)
+    record = s.record()
     found = rates(record)
     assert (found["low"] <= found["rate_mbit_per_s"]).all()
     assert (found["rate_mbit_per_s"] <= found["high"]).all()

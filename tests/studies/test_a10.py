@@ -30,7 +30,7 @@ def measured(noise: float = 0.001, launches: int = 7, **with_overlap: float) -> 
 
 
 def test_a_wire_on_which_work_on_two_bytes_changes_nothing_contradicts_the_paper() -> None:
-    assert outcomes(a10.claims(measured(noise=0.0001))) == {
+    assert outcomes(a10.STUDY.claims(measured(noise=0.0001))) == {
         "every-message-seen": "holds",
         "nearly-all-tcp": "holds",
         "data-share-alike": "holds",
@@ -44,7 +44,7 @@ def test_a_wire_on_which_work_on_two_bytes_changes_nothing_contradicts_the_paper
 def test_the_papers_own_figures_hold() -> None:
     """With the paper's shares and rates the claims hold that the paper draws from them."""
     made = measured(0.0001, data=0.9454, packets_per_s=5000 * 658.81 / 2650.53)
-    found = outcomes(a10.claims(made))
+    found = outcomes(a10.STUDY.claims(made))
     assert found["overlap-lowers-data-share"] == "holds"
     assert found["data-share-alike"] == "holds"
     assert found["overlap-lowers-packet-rate"] == "holds"
@@ -52,7 +52,7 @@ def test_the_papers_own_figures_hold() -> None:
 
 
 def test_a_share_that_moves_by_five_points_is_not_alike() -> None:
-    assert outcomes(a10.claims(measured(data=0.90)))["data-share-alike"] == "contradicted"
+    assert outcomes(a10.STUDY.claims(measured(data=0.90)))["data-share-alike"] == "contradicted"
 
 
 def test_an_interval_that_holds_the_threshold_is_inconclusive() -> None:
@@ -62,14 +62,14 @@ def test_an_interval_that_holds_the_threshold_is_inconclusive() -> None:
         if point.at["overlap_bytes"] and point.at["launch"] % 2:
             for rates in (point.facts, point.facts["talking"]):
                 rates["packets_per_s"] *= 0.6
-    for verdict in a10.claims(made):
+    for verdict in a10.STUDY.claims(made):
         if verdict.claim in RATES:
             assert verdict.outcome == "inconclusive"
             assert "interval" in verdict.advice
 
 
 def test_a_busy_machine_leaves_rates_open_but_not_what_was_counted() -> None:
-    found = outcomes(a10.claims(busy(measured())))
+    found = outcomes(a10.STUDY.claims(busy(measured())))
     assert {found[claim] for claim in RATES} == {"inconclusive"}
     assert found["every-message-seen"] == "holds"
     assert found["data-share-alike"] == "holds"
@@ -79,9 +79,9 @@ def test_frames_that_a_card_cuts_itself_leave_shares_and_rates_open() -> None:
     made = measured()
     made.cluster["mtu"] = "1500"
     made.points[0].facts["capture"]["longest_frame_bytes"] = 1518
-    assert outcomes(a10.claims(made))["data-share-alike"] == "holds"
+    assert outcomes(a10.STUDY.claims(made))["data-share-alike"] == "holds"
     made.points[0].facts["capture"]["longest_frame_bytes"] = 65_226
-    found = {verdict.claim: verdict for verdict in a10.claims(made)}
+    found = {verdict.claim: verdict for verdict in a10.STUDY.claims(made)}
     assert found["every-message-seen"].outcome == "holds"
     for claim in (*RATES, "data-share-alike"):
         assert found[claim].outcome == "inconclusive"
@@ -89,7 +89,7 @@ def test_frames_that_a_card_cuts_itself_leave_shares_and_rates_open() -> None:
 
 
 def test_four_launches_are_too_few_for_an_interval() -> None:
-    found = outcomes(a10.claims(measured(launches=4)))
+    found = outcomes(a10.STUDY.claims(measured(launches=4)))
     assert found["every-message-seen"] == "holds"
     assert {found[claim] for claim in (*RATES, "data-share-alike")} == {"inconclusive"}
 
@@ -97,9 +97,9 @@ def test_four_launches_are_too_few_for_an_interval() -> None:
 def test_a_message_that_is_missing_contradicts_unless_packets_were_dropped() -> None:
     made = measured()
     made.points[0].facts["matched"] = False
-    assert outcomes(a10.claims(made))["every-message-seen"] == "contradicted"
+    assert outcomes(a10.STUDY.claims(made))["every-message-seen"] == "contradicted"
     made.points[0].facts["capture"]["dropped"] = 3
-    assert outcomes(a10.claims(made))["every-message-seen"] == "inconclusive"
+    assert outcomes(a10.STUDY.claims(made))["every-message-seen"] == "inconclusive"
 
 
 def test_another_library_whose_messages_cannot_be_read_leaves_everything_open() -> None:
@@ -107,7 +107,7 @@ def test_another_library_whose_messages_cannot_be_read_leaves_everything_open() 
     made.cluster = {**made.cluster, "mpi": "modern"}
     for point in made.points:
         point.facts.update({"matched": False, "captured": [], "talking": {}})
-    found = a10.claims(made)
+    found = a10.STUDY.claims(made)
     assert set(outcomes(found).values()) == {"inconclusive"}
     assert all("--mpi classic" in verdict.advice for verdict in found)
 
@@ -116,11 +116,11 @@ def test_a_record_without_a_whole_launch_is_inconclusive_throughout() -> None:
     made = measured()
     made.points.clear()
     made.complete = False
-    assert set(outcomes(a10.claims(made)).values()) == {"inconclusive"}
+    assert set(outcomes(a10.STUDY.claims(made)).values()) == {"inconclusive"}
 
 
 def test_the_picture_has_a_row_for_each_conversation_and_the_papers_figures() -> None:
-    found = a10.picture(measured()).table
+    found = a10.STUDY.picture(measured()).table
     assert len(found) == len(a10.TALKS)
     row = found[(found["protocol"] == "nonblocking") & (found["overlap_bytes"] == 2)].iloc[0]
     assert row["paper_packets_per_s"] == pytest.approx(658.81)
@@ -133,10 +133,10 @@ def test_every_message_of_a_real_conversation_is_found_on_the_wire(
 ) -> None:
     """Measured once, saved, loaded, judged and drawn; the first captures lie beside the Record, with their digests."""
     monkeypatch.setattr(a10, "TALKS", [replace(talk, exchanges=90) for talk in a10.TALKS])
-    made = a10.measure(cluster, tmp_path, quick=True, launches=1)
+    made = a10.STUDY.measure(cluster, tmp_path, quick=True, launches=1)
     assert made.complete, made.warnings
     again = Record.load(made.save_in(tmp_path))
-    verdicts = {verdict.claim: verdict for verdict in a10.claims(again)}
+    verdicts = {verdict.claim: verdict for verdict in a10.STUDY.claims(again)}
     assert verdicts["every-message-seen"].outcome == "holds", verdicts["every-message-seen"]
     # 90 timed exchanges; 1 and 10 before them, and 1 before each of 30 chunks.
     for point in [each for each in again.points if each.quantity == HALF]:
@@ -148,4 +148,4 @@ def test_every_message_of_a_real_conversation_is_found_on_the_wire(
         tmp_path / each["file"] for each in again.captures
     )
     assert len(again.captures) == 2  # those without overlap
-    assert a10.picture(again).alt
+    assert a10.STUDY.picture(again).alt

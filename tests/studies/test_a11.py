@@ -27,7 +27,7 @@ def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) 
 
 
 def test_a_wire_on_which_work_changes_nothing_contradicts_the_paper() -> None:
-    assert outcomes(a11.claims(measured())) == {
+    assert outcomes(a11.STUDY.claims(measured())) == {
         "every-message-seen": "holds",
         "data-share-alike": "holds",
         "overlap-raises-rate": "contradicted",
@@ -40,27 +40,27 @@ def test_a_wire_on_which_work_changes_nothing_contradicts_the_paper() -> None:
 
 def test_a_rate_that_rises_as_in_the_paper_holds() -> None:
     fast = {"packets_per_s": 20_000.0, "talking_packets_per_s": 100_000.0}
-    found = outcomes(a11.claims(measured(("nonblocking",), **fast)))
+    found = outcomes(a11.STUDY.claims(measured(("nonblocking",), **fast)))
     rates = ("overlap-raises-rate", "overlap-raises-rate-talking", "nonblocking-beats-blocking")
     assert {found[claim] for claim in rates} == {"holds"}
 
 
 def test_overhead_and_data_share_are_judged_apart() -> None:
     """Fewer bytes of headers and fewer frames with data: our measure falls, the paper's says the opposite."""
-    found = outcomes(a11.claims(measured(overhead=0.40, data=0.93)))
+    found = outcomes(a11.STUDY.claims(measured(overhead=0.40, data=0.93)))
     assert found["overlap-lowers-overhead"] == "holds"
     assert found["overlap-raises-data-share"] == "contradicted"
     assert found["data-share-alike"] == "contradicted"
 
 
 def test_a_busy_machine_leaves_the_rates_open() -> None:
-    found = outcomes(a11.claims(busy(measured())))
+    found = outcomes(a11.STUDY.claims(busy(measured())))
     assert found["overlap-raises-rate"] == found["nonblocking-beats-blocking"] == "inconclusive"
     assert found["overlap-lowers-overhead"] == "contradicted"
 
 
 def test_the_picture_has_every_conversation_and_the_papers_rates() -> None:
-    found = a11.picture(measured()).table
+    found = a11.STUDY.picture(measured()).table
     assert len(found) == len(a11.talks(a11.OVERLAPS))
     assert set(found["paper_mbit_per_s"].dropna()) == {8.85, 40.54}
 
@@ -72,9 +72,9 @@ def test_long_messages_are_found_on_the_wire_with_every_byte(
     """A message of 8192 bytes takes six segments, one of 1024 a single one; each is read from its first."""
     few = [replace(talk, exchanges=40) for talk in a11.talks([1024]) if talk.protocol == "blocking"]
     monkeypatch.setattr(a11, "talks", lambda overlaps: few)
-    made = a11.measure(cluster, tmp_path, quick=True, launches=1)
+    made = a11.STUDY.measure(cluster, tmp_path, quick=True, launches=1)
     assert made.complete, made.warnings
-    seen = next(v for v in a11.claims(made) if v.claim == "every-message-seen")
+    seen = next(v for v in a11.STUDY.claims(made) if v.claim == "every-message-seen")
     assert seen.outcome == "holds", seen
     for point in [each for each in made.points if each.quantity == HALF]:
         size = point.at["message_bytes"]

@@ -34,7 +34,7 @@ HEADERS = {
 
 
 def test_the_papers_figures_hold() -> None:
-    found = outcomes(a12.claims(measured(PAPER)))
+    found = outcomes(a12.STUDY.claims(measured(PAPER)))
     assert found["size-raises-data-share"] == "holds"
     assert found["size-raises-overhead"] == "holds"
     assert found["rate-peaks-at-1024"] == "holds"
@@ -42,7 +42,7 @@ def test_the_papers_figures_hold() -> None:
 
 
 def test_headers_that_stay_contradict_the_paper() -> None:
-    found = outcomes(a12.claims(measured(HEADERS)))
+    found = outcomes(a12.STUDY.claims(measured(HEADERS)))
     assert found["size-raises-data-share"] == "contradicted"
     assert found["size-raises-overhead"] == "contradicted"
     assert found["rate-peaks-at-1024"] == "contradicted"
@@ -52,11 +52,11 @@ def test_calls_that_send_other_shares_are_not_alike() -> None:
     made = measured(PAPER)
     for point in made.select(protocol="blocking", message_bytes=2):
         point.facts["talking"]["data_share"] += 0.04
-    assert outcomes(a12.claims(made))["calls-alike"] == "contradicted"
+    assert outcomes(a12.STUDY.claims(made))["calls-alike"] == "contradicted"
 
 
 def test_the_picture_has_figure_23s_shares_and_turns_bytes_into_mbit() -> None:
-    found = a12.picture(measured(PAPER)).table
+    found = a12.STUDY.picture(measured(PAPER)).table
     blocking = found[found["protocol"] == "blocking"].set_index("message_bytes")
     assert blocking["paper_data_percent"].to_dict() == {2: 64.70, 1024: 72.86, 8192: 73.43}
     assert blocking.loc[1024, "paper_mbit_per_s"] == pytest.approx(8 * 1.38810663)
@@ -67,12 +67,12 @@ def test_sizes_are_measured_judged_and_drawn(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(a12, "TALKS", [replace(t, exchanges=60) for t in a12.TALKS[::2]])
-    made = a12.measure(cluster, tmp_path, quick=True, launches=1)
+    made = a12.STUDY.measure(cluster, tmp_path, quick=True, launches=1)
     assert made.complete, made.warnings
-    verdicts = {verdict.claim: verdict for verdict in a12.claims(made)}
+    verdicts = {verdict.claim: verdict for verdict in a12.STUDY.claims(made)}
     assert verdicts["every-message-seen"].outcome == "holds"
     assert verdicts["calls-alike"].outcome == "inconclusive"  # one launch has no interval
-    found = a12.picture(made).table.set_index("message_bytes")
+    found = a12.STUDY.picture(made).table.set_index("message_bytes")
     # Headers are of one size, so a longer message has the smaller overhead.
     overhead = found["tcp_overhead_percent"]
     assert overhead[2] > overhead[1024] > 0

@@ -262,7 +262,7 @@ def measured(
         patch.setattr(buffer_sizes, "SIZES", (KB, 64 * KB, 256 * KB))
         patch.setattr(buffer_sizes, "QUICK_CHUNKS", 3)
         patch.setattr(collectives, "QUICK_PASSES", 3)
-        made = a13.measure(cluster, folder, quick=True)
+        made = a13.STUDY.measure(cluster, folder, quick=True)
         yield Record.load(made.save_in(folder)), folder
 
 
@@ -346,7 +346,7 @@ def test_ctrl_c_keeps_what_was_measured_and_puts_the_buffers_back(
     monkeypatch.setattr(buffer_sizes, "SIZES", (KB,))
     monkeypatch.setattr(collectives, "OPERATIONS", {"broadcast": "broadcast"})
     monkeypatch.setattr(collectives, "QUICK_PASSES", 2)
-    made = a13.measure(cluster, tmp_path, quick=True, progress=told)
+    made = a13.STUDY.measure(cluster, tmp_path, quick=True, progress=told)
     assert stopped_at, "it was stopped while the buffers were small"
     assert not made.complete
     assert made.points

@@ -12,19 +12,21 @@ from beowulf.studies.lab_04 import a6_measuring_program
 
 
 def test_a6_holds_for_a_program_that_agrees() -> None:
-    found = a6_measuring_program.claims(a6())
+    found = a6_measuring_program.STUDY.claims(a6())
     assert made.outcomes(found) == {"clock": "holds", "three-protocols": "holds", "agrees": "holds"}
 
 
 def test_a6_a_coarse_clock_a_missing_protocol_and_another_time_contradict() -> None:
-    found = a6_measuring_program.claims(a6(imb=1.3, tick_s=1e-3, protocols=("blocking", "overlap")))
+    found = a6_measuring_program.STUDY.claims(
+        a6(imb=1.3, tick_s=1e-3, protocols=("blocking", "overlap"))
+    )
     assert set(made.outcomes(found).values()) == {"contradicted"}
 
 
 def test_a6_without_the_other_ways_it_cannot_be_compared() -> None:
     record = a6()
     record.points = [p for p in record.points if p.at.get("mode") != "imb"]
-    assert made.outcomes(a6_measuring_program.claims(record))["agrees"] == "inconclusive"
+    assert made.outcomes(a6_measuring_program.STUDY.claims(record))["agrees"] == "inconclusive"
 
 
 def test_a6_a_chunk_that_meets_an_idle_cable_is_no_disagreement() -> None:
@@ -33,7 +35,7 @@ def test_a6_a_chunk_that_meets_an_idle_cable_is_no_disagreement() -> None:
     for point in record.points:
         if point.at.get("mode") == "ours" and point.quantity == HALF:
             point.samples[0] /= 2
-    found = a6_measuring_program.claims(record)
+    found = a6_measuring_program.STUDY.claims(record)
     assert made.outcomes(found)["agrees"] == "holds"
 
 
@@ -47,6 +49,8 @@ def test_a6_one_slow_launch_of_three_decides_nothing() -> None:
                 slow = launch == 2 and at["mode"] == "ours" and at["size_bytes"] == 128
                 samples = [1.7 * each if slow else each for each in point.samples]
                 record.points.append(replace(point, at=at, samples=samples))
-    (found,) = [each for each in a6_measuring_program.claims(record) if each.claim == "agrees"]
+    (found,) = [
+        each for each in a6_measuring_program.STUDY.claims(record) if each.claim == "agrees"
+    ]
     assert found.outcome == "inconclusive"
     assert "at 128 bytes" in found.evidence

@@ -10,7 +10,7 @@ from beowulf.studies.lab_04 import a7_rate_by_nodes
 
 
 def test_a7_holds_on_an_ideal_network() -> None:
-    found = a7_rate_by_nodes.claims(a7())
+    found = a7_rate_by_nodes.STUDY.claims(a7())
     assert made.outcomes(found) == {
         "rises-then-saturates": "holds",
         "blocking-alike": "holds",
@@ -37,29 +37,34 @@ def test_a7_says_what_headers_leave_of_this_clusters_frames(
 ) -> None:
     record = a7()
     record.cluster |= cluster
-    assert f"headers leave {said}" in a7_rate_by_nodes.claims(record)[3].evidence
+    assert f"headers leave {said}" in a7_rate_by_nodes.STUDY.claims(record)[3].evidence
 
 
 def test_a7_a_rate_that_falls_again_does_not_saturate() -> None:
     falling = a7(lambda at: message_us(at["size_bytes"]) * (2 if at["size_bytes"] > 3e6 else 1))
-    assert made.outcomes(a7_rate_by_nodes.claims(falling))["rises-then-saturates"] == "contradicted"
+    assert (
+        made.outcomes(a7_rate_by_nodes.STUDY.claims(falling))["rises-then-saturates"]
+        == "contradicted"
+    )
 
 
 def test_a7_a_rate_that_is_the_same_for_all_sizes_does_not_rise() -> None:
     flat = a7(lambda at: at["size_bytes"] * US_PER_BYTE)
-    assert made.outcomes(a7_rate_by_nodes.claims(flat))["rises-then-saturates"] == "contradicted"
+    assert (
+        made.outcomes(a7_rate_by_nodes.STUDY.claims(flat))["rises-then-saturates"] == "contradicted"
+    )
 
 
 def test_a7_a_rate_that_still_rises_needs_longer_messages() -> None:
     rising = a7(lambda at: 5e6 + at["size_bytes"] * US_PER_BYTE)
-    found = a7_rate_by_nodes.claims(rising)[0]
+    found = a7_rate_by_nodes.STUDY.claims(rising)[0]
     assert found.outcome == "inconclusive"
     assert "larger messages" in found.advice
 
 
 def test_a7_a_burst_that_a_shaped_link_lets_pass_is_told() -> None:
     burst = a7(lambda at: message_us(at["size_bytes"]) * (0.3 if at["size_bytes"] <= 4096 else 1))
-    found = a7_rate_by_nodes.claims(burst)[0]
+    found = a7_rate_by_nodes.STUDY.claims(burst)[0]
     assert found.outcome == "holds"
     assert "before that, faster" in found.evidence
 
@@ -68,13 +73,13 @@ def test_a7_calls_that_differ_are_not_alike() -> None:
     slower = a7(
         lambda at: message_us(at["size_bytes"]) * (1.5 if at["protocol"] == "nonblocking" else 1)
     )
-    found = a7_rate_by_nodes.claims(slower)[1]
+    found = a7_rate_by_nodes.STUDY.claims(slower)[1]
     assert found.outcome == "contradicted"
     assert "1.50 times" in found.evidence
 
 
 def test_a7_calls_whose_intervals_are_wide_are_not_known_to_be_alike() -> None:
-    wide = a7_rate_by_nodes.claims(a7(n=12, noise=0.3))[1]
+    wide = a7_rate_by_nodes.STUDY.claims(a7(n=12, noise=0.3))[1]
     assert wide.outcome == "inconclusive"
     undecided, places = wide.numbers["undecided"], wide.numbers["places"]
     assert undecided > places / 2
@@ -86,7 +91,7 @@ def test_a7_a_place_of_ten_may_be_undecided() -> None:
         time = message_us(at["size_bytes"])
         return time * (1.1 if at["protocol"] == "nonblocking" and at["size_bytes"] == 64 else 1)
 
-    found = a7_rate_by_nodes.claims(a7(at_one_size))[1]
+    found = a7_rate_by_nodes.STUDY.claims(a7(at_one_size))[1]
     assert found.outcome == "holds"
     assert found.numbers["undecided"] == 2
     assert (
@@ -98,28 +103,35 @@ def test_a7_a_place_of_ten_may_be_undecided() -> None:
 def test_a7_a_shared_network_gives_more_nodes_no_higher_rate() -> None:
     shared = a7(lambda at: message_us(at["size_bytes"]) * at["ranks"] ** 2)
     assert (
-        made.outcomes(a7_rate_by_nodes.claims(shared))["more-nodes-higher-rate"] == "contradicted"
+        made.outcomes(a7_rate_by_nodes.STUDY.claims(shared))["more-nodes-higher-rate"]
+        == "contradicted"
     )
 
 
 def test_a7_rates_whose_intervals_touch_are_inconclusive() -> None:
     noisy = a7(lambda at: message_us(at["size_bytes"]) * at["ranks"], noise=0.05)
-    assert made.outcomes(a7_rate_by_nodes.claims(noisy))["more-nodes-higher-rate"] == "inconclusive"
+    assert (
+        made.outcomes(a7_rate_by_nodes.STUDY.claims(noisy))["more-nodes-higher-rate"]
+        == "inconclusive"
+    )
 
 
 def test_a7_a_slow_card_does_not_reach_the_link() -> None:
     slow = a7(lambda at: 2 * message_us(at["size_bytes"]))
-    assert made.outcomes(a7_rate_by_nodes.claims(slow))["saturates-at-the-link"] == "contradicted"
+    assert (
+        made.outcomes(a7_rate_by_nodes.STUDY.claims(slow))["saturates-at-the-link"]
+        == "contradicted"
+    )
 
 
 def test_a7_a_link_of_unknown_rate_is_not_judged() -> None:
-    found = a7_rate_by_nodes.claims(a7(cluster=made.CLUSTER | {"rate": "off"}))[3]
+    found = a7_rate_by_nodes.STUDY.claims(a7(cluster=made.CLUSTER | {"rate": "off"}))[3]
     assert found.outcome == "inconclusive"
     assert "--rate 100mbit" in found.advice
 
 
 def test_a7_pictures_the_rings_with_intervals_and_a_table() -> None:
-    figure = a7_rate_by_nodes.picture(a7(launches=2, n=8))
+    figure = a7_rate_by_nodes.STUDY.picture(a7(launches=2, n=8))
     assert set(figure.table["line"]) >= {"np 2, blocking", "np 4, nonblocking"}
     assert {"low", "high"} <= set(figure.table)
     assert "np 3, blocking: from" in figure.alt

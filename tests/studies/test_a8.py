@@ -28,7 +28,7 @@ def measured(times: float = 1.0, us_a_byte: float = 0.0) -> Record:
 
 
 def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a8.claims(made)}
+    return {verdict.claim: verdict.outcome for verdict in a8.STUDY.claims(made)}
 
 
 def test_alike_and_rising_holds_and_a_flat_time_means_that_the_rate_goes_on_rising() -> None:
@@ -59,7 +59,7 @@ def test_a_busy_machine_and_no_samples_make_every_claim_inconclusive() -> None:
 
 
 def test_the_picture_shows_the_whole_round_trip() -> None:
-    found = a8.picture(measured()).table
+    found = a8.STUDY.picture(measured()).table
     assert found["round_trip_us"].median() == pytest.approx(40, rel=0.02)
     one = found[found["size_bytes"] == 1000 + 24].iloc[0]
     assert one["rate_mbit_per_s"] == pytest.approx(2 * 8 * 1024 / one["round_trip_us"])
@@ -67,7 +67,7 @@ def test_the_picture_shows_the_whole_round_trip() -> None:
 
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(cluster: NamespaceCluster, tmp_path: Path) -> None:
-    made = a8.measure(cluster, tmp_path, quick=True, sizes=(0, 1, 1024))
+    made = a8.STUDY.measure(cluster, tmp_path, quick=True, sizes=(0, 1, 1024))
     assert list(outcomes(made)) == CLAIMS
     found = a8.round_trips(made)
     assert set(found["protocol"]) == set(a8.PROTOCOLS)

@@ -39,7 +39,7 @@ def link(ranks: int, protocol: str, size: int, work_us: float) -> float:
 
 
 def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a9.claims(made)}
+    return {verdict.claim: verdict.outcome for verdict in a9.STUDY.claims(made)}
 
 
 def test_long_work_keeps_the_rates_together_below_100000_bytes() -> None:
@@ -72,7 +72,7 @@ def test_a_busy_machine_and_no_samples_make_every_claim_inconclusive() -> None:
 
 
 def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> None:
-    figure = a9.picture(measured(link))
+    figure = a9.STUDY.picture(measured(link))
     assert set(figure.table["line"]) == {
         f"np {ranks}, {calls}" for ranks in a9.RANKS for calls in ("blocking", "non-blocking")
     }
@@ -84,6 +84,8 @@ def test_the_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(a9, "RANKS", (2, 3))
-    made = a9.measure(cluster, tmp_path, quick=True, sizes=(1, 1000), overlap_bytes=(1, 100_000))
+    made = a9.STUDY.measure(
+        cluster, tmp_path, quick=True, sizes=(1, 1000), overlap_bytes=(1, 100_000)
+    )
     assert list(outcomes(made)) == CLAIMS
-    assert a9.picture(made).alt
+    assert a9.STUDY.picture(made).alt

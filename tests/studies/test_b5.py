@@ -19,5 +19,5 @@ from beowulf.studies.lab_04 import b5_unlike_nodes
     ],
 )
 def test_b5_every_outcome(times: float, noise: float, outcome: str) -> None:
-    found = b5_unlike_nodes.claims(b5(times, noise=noise, n=30))
+    found = b5_unlike_nodes.STUDY.claims(b5(times, noise=noise, n=30))
     assert made.outcomes(found) == {"slowest-sets-the-pace": outcome}

@@ -41,7 +41,7 @@ PAPER = {ONE_USER: {20, 30, 40, 50, 60, 70, 80}, SOLARIS: {70, 80}}
 
 
 def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d2.claims(made)}
+    return {verdict.claim: verdict.outcome for verdict in d2.STUDY.claims(made)}
 
 
 def test_the_steps_of_the_paper_hold() -> None:
@@ -65,7 +65,7 @@ def test_a_step_elsewhere_contradicts() -> None:
 
 
 def test_no_step_at_all_contradicts_and_is_told_so() -> None:
-    verdict = d2.claims(swept({SOLARIS: {70, 80}}))[0]
+    verdict = d2.STUDY.claims(swept({SOLARIS: {70, 80}}))[0]
     assert verdict.outcome == "contradicted"
     assert "no step at any size" in verdict.evidence
 
@@ -78,13 +78,13 @@ def test_what_progress_costs_the_sender_is_told() -> None:
     made = swept(PAPER)
     for point in made.select(progress="thread", rank=0):
         point.samples[:] = [2 * each for each in point.samples]
-    tests, thread = d2.claims(made)[3:]
+    tests, thread = d2.STUDY.claims(made)[3:]
     assert "T_P0 is 1.00 times that of one-user" in tests.evidence
     assert "T_P0 is 2.00 times that of one-user" in thread.evidence
 
 
 def test_two_steps_are_none_that_can_be_told() -> None:
-    verdict = d2.claims(swept({**PAPER, ONE_USER: {20, 30, 60, 70, 80}}))[0]
+    verdict = d2.STUDY.claims(swept({**PAPER, ONE_USER: {20, 30, 60, 70, 80}}))[0]
     assert verdict.outcome == "inconclusive"
     assert verdict.advice
 
@@ -133,7 +133,7 @@ def test_the_table_has_the_papers_rows() -> None:
 
 
 def test_the_picture_marks_both_steps() -> None:
-    figure = d2.picture(swept(PAPER))
+    figure = d2.STUDY.picture(swept(PAPER))
     assert "one-user: the step is between 10 KB and 20 KB." in figure.alt
     assert "solaris: the step is between 60 KB and 70 KB." in figure.alt
     shaded = [round(patch.get_x()) for patch in figure.drawing.axes[0].patches]
@@ -179,7 +179,7 @@ def test_the_study_runs_from_measure_to_picture(
 ) -> None:
     monkeypatch.setattr(d2, "WAYS", (ONE_USER,))
     monkeypatch.setattr(d2, "QUICK", overlap.Amount(launches=1, passes=2))
-    made = d2.measure(cluster, tmp_path, quick=True, seconds=0.005)
+    made = d2.STUDY.measure(cluster, tmp_path, quick=True, seconds=0.005)
     assert made.sweep["sizes"] == list(PAPER_D)
-    assert [verdict.claim for verdict in d2.claims(made)] == CLAIMS
-    assert len(d2.picture(made).table) == len(PAPER_D)
+    assert [verdict.claim for verdict in d2.STUDY.claims(made)] == CLAIMS
+    assert len(d2.STUDY.picture(made).table) == len(PAPER_D)

@@ -36,7 +36,7 @@ def measured(percent: dict[tuple[int, int], float]) -> Record:
 
 
 def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d4.claims(made)}
+    return {verdict.claim: verdict.outcome for verdict in d4.STUDY.claims(made)}
 
 
 def test_the_papers_percentages_hold() -> None:
@@ -60,13 +60,13 @@ def test_no_change_is_not_told_to_be_a_gain() -> None:
         if point.at["part"] == "during" and point.at["size_bytes"] == d4.LARGE:
             before = next(iter(made.select(**{**point.at, "part": "before"}))).samples
             point.samples[:] = [b * (1.01 if i % 2 else 0.99) for i, b in enumerate(before)]
-    verdict = d4.claims(made)[2]
+    verdict = d4.STUDY.claims(made)[2]
     assert verdict.outcome == "inconclusive"
     assert "Zero lies within" in verdict.advice
 
 
 def test_the_evidence_has_the_sign_of_equation_1() -> None:
-    verdict = d4.claims(measured(d4.PAPER_PERCENT))[0]
+    verdict = d4.STUDY.claims(measured(d4.PAPER_PERCENT))[0]
     assert verdict.numbers["percent"] == pytest.approx(-26.27, abs=1.5)
     assert "negative being better" in verdict.evidence
 
@@ -87,7 +87,7 @@ def test_the_table_is_made_as_the_papers() -> None:
 
 
 def test_the_picture_has_a_mark_for_each_rank_and_size() -> None:
-    figure = d4.picture(measured(d4.PAPER_PERCENT))
+    figure = d4.STUDY.picture(measured(d4.PAPER_PERCENT))
     assert len(figure.table) == 4
     assert "one-user, 7 KB rank 0 -26" in figure.alt
     assert "negative is better" in figure.alt
@@ -120,6 +120,6 @@ def test_the_study_runs_from_measure_to_picture(
 ) -> None:
     monkeypatch.setattr(d4, "WAYS", (ONE_USER,))
     monkeypatch.setattr(d4, "QUICK", overlap.Amount(launches=1, passes=5))
-    made = d4.measure(cluster, tmp_path, quick=True)
+    made = d4.STUDY.measure(cluster, tmp_path, quick=True)
     assert list(outcomes(made)) == CLAIMS
-    assert len(d4.picture(made).table) == 4
+    assert len(d4.STUDY.picture(made).table) == 4

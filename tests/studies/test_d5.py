@@ -41,7 +41,7 @@ def measured(hides: dict[Way, bool | None] | None = None) -> Record:
 
 
 def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d5.claims(made)}
+    return {verdict.claim: verdict.outcome for verdict in d5.STUDY.claims(made)}
 
 
 def test_half_the_time_is_minus_fifty_percent_and_negative_is_better() -> None:
@@ -117,7 +117,7 @@ def test_the_table_has_all_three_formulas() -> None:
     assert {"equation_1_percent", "osu_percent", "imb_percent"} <= set(table.columns)
     assert {"t_comm_s", "t_comp_s", "t_both_s"} <= set(table.columns)
     assert len(table) == len(d5.WAYS) * len(d5.SIZES)
-    assert "negative is better" in d5.picture(measured()).title
+    assert "negative is better" in d5.STUDY.picture(measured()).title
 
 
 @pytest.mark.cluster
@@ -127,6 +127,6 @@ def test_the_study_runs_from_measure_to_picture(
     monkeypatch.setattr(d5, "WAYS", (ONE_USER, THREADED))
     monkeypatch.setattr(d5, "SIZES", (14 * KB, 28 * KB))
     monkeypatch.setattr(d5, "QUICK", Amount(launches=1, passes=3))
-    made = d5.measure(cluster, tmp_path, quick=True)
+    made = d5.STUDY.measure(cluster, tmp_path, quick=True)
     assert list(outcomes(made)) == CLAIMS
-    assert len(d5.picture(made).table) == 4
+    assert len(d5.STUDY.picture(made).table) == 4

@@ -11,7 +11,7 @@ from beowulf.studies.lab_04 import e1_latency_model
 
 
 def test_e1_holds_on_an_ideal_network() -> None:
-    found = e1_latency_model.claims(e1())
+    found = e1_latency_model.STUDY.claims(e1())
     assert made.outcomes(found) == {
         "line": "holds",
         "alpha": "holds",
@@ -26,26 +26,26 @@ def test_e1_times_that_bend_are_no_line() -> None:
     bent = e1(
         lambda at: message_us(at["size_bytes"]) * (0.5 if 100 < at["size_bytes"] < 9000 else 1)
     )
-    found = made.outcomes(e1_latency_model.claims(bent))
+    found = made.outcomes(e1_latency_model.STUDY.claims(bent))
     assert found["line"] == "contradicted"
 
 
 def test_e1_an_empty_message_that_is_special_is_not_alpha() -> None:
     special = e1(lambda at: message_us(at["size_bytes"]) * (0.3 if at["size_bytes"] == 0 else 1))
-    assert made.outcomes(e1_latency_model.claims(special))["alpha"] == "contradicted"
+    assert made.outcomes(e1_latency_model.STUDY.claims(special))["alpha"] == "contradicted"
 
 
 def test_e1_without_an_empty_message_alpha_is_not_judged() -> None:
     record = e1()
     record.points = [p for p in record.points if p.at["size_bytes"] > 0]
-    assert made.outcomes(e1_latency_model.claims(record))["alpha"] == "inconclusive"
+    assert made.outcomes(e1_latency_model.STUDY.claims(record))["alpha"] == "inconclusive"
 
 
 def test_e1_a_slow_link_has_another_beta() -> None:
     slow = e1(lambda at: 2 * message_us(at["size_bytes"]))
-    assert made.outcomes(e1_latency_model.claims(slow))["beta"] == "contradicted"
+    assert made.outcomes(e1_latency_model.STUDY.claims(slow))["beta"] == "contradicted"
     unknown = e1(cluster=made.CLUSTER | {"rate": "off"})
-    assert made.outcomes(e1_latency_model.claims(unknown))["beta"] == "inconclusive"
+    assert made.outcomes(e1_latency_model.STUDY.claims(unknown))["beta"] == "inconclusive"
 
 
 def test_e1_without_a_rise_there_is_no_line_and_nothing_is_judged() -> None:
@@ -54,22 +54,22 @@ def test_e1_without_a_rise_there_is_no_line_and_nothing_is_judged() -> None:
         if point.samples and point.at.get("sweep") == "wide":
             falling = 6000.0 - point.at["size_bytes"] / 1000
             point.samples[:] = [falling] * len(point.samples)
-    found = e1_latency_model.claims(record)
+    found = e1_latency_model.STUDY.claims(record)
     assert {verdict.outcome for verdict in found} == {"inconclusive"}
     assert "do not rise" in found[0].evidence
     with pytest.raises(LabError, match="do not rise"):
-        e1_latency_model.picture(record)
+        e1_latency_model.STUDY.picture(record)
 
 
 def test_e1_a_step_at_another_place_contradicts_and_none_is_inconclusive() -> None:
-    elsewhere = e1_latency_model.claims(e1(moved=48_000))
+    elsewhere = e1_latency_model.STUDY.claims(e1(moved=48_000))
     assert made.outcomes(elsewhere)["eager-step"] == "contradicted"
-    none = e1_latency_model.claims(e1(step_us=0.0))
+    none = e1_latency_model.STUDY.claims(e1(step_us=0.0))
     assert made.outcomes(none)["eager-step"] == "inconclusive"
 
 
 def test_e1_draws_the_empty_message_at_zero_and_says_what_it_draws() -> None:
-    figure = e1_latency_model.picture(e1())
+    figure = e1_latency_model.STUDY.picture(e1())
     axes = figure.drawing.axes[0]
     assert figure.table["size_bytes"].min() == 0
     assert axes.get_xticks()[0] == 0

@@ -24,15 +24,15 @@ from beowulf.studies.lab_04 import (
 )
 
 STUDIES = (
-    a6_measuring_program,
-    a7_rate_by_nodes,
-    b1_round_trip,
-    b2_time_difference,
-    b3_bandwidth_difference,
-    b4_cpu_use,
-    b5_unlike_nodes,
-    e1_latency_model,
-    e2_pingpong,
+    a6_measuring_program.STUDY,
+    a7_rate_by_nodes.STUDY,
+    b1_round_trip.STUDY,
+    b2_time_difference.STUDY,
+    b3_bandwidth_difference.STUDY,
+    b4_cpu_use.STUDY,
+    b5_unlike_nodes.STUDY,
+    e1_latency_model.STUDY,
+    e2_pingpong.STUDY,
 )
 BUSY = made.QUIET | {"load_1min": 9.0}
 

@@ -18,7 +18,7 @@ from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import cpu_limit, roundtrips
 from beowulf.record import Record, newest
-from beowulf.studies import draw, find, judge
+from beowulf.studies import draw, find, judge, roundtrip_sweep
 from beowulf.studies.lab_04 import (
     a6_measuring_program,
     a7_rate_by_nodes,
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.cluster
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """One launch, two passes: what is asked here is whether it runs, not what comes out."""
-    for module in (roundtrips, a6_measuring_program, e1_latency_model, e2_pingpong):
+    for module in (roundtrip_sweep, a6_measuring_program, e1_latency_model, e2_pingpong):
         monkeypatch.setattr(module, "QUICK_LAUNCHES", 1)
         monkeypatch.setattr(module, "QUICK_PASSES", 2)
     monkeypatch.setattr(b5_unlike_nodes, "QUICK_LAUNCHES", 1)
@@ -47,12 +47,12 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("study", "sizes"),
     [
-        (a6_measuring_program, [0, 64]),
-        (a7_rate_by_nodes, [64, 1024]),
-        (b1_round_trip, [0, 64]),
-        (b2_time_difference, [90_000, 110_000]),
-        (b3_bandwidth_difference, [64, 110_000]),
-        (e2_pingpong, [0, 64]),
+        (a6_measuring_program.STUDY, [0, 64]),
+        (a7_rate_by_nodes.STUDY, [64, 1024]),
+        (b1_round_trip.STUDY, [0, 64]),
+        (b2_time_difference.STUDY, [90_000, 110_000]),
+        (b3_bandwidth_difference.STUDY, [64, 110_000]),
+        (e2_pingpong.STUDY, [0, 64]),
     ],
     ids=lambda value: getattr(value, "ID", ""),
 )
@@ -78,12 +78,12 @@ def test_a_study_measures_judges_and_draws(
 def test_an_adaptive_sweep_puts_sizes_where_the_time_bends(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roundtrips, "QUICK_LAUNCHES", 2)
-    monkeypatch.setattr(roundtrips, "QUICK_ROUNDS", 1)
+    monkeypatch.setattr(roundtrip_sweep, "QUICK_LAUNCHES", 2)
+    monkeypatch.setattr(roundtrip_sweep, "QUICK_ROUNDS", 1)
     # A shaped link lets some 3,000 bytes pass at once: the line from 0 to 200,000 misses 2,000 by far. Where it bends
     # on a busy machine, nobody knows; test_sweep.py asks where sizes are put.
     coarse = [0, 2_000, 200_000]
-    record = b1_round_trip.measure(cluster, tmp_path, quick=True, sizes=coarse, adaptive=True)
+    record = b1_round_trip.STUDY.measure(cluster, tmp_path, quick=True, sizes=coarse, adaptive=True)
     assert record.complete, record.warnings
     assert record.sweep["coarse"] == coarse
     sizes = record.sweep["sizes"]
@@ -111,7 +111,9 @@ def test_e1_measures_a_wide_sweep_and_one_around_each_limit(
 ) -> None:
     monkeypatch.setattr(e1_latency_model, "LIMITS", (16_384,))
     # A mebibyte lasts 84 ms on this cable: the times rise on a busy machine, too.
-    record = e1_latency_model.measure(cluster, tmp_path, quick=True, sizes=[0, 64, 4096, 1 << 20])
+    record = e1_latency_model.STUDY.measure(
+        cluster, tmp_path, quick=True, sizes=[0, 64, 4096, 1 << 20]
+    )
     assert record.complete, record.warnings
     about = {p.at["sweep"]: p.facts["environment"] for p in record.select(about=True)}
     assert about == {"wide": {}, "even": {EAGER_LIMIT: "16384"}}
@@ -127,7 +129,7 @@ def test_b4_reads_the_cpu_use_of_both_nodes(
 ) -> None:
     monkeypatch.setattr(b4_cpu_use, "PROTOCOLS", ("blocking",))
     monkeypatch.setattr(b4_cpu_use, "POLLING", {"patient": "always"})
-    record = b4_cpu_use.measure(cluster, tmp_path, quick=True, sizes=[16_384])
+    record = b4_cpu_use.STUDY.measure(cluster, tmp_path, quick=True, sizes=[16_384])
     assert record.complete, record.warnings
     points = [p for p in record.points if p.quantity == b4_cpu_use.CPU]
     assert {p.at["node"] for p in points} == {"node00", "node01"}
@@ -141,9 +143,9 @@ def test_b5_measures_like_and_unlike_nodes_or_refuses(
         cpu_limit.find()
     except LabError:
         with pytest.raises(LabError, match="may not make control groups"):
-            b5_unlike_nodes.measure(cluster, tmp_path, quick=True)
+            b5_unlike_nodes.STUDY.measure(cluster, tmp_path, quick=True)
         return
-    record = b5_unlike_nodes.measure(cluster, tmp_path, quick=True)
+    record = b5_unlike_nodes.STUDY.measure(cluster, tmp_path, quick=True)
     assert record.complete, record.warnings
     assert {p.at["nodes"] for p in record.points if p.samples} == {"like", "unlike"}
     assert judge(record)[0].evidence
@@ -162,7 +164,7 @@ def test_sizes_that_cannot_be_are_refused_before_anything_runs(
     cluster: NamespaceCluster, tmp_path: Path, sizes: list[Any], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        a7_rate_by_nodes.measure(cluster, tmp_path, quick=True, sizes=sizes)
+        a7_rate_by_nodes.STUDY.measure(cluster, tmp_path, quick=True, sizes=sizes)
 
 
 def test_a_cluster_with_too_few_nodes_is_refused_at_the_command_line(beowulf: Beowulf) -> None:

@@ -9,7 +9,7 @@ paired. Here `ring` (each rank sends to the next) means the same for 2, 3 and 4 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -20,23 +20,16 @@ from beowulf.measure.judgement import (
     MOSTLY,
     Agreement,
     narrower,
-    need_study,
     rising,
-    unjudged,
-    verdict,
 )
-from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, rates, ratios, sweep
+from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, rates, ratios
 from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
 from beowulf.measure.wire import frame, mtu_of, payload_mbit_per_s
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
-from beowulf.verdict import Outcome, Verdict
-
-ID = "A7"
-TITLE = "Rate over message size for 2, 3 and 4 nodes"
-ADAPTIVE = True  # measure() can find sizes between those that it is given
+from beowulf.studies.roundtrip_sweep import sweep
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
 
 LAST_BYTES = 4 * 1024 * 1024
 QUICK_LAST_BYTES = 1024 * 1024
@@ -48,50 +41,34 @@ RISEN = 0.5  # of the largest message's rate is more than the smallest message h
 NEAR_THE_LINK = 0.05
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    sizes: Sequence[int] | None = None,
-    adaptive: bool = False,
-) -> Record:
+def plan(
+    cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None, adaptive: bool = False
+) -> Plan:
     """Blocking and non-blocking in turns, for each pattern and number of ranks, in several launches.
 
     `adaptive`, sizes come in between where a time leaves the line between its neighbours.
     """
     if sizes is None:
         sizes = powers_of_two(1, QUICK_LAST_BYTES)[::2] if quick else powers_of_two(1, LAST_BYTES)
-    plan = SweepConfig(RUNS, PROTOCOLS, sizes)
-    return sweep(ID, cluster, folder, plan, quick=quick, refined=adaptive, progress=progress)
+    return sweep(cluster, SweepConfig(RUNS, PROTOCOLS, sizes), quick=quick, refined=adaptive)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What paper A says of its figures 13 to 15, each held against this Record."""
-    need_study(record, ID)
-    bad = trouble(record)
-    if NO_SAMPLES in bad:
-        return unjudged(record, CLAIMS, bad)
-    found = rates(record)
-    return [
-        _rises(record, found, bad),
-        _alike(record, bad),
-        _more_nodes(record, found, bad),
-        _link(record, found, bad),
-    ]
+class Facts(NamedTuple):
+    """A Record, and the rates of all patterns, ranks, protocols and sizes in it."""
 
+    record: Record
+    rates: pd.DataFrame
 
-RISES = "The rate rises with the size of the message, then saturates"
-SAME = "Blocking and non-blocking calls have nearly the same rate"
-MORE = "More nodes have a higher rate"
-LINK = "The rate saturates at what Ethernet, IP and TCP leave of the link"
-CLAIMS = {
-    "rises-then-saturates": RISES,
-    "blocking-alike": SAME,
-    "more-nodes-higher-rate": MORE,
-    "saturates-at-the-link": LINK,
-}
+    @classmethod
+    def of(cls, record: Record) -> Facts:
+        """Those of this Record; LabError when it has no times."""
+        return cls(record, rates(record))
+
+    def line(self, pattern: str, ranks: int, protocol: str) -> pd.DataFrame:
+        """The rates of one line of the figure, by size."""
+        rows = self.rates
+        rows = rows[(rows["pattern"] == pattern) & (rows["ranks"] == ranks)]
+        return rows[rows["protocol"] == protocol].set_index("size_bytes").sort_index()
 
 
 def saturation_bytes(rate: pd.Series[float]) -> int:
@@ -101,21 +78,12 @@ def saturation_bytes(rate: pd.Series[float]) -> int:
     return int(rate.index[outside[-1] + 1 if outside else 0])
 
 
-def _one(found: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.DataFrame:
-    chosen = (found["pattern"] == pattern) & (found["ranks"] == ranks)
-    return found[chosen & (found["protocol"] == protocol)].set_index("size_bytes").sort_index()
-
-
-def _at(found: pd.DataFrame, pattern: str, ranks: int, size: int) -> dict[str, float]:
-    row = _one(found, pattern, ranks, "nonblocking").to_dict("index")[size]
-    return {name: float(row[name]) for name in ("rate_mbit_per_s", "low", "high")}
-
-
-def _rises(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
+def rises(facts: Facts) -> Judgement:
+    """Figures 13 and 14, in pairs: the last doubling of the size no longer raises the rate."""
     falls, still, sizes, humps = [], [], {}, []
     for ranks in (ranks for pattern, ranks in RUNS if pattern == "pairs"):
         for protocol in PROTOCOLS:
-            rate = _one(found, "pairs", ranks, protocol)["rate_mbit_per_s"]
+            rate = facts.line("pairs", ranks, protocol)["rate_mbit_per_s"]
             name = f"np {ranks}, {protocol}"
             sizes[name] = saturation_bytes(rate)
             values: list[float] = rate.tolist()
@@ -136,109 +104,111 @@ def _rises(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
     elif humps:
         # A shaped link lets a short burst pass at once: a message within it is not slowed.
         evidence += f"; before that, faster: {humps[0]}"
-    return verdict(
-        record,
-        "rises-then-saturates",
-        RISES,
-        outcome,
-        evidence,
-        advice=_larger(record) if still else "",
-        numbers={"saturation_bytes": sizes},
-        trouble=bad,
-    )
+    advice = "Measure larger messages: the study's `measure()` takes the `sizes` that it is given."
+    if facts.record.sweep.get("quick"):
+        advice = "Measure larger messages: without --quick the sweep is longer."
+    return Judgement(outcome, evidence, {"saturation_bytes": sizes}, advice=advice)
 
 
-def _larger(record: Record) -> str:
-    if record.sweep.get("quick"):
-        return "Measure larger messages: without --quick the sweep is longer."
-    return "Measure larger messages: the study's `measure()` takes the `sizes` that it is given."
-
-
-def _alike(record: Record, bad: list[str]) -> Verdict:
-    found: dict[tuple[int, int], Ratio] = {}
+def same_rate(facts: Facts) -> Judgement:
+    """Figures 13 to 15, in pairs: both kinds of calls take the same time at most sizes."""
+    times: dict[tuple[int, int], Ratio] = {}
     for ranks in (ranks for pattern, ranks in RUNS if pattern == "pairs"):
-        compared = pairs(
-            record, HALF, "protocol", "nonblocking", "blocking", pattern="pairs", ranks=ranks
-        )
-        found |= {(size, ranks): each for size, each in ratios(compared).items()}
-    agree = Agreement.of(found.values(), ALIKE)
-    outcome = agree.outcome(MOSTLY)
-    (size, ranks), most = max(found.items(), key=lambda each: abs(each[1].median - 1))
-    return verdict(
-        record,
-        "blocking-alike",
-        SAME,
-        outcome,
+        at = {"pattern": "pairs", "ranks": ranks}
+        compared = pairs(facts.record, HALF, "protocol", "nonblocking", "blocking", **at)
+        times |= {(size, ranks): each for size, each in ratios(compared).items()}
+    agree = Agreement.of(times.values(), ALIKE)
+    (size, ranks), most = max(times.items(), key=lambda each: abs(each[1].median - 1))
+    return Judgement(
+        agree.outcome(MOSTLY),
         f"{agree}; the largest median: non-blocking takes {most.median:.2f} times"
         f" ({most.low:.2f} to {most.high:.2f}) at {size:,} byte{'' if size == 1 else 's'}, np {ranks}",
-        advice=narrower(record) if outcome == "inconclusive" else "",
-        numbers={
+        {
             "alike": agree.alike,
             "differ": agree.differ,
             "undecided": agree.undecided,
             "places": agree.places,
         },
-        trouble=bad,
+        advice=narrower(facts.record),
     )
 
 
-def _more_nodes(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
-    size = int(found["size_bytes"].max())
-    rows = {n: _at(found, "ring", n, size) for pattern, n in RUNS if pattern == "ring"}
-    outcome = rising([(row["low"], row["high"]) for row in rows.values()])
-    said = ", ".join(f"np {n}: {row['rate_mbit_per_s']:.1f} Mbit/s" for n, row in rows.items())
-    return verdict(
-        record,
-        "more-nodes-higher-rate",
-        MORE,
+def more_nodes(facts: Facts) -> Judgement:
+    """Figure 15: the longest message in rings of 2, 3 and 4."""
+    size = int(facts.rates["size_bytes"].max())
+    rows = {
+        ranks: facts.line("ring", ranks, "nonblocking").to_dict("index")[size]
+        for pattern, ranks in RUNS
+        if pattern == "ring"
+    }
+    outcome = rising([(float(row["low"]), float(row["high"])) for row in rows.values()])
+    by_ranks = {ranks: float(row["rate_mbit_per_s"]) for ranks, row in rows.items()}
+    listed = ", ".join(f"np {ranks}: {rate:.1f} Mbit/s" for ranks, rate in by_ranks.items())
+    touch = "; the intervals touch" if outcome == "inconclusive" else ""
+    return Judgement(
         outcome,
-        f"{said} with {size:,} bytes in a ring"
-        + ("; the intervals touch" if outcome == "inconclusive" else ""),
-        numbers={f"np_{n}_mbit_per_s": row["rate_mbit_per_s"] for n, row in rows.items()},
-        trouble=bad,
+        f"{listed} with {size:,} bytes in a ring{touch}",
+        {f"np_{ranks}_mbit_per_s": rate for ranks, rate in by_ranks.items()},
     )
 
 
-def _link(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
-    left = payload_mbit_per_s(record.cluster)
-    rate = float(_one(found, "pairs", 2, "blocking")["rate_mbit_per_s"].iloc[-1])
+def at_the_link(facts: Facts) -> Judgement:
+    """The rate of the longest message between two nodes, and what headers leave of the link's."""
+    left = payload_mbit_per_s(facts.record.cluster)
+    rate = float(facts.line("pairs", 2, "blocking")["rate_mbit_per_s"].iloc[-1])
     if left is None:
-        return verdict(
-            record,
-            "saturates-at-the-link",
-            LINK,
+        return Judgement(
             "inconclusive",
             f"{rate:.1f} Mbit/s, and the links have no known rate",
             advice="Measure on a cluster with a rate, such as `beowulf up --rate 100mbit`.",
-            trouble=bad,
         )
-    data, whole = frame(mtu_of(record.cluster))
-    near = abs(rate - left) <= NEAR_THE_LINK * left
-    return verdict(
-        record,
-        "saturates-at-the-link",
-        LINK,
-        "holds" if near else "contradicted",
+    data, whole = frame(mtu_of(facts.record.cluster))
+    return Judgement(
+        "holds" if abs(rate - left) <= NEAR_THE_LINK * left else "contradicted",
         f"{rate:.1f} Mbit/s of data; headers leave {data} of every {whole} bytes, {left:.1f} Mbit/s",
-        numbers={"rate_mbit_per_s": rate, "left_mbit_per_s": left},
-        trouble=bad,
+        {"rate_mbit_per_s": rate, "left_mbit_per_s": left},
     )
 
 
-def picture(record: Record) -> Figure:
+def picture(facts: Facts) -> Figure:
     """The rate over the size for np = 2, 3 and 4 in a ring, blocking and non-blocking: figure 15."""
     from beowulf import figures
 
-    need_study(record, ID)
-    found = rates(record)
-    found = found[found["pattern"] == "ring"].sort_values(["ranks", "protocol", "size_bytes"])
-    found = found.assign(
-        line=[f"np {r}, {p}" for r, p in zip(found["ranks"], found["protocol"], strict=True)]
-    )
+    rows = facts.rates
+    rows = rows[rows["pattern"] == "ring"].sort_values(["ranks", "protocol", "size_bytes"])
+    names = zip(rows["ranks"], rows["protocol"], strict=True)
     return figures.over_sizes(
-        found,
+        rows.assign(line=[f"np {ranks}, {protocol}" for ranks, protocol in names]),
         "rate_mbit_per_s",
         "line",
         title="Rate by message size in a ring, summed over all ranks",
         y_title="rate, median with 95 % interval (Mbit/s)",
     )
+
+
+STUDY = Study(
+    ID="A7",
+    TITLE="Rate over message size for 2, 3 and 4 nodes",
+    plan=plan,
+    facts=Facts.of,
+    judged=[
+        Claim(
+            "rises-then-saturates",
+            "The rate rises with the size of the message, then saturates",
+            rises,
+        ),
+        Claim(
+            "blocking-alike",
+            "Blocking and non-blocking calls have nearly the same rate",
+            same_rate,
+        ),
+        Claim("more-nodes-higher-rate", "More nodes have a higher rate", more_nodes),
+        Claim(
+            "saturates-at-the-link",
+            "The rate saturates at what Ethernet, IP and TCP leave of the link",
+            at_the_link,
+        ),
+    ],
+    draw=picture,
+    ADAPTIVE=True,
+)

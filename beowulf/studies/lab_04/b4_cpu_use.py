@@ -9,25 +9,20 @@ millisecond (beowulf/native/patient_poll.c), is the one to compare with the pape
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import cpu
-from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import LAB, need_nodes
-from beowulf.measure.statistics import summary
+from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.sweep import checked
 from beowulf.measure.table import summarised
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
-from beowulf.verdict import Outcome, Verdict
-
-ID = "B4"
-TITLE = "CPU use of a rank by message size"
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
 
 CPU = "cpu_percent"
 PROTOCOLS = ("blocking", "nonblocking")
@@ -38,44 +33,33 @@ LAUNCHES = 3
 CHUNK_S, CHUNKS = 0.1, 20
 CLEARLY_MORE = 1.0  # percent of a core
 
-MORE = "Non-blocking calls use more CPU than blocking ones"
-RISES = "Longer messages use more CPU"
 
-
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    sizes: Sequence[int] | None = None,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
     """One launch for each size, protocol and way of waiting, while /proc of both nodes is read."""
     need_nodes(cluster, 2)
     free = cluster.free_memory_bytes()
     chosen = checked(sizes if sizes is not None else QUICK_SIZES if quick else SIZES, free=free)
     launches = 1 if quick else LAUNCHES
-    told = {"sizes": chosen, "launches": launches, "every_s": cpu.EVERY_S}
-    planned = launches * len(chosen) * len(PROTOCOLS) * len(POLLING)
-    with Measurement(
-        ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=told
-    ) as session:
+
+    def steps(measurement: Measurement) -> None:
         for launch in range(launches):
             for size in chosen:
                 for protocol in PROTOCOLS:
                     for polling in POLLING:
-                        _one(session, size, protocol, polling, launch)
-    return session.record()
+                        _one(measurement, size, protocol, polling, launch)
+
+    about = {"sizes": chosen, "launches": launches, "every_s": cpu.EVERY_S}
+    return Plan(launches * len(chosen) * len(PROTOCOLS) * len(POLLING), about, steps)
 
 
-def _one(session: Measurement, size: int, protocol: str, polling: str, launch: int) -> None:
+def _one(measurement: Measurement, size: int, protocol: str, polling: str, launch: int) -> None:
     program = paths.root() / "labs" / LAB / "roundtrip.c"
-    nodes = session.cluster.nodes[:2]
+    nodes = measurement.cluster.nodes[:2]
     words: list[str | int] = ["--protocol", protocol, "--sizes", size, "--passes", 1]
     # About two seconds.
     words += ["--chunks", CHUNKS, "--chunk-us", int(CHUNK_S * 1e6)]
-    with cpu.watched(session.cluster, nodes, program.stem) as use:
-        session.launch(
+    with cpu.watched(measurement.cluster, nodes, program.stem) as use:
+        measurement.launch(
             program,
             2,
             words,
@@ -85,91 +69,97 @@ def _one(session: Measurement, size: int, protocol: str, polling: str, launch: i
         )
     at = {"size_bytes": size, "protocol": protocol, "polling": polling, "launch": launch}
     for node, samples in use.percent.items():
-        session.add({**at, "node": node}, CPU, samples)
+        measurement.add({**at, "node": node}, CPU, samples)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What paper B says of its figure 6, each held against this Record."""
-    need_study(record, ID)
-    bad = trouble(record, CPU)
-    if NO_SAMPLES in bad:
-        return unjudged(record, {"nonblocking-uses-more": MORE, "rises-with-size": RISES}, bad)
-    return [_more(record, bad), _rises(record, bad)]
+def use(record: Record, **at: object) -> Summary:
+    """The CPU use at these coordinates; LabError without samples."""
+    return summary([s for p in record.select(**at) if p.quantity == CPU for s in p.samples])
 
 
-def _samples(record: Record, **at: object) -> list[float]:
-    return [s for p in record.select(**at) if p.quantity == CPU for s in p.samples]
+def sizes_of(record: Record) -> list[int]:
+    """The sizes at which it was measured."""
+    return sorted({int(p.at["size_bytes"]) for p in record.points if p.quantity == CPU})
 
 
-def _more(record: Record, bad: list[str]) -> Verdict:
-    sizes = sorted({int(p.at["size_bytes"]) for p in record.points if p.quantity == CPU})
-    more, less, said = [], [], []
-    for size in sizes:
-        by = {
-            p: summary(_samples(record, size_bytes=size, protocol=p, polling="patient"))
-            for p in PROTOCOLS
-        }
-        old, new = by["blocking"], by["nonblocking"]
-        if new.low > old.high + CLEARLY_MORE:
-            more.append(size)
-        elif new.high < old.low + CLEARLY_MORE:
-            less.append(size)
-        said.append(f"{size:,} bytes: {old.median:.0f} and {new.median:.0f} %")
-    outcome: Outcome = "inconclusive"
-    if len(more) > len(sizes) / 2:
-        outcome = "holds"
-    elif len(less) > len(sizes) / 2:
-        outcome = "contradicted"
-    spinning = _samples(record, polling="spinning")
-    also = f"; spinning, any rank uses {summary(spinning).median:.0f} %" if spinning else ""
-    return verdict(
-        record,
-        "nonblocking-uses-more",
-        MORE,
-        outcome,
-        f"blocking and non-blocking, patient: {'; '.join(said)}{also}",
-        numbers={"more": more, "not_more": less},
-        trouble=bad,
+def nonblocking_uses_more(record: Record) -> Judgement:
+    """Figure 6: at most sizes, by more than a percent of a core."""
+    outcomes: dict[int, Outcome] = {}
+    listed = []
+    for size in sizes_of(record):
+        blocking, nonblocking = (
+            use(record, size_bytes=size, protocol=protocol, polling="patient")
+            for protocol in PROTOCOLS
+        )
+        outcomes[size] = clearly_more(nonblocking, blocking)
+        listed.append(f"{size:,} bytes: {blocking.median:.0f} and {nonblocking.median:.0f} %")
+    more = [size for size, outcome in outcomes.items() if outcome == "holds"]
+    not_more = [size for size, outcome in outcomes.items() if outcome == "contradicted"]
+    decided: Outcome = "inconclusive"
+    if len(more) > len(outcomes) / 2:
+        decided = "holds"
+    elif len(not_more) > len(outcomes) / 2:
+        decided = "contradicted"
+    also = ""
+    if any(point.samples for point in record.select(polling="spinning")):
+        also = f"; spinning, any rank uses {use(record, polling='spinning').median:.0f} %"
+    return Judgement(
+        decided,
+        f"blocking and non-blocking, patient: {'; '.join(listed)}{also}",
+        {"more": more, "not_more": not_more},
     )
 
 
-def _rises(record: Record, bad: list[str]) -> Verdict:
-    sizes = sorted({int(p.at["size_bytes"]) for p in record.points if p.quantity == CPU})
-    ends = {
-        size: summary(_samples(record, size_bytes=size, polling="patient"))
-        for size in (sizes[0], sizes[-1])
-    }
-    short, long = ends[sizes[0]], ends[sizes[-1]]
-    outcome: Outcome = "inconclusive"
-    if long.low > short.high + CLEARLY_MORE:
-        outcome = "holds"
-    elif long.high < short.low + CLEARLY_MORE:
-        outcome = "contradicted"
-    return verdict(
-        record,
-        "rises-with-size",
-        RISES,
-        outcome,
+def rises_with_size(record: Record) -> Judgement:
+    """Figure 6: the longest message against the shortest."""
+    sizes = sizes_of(record)
+    short, long = (
+        use(record, size_bytes=size, polling="patient") for size in (sizes[0], sizes[-1])
+    )
+    return Judgement(
+        clearly_more(long, short),
         f"patient: {short.median:.0f} % of a core at {sizes[0]:,} bytes,"
         f" {long.median:.0f} % at {sizes[-1]:,} bytes",
-        numbers={"short_percent": short.median, "long_percent": long.median},
-        trouble=bad,
+        {"short_percent": short.median, "long_percent": long.median},
     )
+
+
+def clearly_more(one: Summary, other: Summary) -> Outcome:
+    """Whether the first is above the second by more than a percent of a core."""
+    if one.low > other.high + CLEARLY_MORE:
+        return "holds"
+    return "contradicted" if one.high < other.low + CLEARLY_MORE else "inconclusive"
 
 
 def picture(record: Record) -> Figure:
     """CPU use over the size, blocking and non-blocking, patient and spinning: figure 6."""
     from beowulf import figures
 
-    need_study(record, ID)
-    found = summarised(record, CPU, ["protocol", "polling", "size_bytes"])
-    found = found.rename(columns={"median": CPU})
-    names = zip(found["protocol"], found["polling"], strict=True)
+    percents = summarised(record, CPU, ["protocol", "polling", "size_bytes"])
+    percents = percents.rename(columns={"median": CPU})
+    names = zip(percents["protocol"], percents["polling"], strict=True)
     return figures.over_sizes(
-        found.assign(line=[f"{protocol}, {polling}" for protocol, polling in names]),
+        percents.assign(line=[f"{protocol}, {polling}" for protocol, polling in names]),
         CPU,
         "line",
         title="CPU use of a rank that plays ping-pong",
         y_title="CPU use, median with 95 % interval (% of a core)",
         joined=False,  # from 1 byte to 16 KiB, who knows where it falls?
     )
+
+
+STUDY = Study(
+    ID="B4",
+    TITLE="CPU use of a rank by message size",
+    plan=plan,
+    judged=[
+        Claim(
+            "nonblocking-uses-more",
+            "Non-blocking calls use more CPU than blocking ones",
+            nonblocking_uses_more,
+        ),
+        Claim("rises-with-size", "Longer messages use more CPU", rises_with_size),
+    ],
+    draw=picture,
+    troubles=lambda record: trouble(record, CPU),
+)

@@ -8,24 +8,18 @@ unlike shares of a core, and every rank works a little between two exchanges in 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import cpu_limit
-from beowulf.measure.judgement import need_study, verdict
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import EXCHANGE, LAB, need_nodes
 from beowulf.measure.statistics import summary
 from beowulf.measure.table import summarised
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
-from beowulf.verdict import Outcome, Verdict
-
-ID = "B5"
-TITLE = "Four unlike nodes: one of them sets the pace"
+from beowulf.studies.study import Claim, Judgement, Need, Plan, Study
+from beowulf.verdict import Outcome
 
 RANKS = 4
 # Shares of a core: on two cores they leave room for what else runs; the last unlike node has half.
@@ -38,16 +32,8 @@ LAUNCHES, QUICK_LAUNCHES = 3, 2
 PASSES, QUICK_PASSES = 10, 10
 NEAR = 0.25
 
-PACE = "A step of all nodes lasts as long as the slowest node needs"
 
-
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Exchanges in a ring with work between them, on like and on unlike nodes in turns.
 
     LabError where nodes cannot be made unlike.
@@ -55,21 +41,12 @@ def measure(
     need_nodes(cluster, RANKS)
     cpu_limit.find()
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
-    swept = {name: list(each) for name, each in SHARES.items()}
-    told = {"launches": launches, "passes": passes, "work_us": WORK_US, **swept}
-    with Measurement(
-        ID,
-        cluster,
-        folder,
-        quick=quick,
-        progress=progress,
-        launches=launches * len(SHARES),
-        sweep=told,
-    ) as session:
+
+    def steps(measurement: Measurement) -> None:
         for launch in range(launches):
             for name, each in SHARES.items():
                 with cpu_limit.unlike(cluster, dict(zip(cluster.nodes, each, strict=False))):
-                    session.launch(
+                    measurement.launch(
                         paths.root() / "labs" / LAB / "roundtrip.c",
                         RANKS,
                         [
@@ -80,23 +57,20 @@ def measure(
                         launch=launch,
                         at={"nodes": name},
                     )
-    return session.record()
+
+    shares = {name: list(each) for name, each in SHARES.items()}
+    about = {"launches": launches, "passes": passes, "work_us": WORK_US, **shares}
+    return Plan(launches * len(SHARES), about, steps)
 
 
-def claims(record: Record) -> list[Verdict]:
+def slowest_sets_the_pace(record: Record) -> Judgement:
     """What a step costs on unlike nodes, held against the shares that they had."""
-    need_study(record, ID)
-    bad = trouble(record)
-    name = "slowest-sets-the-pace"
-    if NO_SAMPLES in bad:
-        return [verdict(record, name, PACE, "inconclusive", "", trouble=bad)]
-    found = {
-        nodes: summary(
+    like, unlike = (
+        summary(
             [s for p in record.select(nodes=nodes) if p.quantity == EXCHANGE for s in p.samples]
         )
         for nodes in SHARES
-    }
-    like, unlike = found["like"], found["unlike"]
+    )
     expected = min(record.sweep["like"]) / min(record.sweep["unlike"])
     times = unlike.median / like.median
     low, high = unlike.low / like.high, unlike.high / like.low
@@ -105,48 +79,60 @@ def claims(record: Record) -> list[Verdict]:
         outcome = "holds"
     elif high < expected * (1 - NEAR) or low > expected * (1 + NEAR):
         outcome = "contradicted"
-    return [
-        verdict(
-            record,
-            name,
-            PACE,
-            outcome,
-            f"a step takes {times:.2f} times as long ({low:.2f} to {high:.2f}) as on like nodes;"
-            f" the slowest node has 1/{expected:.2g} of their share",
-            numbers={"times": times, "low": low, "high": high, "expected": expected},
-            trouble=bad,
-        )
-    ]
+    return Judgement(
+        outcome,
+        f"a step takes {times:.2f} times as long ({low:.2f} to {high:.2f}) as on like nodes;"
+        f" the slowest node has 1/{expected:.2g} of their share",
+        {"times": times, "low": low, "high": high, "expected": expected},
+    )
 
 
 def picture(record: Record) -> Figure:
     """How long a step takes on like and on unlike nodes: the median, with its interval as a whisker."""
     from beowulf import figures
 
-    need_study(record, ID)
-    found = summarised(record, EXCHANGE, ["nodes"])
+    steps = summarised(record, EXCHANGE, ["nodes"])
     for column in ("median", "low", "high"):
-        found[column] /= 1000  # ms
+        steps[column] /= 1000  # ms
     figure = figures.bars(
-        {str(name): float(ms) for name, ms in zip(found["nodes"], found["median"], strict=True)},
+        {str(name): float(ms) for name, ms in zip(steps["nodes"], steps["median"], strict=True)},
         title="A step of four nodes: work, then an exchange in a ring",
         value_title="time of a step, median with 95 % interval (ms)",
         name_title="nodes",
     )
-    below, above = found["median"] - found["low"], found["high"] - found["median"]
+    below, above = steps["median"] - steps["low"], steps["high"] - steps["median"]
     axes = figure.drawing.axes[0]
     for number in list(axes.texts):
         number.remove()  # they would stand on the whiskers; the table has them
-    axes.set_xlim(0, 1.05 * float(found["high"].max()))
+    axes.set_xlim(0, 1.05 * float(steps["high"].max()))
     axes.errorbar(
-        found["median"],
-        range(len(found)),
+        steps["median"],
+        range(len(steps)),
         xerr=[below.tolist(), above.tolist()],
         fmt="none",
         color="black",
         capsize=4,
     )
-    figure.table = found[["nodes", "n", "median", "low", "high"]].rename(
+    figure.table = steps[["nodes", "n", "median", "low", "high"]].rename(
         columns={name: f"{name}_ms" for name in ("median", "low", "high")}
     )
     return figure
+
+
+STUDY = Study(
+    ID="B5",
+    TITLE="Four unlike nodes: one of them sets the pace",
+    plan=plan,
+    judged=[
+        Claim(
+            "slowest-sets-the-pace",
+            "A step of all nodes lasts as long as the slowest node needs",
+            slowest_sets_the_pace,
+        )
+    ],
+    draw=picture,
+    need=Need(
+        "cpu_limits",
+        "a node's share of a processor can be limited only by root of the machine that the nodes run on",
+    ),
+)

@@ -8,16 +8,13 @@ to three values). The step is looked for without knowing where it was put.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.fit import Fit, alpha_beta, eager_limit
-from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import (
     HALF,
     LAUNCHES,
@@ -31,12 +28,9 @@ from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import powers_of_two, steps
 from beowulf.measure.wire import payload_mbit_per_s
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_05.overlap import EAGER_LIMIT
-from beowulf.verdict import Outcome, Verdict
-
-ID = "E1"
-TITLE = "Latency and rate: T(n) = alpha + n / beta, and the eager limit"
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
 
 LIMITS = (16_384, 65_536, 131_072)  # paper D's MPICH2 and MPICH1, and MPICH's default
 LAST_BYTES = 1024 * 1024
@@ -46,40 +40,19 @@ MOSTLY = 0.9
 ALPHA_NEAR = 0.15
 BETA_NEAR = 0.05
 
-LINE = "The time of a message is alpha + n / beta"
-ALPHA = "alpha is the latency of an empty message"
-BETA = "beta is the rate of the link that headers leave"
-STEP = "Where long messages begin, the time makes a step, at MPICH's eager limit"
-CLAIMS = {"line": LINE, "alpha": ALPHA, "beta": BETA, "eager-step": STEP}
 
-
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    sizes: Sequence[int] | None = None,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
     """Ping-pong of two nodes: a wide sweep for the line, and an even one around each eager limit."""
     need_nodes(cluster, 2)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     wide = powers_of_two(0, LAST_BYTES) if sizes is None else list(sizes)
-    swept = {"sizes": wide, "limits": list(LIMITS), "parts": PARTS}
-    with Measurement(
-        ID,
-        cluster,
-        folder,
-        quick=quick,
-        progress=progress,
-        launches=launches * (1 + len(LIMITS)),
-        sweep={**swept, "launches": launches, "passes": passes},
-    ) as session:
+
+    def launch_all(measurement: Measurement) -> None:
         for launch in range(launches):
-            run(session, 2, wide, passes=passes, launch=launch, at={"sweep": "wide"})
+            run(measurement, 2, wide, passes=passes, launch=launch, at={"sweep": "wide"})
             for limit in LIMITS:
                 run(
-                    session,
+                    measurement,
                     2,
                     around(limit),
                     passes=passes,
@@ -87,7 +60,10 @@ def measure(
                     environment={EAGER_LIMIT: str(limit)},
                     at={"sweep": "even", "limit_bytes": limit},
                 )
-    return session.record()
+
+    about = {"sizes": wide, "limits": list(LIMITS), "parts": PARTS}
+    about |= {"launches": launches, "passes": passes}
+    return Plan(launches * (1 + len(LIMITS)), about, launch_all)
 
 
 def around(limit: int) -> list[int]:
@@ -97,164 +73,130 @@ def around(limit: int) -> list[int]:
 
 def times(record: Record, **at: object) -> dict[int, list[float]]:
     """All half round trips (us) by size, of the points with these coordinates."""
-    found: dict[int, list[float]] = {}
+    by_size: dict[int, list[float]] = {}
     for point in record.select(**at):
         if point.quantity == HALF:
-            found.setdefault(int(point.at["size_bytes"]), []).extend(point.samples)
-    return found
+            by_size.setdefault(int(point.at["size_bytes"]), []).extend(point.samples)
+    return by_size
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What the model says, each held against this Record."""
-    need_study(record, ID)
-    bad = trouble(record)
-    if NO_SAMPLES in bad:
-        return unjudged(record, CLAIMS, bad)
-    wide = times(record, sweep="wide")
-    try:
-        fit = alpha_beta(wide)
-    except LabError as no_line:
-        said = no_line.what.rstrip(".")
-        return unjudged(record, CLAIMS, [*bad, said[0].lower() + said[1:]])
-    return [
-        _line(record, fit, bad),
-        _alpha(record, fit, wide, bad),
-        _beta(record, fit, bad),
-        _steps(record, bad),
-    ]
+class Facts(NamedTuple):
+    """A Record, the times of its wide sweep, and the line through them."""
+
+    record: Record
+    wide: dict[int, list[float]]
+    fit: Fit
+
+    @classmethod
+    def of(cls, record: Record) -> Facts:
+        """Those of this Record; LabError when its times make no line."""
+        wide = times(record, sweep="wide")
+        return cls(record, wide, alpha_beta(wide))
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The two parameters of the line."""
+        alpha, beta = self.fit.alpha_us.value, self.fit.beta_bytes_per_s.value
+        return {"alpha_us": alpha, "beta_bytes_per_s": beta}
 
 
-def _line(record: Record, fit: Fit, bad: list[str]) -> Verdict:
-    near = [size for size, share in fit.residuals.items() if abs(share) <= NEAR_THE_MODEL]
-    worst = max(fit.residuals, key=lambda size: abs(fit.residuals[size]))
-    outcome: Outcome = "holds" if len(near) >= MOSTLY * len(fit.residuals) else "contradicted"
-    return verdict(
-        record,
-        "line",
-        LINE,
-        outcome,
-        f"{len(near)} of {len(fit.residuals)} sizes are within {NEAR_THE_MODEL:.0%} of the line;"
-        f" {worst:,} bytes are {fit.residuals[worst]:+.0%} off",
-        numbers=_numbers(fit),
-        trouble=bad,
+def line(facts: Facts) -> Judgement:
+    """Equation 1: how many sizes lie near the line."""
+    off = facts.fit.residuals
+    near = [size for size, share in off.items() if abs(share) <= NEAR_THE_MODEL]
+    worst = max(off, key=lambda size: abs(off[size]))
+    return Judgement(
+        "holds" if len(near) >= MOSTLY * len(off) else "contradicted",
+        f"{len(near)} of {len(off)} sizes are within {NEAR_THE_MODEL:.0%} of the line;"
+        f" {worst:,} bytes are {off[worst]:+.0%} off",
+        facts.numbers,
     )
 
 
-def _numbers(fit: Fit) -> dict[str, float]:
-    return {"alpha_us": fit.alpha_us.value, "beta_bytes_per_s": fit.beta_bytes_per_s.value}
-
-
-def _alpha(record: Record, fit: Fit, wide: Mapping[int, list[float]], bad: list[str]) -> Verdict:
-    if 0 not in wide:
-        return verdict(
-            record,
-            "alpha",
-            ALPHA,
-            "inconclusive",
-            "no empty message was measured",
-            advice="Put 0 among the sizes.",
-            trouble=bad,
+def alpha_is_latency(facts: Facts) -> Judgement:
+    """Where the line begins, against an empty message."""
+    if 0 not in facts.wide:
+        return Judgement(
+            "inconclusive", "no empty message was measured", advice="Put 0 among the sizes."
         )
-    empty = summary(wide[0])
-    alpha = fit.alpha_us
+    empty, alpha = summary(facts.wide[0]), facts.fit.alpha_us
     near = alpha.low <= empty.median <= alpha.high
     near = near or abs(alpha.value - empty.median) <= ALPHA_NEAR * empty.median
-    return verdict(
-        record,
-        "alpha",
-        ALPHA,
+    return Judgement(
         "holds" if near else "contradicted",
         f"alpha is {alpha.value:.1f} µs ({alpha.low:.1f} to {alpha.high:.1f}); half the round trip"
         f" of an empty message takes {empty.median:.1f} µs ({empty.low:.1f} to {empty.high:.1f})",
-        numbers={**_numbers(fit), "empty_us": empty.median},
-        trouble=bad,
+        {**facts.numbers, "empty_us": empty.median},
     )
 
 
-def _beta(record: Record, fit: Fit, bad: list[str]) -> Verdict:
-    beta = fit.beta_bytes_per_s
-    mbit, left = beta.value * 8 / 1e6, payload_mbit_per_s(record.cluster)
+def beta_is_the_links(facts: Facts) -> Judgement:
+    """The slope of the line, against what headers leave of the link."""
+    mbit = facts.fit.beta_bytes_per_s.value * 8 / 1e6
+    left = payload_mbit_per_s(facts.record.cluster)
     if left is None:
-        return verdict(
-            record,
-            "beta",
-            BETA,
+        return Judgement(
             "inconclusive",
             f"beta is {mbit:.1f} Mbit/s, and the links have no known rate",
             advice="Measure on a cluster with a rate, such as `beowulf up --rate 100mbit`.",
-            trouble=bad,
         )
-    return verdict(
-        record,
-        "beta",
-        BETA,
+    return Judgement(
         "holds" if abs(mbit - left) <= BETA_NEAR * left else "contradicted",
         f"beta is {mbit:.1f} Mbit/s; headers leave {left:.1f} Mbit/s",
-        numbers={**_numbers(fit), "left_mbit_per_s": left},
-        trouble=bad,
+        {**facts.numbers, "left_mbit_per_s": left},
     )
 
 
-def _steps(record: Record, bad: list[str]) -> Verdict:
-    said, right, wrong = [], 0, 0
+def steps_at_the_limits(facts: Facts) -> Judgement:
+    """Around each limit that was set, the step that is seen without knowing where it was put."""
+    listed, right, wrong = [], 0, 0
     numbers = {}
     for limit in LIMITS:
-        found = eager_limit(times(record, sweep="even", limit_bytes=limit))
-        if found is None:
-            said.append(f"limit {limit:,}: no step")
+        seen = eager_limit(times(facts.record, sweep="even", limit_bytes=limit))
+        if seen is None:
+            listed.append(f"limit {limit:,}: no step")
             continue
-        numbers[f"limit_{limit}"] = [found.below, found.above]
+        numbers[f"limit_{limit}"] = [seen.below, seen.above]
         step = limit // PARTS
-        if found.below - step <= limit <= found.above + step:
+        if seen.below - step <= limit <= seen.above + step:
             right += 1
         else:
             wrong += 1
-        said.append(
-            f"limit {limit:,}: {found.jump_us.value:.0f} µs more between"
-            f" {found.below:,} and {found.above:,} bytes"
+        listed.append(
+            f"limit {limit:,}: {seen.jump_us.value:.0f} µs more between"
+            f" {seen.below:,} and {seen.above:,} bytes"
         )
-    outcome: Outcome = "contradicted" if wrong else "holds" if right else "inconclusive"
-    if right < len(LIMITS) and not wrong:
-        outcome = "inconclusive"
-    return verdict(
-        record,
-        "eager-step",
-        STEP,
-        outcome,
-        "; ".join(said),
-        advice="The step is small beside the time of a long message: measure on a quiet machine"
-        f"{' and without --quick' if record.sweep.get('quick') else ''}; study D2 finds the same"
-        " limit where a rank works meanwhile."
-        if outcome == "inconclusive"
-        else "",
-        numbers=numbers,
-        trouble=bad,
+    outcome: Outcome = "holds" if right == len(LIMITS) else "inconclusive"
+    full = " and without --quick" if facts.record.sweep.get("quick") else ""
+    return Judgement(
+        "contradicted" if wrong else outcome,
+        "; ".join(listed),
+        numbers,
+        advice=f"The step is small beside the time of a long message: measure on a quiet machine{full};"
+        " study D2 finds the same limit where a rank works meanwhile.",
     )
 
 
-def picture(record: Record) -> Figure:
+def picture(facts: Facts) -> Figure:
     """What the line leaves over: how far each size is off alpha + n / beta."""
-    from beowulf import figures
-
-    need_study(record, ID)
     import pandas as pd
 
-    wide = times(record, sweep="wide")
-    fit = alpha_beta(wide)
+    from beowulf import figures
+
     rows = []
-    for size in sorted(wide):
-        found, said = summary(wide[size]), fit.time_us(size)
+    for size in sorted(facts.wide):
+        seen, model = summary(facts.wide[size]), facts.fit.time_us(size)
         rows.append(
             {
                 "size_bytes": size,
-                HALF: found.median,
-                "model_us": said,
-                "off_percent": 100 * (found.median - said) / said,
-                "low_percent": 100 * (found.low - said) / said,
-                "high_percent": 100 * (found.high - said) / said,
+                HALF: seen.median,
+                "model_us": model,
+                "off_percent": 100 * (seen.median - model) / model,
+                "low_percent": 100 * (seen.low - model) / model,
+                "high_percent": 100 * (seen.high - model) / model,
             }
         )
-    alpha, beta = fit.alpha_us.value, fit.beta_bytes_per_s.value * 8 / 1e6
+    alpha, beta = facts.fit.alpha_us.value, facts.fit.beta_bytes_per_s.value * 8 / 1e6
     return figures.lines(
         pd.DataFrame(rows),
         "size_bytes",
@@ -266,3 +208,22 @@ def picture(record: Record) -> Figure:
         x_title="message size (bytes)",
         y_title="half round trip minus the line (% of the line)",
     )
+
+
+STUDY = Study(
+    ID="E1",
+    TITLE="Latency and rate: T(n) = alpha + n / beta, and the eager limit",
+    plan=plan,
+    facts=Facts.of,
+    judged=[
+        Claim("line", "The time of a message is alpha + n / beta", line),
+        Claim("alpha", "alpha is the latency of an empty message", alpha_is_latency),
+        Claim("beta", "beta is the rate of the link that headers leave", beta_is_the_links),
+        Claim(
+            "eager-step",
+            "Where long messages begin, the time makes a step, at MPICH's eager limit",
+            steps_at_the_limits,
+        ),
+    ],
+    draw=picture,
+)

@@ -8,24 +8,21 @@ non-blocking. It says that the lines differ little below messages of 100,000 byt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.measure.judgement import need_study, rising, unjudged, verdict
-from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates, ratios, sweep
+from beowulf.measure.judgement import rising
+from beowulf.measure.quality import trouble
+from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates, ratios
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.roundtrip_sweep import sweep
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from beowulf.figures import Figure
-
-ID = "A9"
-TITLE = "Overlap sizes: the rate beside work on 1 to 1,000,000 bytes"
 
 PROTOCOLS = ("blocking", "overlap")
 RANKS = (2, 3, 4)
@@ -38,109 +35,85 @@ FROM_BYTES = 100_000
 VISIBLE = 0.1
 ALIKE = 0.1
 
-DIFFERENCES = "The rates of 2, 3 and 4 nodes differ visibly from about 100,000 bytes on, not below"
-MORE = "With overlap, more nodes have a higher rate"
-HIDES = "Where the work is long, non-blocking calls hide some of it and blocking ones do not"
 
-
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    sizes: Sequence[int] = (),
-    overlap_bytes: Sequence[int] = (),
-) -> Record:
+def plan(
+    cluster: Cluster, *, quick: bool, sizes: Sequence[int] = (), overlap_bytes: Sequence[int] = ()
+) -> Plan:
     """A ring of 2, 3 and 4 nodes at each message size and each overlap, blocking and non-blocking."""
-    plan = SweepConfig(
+    config = SweepConfig(
         [("ring", ranks) for ranks in RANKS],
         PROTOCOLS,
         sizes or (QUICK_SIZES if quick else SIZES),
         overlap_bytes or (QUICK_OVERLAPS if quick else OVERLAPS),
     )
-    return sweep(ID, cluster, folder, plan, quick=quick, progress=progress)
+    return sweep(cluster, config, quick=quick)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What paper A says of its figure 18, and what overlap is for."""
-    need_study(record, ID)
-    bad = trouble(record, EXCHANGE)
-    if NO_SAMPLES in bad:
-        nothing = {"differences-from-100000": DIFFERENCES, "more-nodes": MORE, "hides": HIDES}
-        return unjudged(record, nothing, bad)
-    found = rates(record, ["overlap_bytes"])
-    longest = found[found["overlap_bytes"] == found["overlap_bytes"].max()]
-    return [_differences(record, longest, bad), _more(record, longest, bad), _hides(record, bad)]
+def beside_the_longest(record: Record) -> pd.DataFrame:
+    """The rates beside the longest work."""
+    rows = rates(record, ["overlap_bytes"])
+    longest: pd.DataFrame = rows[rows["overlap_bytes"] == rows["overlap_bytes"].max()]
+    return longest
 
 
-def gaps(found: pd.DataFrame) -> dict[int, float]:
+def gaps(rows: pd.DataFrame) -> dict[int, float]:
     """By message size: highest minus lowest rate of all lines, as a share of the figure's highest rate."""
-    top = float(found["rate_mbit_per_s"].max())
-    by_size = found.groupby("size_bytes")["rate_mbit_per_s"]
+    top = float(rows["rate_mbit_per_s"].max())
+    by_size = rows.groupby("size_bytes")["rate_mbit_per_s"]
     return {int(str(size)): float(each.max() - each.min()) / top for size, each in by_size}
 
 
-def _differences(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
-    gap = gaps(found)
+def differ_from(record: Record) -> Judgement:
+    """Figure 18: the lines lie on each other below messages of 100,000 bytes."""
+    gap = gaps(beside_the_longest(record))
     early = [size for size, share in gap.items() if share > VISIBLE and size < FROM_BYTES]
     late = [size for size, share in gap.items() if share <= VISIBLE and size >= FROM_BYTES]
-    outcome: Outcome = "contradicted" if early or late else "holds"
-    told = ", ".join(f"{share:.0%} at {size:,}" for size, share in gap.items() if size >= 100)
-    return verdict(
-        record,
-        "differences-from-100000",
-        DIFFERENCES,
-        outcome,
-        f"the lines lie apart by these shares of the highest rate: {told} bytes",
-        numbers={str(size): share for size, share in gap.items()},
-        trouble=bad,
+    shares = ", ".join(f"{share:.0%} at {size:,}" for size, share in gap.items() if size >= 100)
+    return Judgement(
+        "contradicted" if early or late else "holds",
+        f"the lines lie apart by these shares of the highest rate: {shares} bytes",
+        {str(size): share for size, share in gap.items()},
     )
 
 
-def _more(record: Record, found: pd.DataFrame, bad: list[str]) -> Verdict:
-    size = int(found["size_bytes"].max())
-    rows = found[(found["size_bytes"] == size) & (found["protocol"] == "overlap")]
+def more_nodes(record: Record) -> Judgement:
+    """Figure 18: the rate of the longest message, non-blocking."""
+    rows = beside_the_longest(record)
+    size = int(rows["size_bytes"].max())
+    rows = rows[(rows["size_bytes"] == size) & (rows["protocol"] == "overlap")]
     by_ranks = {int(row["ranks"]): row for row in rows.sort_values("ranks").to_dict("records")}
     outcome = rising([(float(row["low"]), float(row["high"])) for row in by_ranks.values()])
     rates_of = {ranks: float(row["rate_mbit_per_s"]) for ranks, row in by_ranks.items()}
-    said = ", ".join(f"np {ranks}: {rate:.1f} Mbit/s" for ranks, rate in rates_of.items())
-    return verdict(
-        record,
-        "more-nodes",
-        MORE,
+    evidence = ", ".join(f"np {ranks}: {rate:.1f} Mbit/s" for ranks, rate in rates_of.items())
+    touch = "; the intervals touch" if outcome == "inconclusive" else ""
+    return Judgement(
         outcome,
-        f"{said} with {size:,} bytes"
-        + ("; the intervals touch" if outcome == "inconclusive" else ""),
-        numbers={f"np_{ranks}_mbit_per_s": rate for ranks, rate in rates_of.items()},
-        trouble=bad,
+        f"{evidence} with {size:,} bytes{touch}",
+        {f"np_{ranks}_mbit_per_s": rate for ranks, rate in rates_of.items()},
     )
 
 
-def _hides(record: Record, bad: list[str]) -> Verdict:
+def hides(record: Record) -> Judgement:
+    """What overlap is for, at the size where it gains most."""
     longest = max(
         int(point.at["overlap_bytes"])
         for point in record.points
         if point.samples and "overlap_bytes" in point.at
     )
     at = {"overlap_bytes": longest, "ranks": min(RANKS)}
-    found = ratios(pairs(record, EXCHANGE, "protocol", "overlap", "blocking", **at))
-    best = min(found, key=lambda size: found[size].median)
-    ratio = found[best]
+    by_size = ratios(pairs(record, EXCHANGE, "protocol", "overlap", "blocking", **at))
+    best = min(by_size, key=lambda size: by_size[size].median)
+    times = by_size[best]
     outcome: Outcome = "inconclusive"
-    if ratio.high < 1:
+    if times.high < 1:
         outcome = "holds"
-    elif ratio.low > 1 - ALIKE / 2:
+    elif times.low > 1 - ALIKE / 2:
         outcome = "contradicted"
-    return verdict(
-        record,
-        "hides",
-        HIDES,
+    return Judgement(
         outcome,
-        f"beside work on {longest:,} bytes, non-blocking takes {ratio.median:.2f} times"
-        f" ({ratio.low:.2f} to {ratio.high:.2f}) at {best:,} bytes, where it gains most",
-        numbers={"ratio": ratio.median, "size_bytes": best},
-        trouble=bad,
+        f"beside work on {longest:,} bytes, non-blocking takes {times.median:.2f} times"
+        f" ({times.low:.2f} to {times.high:.2f}) at {best:,} bytes, where it gains most",
+        {"ratio": times.median, "size_bytes": best},
     )
 
 
@@ -148,18 +121,36 @@ def picture(record: Record) -> Figure:
     """The rate over the size at the longest overlap, for np = 2, 3 and 4: figure 18."""
     from beowulf import figures
 
-    need_study(record, ID)
-    found = rates(record, ["overlap_bytes"])
-    longest = int(found["overlap_bytes"].max())
-    found = found[found["overlap_bytes"] == longest].sort_values(
-        ["ranks", "protocol", "size_bytes"]
-    )
+    rows = beside_the_longest(record).sort_values(["ranks", "protocol", "size_bytes"])
+    longest = int(rows["overlap_bytes"].max())
     names = {"blocking": "blocking", "overlap": "non-blocking"}
-    labels = zip(found["ranks"], found["protocol"], strict=True)
+    labels = zip(rows["ranks"], rows["protocol"], strict=True)
     return figures.over_sizes(
-        found.assign(line=[f"np {ranks}, {names[protocol]}" for ranks, protocol in labels]),
+        rows.assign(line=[f"np {ranks}, {names[protocol]}" for ranks, protocol in labels]),
         "rate_mbit_per_s",
         "line",
         title=f"Rate in a ring beside work on {longest:,} bytes",
         y_title="rate, median with 95 % interval (Mbit/s)",
     )
+
+
+STUDY = Study(
+    ID="A9",
+    TITLE="Overlap sizes: the rate beside work on 1 to 1,000,000 bytes",
+    plan=plan,
+    judged=[
+        Claim(
+            "differences-from-100000",
+            "The rates of 2, 3 and 4 nodes differ visibly from about 100,000 bytes on, not below",
+            differ_from,
+        ),
+        Claim("more-nodes", "With overlap, more nodes have a higher rate", more_nodes),
+        Claim(
+            "hides",
+            "Where the work is long, non-blocking calls hide some of it and blocking ones do not",
+            hides,
+        ),
+    ],
+    draw=picture,
+    troubles=lambda record: trouble(record, EXCHANGE),
+)

@@ -10,17 +10,15 @@ the tables have half, and so has this study; where it is a computation, it is th
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study, unmeasured, verdict
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.table import table
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_05.overlap import (
     DEFAULT,
     KB,
@@ -30,21 +28,18 @@ from beowulf.studies.lab_05.overlap import (
     TESTED,
     THREADED,
     Way,
-    allowed,
     chosen,
     kb,
     launch,
-    with_same_limit,
+    other_library,
 )
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from beowulf.figures import Figure
-
-ID = "D1"
-TITLE = "Synchronisation overlap: does a message wait for its sender's work?"
 
 PAPER_SECONDS = 4.0
 SECONDS, QUICK_SECONDS = 0.1, 0.05
@@ -62,22 +57,39 @@ CASES = (
 )
 # Between the end of rank 1's own share (0) and the end of rank 0's work (1).
 MIDDLE = 0.5
+LONGER = {"advice": "Let the work last longer against the message, and leave the machine alone."}
 
 Support = Literal["supported", "not supported", "unclear"]
 
+EXPECTED: tuple[tuple[Way, int, Support, str], ...] = (
+    (ONE_USER, LARGE, "not supported", "MPICH2 at 39.06 KB: not supported (tables 2, 3)"),
+    (ONE_USER, SMALL, "supported", "MPICH2 at 10 KB: supported (table 6)"),
+    (SOLARIS, LARGE, "supported", "MPICH1 at 39.06 KB: supported (table 4)"),
+    (TESTED, LARGE, "supported", "MPICH2 at 39.06 KB with MPI_Test: supported"),
+    (THREADED, LARGE, "supported", "MPICH2 at 39.06 KB with a thread: supported"),
+)
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    seconds: float | None = None,
-) -> Record:
-    """Measure all cases with delays and with loops; `seconds` is the work of rank 0."""
+
+def plan(cluster: Cluster, *, quick: bool, seconds: float | None = None) -> Plan:
+    """All cases with delays and with loops; `seconds` is the work of rank 0."""
     work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
     passes = QUICK_PASSES if quick else PASSES
+
+    def steps(measurement: Measurement) -> None:
+        for number in range(launches):
+            for work, share in SHARES.items():
+                for way, size in CASES:
+                    words = ["--work", work, "--seconds", work_s, "--share", share]
+                    launch(
+                        measurement,
+                        way,
+                        "synchronisation.c",
+                        [*map(str, words), "--size", size, "--passes", passes],
+                        number=number,
+                        at={"work": work},
+                    )
+
     sweep = {
         "seconds": work_s,
         "paper_seconds": PAPER_SECONDS,
@@ -86,28 +98,7 @@ def measure(
         "launches": launches,
         "passes": passes,
     }
-    with Measurement(
-        ID,
-        cluster,
-        folder,
-        quick=quick,
-        progress=progress,
-        launches=launches * len(CASES) * len(SHARES),
-        sweep=sweep,
-    ) as session:
-        for number in range(launches):
-            for work, share in SHARES.items():
-                for way, size in CASES:
-                    words = ["--work", work, "--seconds", work_s, "--share", share]
-                    launch(
-                        session,
-                        way,
-                        "synchronisation.c",
-                        [*map(str, words), "--size", size, "--passes", passes],
-                        number=number,
-                        at={"work": work},
-                    )
-    return session.record()
+    return Plan(launches * len(CASES) * len(SHARES), sweep, steps)
 
 
 def places(record: Record, way: Way, size: int, work: str) -> Summary:
@@ -120,57 +111,45 @@ def places(record: Record, way: Way, size: int, work: str) -> Summary:
     return summary(((times["1 ended"] - own) / (others - own)).to_numpy())
 
 
-def support(found: Summary) -> Support:
+def support(place: Summary) -> Support:
     """Whether a message leaves while its sender works."""
-    if found.high < MIDDLE:
+    if place.high < MIDDLE:
         return "supported"
-    return "not supported" if found.low > MIDDLE else "unclear"
+    return "not supported" if place.low > MIDDLE else "unclear"
 
 
-def claims(record: Record) -> list[Verdict]:
-    """Paper D's tables 2-4 and 6, with delays and with loops, and what brings progress."""
-    need_study(record, ID)
-    verdicts = []
-    for work in SHARES:
-        for way, size, expected, says in (
-            (ONE_USER, LARGE, "not supported", "MPICH2 at 39.06 KB: not supported (tables 2, 3)"),
-            (ONE_USER, SMALL, "supported", "MPICH2 at 10 KB: supported (table 6)"),
-            (SOLARIS, LARGE, "supported", "MPICH1 at 39.06 KB: supported (table 4)"),
-            (TESTED, LARGE, "supported", "MPICH2 at 39.06 KB with MPI_Test: supported"),
-            (THREADED, LARGE, "supported", "MPICH2 at 39.06 KB with a thread: supported"),
-        ):
-            name = f"{way.mpich}-{way.progress}-{size}-{work}"
-            says = f"Synchronisation overlap, {work} as work; {says}"
-            verdicts.append(_verdict(record, way, size, work, expected, name, says))
-    alike = SHARE_OF_WORK * float(record.sweep.get("seconds", 0.0))
-    return allowed(record, "since_barrier_s", with_same_limit(record, verdicts), alike)
+def overlaps(work: str, way: Way, size: int, expected: Support, case: str) -> Claim:
+    """Tables 2-4 and 6, and what brings progress: whether overlap is supported in this case."""
+
+    def judge(record: Record) -> Judgement:
+        place = places(record, way, size, work)
+        seen = support(place)
+        outcome: Outcome = "holds" if seen == expected else "contradicted"
+        evidence = (
+            f"{seen}: rank 1 ends at {place.median:.2f} ({place.low:.2f} to {place.high:.2f}) of the way"
+            f" from its own share (0) to rank 0's work (1); n = {place.n}"
+        )
+        numbers = {"place": place.median, "low": place.low, "high": place.high, "n": place.n}
+        return Judgement(
+            "inconclusive" if seen == "unclear" else outcome,
+            evidence,
+            numbers,
+            **{**LONGER, **other_library(record)},
+        )
+
+    name = f"{way.mpich}-{way.progress}-{size}-{work}"
+    return Claim(name, f"Synchronisation overlap, {work} as work; {case}", judge)
 
 
-def _verdict(
-    record: Record, way: Way, size: int, work: str, expected: str, name: str, says: str
-) -> Verdict:
-    try:
-        found = places(record, way, size, work)
-    except LabError:
-        return unmeasured(record, name, says)
-    seen = support(found)
-    evidence = (
-        f"{seen}: rank 1 ends at {found.median:.2f} ({found.low:.2f} to {found.high:.2f}) of the way"
-        f" from its own share (0) to rank 0's work (1); n = {found.n}"
-    )
-    outcome: Outcome = "holds" if seen == expected else "contradicted"
-    advice = ""
-    if seen == "unclear":
-        outcome = "inconclusive"
-        advice = "Let the work last longer against the message, and leave the machine alone."
-    numbers = {"place": found.median, "low": found.low, "high": found.high, "n": found.n}
-    return verdict(record, name, says, outcome, evidence, advice=advice, numbers=numbers)
+def troubles(record: Record) -> list[str]:
+    """Launches that differ by a small share of the work count as equal."""
+    return trouble(record, "since_barrier_s", SHARE_OF_WORK * record.sweep.get("seconds", 0.0))
 
 
 def paper_table(record: Record) -> pd.DataFrame:
     """The Record in the form of the paper's tables 2-4 and 6, with the median beside the average."""
-    found = table(record, "since_barrier_s")
-    ended = found[found.event == "ended"]
+    times = table(record, "since_barrier_s")
+    ended = times[times.event == "ended"]
     by = ["mpich", "progress", "work", "size_bytes", "rank"]
     grouped = ended.groupby(by)["since_barrier_s"].agg(["count", "min", "max", "mean", "median"])
     names = {
@@ -190,8 +169,6 @@ def picture(record: Record) -> Figure:
     """The timeline of both ranks, from the barrier on: medians, with the interval of each end."""
     from beowulf.figures import segments
     from beowulf.figures.segments import Part
-
-    need_study(record, ID)
 
     work = "delay" if record.select(work="delay") else "loop"
     bars = {}
@@ -213,7 +190,7 @@ def picture(record: Record) -> Figure:
                 ),
             ]
     if not bars:
-        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
+        raise LabError("The Record of study D1 has no samples.", "Measure again.")
     return segments.timeline(
         bars, title="When are both ranks done?", value_title="time since the barrier (ms)"
     )
@@ -222,7 +199,17 @@ def picture(record: Record) -> Figure:
 def _times(record: Record, way: Way, size: int, work: str) -> pd.DataFrame:
     """One row a pass, one column a rank and event, such as `1 ended`; in seconds."""
     at = {**way.at, "work": work, "size_bytes": size}
-    found = chosen(record, "since_barrier_s", **at)
-    found = found.assign(what=found["rank"].astype(str) + " " + found["event"])
-    wide = found.pivot(index=["launch", "pass"], columns="what", values="since_barrier_s")
+    samples = chosen(record, "since_barrier_s", **at)
+    samples = samples.assign(what=samples["rank"].astype(str) + " " + samples["event"])
+    wide = samples.pivot(index=["launch", "pass"], columns="what", values="since_barrier_s")
     return wide.dropna()
+
+
+STUDY = Study(
+    ID="D1",
+    TITLE="Synchronisation overlap: does a message wait for its sender's work?",
+    plan=plan,
+    judged=[overlaps(work, *case) for work in SHARES for case in EXPECTED],
+    draw=picture,
+    troubles=troubles,
+)

@@ -10,17 +10,15 @@ here it lasts 0.1 s, long against the 7 ms of the longest message.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study, unmeasured, verdict
+from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.measure.table import summarised
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_05 import overlap
 from beowulf.studies.lab_05.overlap import (
     DEFAULT,
@@ -33,63 +31,54 @@ from beowulf.studies.lab_05.overlap import (
     WAYS,
     Amount,
     Way,
-    allowed,
     chosen,
     kb,
-    with_same_limit,
+    other_library,
 )
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from beowulf.figures import Figure
 
-ID = "D2"
-TITLE = "Message-size sweep: where does a message begin to wait for its sender?"
-
 PAPER_SECONDS = 3.8
 SECONDS, QUICK_SECONDS = 0.1, 0.03
 FULL, QUICK = Amount(launches=3, passes=10), Amount(launches=2, passes=5)
 # T_P1 as a share of T_P0: about 0 when the message leaves by itself, about 1 when it waits.
 MIDDLE = 0.5
+LONGER = {"advice": "Let the work last longer, and leave the machine alone."}
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    seconds: float | None = None,
-) -> Record:
-    """Sweep 10 to 80 KB with both MPICHs of the paper, the default, MPI_Test and a progress thread."""
+def plan(cluster: Cluster, *, quick: bool, seconds: float | None = None) -> Plan:
+    """10 to 80 KB with both MPICHs of the paper, the default, MPI_Test and a progress thread."""
     work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
     scaled = {"paper_seconds": PAPER_SECONDS, "scale": work_s / PAPER_SECONDS}
     about = overlap.swept(QUICK if quick else FULL, work_s, PAPER_D, **scaled)
-    return overlap.sweep(
-        ID, cluster, folder, "message_sweep.c", WAYS, about, quick=quick, progress=progress
-    )
+    return overlap.sweep("message_sweep.c", WAYS, about)
 
 
 def shares(record: Record, way: Way) -> dict[int, Summary]:
     """T_P1 as a share of T_P0 at each size, pass by pass; LabError when there are no samples."""
-    found = chosen(record, "duration_s", **way.at)
-    wide = found.pivot(index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s")
+    samples = chosen(record, "duration_s", **way.at)
+    wide = samples.pivot(
+        index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s"
+    )
     ratios = (wide[1] / wide[0]).dropna()
     return {int(str(size)): summary(each.to_numpy()) for size, each in ratios.groupby("size_bytes")}
 
 
-def step(found: Mapping[int, Summary]) -> tuple[int, int] | None:
+def step(by_size: Mapping[int, Summary]) -> tuple[int, int] | None:
     """The last size at which messages leave by themselves, and the first at which they wait.
 
     (0, first) when all of them wait, (last, 0) when none does. None when it is not one step, or a
-    size cannot be told.
+    size is undecided.
     """
-    sizes = sorted(found)
-    if any(found[size].low <= MIDDLE <= found[size].high for size in sizes):
+    sizes = sorted(by_size)
+    if any(by_size[size].low <= MIDDLE <= by_size[size].high for size in sizes):
         return None
-    late = [found[size].median > MIDDLE for size in sizes]
+    late = [by_size[size].median > MIDDLE for size in sizes]
     if late != sorted(late):
         return None
     before = [size for size, waits in zip(sizes, late, strict=True) if not waits]
@@ -97,68 +86,62 @@ def step(found: Mapping[int, Summary]) -> tuple[int, int] | None:
     return (before[-1] if before else 0, after[0] if after else 0)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """Table 5: one step on each cluster, where its limit is; and that progress takes it away."""
-    need_study(record, ID)
-    verdicts = [
-        _step(record, ONE_USER, "MPICH2 on the one-user cluster", (10 * KB, 20 * KB)),
-        _step(record, SOLARIS, "MPICH1 on the Solaris cluster", (60 * KB, 70 * KB)),
-        _no_step(record, DEFAULT, "With the library's own limit of 128 KB"),
-        _no_step(record, TESTED, "With MPI_Test in the work"),
-        _no_step(record, THREADED, "With a progress thread"),
-    ]
-    alike = SHARE_OF_WORK * float(record.sweep.get("seconds", 0.0))
-    return allowed(record, "duration_s", with_same_limit(record, verdicts), alike)
+def one_step(way: Way, cluster: str, below: int, above: int) -> Claim:
+    """Table 5: one step on each of the paper's clusters, where its limit is."""
+
+    def judge(record: Record) -> Judgement:
+        seen = step(shares(record, way))
+        outcome: Outcome = "holds" if seen == (below, above) else "contradicted"
+        evidence = f"{_in_words(seen)}; the eager limit was set to {way.limit_bytes:,} bytes"
+        numbers = {"below": seen[0], "above": seen[1]} if seen else {}
+        return Judgement(
+            outcome if seen else "inconclusive",
+            evidence,
+            numbers | {"limit_bytes": way.limit_bytes},
+            **{**LONGER, **other_library(record)},
+        )
+
+    says = f"{cluster}: T_P1 jumps between {kb(below)} and {kb(above)} (table 5)"
+    return Claim(f"{way.mpich}-step", says, judge)
 
 
-def _step(record: Record, way: Way, cluster: str, expected: tuple[int, int]) -> Verdict:
-    claim = f"{way.mpich}-step"
-    says = f"{cluster}: T_P1 jumps between {kb(expected[0])} and {kb(expected[1])} (table 5)"
-    try:
+def no_step(way: Way, how: str) -> Claim:
+    """A higher limit, and whatever makes progress, takes the step away."""
+
+    def judge(record: Record) -> Judgement:
         ratios = shares(record, way)
-    except LabError:
-        return unmeasured(record, claim, says)
-    seen = step(ratios)
-    outcome: Outcome = "holds" if seen == expected else "contradicted"
-    advice = ""
-    if seen is None:
-        outcome, advice = "inconclusive", "Let the work last longer, and leave the machine alone."
-    evidence = f"{_told(seen)}; the eager limit was set to {way.limit_bytes:,} bytes"
-    numbers = {"below": seen[0], "above": seen[1]} if seen else {}
-    numbers |= {"limit_bytes": way.limit_bytes}
-    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+        seen, largest = step(ratios), max(ratios)
+        outcome: Outcome = "holds" if seen and seen[1] == 0 else "contradicted"
+        evidence = (
+            f"{_in_words(seen)}; at {kb(largest)} T_P1 is {ratios[largest].median:.2f} of T_P0"
+            f" ({ratios[largest].low:.2f} to {ratios[largest].high:.2f})"
+        )
+        numbers = {"share": ratios[largest].median}
+        if record.select(**ONE_USER.at):
+            # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
+            numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
+            evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that of {ONE_USER.says}"
+        return Judgement(
+            outcome if seen else "inconclusive",
+            evidence,
+            numbers,
+            **{**LONGER, **other_library(record)},
+        )
 
-
-def _no_step(record: Record, way: Way, how: str) -> Verdict:
-    claim = f"{way.mpich}-{way.progress}-no-step"
     says = f"{how}, rank 1 does not wait for rank 0's work at any size"
-    try:
-        ratios = shares(record, way)
-    except LabError:
-        return unmeasured(record, claim, says)
-    seen = step(ratios)
-    outcome: Outcome = "holds" if seen and seen[1] == 0 else "contradicted"
-    advice = ""
-    if seen is None:
-        outcome, advice = "inconclusive", "Let the work last longer, and leave the machine alone."
-    largest = max(ratios)
-    evidence = (
-        f"{_told(seen)}; at {kb(largest)} T_P1 is {ratios[largest].median:.2f} of T_P0"
-        f" ({ratios[largest].low:.2f} to {ratios[largest].high:.2f})"
-    )
-    numbers = {"share": ratios[largest].median}
-    if record.select(**ONE_USER.at):
-        # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
-        numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
-        evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that of {ONE_USER.says}"
-    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
+    return Claim(f"{way.mpich}-{way.progress}-no-step", says, judge)
+
+
+def troubles(record: Record) -> list[str]:
+    """Launches that differ by a small share of the work count as equal."""
+    return trouble(record, "duration_s", SHARE_OF_WORK * record.sweep.get("seconds", 0.0))
 
 
 def _sender_s(record: Record, way: Way) -> float:
     return summary(chosen(record, "duration_s", **way.at, rank=0)["duration_s"].to_numpy()).median
 
 
-def _told(seen: tuple[int, int] | None) -> str:
+def _in_words(seen: tuple[int, int] | None) -> str:
     if seen is None:
         return "no single step can be told"
     if seen[1] == 0:
@@ -168,9 +151,9 @@ def _told(seen: tuple[int, int] | None) -> str:
 
 def paper_table(record: Record) -> pd.DataFrame:
     """The Record in the form of the paper's table 5: medians of T_P0 and T_P1 by size and library."""
-    found = summarised(record, "duration_s", ["mpich", "progress", "size_bytes", "rank"])
+    times = summarised(record, "duration_s", ["mpich", "progress", "size_bytes", "rank"])
     keys = ["mpich", "progress", "size_bytes"]
-    wide = found.pivot(index=keys, columns="rank", values="median").reset_index()
+    wide = times.pivot(index=keys, columns="rank", values="median").reset_index()
     wide.insert(2, "message_kb", wide.pop("size_bytes") / KB)
     return wide.rename(columns={0: "p0_s", 1: "p1_s"}).rename_axis(columns=None)
 
@@ -179,14 +162,12 @@ def picture(record: Record) -> Figure:
     """T_P1 by size for each library, with the step of each of the paper's two shaded."""
     import pandas as pd
 
-    need_study(record, ID)
-
     from beowulf import figures
 
     rows, steps = [], []
-    found = summarised(record, "duration_s", ["mpich", "progress", "rank", "size_bytes"])
+    times = summarised(record, "duration_s", ["mpich", "progress", "rank", "size_bytes"])
     for way in WAYS:
-        here = found[(found.mpich == way.mpich) & (found.progress == way.progress)]
+        here = times[(times.mpich == way.mpich) & (times.progress == way.progress)]
         for row in here[here["rank"] == 1].itertuples():
             rows.append(
                 {
@@ -202,8 +183,8 @@ def picture(record: Record) -> Figure:
             if seen and all(seen):
                 steps.append((way, seen))
     if not rows:
-        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
-    told = [f"{way.mpich}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps]
+        raise LabError("The Record of study D2 has no samples.", "Measure again.")
+    notes = [f"{way.mpich}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps]
     figure = figures.lines(
         pd.DataFrame(rows),
         "size_kb",
@@ -218,5 +199,21 @@ def picture(record: Record) -> Figure:
     axes = figure.drawing.axes[0]
     for _, (below, above) in steps:
         axes.axvspan(below / KB, above / KB, color="#B0B0B0", alpha=0.3, zorder=0)
-    figure.alt = " ".join([figure.alt, *told])
+    figure.alt = " ".join([figure.alt, *notes])
     return figure
+
+
+STUDY = Study(
+    ID="D2",
+    TITLE="Message-size sweep: where does a message begin to wait for its sender?",
+    plan=plan,
+    judged=[
+        one_step(ONE_USER, "MPICH2 on the one-user cluster", 10 * KB, 20 * KB),
+        one_step(SOLARIS, "MPICH1 on the Solaris cluster", 60 * KB, 70 * KB),
+        no_step(DEFAULT, "With the library's own limit of 128 KB"),
+        no_step(TESTED, "With MPI_Test in the work"),
+        no_step(THREADED, "With a progress thread"),
+    ],
+    draw=picture,
+    troubles=troubles,
+)

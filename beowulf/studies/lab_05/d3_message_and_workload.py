@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure.judgement import below, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Ratio, ratio, summary
@@ -24,6 +25,7 @@ from beowulf.studies.lab_05.overlap import (
     DEFAULT,
     KB,
     ONE_USER,
+    QUIETER,
     TESTED,
     THREADED,
     Amount,
@@ -36,7 +38,6 @@ from beowulf.studies.lab_05.overlap import (
     swept,
 )
 from beowulf.studies.study import Claim, Judgement, Plan, Study
-from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +51,6 @@ WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
 # The paper calls +3.61 % and +3.29 % no gain, and warns that small differences mean little.
 NOTHING_PERCENT = 5.0
 C, PYTHON = {"language": "C"}, {"language": "Python"}
-QUIETER = {"advice": "Take more samples on a quieter machine."}
 ALIKE = 0.1  # the twin's T_overlap is at most so much more than the C program's
 
 
@@ -74,8 +74,8 @@ def operations(record: Record, way: Way, size: int, language: dict[str, str] = C
     LabError when the Record has no such samples.
     """
     at = {**way.at, **language, "size_bytes": size, "rank": 0}
-    found = chosen(record, "duration_s", **at)
-    wide = found.pivot(index=["launch", "pass"], columns="part", values="duration_s").dropna()
+    samples = chosen(record, "duration_s", **at)
+    wide = samples.pivot(index=["launch", "pass"], columns="part", values="duration_s").dropna()
     if wide.empty:
         raise LabError("There are no samples of this case.", "Measure again.")
     return wide.assign(sum=wide["message"] + wide["work"])
@@ -83,8 +83,8 @@ def operations(record: Record, way: Way, size: int, language: dict[str, str] = C
 
 def gain(record: Record, way: Way, size: int) -> Improvement:
     """Equation 1 over the passes: T_overlap against T_message + T_workload of the same pass."""
-    found = operations(record, way, size)
-    return improvement(list(zip(found["both"], found["sum"], strict=True)))
+    passes = operations(record, way, size)
+    return improvement(list(zip(passes["both"], passes["sum"], strict=True)))
 
 
 def no_gain(size: int) -> Claim:
@@ -92,16 +92,12 @@ def no_gain(size: int) -> Claim:
 
     def judge(record: Record) -> Judgement:
         seen = gain(record, ONE_USER, size)
-        outcome: Outcome = "inconclusive"
-        if seen.low > -NOTHING_PERCENT:
-            outcome = "holds"
-        elif seen.high < -NOTHING_PERCENT:
-            outcome = "contradicted"
         evidence = (
             f"{seen.says} by equation 1, where {-NOTHING_PERCENT:g} % or less would be a gain;"
             f" n = {seen.n}"
         )
         numbers = {"percent": seen.percent, "low": seen.low, "high": seen.high, "n": seen.n}
+        outcome = below(-NOTHING_PERCENT, seen)
         return Judgement(outcome, evidence, numbers, **{**QUIETER, **other_library(record)})
 
     says = f"MPICH2, {kb(size)}: overlap gains rank 0 nothing (tables 7, 8: +3.61 %, +3.29 %)"
@@ -123,18 +119,12 @@ def python_alike(size: int) -> Claim:
 
     def judge(record: Record) -> Judgement:
         seen = twin_ratios(record, size)
-        both = seen["both"]
-        outcome: Outcome = "inconclusive"
-        if both.low > 1 - ALIKE and both.high < 1 + ALIKE:
-            outcome = "holds"
-        elif both.high < 1 - ALIKE or both.low > 1 + ALIKE:
-            outcome = "contradicted"
         evidence = "Python's times as shares of C's: " + ", ".join(
             f"{part} {each.median:.2f} ({each.low:.2f} to {each.high:.2f})"
             for part, each in seen.items()
         )
         numbers = {part: each.median for part, each in seen.items()}
-        return Judgement(outcome, evidence, numbers, **QUIETER)
+        return Judgement(within(seen["both"], 1 - ALIKE, 1 + ALIKE), evidence, numbers, **QUIETER)
 
     says = (
         f"overlap.py and message_workload.c, {kb(size)}: T_overlap differs by less than {ALIKE:.0%}"
@@ -152,9 +142,9 @@ def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:
 
     rows = []
     for size in SIZES:
-        found = operations(record, way, size)
+        passes = operations(record, way, size)
         for statistic in ("min", "max", "mean", "median", "std"):
-            of = {part: float(found[part].agg(statistic)) for part in ("message", "work", "both")}
+            of = {part: float(passes[part].agg(statistic)) for part in ("message", "work", "both")}
             added = of["message"] + of["work"]
             rows.append(
                 {
@@ -181,11 +171,12 @@ def picture(record: Record) -> Figure:
     for way in WAYS:
         for size in SIZES:
             try:
-                found = operations(record, way, size)
+                passes = operations(record, way, size)
             except LabError:
                 continue
             message, work, both, added = (
-                summary(found[part].to_numpy() * 1e6) for part in ("message", "work", "both", "sum")
+                summary(passes[part].to_numpy() * 1e6)
+                for part in ("message", "work", "both", "sum")
             )
             name = f"{way.says}, {kb(size)}"
             bars[f"{name}: apart"] = [

@@ -13,46 +13,45 @@ as long as 70 KB travel at 100 Mbit/s, so that there is something to hide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study, unmeasured, verdict
-from beowulf.measure.statistics import Ratio, ratio
+from beowulf.measure.judgement import below
+from beowulf.measure.quality import trouble
+from beowulf.measure.statistics import ratio
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_05 import overlap
 from beowulf.studies.lab_05.overlap import (
     KB,
     ONE_USER,
+    QUIETER,
     SOLARIS,
     TESTED,
     THREADED,
     Amount,
     Way,
-    allowed,
     chosen,
     kb,
-    with_same_limit,
+    other_library,
 )
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from beowulf.figures import Figure
 
-ID = "D5"
-TITLE = "Improvement by equation 1: what overlap gains at each size"
-
 SIZES = tuple(size * KB for size in (7, 14, 28, 42, 56, 70))
 SECONDS = 0.006
 FULL, QUICK = Amount(launches=3, passes=20), Amount(launches=2, passes=8)
 WAYS = (ONE_USER, SOLARIS, TESTED, THREADED)
+BELOW = "messages below the limit ({}) gain by overlap"
+ABOVE = "the step over the limit ({}) takes gain away"
 
 
 def improvement_percent(overlap: float, nonoverlap: float) -> float:
@@ -82,11 +81,11 @@ class Improvement:
 
 def improvement(pairs: list[tuple[float, float]]) -> Improvement:
     """Equation 1 for pairs of (T_overlap, T_nonoverlap)."""
-    found: Ratio = ratio(pairs)
+    times = ratio(pairs)
     low, middle, high = (
-        improvement_percent(each, 1.0) for each in (found.low, found.median, found.high)
+        improvement_percent(each, 1.0) for each in (times.low, times.median, times.high)
     )
-    return Improvement(middle, low, high, found.n)
+    return Improvement(middle, low, high, times.n)
 
 
 def osu_percent(message: float, work: float, both: float) -> float:
@@ -99,18 +98,10 @@ def imb_percent(message: float, work: float, both: float) -> float:
     return 100 * max(0.0, min(1.0, (message + work - both) / min(message, work)))
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    seconds: float = SECONDS,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
     """Exchange 7 to 70 KB with all the work before and with three quarters of it during."""
-    about = overlap.swept(QUICK if quick else FULL, seconds, SIZES)
     return overlap.sweep(
-        ID, cluster, folder, "both_sides.c", WAYS, about, quick=quick, progress=progress
+        "both_sides.c", WAYS, overlap.swept(QUICK if quick else FULL, seconds, SIZES)
     )
 
 
@@ -119,9 +110,9 @@ def exchanges(record: Record, way: Way) -> pd.DataFrame:
 
     LabError when the Record has no such samples.
     """
-    found = chosen(record, "duration_s", **way.at)
+    samples = chosen(record, "duration_s", **way.at)
     keys = ["size_bytes", "rank", "launch", "pass"]
-    wide = found.pivot(index=keys, columns="part", values="duration_s").dropna().reset_index()
+    wide = samples.pivot(index=keys, columns="part", values="duration_s").dropna().reset_index()
     if wide.empty:
         raise LabError("There are no samples of this library.", "Measure again.")
     return wide
@@ -136,17 +127,52 @@ def gains(record: Record, way: Way) -> dict[int, Improvement]:
     }
 
 
-def claims(record: Record) -> list[Verdict]:
-    """Equation 1 gives the paper's percentages; below the limit overlap gains, above it hardly."""
-    need_study(record, ID)
-    measured = [each for way in (ONE_USER, SOLARIS) for each in _by_size(record, way)]
-    measured.append(_restored(record, TESTED, "MPI_Test"))
-    measured.append(_restored(record, THREADED, "a progress thread"))
-    verdicts = allowed(record, "duration_s", with_same_limit(record, measured))
-    return [_printed(record), *verdicts]
+def at_the_limit(
+    way: Way, name: str, says: str, decide: Callable[[Improvement, Improvement], Outcome]
+) -> Claim:
+    """What the last size below the limit of this way gains, and the first one above it."""
+
+    def judge(record: Record) -> Judgement:
+        by_size = gains(record, way)
+        small, large = (
+            [size for size in by_size if (size <= way.limit_bytes) == under]
+            for under in (True, False)
+        )
+        if not small or not large:
+            raise LabError(f"There are no sizes on both sides of {kb(way.limit_bytes)}.")
+        low, high = by_size[max(small)], by_size[min(large)]
+        return Judgement(
+            decide(low, high),
+            f"{kb(max(small))}: {low.says}; {kb(min(large))}: {high.says}",
+            {"below_percent": low.percent, "above_percent": high.percent},
+            **{**QUIETER, **other_library(record)},
+        )
+
+    says = f"{way.says}: {says.format(kb(way.limit_bytes))}"
+    return Claim(f"{way.mpich}-{name}", says, judge)
 
 
-def _printed(record: Record) -> Verdict:
+def restored(way: Way, how: str) -> Claim:
+    """What makes progress gives the long messages their gain back."""
+
+    def judge(record: Record) -> Judgement:
+        plain, helped = gains(record, ONE_USER), gains(record, way)
+        both = set(plain) & set(helped)
+        if not both:
+            raise LabError("There is no size that was measured with and without.")
+        size = max(both)
+        return Judgement(
+            below(helped[size], plain[size]),
+            f"{kb(size)}: {helped[size].says} against {plain[size].says}",
+            {"percent": helped[size].percent, "without_percent": plain[size].percent},
+            **{**QUIETER, **other_library(record)},
+        )
+
+    says = f"With {how}, messages above the limit gain more than without"
+    return Claim(f"{way.progress}-gains-above", says, judge)
+
+
+def printed(_record: Record) -> Judgement:
     """Whether the paper's printed percentages follow from its printed averages."""
     differences = []
     for name, during, without in (
@@ -157,77 +183,12 @@ def _printed(record: Record) -> Verdict:
             computed = improvement_percent(row[during], row[without])
             differences.append(abs(computed - row["percent"]))
     worst = max(differences)
-    return Verdict(
-        ID,
-        "printed-percentages",
-        "Paper D's percentages follow from its averages by equation 1, negative being better",
+    return Judgement(
         "holds" if worst < 0.25 else "contradicted",
         f"the {len(differences)} printed ones differ by at most {worst:.2f} from ours, and the times"
         " are printed with three digits",
-        "",
         {"largest_difference": worst},
-        [record.digest],
     )
-
-
-def _by_size(record: Record, way: Way) -> list[Verdict]:
-    below_claim, above_claim = f"{way.mpich}-gains-below", f"{way.mpich}-gains-less-above"
-    limit = kb(way.limit_bytes)
-    below_says = f"{way.says}: messages below the limit ({limit}) gain by overlap"
-    above_says = f"{way.says}: the step over the limit ({limit}) takes gain away"
-    try:
-        found = gains(record, way)
-        below = max(size for size in found if size <= way.limit_bytes)
-        above = min(size for size in found if size > way.limit_bytes)
-    except (LabError, ValueError):
-        return [
-            unmeasured(record, below_claim, below_says),
-            unmeasured(record, above_claim, above_says),
-        ]
-    at = f"{kb(below)}: {found[below].says}; {kb(above)}: {found[above].says}"
-    numbers = {"below_percent": found[below].percent, "above_percent": found[above].percent}
-    return [
-        _verdict(record, below_claim, below_says, _sign(found[below]), at, numbers),
-        _verdict(record, above_claim, above_says, order(found[below], found[above]), at, numbers),
-    ]
-
-
-def _restored(record: Record, way: Way, how: str) -> Verdict:
-    claim = f"{way.progress}-gains-above"
-    says = f"With {how}, messages above the limit gain more than without"
-    try:
-        plain, helped = gains(record, ONE_USER), gains(record, way)
-        size = max(set(plain) & set(helped))
-    except (LabError, ValueError):
-        return unmeasured(record, claim, says)
-    at = f"{kb(size)}: {helped[size].says} against {plain[size].says}"
-    numbers = {"percent": helped[size].percent, "without_percent": plain[size].percent}
-    return _verdict(record, claim, says, order(helped[size], plain[size]), at, numbers)
-
-
-def _sign(found: Improvement) -> Outcome:
-    if found.high < 0:
-        return "holds"
-    return "contradicted" if found.low > 0 else "inconclusive"
-
-
-def order(better: Improvement, worse: Improvement) -> Outcome:
-    """Whether the first gained more than the second; inconclusive while their intervals touch."""
-    if better.high < worse.low:
-        return "holds"
-    return "contradicted" if better.low > worse.high else "inconclusive"
-
-
-def _verdict(
-    record: Record,
-    claim: str,
-    says: str,
-    outcome: Outcome,
-    evidence: str,
-    numbers: Mapping[str, float],
-) -> Verdict:
-    advice = "Take more samples on a quieter machine." if outcome == "inconclusive" else ""
-    return verdict(record, claim, says, outcome, evidence, advice=advice, numbers=numbers)
 
 
 def formulas(record: Record) -> pd.DataFrame:
@@ -241,14 +202,14 @@ def formulas(record: Record) -> pd.DataFrame:
     rows = []
     for way in WAYS:
         try:
-            found, wide = gains(record, way), exchanges(record, way)
+            by_size, wide = gains(record, way), exchanges(record, way)
         except LabError:
             continue
         slower = wide.groupby(["size_bytes", "launch", "pass"]).max()
         medians = slower.groupby("size_bytes")[["comm", "comp", "before", "during"]].median()
         for size, each in medians.iterrows():
             message, work, both = each["comm"], each["comp"], each["during"]
-            gain = found[int(str(size))]
+            gain = by_size[int(str(size))]
             rows.append(
                 {
                     "library": way.says,
@@ -265,15 +226,13 @@ def formulas(record: Record) -> pd.DataFrame:
                 }
             )
     if not rows:
-        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
+        raise LabError("The Record of study D5 has no samples.", "Measure again.")
     return pd.DataFrame(rows)
 
 
 def picture(record: Record) -> Figure:
     """Equation 1 by size for each library, with its interval."""
     from beowulf import figures
-
-    need_study(record, ID)
 
     return figures.lines(
         formulas(record),
@@ -286,3 +245,30 @@ def picture(record: Record) -> Figure:
         low="low_percent",
         high="high_percent",
     )
+
+
+STUDY = Study(
+    ID="D5",
+    TITLE="Improvement by equation 1: what overlap gains at each size",
+    plan=plan,
+    judged=[
+        Claim(
+            "printed-percentages",
+            "Paper D's percentages follow from its averages by equation 1, negative being better",
+            printed,
+            needs="nothing",
+        ),
+        *(
+            at_the_limit(way, *claim)
+            for way in (ONE_USER, SOLARIS)
+            for claim in (
+                ("gains-below", BELOW, lambda small, _: below(small, 0)),
+                ("gains-less-above", ABOVE, below),
+            )
+        ),
+        restored(TESTED, "MPI_Test"),
+        restored(THREADED, "a progress thread"),
+    ],
+    draw=picture,
+    troubles=lambda record: trouble(record, "duration_s"),
+)

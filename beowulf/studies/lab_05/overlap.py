@@ -14,18 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
-from beowulf.measure import quality
-from beowulf.measure.judgement import verdict
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.table import table
 from beowulf.record import Record
-from beowulf.studies import Progress
-from beowulf.verdict import Verdict
+from beowulf.studies.study import Plan
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from beowulf.cluster import Cluster
 
 KB = 1024  # in paper D: 10,000 ints are 39.06 KB
 
@@ -33,6 +28,7 @@ EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 PROGRESS_THREAD = "MPIR_CVAR_ASYNC_PROGRESS"
 # A rank is done at once or when the other's work is: so small a share of that work tells nothing.
 SHARE_OF_WORK = 0.1
+QUIETER = {"advice": "Take more samples on a quieter machine."}
 TESTS = 50  # MPI_Test calls during the work, where a way has them
 
 
@@ -51,8 +47,8 @@ class Way:
     @property
     def environment(self) -> dict[str, str]:
         """The variables that make MPICH so."""
-        found = {} if self.mpich == "default" else {EAGER_LIMIT: str(self.limit_bytes)}
-        return {**found, PROGRESS_THREAD: "1"} if self.progress == "thread" else found
+        limit = {} if self.mpich == "default" else {EAGER_LIMIT: str(self.limit_bytes)}
+        return {**limit, PROGRESS_THREAD: "1"} if self.progress == "thread" else limit
 
     @property
     def at(self) -> dict[str, Any]:
@@ -82,7 +78,7 @@ def program(name: str) -> Path:
 
 
 def launch(
-    session: Measurement,
+    measurement: Measurement,
     way: Way,
     name: str,
     arguments: Sequence[str | int],
@@ -92,7 +88,7 @@ def launch(
 ) -> None:
     """Launch one of the programs on two ranks in this way; its Points get the way's coordinates."""
     tests = ["--tests", str(TESTS)] if way.progress == "tests" else []
-    session.launch(
+    measurement.launch(
         program(name),
         2,
         [*arguments, *tests],
@@ -125,56 +121,22 @@ def sweep_arguments(
     return [*words, "--passes", passes, "--seed", number + 1]
 
 
-def sweep(
-    study: str,
-    cluster: Cluster,
-    folder: Path,
-    name: str,
-    ways: Sequence[Way],
-    about: Mapping[str, Any],
-    *,
-    quick: bool,
-    progress: Progress,
-) -> Record:
+def sweep(name: str, ways: Sequence[Way], about: Mapping[str, Any]) -> Plan:
     """Launch one of the programs in each way, as often and over the sizes that `about` says (swept() made it)."""
     launches = int(about["launches"])
-    with Measurement(
-        study,
-        cluster,
-        folder,
-        quick=quick,
-        progress=progress,
-        launches=launches * len(ways),
-        sweep=about,
-    ) as session:
+
+    def steps(measurement: Measurement) -> None:
         for number in range(launches):
             words = sweep_arguments(about["seconds"], about["sizes"], about["passes"], number)
             for way in ways:
-                launch(session, way, name, words, number=number)
-    return session.record()
+                launch(measurement, way, name, words, number=number)
+
+    return Plan(launches * len(ways), about, steps)
 
 
 def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
     """The samples of `quantity` at the points with all these coordinates, a row each; LabError for none."""
     return table(replace(record, points=record.select(**at)), quantity)
-
-
-def allowed(
-    record: Record, quantity: str, verdicts: Sequence[Verdict], alike: float = 0.0
-) -> list[Verdict]:
-    """The Verdicts, or inconclusive ones where the circumstances of `quantity` allow none.
-
-    Launches that differ by at most `alike`, in the quantity's unit, count as alike.
-    """
-    bad = quality.trouble(record, quantity, alike)
-    if not bad:
-        return list(verdicts)
-    return [
-        v
-        if v.outcome == "inconclusive"
-        else verdict(record, v.claim, v.says, v.outcome, v.evidence, numbers=v.numbers, trouble=bad)
-        for v in verdicts
-    ]
 
 
 def other_library(record: Record) -> dict[str, str]:
@@ -185,17 +147,6 @@ def other_library(record: Record) -> dict[str, str]:
         "but": f"{EAGER_LIMIT} is a setting of MPICH's CH3 device, which this cluster's library does not have",
         "advice": "`beowulf up --mpi classic` boots a cluster with it.",
     }
-
-
-def with_same_limit(record: Record, verdicts: list[Verdict]) -> list[Verdict]:
-    """The Verdicts, or inconclusive ones where the library knows no such limit."""
-    why = other_library(record)
-    if not why:
-        return verdicts
-    return [
-        verdict(record, v.claim, v.says, "inconclusive", v.evidence, numbers=v.numbers, **why)
-        for v in verdicts
-    ]
 
 
 def kb(size_bytes: float) -> str:

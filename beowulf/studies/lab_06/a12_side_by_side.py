@@ -11,82 +11,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
-from beowulf.measure.judgement import need_study
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_06 import wire_picture
-from beowulf.studies.lab_06.wire_shares import Talk, converse, place
-from beowulf.studies.lab_06.wire_verdicts import (
+from beowulf.studies.lab_06.wire_claims import (
+    EVERY_MESSAGE,
     Part,
     alike,
-    every_message,
     higher,
     lower,
     on_rates,
     on_shares,
     risen,
 )
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.lab_06.wire_shares import Talk, converse, place
+from beowulf.studies.study import Plan, Study
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     from beowulf.figures import Figure
-
-ID = "A12"
-TITLE = "Side by side: what the size of a message changes on the wire"
 
 PROTOCOLS = ("blocking", "nonblocking")
 SIZES = (2, 1024, 8192)
 EXCHANGES = 600  # the same for all sizes: a rate over the whole capture depends on it.
 TALKS = [Talk(protocol, size, 0, EXCHANGES) for size in SIZES for protocol in PROTOCOLS]
 
-DATA = "The share of data segments rises with the size (figure 23: 64.70, 72.86, 73.43 %)"
-OVERHEAD = "While messages travel, the TCP overhead as these labs define it rises with the size (of figure 27)"
-WHOLE = (
-    "The bytes a second of the whole capture rise from 2 to 1024 bytes and fall to 8192 (figure 25)"
-)
-TALKING = "The bytes a second while messages travel rise from 2 to 1024 bytes and fall to 8192"
-CALLS = (
-    "While messages travel, both kinds of calls have the same share of data segments (section V)"
-)
+
+def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
+    """Conversations of 2, 1024 and 8192 bytes, blocking and not, without work beside them."""
+    return converse(TALKS, quick=quick, launches=launches)
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    launches: int | None = None,
-) -> Record:
-    """Capture conversations of 2, 1024 and 8192 bytes, blocking and not, without work beside them."""
-    return converse(ID, cluster, folder, TALKS, quick=quick, progress=progress, launches=launches)
-
-
-def claims(record: Record) -> list[Verdict]:
-    """What figures 23 to 28 say of the size, and whether all messages were captured."""
-    need_study(record, ID)
-    overhead = "talking_tcp_overhead_percent"
-    rise = _steps(risen, risen)
-    peak = _steps(higher, lower)
-    calls = {
-        f"{size:,} B": Part(place("nonblocking", size, 0), place("blocking", size, 0), alike)
-        for size in SIZES
-    }
-    return [
-        every_message(record),
-        on_shares(record, "size-raises-data-share", DATA, rise, "data_percent"),
-        on_shares(record, "size-raises-overhead", OVERHEAD, rise, overhead),
-        on_rates(record, "rate-peaks-at-1024", WHOLE, peak, "bytes_per_s"),
-        on_rates(record, "rate-peaks-at-1024-talking", TALKING, peak, "talking_bytes_per_s"),
-        on_shares(record, "calls-alike", CALLS, calls, "talking_data_percent"),
-    ]
-
-
-def _steps(*have_to_be: Callable[[Any], Outcome]) -> dict[str, Part]:
+def steps(*have_to_be: Callable[[Any], Outcome]) -> dict[str, Part]:
     """Blocking, as in the paper: each size against the one before it."""
     return {
         f"{small:,} to {large:,} B": Part(
@@ -98,6 +56,52 @@ def _steps(*have_to_be: Callable[[Any], Outcome]) -> dict[str, Part]:
 
 def picture(record: Record) -> Figure:
     """Shares and Mbit/s by size, beside figures 23 and 26."""
-    need_study(record, ID)
     title = "Messages of 2, 1024 and 8192 bytes on the wire"
     return wire_picture.picture(record, "mbit_per_s", title, "figures 23-24")
+
+
+BOTH_CALLS = {
+    f"{size:,} B": Part(place("nonblocking", size, 0), place("blocking", size, 0), alike)
+    for size in SIZES
+}
+
+STUDY = Study(
+    ID="A12",
+    TITLE="Side by side: what the size of a message changes on the wire",
+    plan=plan,
+    judged=[
+        EVERY_MESSAGE,
+        on_shares(
+            "size-raises-data-share",
+            "The share of data segments rises with the size (figure 23: 64.70, 72.86, 73.43 %)",
+            steps(risen, risen),
+            "data_percent",
+        ),
+        on_shares(
+            "size-raises-overhead",
+            "While messages travel, the TCP overhead as these labs define it rises with the size"
+            " (of figure 27)",
+            steps(risen, risen),
+            "talking_tcp_overhead_percent",
+        ),
+        on_rates(
+            "rate-peaks-at-1024",
+            "The bytes a second of the whole capture rise from 2 to 1024 bytes and fall to 8192 (figure 25)",
+            steps(higher, lower),
+            "bytes_per_s",
+        ),
+        on_rates(
+            "rate-peaks-at-1024-talking",
+            "The bytes a second while messages travel rise from 2 to 1024 bytes and fall to 8192",
+            steps(higher, lower),
+            "talking_bytes_per_s",
+        ),
+        on_shares(
+            "calls-alike",
+            "While messages travel, both kinds of calls have the same share of data segments (section V)",
+            BOTH_CALLS,
+            "talking_data_percent",
+        ),
+    ],
+    draw=picture,
+)

@@ -8,56 +8,40 @@ wire stands beside its time: `buffer_sizes.py` and `collectives.py` are the two 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import need_nodes
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
-from beowulf.studies.lab_06 import buffer_sizes, buffer_verdicts, collectives
+from beowulf.studies.lab_06 import buffer_sizes, collectives
 from beowulf.studies.lab_06.wire_costs import Panel, draw, legend, size_text
-from beowulf.verdict import Verdict
+from beowulf.studies.study import Claim, Plan, Study
 
 if TYPE_CHECKING:
     from beowulf.figures import Figure
 
-ID = "A13"
-TITLE = "Buffers and collectives: other sizes of buffers, and collective calls against loops"
 
-
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Both parts: collectives first, then messages in every setting of the buffers."""
     need_nodes(cluster, collectives.RANKS)
-    launches = buffer_sizes.planned(quick) + collectives.planned(quick)
-    with Measurement(
-        ID, cluster, folder, quick=quick, progress=progress, launches=launches
-    ) as session:
-        collectives.measure(session)
-        buffer_sizes.measure(session)
-    return session.record()
+
+    def steps(measurement: Measurement) -> None:
+        collectives.measure(measurement)
+        buffer_sizes.measure(measurement)
+
+    return Plan(buffer_sizes.planned(quick) + collectives.planned(quick), {}, steps)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What buffers, limit and collective calls should do, each held against the Record."""
-    need_study(record, ID)
-    return [*buffer_verdicts.claims(record), *collectives.claims(record)]
+def judged(record: Record) -> list[Claim]:
+    """What buffers, limit and collective calls should do."""
+    return [*buffer_sizes.CLAIMS, *collectives.claims(record)]
 
 
 def picture(record: Record) -> Figure:
     """A row of panels for the buffers, and one for the collectives of the short and of the long size."""
     import pandas as pd
-
-    need_study(record, ID)
 
     from beowulf.figures import Figure, look
 
@@ -72,7 +56,7 @@ def picture(record: Record) -> Figure:
             rows[heading] = collectives.panels(record, size)
         tables.append(collectives.table(record))
     if not rows:
-        raise LabError(f"The Record of study {ID} has no samples.", "Measure again.")
+        raise LabError("The Record of study A13 has no samples.", "Measure again.")
     with look.style():
         drawing, only = look.paper(width=11.5, height=3.9 * len(rows))
         only.remove()
@@ -84,18 +68,28 @@ def picture(record: Record) -> Figure:
                 draw(each, panel, named=number == 0)
             legend(axes[0], list(row[0].values))
             part.suptitle(heading, x=0.01, ha="left", fontsize=13)
-    said = " ".join(
-        f"{heading}: {' '.join(_said(panel) for panel in row)}" for heading, row in rows.items()
+    alt = " ".join(
+        f"{heading}: {' '.join(_in_words(panel) for panel in row)}" for heading, row in rows.items()
     )
     table = pd.concat(tables, ignore_index=True)
-    return Figure(drawing, TITLE, f"{TITLE}. {said}", table)
+    return Figure(drawing, STUDY.TITLE, f"{STUDY.TITLE}. {alt}", table)
 
 
-def _said(panel: Panel) -> str:
+def _in_words(panel: Panel) -> str:
     from beowulf.figures.look import number_text
 
     parts: list[Any] = []
     for label, series in panel.values.items():
-        told = ", ".join(f"{name} {number_text(float(f'{v:.3g}'))}" for name, v in series.items())
-        parts.append(f"{label}: {told}")
+        bars = ", ".join(f"{name} {number_text(float(f'{v:.3g}'))}" for name, v in series.items())
+        parts.append(f"{label}: {bars}")
     return f"{panel.title} ({panel.unit}) {'; '.join(parts)}."
+
+
+STUDY = Study(
+    ID="A13",
+    TITLE="Buffers and collectives: other sizes of buffers, and collective calls against loops",
+    plan=plan,
+    judged=judged,
+    draw=picture,
+    need=buffer_sizes.NEED,
+)

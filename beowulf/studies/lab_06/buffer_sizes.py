@@ -14,14 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
 from beowulf.errors import LabError
+from beowulf.measure.judgement import again
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.socket_buffers import socket_buffers
-from beowulf.measure.statistics import Ratio, ratio, summary
+from beowulf.measure.statistics import Ratio, summary
 from beowulf.record import Point, Record
-from beowulf.studies.lab_05.overlap import EAGER_LIMIT
-from beowulf.studies.lab_06 import by_kind
-from beowulf.studies.lab_06.wire_costs import Panel, each, observed, size_text
+from beowulf.studies.lab_05.overlap import EAGER_LIMIT, other_library
+from beowulf.studies.lab_06.wire_costs import (
+    ALIKE,
+    Panel,
+    cost,
+    counting,
+    each,
+    observed,
+    paired,
+    size_text,
+    slower,
+    times,
+    unseen,
+)
+from beowulf.studies.study import Claim, Judgement, Need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +48,11 @@ QUICK_LAUNCHES, QUICK_CHUNKS = 1, 12
 # Some half a millisecond; of longer messages, one exchange lasts that long.
 EXCHANGES_A_CHUNK = {KB: 6}
 TAG = 100  # of the first size; a size has two tags, the second for what is not timed
+NEED = Need(
+    "faults",
+    "the socket buffers of PCs are not changed",
+    "The socket buffers of this kind of cluster cannot be changed; that part was left out.",
+)
 HEADER_BYTES = 32  # of MPICH's, the fields that count against the eager limit
 
 
@@ -52,7 +71,7 @@ class Setting:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What MPICH is told."""
+        """The variables that set it."""
         return {} if self.limit_bytes == OWN.limit_bytes else {EAGER_LIMIT: str(self.limit_bytes)}
 
     def asks_first(self, message_bytes: int) -> bool:
@@ -73,35 +92,34 @@ def planned(quick: bool) -> int:
     return len(SETTINGS) * len(SIZES) * (QUICK_LAUNCHES if quick else LAUNCHES)
 
 
-def measure(session: Measurement) -> None:
+def measure(measurement: Measurement) -> None:
     """Conversations of two ranks in every setting and size, in turns, under a capture for each setting."""
-    launches, chunks = (QUICK_LAUNCHES, QUICK_CHUNKS) if session.quick else (LAUNCHES, CHUNKS)
-    session.sweep[PART] = {"sizes": list(SIZES), "launches": launches, "chunks": chunks}
+    launches, chunks = (QUICK_LAUNCHES, QUICK_CHUNKS) if measurement.quick else (LAUNCHES, CHUNKS)
+    measurement.sweep[PART] = {"sizes": list(SIZES), "launches": launches, "chunks": chunks}
     settings = list(SETTINGS)
-    if left_out := by_kind.left_out(session.study, session.cluster.can):
+    if NEED.unmet(measurement.cluster.can):
         settings = [each for each in SETTINGS if not each.buffer_bytes]
-        session.warnings.append(left_out)
     program = paths.root() / "labs" / "06-protocol-analysis" / "conversation.c"
-    session.prepare(program)
+    measurement.prepare(program)
     for number in range(launches):
         for setting in settings:
-            with socket_buffers(session.cluster, setting.buffer_bytes):
-                _observe(session, setting, chunks, number)
+            with socket_buffers(measurement.cluster, setting.buffer_bytes):
+                _observe(measurement, setting, chunks, number)
 
 
-def _observe(session: Measurement, setting: Setting, chunks: int, number: int) -> None:
-    with observed(session) as wire:
+def _observe(measurement: Measurement, setting: Setting, chunks: int, number: int) -> None:
+    with observed(measurement) as wire:
         sent = {
-            size: _converse(session, setting, size, TAG + 2 * place, chunks, number)
+            size: _converse(measurement, setting, size, TAG + 2 * place, chunks, number)
             for place, size in enumerate(SIZES)
         }
-    found = wire.costs
-    point_to_point = found[found["context"] == 0]
+    messages = wire.costs
+    point_to_point = messages[messages["context"] == 0]
     for place, size in enumerate(SIZES):
         mine = point_to_point[point_to_point["tag"] == TAG + 2 * place]
         at = {"protocol": "blocking", "message_bytes": size, "overlap_bytes": 0}
         at |= {**setting.at, "ranks": 2, "launch": number}
-        session.add(at, HALF, ()).facts.update(
+        measurement.add(at, HALF, ()).facts.update(
             {
                 **({} if mine.empty else {"each": each(mine, len(mine))}),
                 "sent": sent[size],
@@ -112,11 +130,11 @@ def _observe(session: Measurement, setting: Setting, chunks: int, number: int) -
 
 
 def _converse(
-    session: Measurement, setting: Setting, size: int, tag: int, chunks: int, number: int
+    measurement: Measurement, setting: Setting, size: int, tag: int, chunks: int, number: int
 ) -> int:
     """One launch; how many messages with this tag it says it sent."""
     exchanges = chunks * EXCHANGES_A_CHUNK.get(size, 1)
-    lines = session.launch(
+    lines = measurement.launch(
         paths.root() / "labs" / "06-protocol-analysis" / "conversation.c",
         2,
         ["--bytes", size, "--exchanges", exchanges, "--chunks", chunks, "--tag", tag],
@@ -124,39 +142,148 @@ def _converse(
         launch=number,
         at=setting.at,
     )
-    said = [line for line in lines if line["kind"] == "sent" and line["tag"] == tag]
-    return sum(int(line["messages"]) for line in said)
+    sent = [line for line in lines if line["kind"] == "sent" and line["tag"] == tag]
+    return sum(int(line["messages"]) for line in sent)
 
 
 def points(record: Record, setting: Setting, size: int) -> list[Point]:
     """The launches of a setting and size, those with samples."""
-    found = record.select(**setting.at, message_bytes=size)
-    return [point for point in found if point.quantity == HALF and point.samples]
+    launches = record.select(**setting.at, message_bytes=size)
+    return [point for point in launches if point.quantity == HALF and point.samples]
 
 
 def sizes(record: Record) -> list[int]:
     """The sizes that were measured."""
-    found = [point for point in record.select(part=PART) if point.quantity == HALF]
-    return sorted({int(point.at["message_bytes"]) for point in found if point.samples})
+    launches = [point for point in record.select(part=PART) if point.quantity == HALF]
+    return sorted({int(point.at["message_bytes"]) for point in launches if point.samples})
 
 
 def compared(record: Record, setting: Setting, size: int) -> Ratio:
     """The time in a setting as a multiple of OWN's, pairs of the same round; LabError without samples."""
-    own = {point.at["launch"]: point.samples for point in points(record, OWN, size)}
-    pairs = [
-        pair
-        for point in points(record, setting, size)
-        for pair in zip(point.samples, own.get(point.at["launch"], ()), strict=False)
-    ]
-    return ratio(pairs)
+    return paired(points(record, setting, size), points(record, OWN, size))
 
 
 def counted(record: Record, setting: Setting, size: int, name: str) -> float:
     """A fact of each message, averaged over the launches; LabError where nothing was captured."""
-    found = [p.facts["each"][name] for p in points(record, setting, size) if "each" in p.facts]
-    if not found:
-        raise LabError("There is no capture of this case.", "Measure again.")
-    return float(sum(found) / len(found))
+    return cost(points(record, setting, size), name)
+
+
+def slow(setting: Setting, how: str, size: int, name: str) -> Claim:
+    """Whether messages of this size take longer in a setting than in the nodes' own."""
+
+    def judge(record: Record) -> Judgement:
+        seen = compared(record, setting, size)
+        return Judgement(
+            slower(seen),
+            f"{times(seen)} as long as with the nodes' own settings",
+            {"times": seen.median, "low": seen.low, "high": seen.high, "n": seen.n},
+            **(other_library(record) if setting.limit_bytes != OWN.limit_bytes else {}),
+        )
+
+    says = f"{how} messages of {size_text(size)} slower"
+    return Claim(name, says, judge, troubles=lambda record: trouble(record, HALF))
+
+
+@counting
+def more_segments(record: Record) -> Judgement:
+    """Into how many segments small buffers cut a message, at each size."""
+    parts: list[str] = []
+    few, numbers = 0, {}
+    for size in sizes(record):
+        try:
+            small, own = (counted(record, each, size, "segments") for each in (SMALL, OWN))
+            resent, closed = (
+                counted(record, SMALL, size, name)
+                for name in ("retransmitted_packets", "zero_window_packets")
+            )
+        except LabError:
+            continue
+        few += small < (1 + ALIKE) * own
+        numbers[f"times_at_{size}"] = small / own
+        numbers |= {f"sent_again_at_{size}": resent, f"window_closed_at_{size}": closed}
+        parts.append(f"{size_text(size)}: {small:.1f} against {own:.1f}")
+    if not parts:
+        raise LabError("There is no capture of small buffers.", "Measure again.")
+    longest = max(sizes(record))
+    return Judgement(
+        "contradicted" if few else "holds",
+        f"{'; '.join(parts)}; of a message of {size_text(longest)},"
+        f" {numbers[f'sent_again_at_{longest}']:.2f} frames are sent again, and its receiver closes"
+        f" its window {numbers[f'window_closed_at_{longest}']:.2f} times",
+        numbers,
+    )
+
+
+@counting
+def control_messages(record: Record) -> Judgement:
+    """How many control messages a message takes, below and above three limits."""
+    cases, wrong = 0, []
+    for setting in (OWN, EARLY, LATE):
+        for size in sizes(record):
+            try:
+                count = counted(record, setting, size, "control_packets")
+            except LabError:
+                continue
+            cases += 1
+            if count != (2.0 if setting.asks_first(size) else 0.0):
+                wrong.append(f"{setting.says}, {size_text(size)}: {count:.2f}")
+    if not cases:
+        raise LabError("There is no capture of any limit.", "Measure again.")
+    return Judgement(
+        "contradicted" if wrong else "holds",
+        "; ".join(wrong) or f"in all {cases} cases of three limits and {len(sizes(record))} sizes",
+        {"cases": cases},
+    )
+
+
+@counting
+def every_message(record: Record) -> Judgement:
+    """Whether each launch has the messages that its program sent; a capture that lost packets may lack some."""
+    launches = [p.facts for p in record.select(part=PART) if "matched" in p.facts]
+    if not launches:
+        raise LabError("There is no launch with a capture.", "Measure again.")
+    wrong = sum(not each["matched"] for each in launches)
+    sent = sum(each["sent"] for each in launches)
+    why = unseen(record, PART) if wrong else []
+    return Judgement(
+        "contradicted" if wrong else "holds",
+        f"{sent:,} messages in {len(launches)} launches; {wrong} launches differ",
+        {"sent": sent},
+        but="; ".join(why),
+        advice=again(record),
+    )
+
+
+SMALL_BUFFERS = "Socket buffers of 4 KB make"
+CLAIMS = [
+    slow(SMALL, SMALL_BUFFERS, 256 * KB, "small-buffers-slow-256kb"),
+    slow(SMALL, SMALL_BUFFERS, 64 * KB, "small-buffers-slow-64kb"),
+    slow(SMALL, SMALL_BUFFERS, KB, "small-buffers-slow-1kb"),
+    slow(
+        EARLY,
+        "An eager limit of 4 KB, so that the sender asks first, makes",
+        64 * KB,
+        "asking-first-slow-64kb",
+    ),
+    Claim(
+        "small-buffers-more-segments",
+        "Socket buffers of 4 KB cut every message into more segments",
+        more_segments,
+        troubles=lambda record: unseen(record, PART),
+    ),
+    Claim(
+        "limit-decides-control-messages",
+        "Above the eager limit a message takes two control messages, below none",
+        control_messages,
+        troubles=lambda record: unseen(record, PART),
+    ),
+    Claim(
+        "every-message-captured",
+        "The captures have every message that the program sent, of the right size",
+        every_message,
+        needs="samples",
+    ),
+]
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -169,7 +296,7 @@ def table(record: Record) -> pd.DataFrame:
             here = points(record, setting, size)
             if not here:
                 continue
-            found = summary([sample for point in here for sample in point.samples])
+            seen = summary([sample for point in here for sample in point.samples])
             facts = [point.facts["each"] for point in here if "each" in point.facts]
             means = (
                 {name: sum(f[name] for f in facts) / len(facts) for name in facts[0]}
@@ -181,10 +308,10 @@ def table(record: Record) -> pd.DataFrame:
                 {
                     "setting": setting.says,
                     "message_bytes": size,
-                    "n": found.n,
-                    HALF: found.median,
-                    "low_us": found.low,
-                    "high_us": found.high,
+                    "n": seen.n,
+                    HALF: seen.median,
+                    "low_us": seen.low,
+                    "high_us": seen.high,
                     **{name: value for name, value in means.items() if name != "message_bytes"},
                 }
             )
@@ -195,9 +322,9 @@ def table(record: Record) -> pd.DataFrame:
 
 def panels(record: Record) -> list[Panel]:
     """Time, segments, retransmissions and control messages of each setting, for the long sizes."""
-    found = table(record)
+    results = table(record)
     shown = [size for size in sizes(record) if size >= 64 * KB] or sizes(record)
-    labels = {size_text(size): found[found.message_bytes == size] for size in shown}
+    labels = {size_text(size): results[results.message_bytes == size] for size in shown}
 
     def values(column: str, scale: float = 1.0) -> dict[str, dict[str, float]]:
         return {

@@ -14,24 +14,26 @@ from typing import TYPE_CHECKING
 
 from beowulf import paths
 from beowulf.errors import LabError
-from beowulf.measure import quality
-from beowulf.measure.judgement import unmeasured, verdict
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.statistics import Ratio, ratio, summary
+from beowulf.measure.quality import trouble
+from beowulf.measure.statistics import Ratio, summary
 from beowulf.record import Point, Record
 from beowulf.studies.lab_06.wire_costs import (
     ALIKE,
     Observed,
     Panel,
+    cost,
+    counting,
     each,
     not_slower,
     observed,
-    readable,
+    paired,
     size_text,
     times,
     unseen,
 )
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.study import Claim, Judgement
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,26 +59,26 @@ def planned(quick: bool) -> int:
     return QUICK_LAUNCHES if quick else LAUNCHES
 
 
-def measure(session: Measurement) -> None:
+def measure(measurement: Measurement) -> None:
     """All operations by call and by loop, in turns within each launch, under a capture."""
-    sizes = QUICK_SIZES if session.quick else SIZES
-    passes = QUICK_PASSES if session.quick else PASSES
-    launches = planned(session.quick)
-    session.sweep[PART] = {"sizes": list(sizes), "launches": launches, "passes": passes}
+    sizes = QUICK_SIZES if measurement.quick else SIZES
+    passes = QUICK_PASSES if measurement.quick else PASSES
+    launches = planned(measurement.quick)
+    measurement.sweep[PART] = {"sizes": list(sizes), "launches": launches, "passes": passes}
     program = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"
-    session.prepare(program)
+    measurement.prepare(program)
     for number in range(launches):
         words: list[str | int] = ["--operations", ",".join(OPERATIONS)]
         words += ["--sizes", ",".join(map(str, sizes)), "--passes", passes]
         words += ["--repetitions", REPETITIONS, "--seed", number + 1]
-        with observed(session) as wire:
-            lines = session.launch(program, RANKS, words, launch=number, at={"part": PART})
+        with observed(measurement) as wire:
+            lines = measurement.launch(program, RANKS, words, launch=number, at={"part": PART})
         count = int(next(line for line in lines if line["kind"] == "about")["operations_each"])
-        _keep(session, wire, sizes, count, number)
+        _keep(measurement, wire, sizes, count, number)
 
 
 def _keep(
-    session: Measurement, wire: Observed, sizes: Sequence[int], count: int, number: int
+    measurement: Measurement, wire: Observed, sizes: Sequence[int], count: int, number: int
 ) -> None:
     """Put what each operation cost on the wire beside its samples."""
     for place, mine in by_place(wire.costs).items():
@@ -84,58 +86,57 @@ def _keep(
         for way, rows in mine.items():
             at = {"operation": operation, "way": way, "size_bytes": size, "part": PART}
             at |= {"ranks": RANKS, "launch": number}
-            session.add(at, OPERATION, ()).facts.update(
+            measurement.add(at, OPERATION, ()).facts.update(
                 {"each": each(rows, count), "operations": count, "capture": wire.capture}
             )
 
 
-def by_place(found: pd.DataFrame) -> dict[int, dict[str, pd.DataFrame]]:
+def by_place(messages: pd.DataFrame) -> dict[int, dict[str, pd.DataFrame]]:
     """The messages of a capture by place of the sweep and way.
 
     Each place has a communicator of its own. The loop's messages have its context and the place as
     tag, the call's the next context. What came there before the loop's first message set the
     communicator up and is left out.
     """
-    places_found: dict[int, dict[str, pd.DataFrame]] = {}
-    if found.empty:  # of another library than the classic MPICH
-        return places_found
-    loops = found[(found["context"] > 1) & ~found["collective"]]
+    places: dict[int, dict[str, pd.DataFrame]] = {}
+    if messages.empty:  # of another library than the classic MPICH
+        return places
+    loops = messages[(messages["context"] > 1) & ~messages["collective"]]
     for context, loop in loops.groupby("context"):
-        call = found[(found["context"] == int(str(context)) + 1) & (found.index > loop.index[0])]
-        places_found[int(loop["tag"].iloc[0])] = {"call": call, "loop": loop}
-    return places_found
+        calls = messages[messages["context"] == int(str(context)) + 1]
+        call = calls[calls.index > loop.index[0]]
+        places[int(loop["tag"].iloc[0])] = {"call": call, "loop": loop}
+    return places
 
 
 def points(record: Record, operation: str, way: str, size: int) -> list[Point]:
     """The launches of an operation in one of both ways, those with samples."""
-    found = record.select(part=PART, operation=operation, way=way, size_bytes=size)
-    return [point for point in found if point.samples]
+    launches = record.select(part=PART, operation=operation, way=way, size_bytes=size)
+    return [point for point in launches if point.samples]
 
 
 def sizes(record: Record) -> list[int]:
     """The sizes that were measured."""
-    found = [point for point in record.select(part=PART) if point.quantity == OPERATION]
-    return sorted({int(point.at["size_bytes"]) for point in found if point.samples})
+    launches = [point for point in record.select(part=PART) if point.quantity == OPERATION]
+    return sorted({int(point.at["size_bytes"]) for point in launches if point.samples})
 
 
 def compared(record: Record, operation: str, size: int) -> Ratio:
     """The call's time as a multiple of the loop's of the same pass; LabError without samples."""
-    loops = {p.at["launch"]: p.samples for p in points(record, operation, "loop", size)}
-    pairs = [
-        pair
-        for point in points(record, operation, "call", size)
-        for pair in zip(point.samples, loops.get(point.at["launch"], ()), strict=False)
-    ]
-    return ratio(pairs)
+    return paired(*(points(record, operation, way, size) for way in ("call", "loop")))
 
 
 def counted(record: Record, operation: str, way: str, size: int, name: str) -> float:
     """A fact of each operation, averaged over the launches; LabError where nothing was captured."""
-    here = points(record, operation, way, size)
-    found = [point.facts["each"][name] for point in here if "each" in point.facts]
-    if not found:
-        raise LabError("There is no capture of this case.", "Measure again.")
-    return float(sum(found) / len(found))
+    return cost(points(record, operation, way, size), name)
+
+
+def sent_bytes(record: Record, operation: str, size: int) -> tuple[float, float]:
+    """The bytes of all messages of a call, and of a loop; LabError where nothing was captured."""
+    call, loop = (
+        counted(record, operation, way, size, "message_bytes") for way in ("call", "loop")
+    )
+    return call, loop
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -149,10 +150,10 @@ def table(record: Record) -> pd.DataFrame:
                 here = points(record, operation, way, size)
                 if not here:
                     continue
-                found = summary([sample for point in here for sample in point.samples])
+                seen = summary([sample for point in here for sample in point.samples])
                 row = {"operation": OPERATIONS[operation], "size_bytes": size, "way": way}
-                row |= {"n": found.n, OPERATION: found.median}
-                row |= {"low_us": found.low, "high_us": found.high}
+                row |= {"n": seen.n, OPERATION: seen.median}
+                row |= {"low_us": seen.low, "high_us": seen.high}
                 facts = [point.facts["each"] for point in here if "each" in point.facts]
                 if facts:
                     row |= {k: sum(f[k] for f in facts) / len(facts) for k in facts[0]}
@@ -162,82 +163,95 @@ def table(record: Record) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def claims(record: Record) -> list[Verdict]:
+def claims(record: Record) -> list[Claim]:
     """For each operation: MPI's call is not slower than the loop, and sends no more bytes."""
-    bad = quality.trouble(record, OPERATION)
     shown = sizes(record) or list(QUICK_SIZES)
-    verdicts = readable(record, [_gain(record, bad)])
-    for operation in OPERATIONS:
-        verdicts += [_time(record, operation, size, bad) for size in shown]
-        verdicts += readable(record, [_bytes(record, operation)])
-    return verdicts
+    by_operation = [
+        [*(not_slower_at(operation, size) for size in shown), no_more_bytes(operation)]
+        for operation in OPERATIONS
+    ]
+    return [SAVES_TIME, *(claim for each in by_operation for claim in each)]
 
 
-def _gain(record: Record, bad: Sequence[str]) -> Verdict:
-    claim, size = "broadcast-16kb-saves-time-not-bytes", 16 * KB
-    says = f"A broadcast of {size_text(size)} by MPI's call sends as many bytes as the loop and takes less time"
-    try:
-        found = compared(record, "broadcast", size)
-        call, loop = (
-            counted(record, "broadcast", way, size, "message_bytes") for way in ("call", "loop")
-        )
-    except LabError:
-        return unmeasured(record, claim, says)
+def timed(record: Record) -> list[str]:
+    """Why no time of an operation may be judged."""
+    return trouble(record, OPERATION)
+
+
+@counting
+def saves_time(record: Record) -> Judgement:
+    """A broadcast in two steps instead of three, with the same three messages."""
+    seen = compared(record, "broadcast", 16 * KB)
+    call, loop = sent_bytes(record, "broadcast", 16 * KB)
     outcome: Outcome = "inconclusive"
-    if call == loop and found.high < 1:
+    if call == loop and seen.high < 1:
         outcome = "holds"
-    elif call != loop or found.low > 1 - ALIKE:
+    elif call != loop or seen.low > 1 - ALIKE:
         outcome = "contradicted"
-    evidence = f"{call:,.0f} bytes against {loop:,.0f}, and {times(found)} as long"
-    numbers = {"times": found.median, "low": found.low, "high": found.high}
-    why = [*bad, *unseen(record, PART)]
-    return verdict(record, claim, says, outcome, evidence, numbers=numbers, trouble=why)
-
-
-def _time(record: Record, operation: str, size: int, bad: Sequence[str]) -> Verdict:
-    claim = f"{operation}-{size // KB}kb-not-slower"
-    says = f"MPI's {OPERATIONS[operation]} of {size_text(size)} is not slower than the loop, within {ALIKE:.0%}"
-    try:
-        found = compared(record, operation, size)
-    except LabError:
-        return unmeasured(record, claim, says)
-    evidence = f"{times(found)} as long as the loop"
-    numbers = {"times": found.median, "low": found.low, "high": found.high, "n": found.n}
-    return verdict(record, claim, says, not_slower(found), evidence, numbers=numbers, trouble=bad)
-
-
-def _bytes(record: Record, operation: str) -> Verdict:
-    claim = f"{operation}-no-more-bytes"
-    says = f"MPI's {OPERATIONS[operation]} sends no more bytes than the loop, at any size"
-    parts, numbers, more = [], {}, False
-    for size in sizes(record):
-        try:
-            call, loop = (
-                counted(record, operation, way, size, "message_bytes") for way in ("call", "loop")
-            )
-        except LabError:
-            continue
-        more |= call > loop
-        parts.append(f"{size_text(size)}: {call:,.0f} against {loop:,.0f}")
-        numbers[f"times_at_{size}"] = call / loop
-    if not parts:
-        return unmeasured(record, claim, says)
-    outcome: Outcome = "contradicted" if more else "holds"
-    return verdict(
-        record,
-        claim,
-        says,
+    return Judgement(
         outcome,
-        "bytes of all messages, " + "; ".join(parts),
-        numbers=numbers,
-        trouble=unseen(record, PART),
+        f"{call:,.0f} bytes against {loop:,.0f}, and {times(seen)} as long",
+        {"times": seen.median, "low": seen.low, "high": seen.high},
     )
+
+
+SAVES_TIME = Claim(
+    "broadcast-16kb-saves-time-not-bytes",
+    "A broadcast of 16 KB by MPI's call sends as many bytes as the loop and takes less time",
+    saves_time,
+    troubles=lambda record: [*timed(record), *unseen(record, PART)],
+)
+
+
+def not_slower_at(operation: str, size: int) -> Claim:
+    """The call's time against the loop's."""
+
+    def judge(record: Record) -> Judgement:
+        seen = compared(record, operation, size)
+        return Judgement(
+            not_slower(seen),
+            f"{times(seen)} as long as the loop",
+            {"times": seen.median, "low": seen.low, "high": seen.high, "n": seen.n},
+        )
+
+    says = (
+        f"MPI's {OPERATIONS[operation]} of {size_text(size)} is not slower than the loop,"
+        f" within {ALIKE:.0%}"
+    )
+    return Claim(f"{operation}-{size // KB}kb-not-slower", says, judge, troubles=timed)
+
+
+def no_more_bytes(operation: str) -> Claim:
+    """The bytes of the call's messages against those of the loop's, at every size."""
+
+    @counting
+    def judge(record: Record) -> Judgement:
+        parts, numbers, more = [], {}, False
+        for size in sizes(record):
+            try:
+                call, loop = sent_bytes(record, operation, size)
+            except LabError:
+                continue
+            more |= call > loop
+            parts.append(f"{size_text(size)}: {call:,.0f} against {loop:,.0f}")
+            numbers[f"times_at_{size}"] = call / loop
+        if not parts:
+            raise LabError("There is no capture of this operation.", "Measure again.")
+        evidence = "bytes of all messages, " + "; ".join(parts)
+        return Judgement("contradicted" if more else "holds", evidence, numbers)
+
+    says = f"MPI's {OPERATIONS[operation]} sends no more bytes than the loop, at any size"
+    name = f"{operation}-no-more-bytes"
+    return Claim(name, says, judge, troubles=lambda record: unseen(record, PART))
 
 
 def panels(record: Record, size: int) -> list[Panel]:
     """Time, messages and bytes of each operation by call and by loop, at one size."""
-    found = table(record)
-    here = {way: found[(found.size_bytes == size) & (found.way == way)] for way in ("call", "loop")}
+    results = table(record)
+    here = {
+        way: results[(results.size_bytes == size) & (results.way == way)]
+        for way in ("call", "loop")
+    }
     labels = {"call": "MPI's call", "loop": "loop of single messages"}
 
     def values(column: str, scale: float = 1.0) -> dict[str, dict[str, float]]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from beowulf.measure.judgement import verdict
+from beowulf.errors import LabError
+from beowulf.measure.judgement import below
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.statistics import Ratio
+from beowulf.measure.quality import cut_short
+from beowulf.measure.statistics import Ratio, ratio
 from beowulf.packets.costs import COLUMNS, costs
-from beowulf.record import Record, reserve, stamp
+from beowulf.record import Point, Record, reserve, stamp
 from beowulf.studies.lab_06.wire_shares import kept, uncut
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.study import Judgement, undecided
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,16 +47,18 @@ class Observed:
 
 
 @contextmanager
-def observed(session: Measurement) -> Iterator[Observed]:
+def observed(measurement: Measurement) -> Iterator[Observed]:
     """A capture of the wire around this block; what it showed is there afterwards, and the file is gone."""
     import pandas as pd
 
     seen = Observed(pd.DataFrame(), {})
-    file = reserve(session.folder / f"{session.study}-{stamp(session.started)}-now.pcapng")
+    file = reserve(
+        measurement.folder / f"{measurement.study}-{stamp(measurement.started)}-now.pcapng"
+    )
     try:
-        with session.cluster.capture(file, snap_bytes=WHOLE_FRAME_BYTES) as wire:
+        with measurement.cluster.capture(file, snap_bytes=WHOLE_FRAME_BYTES) as wire:
             yield seen
-        session.warnings += [each for each in wire.warnings if each not in session.warnings]
+        measurement.warnings += [each for each in wire.warnings if each not in measurement.warnings]
         seen.costs = costs(file)
         seen.capture = kept(wire)
         seen.capture["segments_not_understood"] = seen.costs.attrs["lost_segments"]
@@ -68,46 +73,64 @@ def each(rows: pd.DataFrame, count: int) -> dict[str, float]:
     return {name: value / count for name, value in sums.items()}
 
 
+def paired(one: Sequence[Point], other: Sequence[Point]) -> Ratio:
+    """The times of one as multiples of the other's of the same launch and pass; LabError without samples."""
+    others = {point.at["launch"]: point.samples for point in other}
+    return ratio(
+        [
+            pair
+            for point in one
+            for pair in zip(point.samples, others.get(point.at["launch"], ()), strict=False)
+        ]
+    )
+
+
+def cost(points: Sequence[Point], name: str) -> float:
+    """What each message or operation cost, averaged over the launches; LabError where nothing was captured."""
+    costs_each = [point.facts["each"][name] for point in points if "each" in point.facts]
+    if not costs_each:
+        raise LabError("There is no capture of this case.", "Measure again.")
+    return float(sum(costs_each) / len(costs_each))
+
+
 def unseen(record: Record, part: str) -> list[str]:
     """Why nothing can be counted in the captures of this part, a sentence each; empty when it can."""
-    found = [] if record.complete else ["the measurement was cut short"]
+    reasons = [] if record.complete else [cut_short(record)]
     captures = [p.facts["capture"] for p in record.select(part=part) if "capture" in p.facts]
     if any(each["dropped"] for each in captures):
-        found.append("packets were dropped from a capture")
+        reasons.append("packets were dropped from a capture")
     if any(each["segments_not_understood"] for each in captures):
-        found.append("some segments could not be read")
-    return found + uncut(record)
+        reasons.append("some segments could not be read")
+    return reasons + uncut(record)
 
 
-def readable(record: Record, verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The Verdicts on what was counted, or inconclusive ones where the library speaks otherwise."""
-    if record.cluster.get("mpi", "classic") == "classic":
-        return list(verdicts)
-    evidence = "What this cluster's MPI library writes into its connections is not known."
-    advice = "`beowulf up --mpi classic` boots a cluster whose messages can be told on the wire."
-    return [
-        verdict(record, each.claim, each.says, "inconclusive", evidence, advice=advice)
-        for each in verdicts
-    ]
+def counting(judge: Callable[[Record], Judgement]) -> Callable[[Record], Judgement]:
+    """A judge of what was counted in captures; nothing is decided where the library speaks otherwise."""
+
+    def judge_if_readable(record: Record) -> Judgement:
+        if record.cluster.get("mpi", "classic") == "classic":
+            return judge(record)
+        return undecided(
+            "what this cluster's MPI library writes into its connections is not known",
+            "`beowulf up --mpi classic` boots a cluster whose messages can be read on the wire.",
+        )
+
+    return judge_if_readable
 
 
-def slower(found: Ratio) -> Outcome:
+def slower(seen: Ratio) -> Outcome:
     """Whether the first is slower than the second, by more than ALIKE."""
-    if found.low > 1 + ALIKE:
-        return "holds"
-    return "contradicted" if found.high < 1 + ALIKE else "inconclusive"
+    return below(1 + ALIKE, seen)
 
 
-def not_slower(found: Ratio) -> Outcome:
+def not_slower(seen: Ratio) -> Outcome:
     """Whether the first is at most ALIKE slower than the second."""
-    opposite: dict[Outcome, Outcome] = {"holds": "contradicted", "contradicted": "holds"}
-    outcome = slower(found)
-    return opposite.get(outcome, outcome)
+    return below(seen, 1 + ALIKE)
 
 
-def times(found: Ratio) -> str:
+def times(seen: Ratio) -> str:
     """A ratio as a sentence has it."""
-    return f"{found.median:.2f} times ({found.low:.2f} to {found.high:.2f}, n = {found.n})"
+    return f"{seen.median:.2f} times ({seen.low:.2f} to {seen.high:.2f}, n = {seen.n})"
 
 
 def size_text(size_bytes: int) -> str:

@@ -45,8 +45,8 @@ def table(record: Record, *wheres: str) -> pd.DataFrame:
             row[name] = float(each[name].median())
         for rate in RATES:
             for name in (rate, f"talking_{rate}"):
-                found = summary(each[name].to_numpy())
-                row |= {name: found.median, f"{name}_low": found.low, f"{name}_high": found.high}
+                seen = summary(each[name].to_numpy())
+                row |= {name: seen.median, f"{name}_low": seen.low, f"{name}_high": seen.high}
         made.append({**row, **_published(row, wheres)})
     return pd.DataFrame(made)
 
@@ -56,13 +56,17 @@ def _published(at: dict[str, Any], wheres: Sequence[str]) -> dict[str, float]:
 
     Its section V.B does not say of how many bytes a long message is: it stands beside those of 8192.
     """
-    found = papers.table("A-wire").rename(columns={"calls": "protocol"})
-    found = found.assign(message_bytes=found["message_bytes"].fillna(8192))
-    found = found.set_index("where").loc[[*wheres]]
+    published = papers.table("A-wire").rename(columns={"calls": "protocol"})
+    published = published.assign(message_bytes=published["message_bytes"].fillna(8192))
+    published = published.set_index("where").loc[[*wheres]]
     for name in PLACE:
-        found = found[found[name] == at[name]]
+        published = published[published[name] == at[name]]
     columns = ("data_percent", "short_message_percent", *RATES)
-    row = dict(found.iloc[0]) if len(found) else dict.fromkeys((*columns, "bytes_per_s"), math.nan)
+    row = (
+        dict(published.iloc[0])
+        if len(published)
+        else dict.fromkeys((*columns, "bytes_per_s"), math.nan)
+    )
     if math.isnan(row["mbit_per_s"]):
         row["mbit_per_s"] = 8e-6 * row["bytes_per_s"]
     return {f"paper_{name}": float(row[name]) for name in columns}
@@ -75,14 +79,14 @@ def picture(record: Record, rate: str, title: str, *wheres: str) -> Figure:
     """
     from beowulf.figures import Figure, look
 
-    found = table(record, *wheres)
-    names = [_name(row) for _, row in found.iterrows()]
+    conversations = table(record, *wheres)
+    names = [_name(row) for _, row in conversations.iterrows()]
     with look.style():
         drawing, only = look.paper(width=10.4, height=3.2 + 0.42 * len(names))
         only.remove()
         left, right = drawing.subplots(1, 2, sharey=True, width_ratios=(1.2, 1))
-        _shares(left, found)
-        _rate(right, found, rate)
+        _shares(left, conversations)
+        _rate(right, conversations, rate)
         left.xaxis.set_major_formatter(look.number_tick)
         for axes in (left, right):
             axes.grid(axis="y", visible=False)
@@ -93,7 +97,7 @@ def picture(record: Record, rate: str, title: str, *wheres: str) -> Figure:
         look.titles(left, "What the packets were", "share of all packets (%)", "")
         look.titles(right, "How fast they went", f"{RATES[rate]}, median, 95 % interval", "")
         drawing.suptitle(title, x=0.01, ha="left", fontsize=13)
-    return Figure(drawing, title, _said(found, names, rate, title), found)
+    return Figure(drawing, title, _in_words(conversations, names, rate, title), conversations)
 
 
 def _name(row: pd.Series[Any]) -> str:
@@ -102,12 +106,12 @@ def _name(row: pd.Series[Any]) -> str:
     return f"{row['message_bytes']:,} B, {calls}, work on {row['overlap_bytes']:,} B"
 
 
-def _shares(axes: Axes, found: pd.DataFrame) -> None:
+def _shares(axes: Axes, conversations: pd.DataFrame) -> None:
     from beowulf.figures import look
 
-    places, start = range(len(found)), [0.0] * len(found)
+    places, start = range(len(conversations)), [0.0] * len(conversations)
     for number, (column, label) in enumerate(SHARES.items()):
-        values = found[column].tolist()
+        values = conversations[column].tolist()
         axes.barh(
             places,
             values,
@@ -119,8 +123,8 @@ def _shares(axes: Axes, found: pd.DataFrame) -> None:
             label=label,
         )
         start = [a + b for a, b in zip(start, values, strict=True)]
-    data = found["paper_data_percent"]
-    both = data + found["paper_short_message_percent"]
+    data = conversations["paper_data_percent"]
+    both = data + conversations["paper_short_message_percent"]
     marks = (("paper A: data", data, "black"), ("paper A: with short messages", both, "white"))
     for label, there, face in marks:
         if there.notna().any():
@@ -137,16 +141,16 @@ def _shares(axes: Axes, found: pd.DataFrame) -> None:
     axes.set_xlim(0, 100)
 
 
-def _rate(axes: Axes, found: pd.DataFrame, rate: str) -> None:
+def _rate(axes: Axes, conversations: pd.DataFrame, rate: str) -> None:
     from beowulf.figures import look
 
     kinds = {rate: "whole capture", f"talking_{rate}": "while messages travel"}
     for number, (name, label) in enumerate(kinds.items()):
-        middle = found[name]
-        reach = [middle - found[f"{name}_low"], found[f"{name}_high"] - middle]
+        middle = conversations[name]
+        reach = [middle - conversations[f"{name}_low"], conversations[f"{name}_high"] - middle]
         axes.errorbar(
             middle,
-            range(len(found)),
+            range(len(conversations)),
             xerr=reach,
             fmt=look.MARKERS[number],
             color=look.COLOURS[number],
@@ -154,11 +158,11 @@ def _rate(axes: Axes, found: pd.DataFrame, rate: str) -> None:
             linestyle="none",
             label=label,
         )
-    published = found[f"paper_{rate}"]
+    published = conversations[f"paper_{rate}"]
     if published.notna().any():
         axes.plot(
             published,
-            range(len(found)),
+            range(len(conversations)),
             "D",
             color="black",
             linestyle="none",
@@ -168,15 +172,15 @@ def _rate(axes: Axes, found: pd.DataFrame, rate: str) -> None:
     look.long_scale(axes)
 
 
-def _said(found: pd.DataFrame, names: list[str], rate: str, title: str) -> str:
+def _in_words(conversations: pd.DataFrame, names: list[str], rate: str, title: str) -> str:
     from beowulf.figures.look import number_text
 
-    said = []
-    for name, row in zip(names, found.to_dict("records"), strict=True):
+    sentences = []
+    for name, row in zip(names, conversations.to_dict("records"), strict=True):
         text = f"{name}: {number_text(row['data_percent'])} % data segments,"
         text += f" {number_text(row[rate])} {RATES[rate]} over the whole capture and"
         text += f" {number_text(row[f'talking_{rate}'])} while messages travel"
         if row[f"paper_{rate}"] == row[f"paper_{rate}"]:
             text += f" (paper A: {number_text(row[f'paper_{rate}'])})"
-        said.append(text)
-    return f"{title}: shares of packets as bars, and rates as points. {'. '.join(said)}."
+        sentences.append(text)
+    return f"{title}: shares of packets as bars, and rates as points. {'. '.join(sentences)}."

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beowulf import paths
-from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
@@ -30,7 +29,7 @@ from beowulf.packets.mpi_messages import Message, traffic
 from beowulf.packets.protocols import members
 from beowulf.packets.table import Packets
 from beowulf.record import Record, reserve, stamp
-from beowulf.studies import Progress
+from beowulf.studies.study import Plan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +71,7 @@ class Talk:
 
     @property
     def arguments(self) -> list[str | int]:
-        """How the program is told."""
+        """The words of its command."""
         words: list[str | int] = ["--protocol", self.protocol, "--bytes", self.message_bytes]
         words += ["--overlap-bytes", self.overlap_bytes, "--exchanges", self.exchanges]
         return [*words, "--chunks", CHUNKS, "--tag", TAG]
@@ -97,79 +96,69 @@ def program() -> Path:
     return paths.root() / "labs" / "06-protocol-analysis" / "conversation.c"
 
 
-def converse(
-    study: str,
-    cluster: Cluster,
-    folder: Path,
-    talks: Sequence[Talk],
-    *,
-    quick: bool,
-    progress: Progress,
-    launches: int | None = None,
-) -> Record:
-    """Launch each talk several times, each under a capture; the first without overlap stay in `folder`.
+def converse(talks: Sequence[Talk], *, quick: bool, launches: int | None = None) -> Plan:
+    """Launch each talk several times, each under a capture; the first without overlap stay beside the Record.
 
     In each round the talks have another order, so that a burst of noise does not always hit the same.
     """
     rounds = launches or (QUICK_LAUNCHES if quick else LAUNCHES)
-    sweep = {
+
+    def steps(measurement: Measurement) -> None:
+        measurement.prepare(program())
+        for number in range(rounds):
+            for talk in random.Random(number).sample(talks, len(talks)):
+                _observe(measurement, talk, number)
+
+    about = {
         "talks": [vars(talk) for talk in talks],
         "launches": rounds,
         "tag": TAG,
         "overhead": " ".join(OVERHEAD.split()),
     }
-    planned = rounds * len(talks)
-    with Measurement(
-        study, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
-    ) as session:
-        session.prepare(program())
-        for number in range(rounds):
-            for talk in random.Random(number).sample(talks, len(talks)):
-                _observe(session, talk, number)
-    return session.record()
+    return Plan(rounds * len(talks), about, steps)
 
 
-def _observe(session: Measurement, talk: Talk, number: int) -> None:
+def _observe(measurement: Measurement, talk: Talk, number: int) -> None:
     """One launch under a capture: its samples and what was on the wire become a Point."""
-    name = f"{session.study}-{stamp(session.started)}-{talk.file_part}.pcapng"
-    file = reserve(session.folder / name)
+    name = f"{measurement.study}-{stamp(measurement.started)}-{talk.file_part}.pcapng"
+    file = reserve(measurement.folder / name)
     kept = number == 0 and talk.overlap_bytes == 0
     wire = None
     try:
-        wire = session.cluster.capture(file)
+        wire = measurement.cluster.capture(file)
         with wire:
-            lines = session.launch(program(), RANKS, talk.arguments, launch=number, at=talk.at)
-        found = facts(wire, lines)
+            lines = measurement.launch(program(), RANKS, talk.arguments, launch=number, at=talk.at)
+        seen = facts(wire, lines)
     except BaseException as error:
         # What broke off is worth a look, if there will be a Record that names it.
-        kept = isinstance(error, LabError) and any(point.samples for point in session.points)
+        kept = isinstance(error, LabError) and any(point.samples for point in measurement.points)
         raise
     finally:
-        said = wire.warnings if wire else []
-        session.warnings += [each for each in said if each not in session.warnings]
+        warnings = wire.warnings if wire else []
+        measurement.warnings += [each for each in warnings if each not in measurement.warnings]
         if kept and wire and wire.began:
-            session.captures.append(wire.facts())
+            measurement.captures.append(wire.facts())
         else:
             file.unlink(missing_ok=True)
-    session.add({**talk.at, "ranks": RANKS, "launch": number}, HALF, ()).facts.update(found)
+    measurement.add({**talk.at, "ranks": RANKS, "launch": number}, HALF, ()).facts.update(seen)
 
 
 def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What was on the wire: a selection of `analyse`, the rates while talking, and whether all was seen."""
-    found = analyse(wire.file)
-    tcp, mpi = found["tcp"], found["mpi"]
-    said = [{k: v for k, v in line.items() if k != "kind"} for line in lines if _sent(line)]
-    tags = {int(line["tag"]) for line in said}
+    analysis = analyse(wire.file)
+    tcp, mpi = analysis["tcp"], analysis["mpi"]
+    sent = [{k: v for k, v in line.items() if k != "kind"} for line in lines if _sent(line)]
+    tags = {int(line["tag"]) for line in sent}
     seen = traffic(wire.file)
     mine = [m for m in seen.messages if _by_program(m) and m.first.packet.tag in tags]
     captured = _counted(mine)
     timed = [m for m in mine if m.first.packet.tag == TAG]
     return {
-        **{name: found[name] for name in ("elapsed_s", "packets", "bytes", *RATES)},
-        "protocols": {k: v["packets"] for k, v in found["protocols"].items() if v["packets"]},
-        "shares": found["shares"],
-        "short_messages": found["short_messages"],
-        "overhead": {k: v for k, v in found["overhead"].items() if k != "definition"},
+        **{name: analysis[name] for name in ("elapsed_s", "packets", "bytes", *RATES)},
+        "protocols": {k: v["packets"] for k, v in analysis["protocols"].items() if v["packets"]},
+        "shares": analysis["shares"],
+        "short_messages": analysis["short_messages"],
+        "overhead": {k: v for k, v in analysis["overhead"].items() if k != "definition"},
         "tcp": {
             **{name: tcp[name] for name in ("packets", "bytes", "payload_bytes", "header_bytes")},
             "ack_only_packets": tcp["ack_only"]["packets"],
@@ -177,11 +166,11 @@ def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "delayed_acks": tcp["delayed_acks"],
         },
         "mpi": {name: mpi[name] for name in MPI_FACTS},
-        "ssh": {name: found["ssh"][name] for name in ("packets", "bytes")},
+        "ssh": {name: analysis["ssh"][name] for name in ("packets", "bytes")},
         "talking": talking(wire.file, timed),
-        "sent": said,
+        "sent": sent,
         "captured": captured,
-        "matched": _same(said, captured),
+        "matched": _same(sent, captured),
         "segments_not_understood": mpi["segments_not_understood"],
         "capture": kept(wire),
     }
@@ -190,10 +179,10 @@ def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def kept(wire: Capture) -> dict[str, Any]:
     """What a Record keeps of a capture that it counts: where it was seen, its digest, drops, and its longest frame."""
     names = ("where", "sha256", "packets", "dropped", "shifted_s")
-    found = {name: value for name, value in wire.facts().items() if name in names}
+    facts = {name: value for name, value in wire.facts().items() if name in names}
     sizes = (piece["wire_bytes"] for piece in Packets(wire.file))
-    found["longest_frame_bytes"] = max((int(each.max()) for each in sizes if each.size), default=0)
-    return found
+    facts["longest_frame_bytes"] = max((int(each.max()) for each in sizes if each.size), default=0)
+    return facts
 
 
 def uncut(record: Record) -> list[str]:
@@ -220,10 +209,10 @@ def _by_program(message: Message) -> bool:
     return not message.first.packet.context & 1 and message.first.packet.kind in ch3.KINDS
 
 
-def _counted(found: Sequence[Message]) -> list[dict[str, int]]:
+def _counted(messages: Sequence[Message]) -> list[dict[str, int]]:
     """By sender and tag: how many whole messages there were, and of how many bytes."""
     sums: dict[tuple[int, int], list[int]] = {}
-    for message in found:
+    for message in messages:
         packet = message.first.packet
         if message.complete:
             count = sums.setdefault((packet.tag, packet.rank), [0, 0])
@@ -235,11 +224,11 @@ def _counted(found: Sequence[Message]) -> list[dict[str, int]]:
     ]
 
 
-def _same(said: Sequence[dict[str, int]], captured: Sequence[dict[str, int]]) -> bool:
+def _same(sent: Sequence[dict[str, int]], captured: Sequence[dict[str, int]]) -> bool:
     def plain(each: Sequence[dict[str, int]]) -> set[tuple[tuple[str, int], ...]]:
         return {tuple(sorted(count.items())) for count in each if count["messages"]}
 
-    return bool(said) and plain(said) == plain(captured)
+    return bool(sent) and plain(sent) == plain(captured)
 
 
 def talking(file: Path, timed: Sequence[Message]) -> dict[str, Any]:
@@ -284,13 +273,15 @@ def rows(record: Record) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = [_row(point.at, point.facts) for point in record.points if point.facts.get("talking")]
-    if not found:
+    launches = [
+        _row(point.at, point.facts) for point in record.points if point.facts.get("talking")
+    ]
+    if not launches:
         raise LabError(
             f"The Record of study {record.study} has no launch that was captured to its end.",
             f"`beowulf study {record.study}` measures some.",
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(launches)
 
 
 def _row(at: dict[str, Any], of: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,230 @@
+"""The claims of the studies of the wire: pairs of captures of one round, compared by differences and ratios.
+
+A launch is one observation of a share or a rate, however many packets it has. So the intervals are over
+launches, and a claim is inconclusive when its interval holds the value that it should keep apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from beowulf.errors import LabError
+from beowulf.measure.judgement import narrower, together, within
+from beowulf.measure.quality import cut_short, trouble
+from beowulf.measure.roundtrips import HALF
+from beowulf.measure.statistics import Ratio, Summary, ratio, summary
+from beowulf.record import Record
+from beowulf.studies.lab_06.wire_shares import rows, uncut
+from beowulf.studies.study import Claim, Judgement
+from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEWEST_LAUNCHES = 5  # the range of 5 holds the median with 94 %
+RATE_MATTERS = 0.05  # a rate that changes by less is not called another one
+POINTS_MATTER = 1.0  # of 100; the paper calls shares alike that are 0.6 points apart
+
+# What one measurement looks like: {"protocol": …, "message_bytes": …, "overlap_bytes": …}
+Place = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the comparisons of a claim: a quantity at `one` place, at another, and what has to come out."""
+
+    one: Place
+    other: Place
+    has_to_be: Callable[[Any], Outcome]  # of a Ratio or of a Summary of differences
+
+
+def _pairs(record: Record, part: Part, quantity: str) -> list[tuple[float, float]]:
+    """The quantity at both places, a pair for each round; LabError for too few of them."""
+    launches = rows(record)
+    both = [_chosen(launches, place) for place in (part.one, part.other)]
+    rounds = both[0].merge(both[1], on="launch", suffixes=("_one", "_other"))
+    if len(rounds) < FEWEST_LAUNCHES:
+        raise LabError(f"{len(rounds)} rounds have both, and {FEWEST_LAUNCHES} are needed.")
+    columns = (rounds[f"{quantity}_one"], rounds[f"{quantity}_other"])
+    return [(float(a), float(b)) for a, b in zip(*columns, strict=True)]
+
+
+def _chosen(launches: pd.DataFrame, at: Place) -> pd.DataFrame:
+    for name, value in at.items():
+        launches = launches[launches[name] == value]
+    return launches
+
+
+def lower(times: Ratio, papers: float = 1.0) -> Outcome:
+    """Whether a rate is lower by an amount that matters.
+
+    Contradicted by what excludes even half the drop of the paper, whose ratio is `papers`.
+    """
+    matters = 1 - RATE_MATTERS
+    if times.high < matters:
+        return "holds"
+    return "contradicted" if times.low >= min((1 + papers) / 2, matters) else "inconclusive"
+
+
+def higher(times: Ratio) -> Outcome:
+    """Whether a rate is higher by an amount that matters."""
+    return _beyond(times, 1 + RATE_MATTERS)
+
+
+def lowered(points: Summary, papers: float) -> Outcome:
+    """Whether a share is lower at all; contradicted by what excludes a drop as small as the paper's `papers` points."""
+    if points.high < 0:
+        return "holds"
+    return "contradicted" if points.low > -papers else "inconclusive"
+
+
+def raised(points: Summary, papers: float) -> Outcome:
+    """Whether a share is higher at all; contradicted by what excludes a rise as small as the paper's."""
+    if points.low > 0:
+        return "holds"
+    return "contradicted" if points.high < papers else "inconclusive"
+
+
+def risen(points: Summary) -> Outcome:
+    """Whether a share is higher; contradicted when it is lower."""
+    return _beyond(points, 0.0)
+
+
+def alike(points: Summary) -> Outcome:
+    """Whether a difference is smaller than a point, either way."""
+    return within(points, -POINTS_MATTER, POINTS_MATTER)
+
+
+def _beyond(seen: Ratio | Summary, threshold: float) -> Outcome:
+    if seen.low > threshold:
+        return "holds"
+    return "contradicted" if seen.high <= threshold else "inconclusive"
+
+
+def on_rates(name: str, says: str, parts: Mapping[str, Part], quantity: str) -> Claim:
+    """How often a rate at one place is that at another; a busy machine leaves it open."""
+
+    def judge(record: Record) -> Judgement:
+        try:
+            seen = {part: ratio(_pairs(record, each, quantity)) for part, each in parts.items()}
+        except LabError as problem:
+            return _unmeasured(record, problem.what)
+        return _compared(record, parts, seen, "{:.2f} times ({:.2f} to {:.2f})")
+
+    return Claim(name, says, judge, troubles=timed)
+
+
+def on_shares(name: str, says: str, parts: Mapping[str, Part], quantity: str) -> Claim:
+    """How many points a share at one place is above that at another: counted, not timed."""
+
+    def judge(record: Record) -> Judgement:
+        try:
+            seen = {
+                part: summary([a - b for a, b in _pairs(record, each, quantity)])
+                for part, each in parts.items()
+            }
+        except LabError as problem:
+            return _unmeasured(record, problem.what)
+        return _compared(record, parts, seen, "{:+.2f} points ({:+.2f} to {:+.2f})")
+
+    return Claim(name, says, judge, troubles=lambda record: [*broken_off(record), *uncut(record)])
+
+
+def _compared(
+    record: Record, parts: Mapping[str, Part], seen: Mapping[str, Ratio | Summary], words: str
+) -> Judgement:
+    return Judgement(
+        together([parts[part].has_to_be(each) for part, each in seen.items()]),
+        "; ".join(
+            f"{part}: {words.format(each.median, each.low, each.high)}"
+            for part, each in seen.items()
+        ),
+        {
+            f"{part}, {name}": getattr(each, name)
+            for part, each in seen.items()
+            for name in ("median", "low", "high")
+        },
+        advice=narrower(record),
+    )
+
+
+def timed(record: Record) -> list[str]:
+    """Why no rate may be judged. The interval is over launches, so they may differ."""
+    return [*trouble(record, HALF, alike=math.inf), *uncut(record)]
+
+
+def broken_off(record: Record) -> list[str]:
+    """Why not even what was counted may be judged."""
+    return [] if record.complete else [cut_short(record)]
+
+
+def _unmeasured(record: Record, why: str) -> Judgement:
+    """The Judgement where the Record has too little, as after Ctrl-C."""
+    advice = f"`beowulf study {record.study}` measures it; let it run to its end."
+    return Judgement(
+        "inconclusive", why.rstrip("."), {}, **{"advice": advice, **_other_library(record)}
+    )
+
+
+def _other_library(record: Record) -> dict[str, str]:
+    """Why no message can be seen in the captures of this cluster, as a Judgement says it; empty where they can."""
+    if record.cluster.get("mpi", "classic") == "classic":
+        return {}
+    return {
+        "but": "only the messages of classic MPICH can be read off a capture",
+        "advice": "`beowulf up --mpi classic` boots a cluster with it.",
+    }
+
+
+def _every_message(record: Record) -> Judgement:
+    points = [p.facts for p in record.points if "matched" in p.facts]
+    if not points:
+        return _unmeasured(record, "No launch was captured to its end.")
+    sent = sum(count["messages"] for each in points for count in each["sent"])
+    size = sum(count["bytes"] for each in points for count in each["sent"])
+    captured = sum(count["messages"] for each in points for count in each["captured"])
+    differ = [each for each in points if not each["matched"]]
+    excused = all(each["capture"]["dropped"] or each["segments_not_understood"] for each in differ)
+    outcome: Outcome = "holds"
+    evidence = f"{captured:,} of {sent:,} messages with {size:,} bytes, in {len(points)} launches"
+    if differ:
+        outcome = "inconclusive" if excused else "contradicted"
+        evidence += f"; {len(differ)} launches differ"
+        evidence += ", where packets were dropped or could not be read" if excused else ""
+    return Judgement(
+        outcome,
+        evidence,
+        {"sent": sent, "captured": captured, "launches": len(points), "differ": len(differ)},
+        **{
+            "advice": "Measure again on a machine that is left alone.",
+            **(_other_library(record) if differ else {}),
+        },
+    )
+
+
+EVERY_MESSAGE = Claim(
+    "every-message-seen",
+    "Each message that the program sent is on the wire once, with its length and tag",
+    _every_message,
+    troubles=broken_off,
+)
+
+
+def only_tcp(says: str, least_percent: float) -> Claim:
+    """Whether at least so many percent of the packets are TCP in each capture."""
+
+    def judge(record: Record) -> Judgement:
+        try:
+            least = float(rows(record)["tcp_percent"].min())
+        except LabError as problem:
+            return _unmeasured(record, problem.what)
+        return Judgement(
+            "holds" if least >= least_percent else "contradicted",
+            f"TCP has {least:.2f} % of the packets or more",
+            {"tcp_percent": least},
+        )
+
+    return Claim("nearly-all-tcp", says, judge, troubles=broken_off)

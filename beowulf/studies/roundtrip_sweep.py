@@ -1,0 +1,93 @@
+"""A sweep of message sizes with roundtrip.c: the plan that several studies of labs 04 and 05 share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from beowulf.cluster import Cluster
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.roundtrips import (
+    LAUNCHES,
+    PASSES,
+    QUANTITY,
+    QUICK_LAUNCHES,
+    QUICK_PASSES,
+    SweepConfig,
+    need_nodes,
+    run,
+)
+from beowulf.measure.sweep import Curves, adaptive, checked
+from beowulf.studies.study import Plan
+
+ROUNDS, QUICK_ROUNDS = 4, 2  # of refinement, in an adaptive sweep
+MOST_SIZES, QUICK_MOST_SIZES = 64, 24
+
+
+def sweep(
+    cluster: Cluster, config: SweepConfig, *, quick: bool = False, refined: bool = False
+) -> Plan:
+    """Several launches, in each of which every run comes once.
+
+    `refined`, the first launch finds the sizes: from those of `config` on, mpptest's adaptive way.
+    """
+    ranks = max(ranks for _, ranks in config.runs)
+    need_nodes(cluster, ranks)
+    sizes = checked(config.sizes, ranks, cluster.free_memory_bytes())
+    launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
+    rounds = (QUICK_ROUNDS if quick else ROUNDS) if refined else 0
+
+    def steps(measurement: Measurement) -> None:
+        chosen, first = sizes, 0
+        if refined:
+            measurement.sweep["coarse"] = sizes
+            chosen, first = _refined(measurement, config, sizes, passes, rounds), 1
+            measurement.planned = measurement.done + (launches - 1) * len(config.runs)
+        for launch in range(first, launches):
+            _launch(measurement, config, chosen, passes, launch)
+
+    about = {"sizes": sizes, "launches": launches, "passes": passes}
+    if config.overlap_bytes:
+        about["overlap_bytes"] = list(config.overlap_bytes)
+    return Plan((launches + rounds) * len(config.runs), about, steps)
+
+
+def _refined(
+    measurement: Measurement, config: SweepConfig, sizes: Sequence[int], passes: int, rounds: int
+) -> list[int]:
+    """Do the first launch in rounds, each of which measures the sizes that the last one asks for."""
+
+    def measured(wanted: list[int]) -> Curves:
+        _launch(measurement, config, wanted, passes, 0)
+        measurement.sweep["sizes"] = sorted({*measurement.sweep["sizes"], *wanted})
+        return _least(measurement, set(wanted))
+
+    most = QUICK_MOST_SIZES if measurement.quick else MOST_SIZES
+    adaptive(sizes, measured, rounds=rounds, most=max(most, len(sizes)))
+    return list(measurement.sweep["sizes"])
+
+
+def _least(measurement: Measurement, sizes: set[int]) -> Curves:
+    """The smallest time of each of these sizes, for everything that was measured at it."""
+    curves: Curves = {}
+    for point in measurement.points:
+        if point.quantity not in QUANTITY.values() or point.at["size_bytes"] not in sizes:
+            continue
+        at = {name: value for name, value in point.at.items() if name != "size_bytes"}
+        curves.setdefault(tuple(at.items()), {})[point.at["size_bytes"]] = min(point.samples)
+    return curves
+
+
+def _launch(
+    measurement: Measurement, config: SweepConfig, sizes: Sequence[int], passes: int, launch: int
+) -> None:
+    for pattern, ranks in config.runs:
+        run(
+            measurement,
+            ranks,
+            sizes,
+            pattern=pattern,
+            protocols=config.protocols,
+            passes=passes,
+            launch=launch,
+            overlap_bytes=config.overlap_bytes,
+        )
