@@ -86,7 +86,10 @@ class Study:
     draw: Callable[[Any], Figure]
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
+    TIMED: bool = True  # False: a busy machine changes nothing of what is seen, and no claim needs quiet samples
     ADAPTIVE: bool = False  # measure() can find sizes between those that it is given
+    # What the capture beside a Record gives when it is counted again, by the names of its first Point's facts.
+    recount: Callable[[Record, Path], Mapping[str, Any]] | None = None
     CHANGES_CABLES: bool = False  # so that its messages can be faster than the cluster's rate
 
     def measure(
@@ -112,6 +115,7 @@ class Study:
                 progress=progress,
                 launches=plan.launches,
                 sweep=plan.sweep,
+                timed=self.TIMED,
             ) as measurement,
         ):
             plan.steps(measurement)
@@ -121,7 +125,7 @@ class Study:
         """What the paper claims, each held against the Record."""
         need_study(record, self.ID)
         claims = self.judged(record) if callable(self.judged) else self.judged
-        bad = list(self.troubles(record))
+        bad = list(self.troubles(record)) if self.TIMED else []
         judged = [each for each in claims if NO_SAMPLES not in bad or each.needs == "nothing"]
         facts = None
         try:
