@@ -71,7 +71,7 @@ def plan(
     def steps(measurement: Measurement) -> None:
         measurement.prepare_all([source(name) for name in PROGRAMS])
         alone = len(waves[0]) == 1
-        tools = {node: node_neighbours.found(cluster, node) if alone else {} for node in chosen}
+        tools = {node: node_neighbours.installed(cluster, node) if alone else {} for node in chosen}
         measurement.sweep["beside"] = tools
         for launch in range(launches):
             for name in PROGRAMS:
