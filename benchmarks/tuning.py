@@ -101,7 +101,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         for number in range(PROCEDURES):
             told(len(wanted) + number, len(wanted) + PROCEDURES, PROCEDURE)
             began = time.monotonic()
-            e7_procedure.measure(cluster, folder)
+            e7_procedure.STUDY.measure(cluster, folder)
             procedures.append(time.monotonic() - began)
     return findings(found, procedures, busy, wanted)
 

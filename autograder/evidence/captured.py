@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding, is_number
+from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding
 from beowulf.errors import LabError
 from beowulf.exercises.lab_06 import postcard
 from beowulf.record import Record
+from beowulf.studies import STUDIES, find
 
 # The captures of postcards and of an idle wire are far below; a larger one would only keep the grader busy.
 LARGEST_BYTES = 5_000_000
@@ -30,7 +31,7 @@ def findings(record: Record, records: Path | None) -> list[Finding]:
         if said := _another(file, str(facts.get("sha256", ""))):
             found.append(Finding(IMPOSSIBLE, said))
         elif file.stat().st_size <= LARGEST_BYTES and len(record.captures) == 1:
-            found += _counted_again(record, file, facts)
+            found += _counted_again(record, file)
     return found
 
 
@@ -52,10 +53,13 @@ def _another(file: Path, digest: str) -> str:
     return "" if found == digest else f"{file.name} is not the capture that it names."
 
 
-def _counted_again(record: Record, file: Path, facts: Mapping[str, Any]) -> list[Finding]:
+def _counted_again(record: Record, file: Path) -> list[Finding]:
     try:
-        if record.study == "A5":
-            different = _idle(record, file, facts)
+        study = find(record.study) if record.study in STUDIES else None
+        if recount := getattr(study, "recount", None):
+            facts = record.points[0].facts
+            counts = recount(record, file)
+            different = next((name for name in counts if facts[name] != counts[name]), "")
         elif record.study == postcard.STUDY and record.variant in postcard.NAMES:
             different = _cards(record, file)
         else:
@@ -66,21 +70,6 @@ def _counted_again(record: Record, file: Path, facts: Mapping[str, Any]) -> list
     if not different:
         return []
     return [Finding(IMPOSSIBLE, f"{file.name} counted again gives another {different}.")]
-
-
-def _idle(record: Record, file: Path, facts: Mapping[str, Any]) -> str:
-    """Which count of an idle wire its capture does not give."""
-    from beowulf.packets.protocols import summary
-
-    said = record.points[0].facts
-    since, until = facts.get("began"), facts.get("ended")
-    if not (is_number(since) and is_number(until)):
-        return ""
-    found = summary(file, said["elapsed_s"], since=since, until=until or None)
-    for name in ("packets", "bytes"):
-        if said[name] != found[name]:
-            return name
-    return ""
 
 
 def _cards(record: Record, file: Path) -> str:

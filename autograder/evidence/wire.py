@@ -11,6 +11,7 @@ from beowulf.cluster.config import RATE_BITS_PER_S
 from beowulf.cluster.links import BURST_BYTES, MTU_BYTES
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
+from beowulf.studies import STUDIES, find
 from beowulf.studies.lab_06.wire_shares import TAG
 
 # tbf keeps a rate within less than a per cent; the kernel's timer costs a little.
@@ -36,8 +37,8 @@ def _faster(record: Record) -> Finding | None:
     """Whether a message arrived sooner than its bytes can leave the card."""
     name = str(record.cluster.get("rate"))
     rate = RATE_BITS_PER_S.get(name)
-    if rate is None or record.study in ("E6", "E7"):
-        return None  # these change the cables while they measure
+    if rate is None or _changes_cables(record):
+        return None
     cables = _count(record.cluster.get("networks"), 1)
     for point in record.points:
         size = point.at.get("size_bytes")
@@ -53,6 +54,10 @@ def _faster(record: Record) -> Finding | None:
                 )
                 return Finding(IMPOSSIBLE, said)
     return None
+
+
+def _changes_cables(record: Record) -> bool:
+    return record.study in STUDIES and getattr(find(record.study), "CHANGES_CABLES", False)
 
 
 def _at_the_switch(record: Record) -> Finding | None:

@@ -101,7 +101,7 @@ def posted(record: Record) -> Facts:
 
 def applications(record: Record) -> Facts:
     """The change of each time in per cent, and the kernels that gain most."""
-    found = {name: 100 * (each.median - 1) for name, each in l2.found(record).items()}
+    found = {name: 100 * (each.median - 1) for name, each in l2.times(record).items()}
     if missing := [name for name in ("ping-pong", *l2.KERNELS) if name not in found]:
         raise LabError(f"{', '.join(missing)} was not measured in both states")
     kernels = {name: found[name] for name in l2.KERNELS}

@@ -41,10 +41,14 @@ class Measurement:
         progress: Progress = no_progress,
         launches: int = 1,
         sweep: Mapping[str, Any] | None = None,
+        timed: bool = True,
     ) -> None:
-        """`launches` is how many are planned, to tell how much is left; `sweep` goes into the Record."""
+        """`launches` is how many are planned, to tell how much is left; `sweep` goes into the Record.
+
+        Where nothing is `timed`, the Record does not warn of a busy machine.
+        """
         self.study, self.cluster, self.folder, self.quick = study, cluster, folder, quick
-        self.progress = progress
+        self.progress, self.timed = progress, timed
         self.planned, self.done = launches, 0
         self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
         self.points: list[Point] = []
@@ -264,10 +268,13 @@ class Measurement:
             started=self.started,
             ended=moment(),
             captures=self.captures,
-            warnings=[f"{said[0].upper()}{said[1:]}." for said in host_state.busy(self.before)]
-            + self.warnings,
+            warnings=[*self._busy(), *self.warnings],
             complete=self.complete,
         )
+
+    def _busy(self) -> list[str]:
+        reasons = host_state.busy(self.before) if self.timed else []
+        return [f"{why[0].upper()}{why[1:]}." for why in reasons]
 
     def _note(self, program: Path) -> None:
         if not program.is_file():

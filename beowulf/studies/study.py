@@ -102,7 +102,10 @@ class Study:
     need: Need | None = None  # beside programs that run on the nodes
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
+    TIMED: bool = True  # False: a busy machine changes nothing of what is seen, and no claim needs quiet samples
     ADAPTIVE: bool = False  # measure() can find sizes between those that it is given
+    # What the capture beside a Record gives when it is counted again, by the names of its first Point's facts.
+    recount: Callable[[Record, Path], Mapping[str, Any]] | None = None
     CHANGES_CABLES: bool = False  # so that its messages can be faster than the cluster's rate
 
     def measure(
@@ -128,6 +131,7 @@ class Study:
                 progress=progress,
                 launches=plan.launches,
                 sweep=plan.sweep,
+                timed=self.TIMED,
             ) as measurement,
         ):
             if self.need and self.need.part and self.need.unmet(cluster.can):
@@ -141,7 +145,7 @@ class Study:
         claims = self.judged(record) if callable(self.judged) else self.judged
         # Many claims share one function, which goes through all samples.
         asked = {claim.troubles or self.troubles for claim in claims}
-        reasons = {troubles: list(troubles(record)) for troubles in asked}
+        reasons = {troubles: list(troubles(record)) if self.TIMED else [] for troubles in asked}
         bad = {claim.name: reasons[claim.troubles or self.troubles] for claim in claims}
         judged = [c for c in claims if NO_SAMPLES not in bad[c.name] or c.needs == "nothing"]
         facts = None

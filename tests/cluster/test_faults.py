@@ -22,7 +22,7 @@ NODES = ClusterConfig().names
 
 
 def found(cluster: NamespaceCluster, folder: Path) -> tuple[str, str]:
-    diagnosis = a2_validation.diagnose(a2_validation.measure(cluster, folder, quick=True))
+    diagnosis = a2_validation.diagnose(a2_validation.STUDY.measure(cluster, folder, quick=True))
     return diagnosis.fault, diagnosis.node
 
 

@@ -28,7 +28,7 @@ from beowulf.verdict import Verdict
 
 
 def outcomes(record: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a3.claims(record)}
+    return {verdict.claim: verdict.outcome for verdict in a3.STUDY.claims(record)}
 
 
 def test_paper_as_own_figures_come_back_from_samples_that_have_them() -> None:
@@ -65,7 +65,7 @@ MEMORY = (*COPIED, "Main memory")
 
 
 def alike(record: Record) -> Verdict:
-    return next(verdict for verdict in a3.claims(record) if verdict.claim == "nodes-alike")
+    return next(verdict for verdict in a3.STUDY.claims(record) if verdict.claim == "nodes-alike")
 
 
 def test_a_node_that_is_off_in_several_rows_is_the_odd_one_and_named_with_them() -> None:
@@ -158,14 +158,14 @@ def test_a_node_that_was_not_measured_is_named() -> None:
 
 
 def test_the_picture_says_how_many_times_as_fast() -> None:
-    shown = a3.picture(made("node00", factors={("node00", "fork proc"): 0.5}))
+    shown = a3.STUDY.picture(made("node00", factors={("node00", "fork proc"): 0.5}))
     assert "fork proc 1.9" in shown.alt or "fork proc 2" in shown.alt
     assert shown.drawing.axes[0].get_xscale() == "log"
 
 
 def test_the_picture_of_four_nodes_has_room_for_every_row() -> None:
     nodes = [f"node0{number}" for number in range(4)]
-    shown = a3.picture(made(*nodes, factors={("node02", "stat"): 0.25}))
+    shown = a3.STUDY.picture(made(*nodes, factors={("node02", "stat"): 0.25}))
     assert "node02: null call 0.99" in shown.alt
     names = shown.drawing.axes[0].get_yticklabels()
     assert len(names) == shown.table["name"].nunique() > 25
@@ -218,7 +218,7 @@ def test_without_other_tools_nothing_stands_beside() -> None:
 
 
 def test_nodes_that_disturbed_each_other_decide_nothing() -> None:
-    found = a3.claims(made("node00", "node01", disturbed=True))
+    found = a3.STUDY.claims(made("node00", "node01", disturbed=True))
     assert {verdict.outcome for verdict in found} == {"inconclusive"}
     assert "ran at the same time" in found[0].evidence
     assert {verdict.advice for verdict in found} == {"Measure again without `--together`."}
@@ -258,7 +258,7 @@ def test_a_dead_node_is_told_before_anything_is_measured(tmp_path: Path) -> None
     machines = Machines(node00="x", node01="x")
     machines.dead = ["node01"]
     with pytest.raises(LabError, match=r"node01 is down\. `beowulf up` starts it again"):
-        a3.measure(cast("Cluster", machines), tmp_path)
+        a3.STUDY.measure(cast("Cluster", machines), tmp_path)
 
 
 def test_missing_headers_of_rpc_are_told_before_anything_is_measured(
@@ -266,13 +266,13 @@ def test_missing_headers_of_rpc_are_told_before_anything_is_measured(
 ) -> None:
     monkeypatch.setattr(mpi, "RPC", tmp_path / "tirpc")
     with pytest.raises(LabError, match=r"RPC/UDP and RPC/TCP need libtirpc.*libtirpc-dev"):
-        a3.measure(cast("Cluster", Machines(node00="x")), tmp_path)
+        a3.STUDY.measure(cast("Cluster", Machines(node00="x")), tmp_path)
 
 
 @pytest.mark.cluster
 def test_a_node_that_does_not_exist_is_refused(cluster: NamespaceCluster, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no node node09"):
-        a3.measure(cluster, tmp_path, nodes=["node09"])
+        a3.STUDY.measure(cluster, tmp_path, nodes=["node09"])
 
 
 @pytest.mark.cluster
@@ -281,7 +281,7 @@ def test_nodes_that_run_together_keep_their_samples_apart(
 ) -> None:
     monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})
     nodes = list(cluster.nodes[:2])
-    record = a3.measure(cluster, tmp_path, quick=True, nodes=nodes, together=True)
+    record = a3.STUDY.measure(cluster, tmp_path, quick=True, nodes=nodes, together=True)
     assert (record.complete, record.sweep["turns"], record.sweep["disturbed"]) == (
         True,
         [nodes],
@@ -300,4 +300,4 @@ def test_a_program_that_fails_on_a_node_is_told_with_that_node(
     monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})
     monkeypatch.setattr(a3, "QUICK", {"latencies": ("--rows", "pip")})
     with pytest.raises(UsageError, match=r"--rows is one of pipe, .* So says node00"):
-        a3.measure(cluster, tmp_path, quick=True, together=True)
+        a3.STUDY.measure(cluster, tmp_path, quick=True, together=True)

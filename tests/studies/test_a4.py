@@ -241,7 +241,7 @@ def test_a_measurement_has_every_place_of_the_sweep(
         few = {name: npb.BENCHMARKS[name] for name in ("EP", "MG")}
         patch.setattr(npb, "BENCHMARKS", few)
         patch.setattr(a4, "QUICK_LAUNCHES", 1)
-        record = a4.measure(cluster, tmp_path_factory.mktemp("a4"), quick=True)
+        record = a4.STUDY.measure(cluster, tmp_path_factory.mktemp("a4"), quick=True)
     assert record.complete
     for name in few:
         for ranks, profile in ((1, False), (4, False), (4, True)):
@@ -269,4 +269,4 @@ def test_too_few_nodes_are_refused_before_anything_is_measured(tmp_path: Path) -
         nodes = ("node00", "node01")
 
     with pytest.raises(UsageError, match="needs 4 nodes, and the cluster has 2"):
-        a4.measure(cast("Cluster", Small()), tmp_path, quick=True)
+        a4.STUDY.measure(cast("Cluster", Small()), tmp_path, quick=True)

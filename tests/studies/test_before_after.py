@@ -18,10 +18,11 @@ from beowulf.errors import LabError, UsageError
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Point, Record, newest
-from beowulf.studies.lab_03 import e3_hpl, e4_hpcc
+from beowulf.studies.lab_03 import e4_hpcc
 from beowulf.studies.lab_07 import before_after as both
 from beowulf.studies.lab_07 import e5_application, l2_applications
 from beowulf.studies.lab_07.states import AFTER, BEFORE
+from beowulf.studies.study import Study
 from beowulf.suites.hpcc_results import RESULTS
 from beowulf.suites.sequences import Collection
 from beowulf.tuning import machines, paper_e_baseline
@@ -45,13 +46,15 @@ def kernels(ping: float = 0.2, **after: float) -> Record:
     found = points(HALF, 50.0, 50.0 * ping)
     for name in l2_applications.KERNELS:
         found += points(l2_applications.TIME, 0.5, 0.5 * after.get(name, 0.8), kernel=name)
-    return record(l2_applications.ID, found)
+    return record(l2_applications.STUDY.ID, found)
 
 
 def search(after: float = 0.9) -> Record:
     """E5 with a ping-pong that is 42 % shorter, as in the paper."""
     found = [*points(HALF, 50.0, 29.0), *points(e5_application.TOTAL, 4.0, 4 * after, parts=4)]
-    return record(e5_application.ID, found, sweep={"parts": [1, 4], "states": [BEFORE, AFTER]})
+    return record(
+        e5_application.STUDY.ID, found, sweep={"parts": [1, 4], "states": [BEFORE, AFTER]}
+    )
 
 
 def suite() -> Record:
@@ -60,7 +63,7 @@ def suite() -> Record:
     for result in RESULTS:
         better = 0.5 if result.smaller_is_better else 2.0
         found += points(result.key, 10.0, 10.0 * better, result=result.key)
-    return record(e4_hpcc.ID, found, sweep={"n": 320, "states": [BEFORE, AFTER]})
+    return record(e4_hpcc.STUDY.ID, found, sweep={"n": 320, "states": [BEFORE, AFTER]})
 
 
 def test_a_row_has_both_states_and_the_papers_change() -> None:
@@ -253,8 +256,7 @@ def test_hpl_and_hpcc_are_given_both_states(
             seen[state] = {place: each.value for place, each in readings.items()}
         return suite()
 
-    for study in (e3_hpl, e4_hpcc):
-        monkeypatch.setattr(study, "measure", measure)
+    monkeypatch.setattr(Study, "measure", measure)
     both.measure(name, cluster, tmp_path, quick=True)
     assert seen == {
         BEFORE: dict.fromkeys(cluster.nodes, "100"),

@@ -18,7 +18,6 @@ from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_07 import e6_knobs
 from beowulf.studies.lab_07.knob_gains import ALONE, LATER, TOGETHER, gains
-from beowulf.studies.lab_07.knob_verdicts import CLAIMS
 from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import AFTER, Length
 from beowulf.tuning.change import changing
@@ -45,7 +44,7 @@ def usual(**changes: list[Point]) -> Record:
 
 def test_each_claim_holds_where_the_record_shows_it() -> None:
     found = outcomes(judge(usual()))
-    assert set(found) == set(CLAIMS)
+    assert set(found) == {each.name for each in e6_knobs.CLAIMS}
     assert set(found.values()) == {"holds"}
 
 
@@ -153,13 +152,13 @@ def test_the_study_makes_the_testbed_measures_and_puts_everything_back(
     knobs = [ALL[MODERATION], ALL[FIREWALL]]
     before = machines.read(cluster, knobs)
     told: list[Any] = []
-    made = e6_knobs.measure(
+    made = e6_knobs.STUDY.measure(
         cluster, tmp_path, quick=True, progress=lambda done, of, what: told.append(done / of)
     )
     assert machines.read(cluster, knobs) == before
     assert made.complete, made.warnings
     assert told == sorted(told)
-    assert set(outcomes(judge(made))) == set(CLAIMS)
+    assert set(outcomes(judge(made))) == {each.name for each in e6_knobs.CLAIMS}
     compared_here = {(p.at["knob"], p.at["way"]) for p in made.points if "way" in p.at}
     assert (FIREWALL, ALONE) in compared_here
     if made.sweep["testbed"].keys() == {MODERATION, FIREWALL}:
@@ -174,7 +173,7 @@ def test_a_cluster_whose_knobs_are_turned_already_is_not_measured(
     with changing(cluster, [(ALL[FIREWALL], "10")]) as changes:
         changes(True)
         with pytest.raises(LabError, match=r"firewall is 10 and not none.*tune revert"):
-            e6_knobs.measure(cluster, tmp_path, quick=True)
+            e6_knobs.STUDY.measure(cluster, tmp_path, quick=True)
 
 
 @pytest.mark.cluster
@@ -197,7 +196,7 @@ def test_a_knob_of_the_machine_is_turned_alone_and_put_back(
         change(False)
 
     monkeypatch.setattr(e6_knobs, "compare", compared_here)
-    made = e6_knobs.measure(cluster, tmp_path, quick=True, host=True)
+    made = e6_knobs.STUDY.measure(cluster, tmp_path, quick=True, host=True)
     assert made.sweep["machine"] == {LOW_LATENCY: "1"}
     assert dict(seen)[LOW_LATENCY] == "1"
     assert all(value == "0" for name, value in seen if name != LOW_LATENCY)

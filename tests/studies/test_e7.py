@@ -14,7 +14,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_07 import e7_procedure
-from beowulf.studies.lab_07.e7_procedure import CLAIMS, FIRST, KEPT, LAST, REVERTED, STEP
+from beowulf.studies.lab_07.e7_procedure import FIRST, KEPT, LAST, REVERTED, STEP
 from beowulf.studies.lab_07.knob_gains import TOGETHER
 from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import Length
@@ -57,7 +57,7 @@ def usual(*, fate: str = KEPT, left: str = "none", driver: tuple[str, ...] = ("v
 
 def test_each_claim_holds_where_the_record_shows_it() -> None:
     found = outcomes(judge(usual()))
-    assert set(found) == set(CLAIMS)
+    assert set(found) == {each.name for each in e7_procedure.STUDY.judged}
     assert set(found.values()) == {"holds"}
 
 
@@ -110,12 +110,12 @@ def test_the_procedure_runs_to_its_end_and_leaves_everything_as_it_was(
     monkeypatch.setattr(e7_procedure, "QUICK_LENGTH", Length(blocks=2, most_blocks=2, samples=5))
     knobs = [ALL[MODERATION], ALL[FIREWALL]]
     before = machines.read(cluster, knobs)
-    made = e7_procedure.measure(cluster, tmp_path, quick=True)
+    made = e7_procedure.STUDY.measure(cluster, tmp_path, quick=True)
     assert machines.read(cluster, knobs) == before
     made = Record.load(made.save_in(tmp_path))
     assert made.complete, made.warnings
     found = outcomes(judge(made))
-    assert set(found) == set(CLAIMS)
+    assert set(found) == {each.name for each in e7_procedure.STUDY.judged}
     assert found["nodes-alike"] == "holds"
     assert found["checklist-finds"] in ("holds", "inconclusive")
     first = e7_procedure.answered(made, FIRST)

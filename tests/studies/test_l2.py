@@ -81,7 +81,7 @@ def test_kernels_are_measured_with_and_without_the_testbed_which_is_gone_at_the_
     monkeypatch.setattr(l2_applications, "PING_PASSES", 2)
     knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
     before = machines.read(cluster, knobs)
-    made = l2_applications.measure(cluster, tmp_path, quick=True)
+    made = l2_applications.STUDY.measure(cluster, tmp_path, quick=True)
     assert machines.read(cluster, knobs) == before
     made = Record.load(made.save_in(tmp_path))
     assert made.complete, made.warnings

@@ -57,7 +57,7 @@ def test_a_node_brings_all_rows_and_keeps_the_record_of_the_study(at_cluster: Be
     if shutil.which("perf"):
         beside = {(line["node"], line["row"]) for line in said["beside"] if line["tool"] == PERF}
         assert beside == {(node, row) for node in nodes for row in OF_PERF}
-    assert "null call" in a3.picture(record).alt
+    assert "null call" in a3.STUDY.picture(record).alt
 
 
 # ---- What is printed ----------------------------------------------------------------------------

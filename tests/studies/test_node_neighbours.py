@@ -22,7 +22,7 @@ from beowulf.studies.lab_02.node_neighbours import (
     Neighbour,
     beside,
     command,
-    found,
+    installed,
     mean_figure,
     read,
 )
@@ -151,7 +151,7 @@ def test_an_installed_lmbench_is_found_and_its_figure_stands_beside_our_median(
 ) -> None:
     folder = tool(tmp_path / "lm bench", "lat_syscall", "Simple syscall: 2.0 microseconds")
     node = machine(folder)
-    tools = found(node, "node01")
+    tools = installed(node, "node01")
     assert tools[LMBENCH] == str(folder)
     only = {LMBENCH: tools[LMBENCH], PERF: ABSENT}
     points, wrong = beside(node, lines("null call"), AT, only, quick=True)
@@ -169,7 +169,7 @@ def test_beside_perf_stands_our_mean(tmp_path: Path) -> None:
 
 def test_a_tool_that_is_nowhere_is_told_with_how_to_get_it(tmp_path: Path) -> None:
     tool(tmp_path / "bin", "perf", "WARNING: perf not found for kernel 9.9")
-    tools = found(machine(tmp_path / "bin"), "node01")
+    tools = installed(machine(tmp_path / "bin"), "node01")
     assert tools[PERF].startswith(ABSENT)
     assert "linux-perf" in tools[PERF]
     points, wrong = beside(machine(), lines("null call"), AT, {PERF: tools[PERF]}, quick=True)

@@ -86,7 +86,7 @@ def test_a_study_of_the_real_suite_has_every_figure(
     scratch.mkdir()
     monkeypatch.setattr(hpcc, "SCRATCH", str(scratch))
     told: list[str] = []
-    record = e4_hpcc.measure(
+    record = e4_hpcc.STUDY.measure(
         cluster,
         tmp_path,
         quick=True,
@@ -107,10 +107,10 @@ def test_a_study_of_the_real_suite_has_every_figure(
     assert set(about.facts["sections_s"]) == set(SECTIONS)
     assert record.sweep["input"] == problem.of_size(TINY, 4).text
     assert "E4: HPL" in told
-    verdicts = {verdict.claim: verdict.outcome for verdict in e4_hpcc.claims(record)}
+    verdicts = {verdict.claim: verdict.outcome for verdict in e4_hpcc.STUDY.claims(record)}
     assert verdicts["checks"] == "holds"
     assert verdicts["tuned-time"] == "inconclusive"
-    assert e4_hpcc.picture(record).alt
+    assert e4_hpcc.STUDY.picture(record).alt
     assert list(scratch.iterdir()) == []
 
 

@@ -180,10 +180,10 @@ def test_the_study_searches_the_whole_and_its_parts(
 ) -> None:
     monkeypatch.setattr(e5_application, "PARTS", (1, 2))
     monkeypatch.setattr(e5_application, "QUICK_LAUNCHES", 1)
-    record = e5_application.measure(cluster, tmp_path, quick=True, collection=TINY)
+    record = e5_application.STUDY.measure(cluster, tmp_path, quick=True, collection=TINY)
     record.save_in(tmp_path)
     found = [point.at["parts"] for point in record.points if point.quantity == "total_s"]
     assert found == [1, 2]
-    assert e5_application.claims(record)[0].outcome == "holds"
+    assert e5_application.STUDY.claims(record)[0].outcome == "holds"
     assert list(e5_application.table(record)["parts"]) == [1, 2]
-    assert e5_application.picture(record).alt
+    assert e5_application.STUDY.picture(record).alt

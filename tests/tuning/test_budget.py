@@ -150,7 +150,7 @@ def test_the_study_measures_every_way_and_leaves_the_links_as_they_were(
     monkeypatch.setattr(budget, "LONG", 4096)
     ask = "tc qdisc show dev eth0 root | grep -o 'rate .*'"  # without its number, which is new each time
     before = [cluster.administer(node, ask).stdout for node in cluster.nodes]
-    record = l1_latency_budget.measure(cluster, tmp_path, quick=True)
+    record = l1_latency_budget.STUDY.measure(cluster, tmp_path, quick=True)
     assert record.complete, record.warnings
     assert [cluster.administer(node, ask).stdout for node in cluster.nodes] == before
     places = {(p.at["step"], p.at["size_bytes"], p.at["shaped"]) for p in record.points}

@@ -10,30 +10,17 @@ import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import permutations
-from pathlib import Path
+from itertools import chain, permutations
 
-from beowulf import host_state, paths
+from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study
-from beowulf.record import Point, Record, moment
-from beowulf.studies import Progress, no_progress
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
 from beowulf.studies.lab_01 import validation_checks as checks
-from beowulf.verdict import Outcome, Verdict
-
-ID = "A2"
-TITLE = "Validation: is this a cluster?"
+from beowulf.studies.study import Claim, Judgement, Plan, Study
 
 MOST_NAMED = 4  # faults in the evidence of one Verdict
-WHAT = {
-    "configuration": "nodes",
-    "resolve": "names",
-    "ssh": "logins",
-    "transfer": "transfers",
-    "mpi-hello": "runs",
-    "mpi-ring": "runs",
-}
 
 
 @dataclass(frozen=True)
@@ -45,140 +32,82 @@ class Diagnosis:
     because: str
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Ask every node and every ordered pair of nodes; a fault becomes part of the Record, not an error."""
-    started, before = moment(), host_state.now()
-    described = dict(cluster.describe())
-    pairs = list(permutations(cluster.nodes, 2))
-    total = len(cluster.nodes) + 2 * len(pairs) + 2
-    points: list[Point] = []
+    nodes = cluster.nodes
+    pairs = list(permutations(nodes, 2))
+    total = len(nodes) + 2 * len(pairs) + 2
 
-    def tell(what: str) -> None:
-        done = len(points) - 2 * len(cluster.nodes)
-        progress(max(0, min(done, total)), total, what)
+    def steps(measurement: Measurement) -> None:
+        points = measurement.points
 
-    tell("asking every node")
-    with ThreadPoolExecutor(len(cluster.nodes)) as pool:
-        for found in pool.map(lambda node: checks.ask_node(cluster, node), cluster.nodes):
-            points += found
-        tell("logging in from every node to every other")
-        for found in pool.map(lambda node: checks.ask_peers(cluster, node), cluster.nodes):
-            points += found
-    for node, peer in pairs:  # one after the other: two transfers at once would share a cable
-        tell(f"sending data from {node} to {peer}")
-        points.append(checks.transfer(cluster, node, peer))
-    for name, read in (("hello", checks.hello), ("ring", checks.ring)):
-        tell(f"running {name} on all nodes")
-        points.append(checks.run(cluster, name, read))
-    source = paths.lab(checks.LAB)
-    digest = hashlib.sha256(b"".join((source / f"{n}.c").read_bytes() for n in ("hello", "ring")))
-    return Record(
-        study=ID,
-        program={"name": "hello, ring", "arguments": [], "sha256": digest.hexdigest()},
-        sweep={"pairs": len(pairs), "transfer_bytes": checks.TRANSFER_BYTES, "pings": checks.PINGS},
-        points=points,
-        cluster=described,
-        circumstances={"before": before, "after": host_state.now()},
-        versions=host_state.versions(),
-        started=started,
-        ended=moment(),
-    )
+        def tell(what: str) -> None:
+            measurement.progress(max(0, min(len(points) - 2 * len(nodes), total)), total, what)
+
+        with ThreadPoolExecutor(len(nodes)) as pool:
+            tell("asking every node")
+            points += chain(*pool.map(lambda node: checks.ask_node(cluster, node), nodes))
+            tell("logging in from every node to every other")
+            points += chain(*pool.map(lambda node: checks.ask_peers(cluster, node), nodes))
+        for node, peer in pairs:  # one after the other: two transfers at once would share a cable
+            tell(f"sending data from {node} to {peer}")
+            points.append(checks.transfer(cluster, node, peer))
+        for name, read in (("hello", checks.hello), ("ring", checks.ring)):
+            tell(f"running {name} on all nodes")
+            points.append(checks.run(cluster, name, read))
+            program = paths.lab(checks.LAB) / f"{name}.c"
+            measurement.programs[name] = hashlib.sha256(program.read_bytes()).hexdigest()
+
+    asked = {"transfer_bytes": checks.TRANSFER_BYTES, "pings": checks.PINGS}
+    return Plan(total, {"pairs": len(pairs), **asked}, steps)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What paper A's validation asks of a cluster, each held against this Record."""
-    need_study(record, ID)
-    nodes = len(record.cluster.get("nodes", ()))
-    pairs = nodes * (nodes - 1)
-    advised: list[str] = []  # once is enough
+@dataclass(frozen=True)
+class Check:
+    """A check of every node, every ordered pair of nodes or every run, and what it claims.
 
-    def judge(
-        claim: str, says: str, check: str, of: int, fault: Callable[[Point], str | None]
-    ) -> Verdict:
-        """`fault` gives what is wrong with a point, nothing if all is well, None if it was not asked."""
-        found = [fault(point) for point in record.select(check=check)]
-        faults = [text for text in found if text]
-        well = found.count("")
-        outcome: Outcome = "holds"
-        what = WHAT[check]
-        evidence, advice = f"well on {well} of {of} {what}", ""
-        if faults:
-            outcome, evidence = "contradicted", _together(faults)
-            advice = "" if advised else "Find out why; `beowulf up` heals a local cluster."
-            advised.append(claim)
-        elif well < of or not of:
-            outcome, evidence = (
-                "inconclusive",
-                f"well on {well} of {of} {what}; the others could not be asked",
-            )
-            advice = "Bring every node up, on a local cluster by `beowulf up`; then measure again."
+    `fault` gives what is wrong with a point, nothing if all is well, None if it was not asked.
+    """
+
+    name: str
+    says: str
+    check: str
+    what: str  # that is counted
+    fault: Callable[[Point], str | None]
+
+    def of(self, record: Record) -> int:
+        """How many points there are to be."""
+        nodes = len(record.cluster.get("nodes", ()))
+        return {"nodes": nodes, "runs": 1}.get(self.what, nodes * (nodes - 1))
+
+    def faults(self, record: Record) -> list[str]:
+        """What is wrong, of each point with which something is."""
+        return [fault for point in record.select(check=self.check) if (fault := self.fault(point))]
+
+    def well(self, record: Record) -> int:
+        """With how many points all is well."""
+        return [self.fault(point) for point in record.select(check=self.check)].count("")
+
+    def judge(self, record: Record) -> Judgement:
+        """What was seen; only the first check that fails says what to do."""
+        faults, well, of = self.faults(record), self.well(record), self.of(record)
         numbers = {"well": well, "faults": len(faults), "of": of}
-        return Verdict(ID, claim, says, outcome, evidence, advice, numbers, [record.digest])
-
-    return [
-        judge(
-            "every-node-answers",
-            "Every node can be logged in to and tells its configuration",
-            "configuration",
-            nodes,
-            _login_fault,
-        ),
-        judge(
-            "own-name-first",
-            "Each node's /etc/hosts names the node itself on its first line",
-            "configuration",
-            nodes,
-            _own_name_fault,
-        ),
-        judge(
-            "names-resolve",
-            "Every node knows the address of every other by name",
-            "resolve",
-            pairs,
-            _name_fault,
-        ),
-        judge(
-            "ssh-without-password",
-            "Every node logs in to every other by ssh without a password",
-            "ssh",
-            pairs,
-            lambda p: _peer_fault(p, p.facts["reached"]),
-        ),
-        judge(
-            "data-intact",
-            "Data arrive whole from every node at every other",
-            "transfer",
-            pairs,
-            lambda p: _peer_fault(p, p.facts["intact"]),
-        ),
-        judge(
-            "mpi-on-every-node",
-            "MPI starts one rank on every node",
-            "mpi-hello",
-            1,
-            lambda p: "" if p.facts["ok"] else p.facts["said"],
-        ),
-        judge(
-            "ring-closes",
-            "A token goes round all ranks and comes home",
-            "mpi-ring",
-            1,
-            lambda p: "" if p.facts["ok"] else p.facts["said"],
-        ),
-    ]
+        if faults:
+            first = next(each for each in CHECKS if each.faults(record))
+            hint = "Find out why; `beowulf up` heals a local cluster." if first is self else ""
+            return Judgement("contradicted", _together(faults), numbers, hint=hint)
+        evidence = f"well on {well} of {of} {self.what}"
+        if well == of > 0:
+            return Judgement("holds", evidence, numbers)
+        advice = "Bring every node up, on a local cluster by `beowulf up`; then measure again."
+        evidence += "; the others could not be asked"
+        return Judgement("inconclusive", evidence, numbers, advice)
 
 
 def picture(record: Record) -> Figure:
     """Who reaches whom: a node-by-node matrix of ssh logins, names and data."""
     from beowulf import figures
 
-    need_study(record, ID)
     nodes = record.cluster["nodes"]
     cells = {}
     for node, peer in permutations(nodes, 2):
@@ -218,10 +147,10 @@ def diagnose(record: Record) -> Diagnosis:
                 f"no node gets an answer from {node}, not even to ping",
             )
         if not any(p.facts["reached"] for p in logins):
-            said = logins[0].facts["said"]
-            if "Permission denied" in said:
-                return Diagnosis("key-refused", node, f"{node} answers ping but says: {said}")
-    if all(verdict.outcome == "holds" for verdict in claims(record)):
+            message = logins[0].facts["said"]
+            if "Permission denied" in message:
+                return Diagnosis("key-refused", node, f"{node} answers ping but says: {message}")
+    if all(verdict.outcome == "holds" for verdict in STUDY.claims(record)):
         return Diagnosis("none", "", "every check is well")
     return Diagnosis("unknown", "", "the checks that failed do not fit one single fault")
 
@@ -264,19 +193,19 @@ def _name_fault(point: Point) -> str | None:
     return _pair(point, f"{facts['address'] or 'nothing'}, not {facts['expected']}")
 
 
-def _pair(point: Point, said: str) -> str:
-    return f"{said}\t{point.at['node']} to {point.at['peer']}"
+def _pair(point: Point, reason: str) -> str:
+    return f"{reason}\t{point.at['node']} to {point.at['peer']}"
 
 
 def _together(faults: list[str]) -> str:
-    """Faults with the same reason said once, with the places behind it."""
-    paths: dict[str, list[str]] = {}
+    """Each reason once, with its places behind it."""
+    places: dict[str, list[str]] = {}
     for fault in faults:
         reason, _, place = fault.partition("\t")
-        paths.setdefault(reason, []).append(place)
-    said = [f"{reason} ({', '.join(w)})" if w[0] else reason for reason, w in paths.items()]
-    more = f"; and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
-    return "; ".join(said[:MOST_NAMED]) + more
+        places.setdefault(reason, []).append(place)
+    each = [f"{reason} ({', '.join(w)})" if w[0] else reason for reason, w in places.items()]
+    more = f"; and {len(each) - MOST_NAMED} more" if len(each) > MOST_NAMED else ""
+    return "; ".join(each[:MOST_NAMED]) + more
 
 
 def _pair_word(record: Record, node: str, peer: str) -> str:
@@ -290,3 +219,69 @@ def _pair_word(record: Record, node: str, peer: str) -> str:
     if not facts["ssh"]["reached"]:
         return "refused"
     return "ok" if facts["transfer"]["intact"] else "damaged"
+
+
+def _program_fault(point: Point) -> str:
+    return "" if point.facts["ok"] else str(point.facts["said"])
+
+
+CHECKS = (
+    Check(
+        "every-node-answers",
+        "Every node can be logged in to and tells its configuration",
+        "configuration",
+        "nodes",
+        _login_fault,
+    ),
+    Check(
+        "own-name-first",
+        "Each node's /etc/hosts names the node itself on its first line",
+        "configuration",
+        "nodes",
+        _own_name_fault,
+    ),
+    Check(
+        "names-resolve",
+        "Every node knows the address of every other by name",
+        "resolve",
+        "names",
+        _name_fault,
+    ),
+    Check(
+        "ssh-without-password",
+        "Every node logs in to every other by ssh without a password",
+        "ssh",
+        "logins",
+        lambda point: _peer_fault(point, point.facts["reached"]),
+    ),
+    Check(
+        "data-intact",
+        "Data arrive whole from every node at every other",
+        "transfer",
+        "transfers",
+        lambda point: _peer_fault(point, point.facts["intact"]),
+    ),
+    Check(
+        "mpi-on-every-node",
+        "MPI starts one rank on every node",
+        "mpi-hello",
+        "runs",
+        _program_fault,
+    ),
+    Check(
+        "ring-closes",
+        "A token goes round all ranks and comes home",
+        "mpi-ring",
+        "runs",
+        _program_fault,
+    ),
+)
+
+STUDY = Study(
+    ID="A2",
+    TITLE="Validation: is this a cluster?",
+    plan=plan,
+    judged=[Claim(each.name, each.says, each.judge) for each in CHECKS],
+    draw=picture,
+    TIMED=False,
+)

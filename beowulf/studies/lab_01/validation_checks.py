@@ -56,23 +56,23 @@ def ask_node(cluster: Cluster, node: str) -> list[Point]:
             int(words[1]) * 1024,
             int(words[-1]),
         )
-        found = {
+        busy = {
             "load_1min": load,
             "memory_available_bytes": available,
             "processes": processes,
         }
-        points.append(Point({"check": "performance", **at}, facts=found))
+        points.append(Point({"check": "performance", **at}, facts=busy))
     return points
 
 
 def ask_peers(cluster: Cluster, node: str) -> list[Point]:
     """Points of one node with each other one: what its name means, ping, and a login by ssh."""
     points = []
-    for peer in (name for name in cluster.nodes if name != node):
+    for peer in (each for each in cluster.nodes if each != node):
         at = {"node": node, "peer": peer}
-        found = _ask(cluster, node, f"getent ahostsv4 {peer} | head -n 1")
-        asked = found.returncode == 0
-        address = found.stdout.split()[0] if found.stdout.split() else ""
+        name = _ask(cluster, node, f"getent ahostsv4 {peer} | head -n 1")
+        asked = name.returncode == 0
+        address = name.stdout.split()[0] if name.stdout.split() else ""
         facts = {"asked": asked, "address": address, "expected": cluster.address(peer)}
         points.append(Point({"check": "resolve", **at}, facts=facts))
 
@@ -81,13 +81,13 @@ def ask_peers(cluster: Cluster, node: str) -> list[Point]:
         facts = {"asked": asked, "reached": bool(times), "said": _last(pings)}
         points.append(Point({"check": "ping", **at}, "round_trip_ms", times, facts))
 
-        # What ssh says goes to stdout, so that a refusal by `peer` is told from a refusal by `node`.
+        # What ssh says goes to stdout, so that a refusal by `peer` differs from one by `node`.
         login = _ask(cluster, node, f"ssh {peer} hostname 2>&1 && echo well")
         reached = login.stdout.split()[-1:] == ["well"]
         answer = [line for line in login.stdout.splitlines() if line not in ("", "well")]
-        said = answer[-1] if answer else _last(login)
+        last = answer[-1] if answer else _last(login)
         # A login may print something before it, even on the same line.
-        facts = {"asked": asked, "reached": reached, "said": said.split()[-1] if reached else said}
+        facts = {"asked": asked, "reached": reached, "said": last.split()[-1] if reached else last}
         samples = [login.elapsed_s] if reached else []
         points.append(Point({"check": "ssh", **at}, "login_s", samples, facts))
     return points
@@ -139,8 +139,8 @@ def run(cluster: Cluster, name: str, read: Callable[[Cluster, list[str]], dict[s
 
 def hello(cluster: Cluster, lines: list[str]) -> dict[str, Any]:
     """On which node each rank says it was, and whether each node had one."""
-    found = {int(m[1]): m[3] for m in map(HELLO.match, lines) if m}
-    hosts = [found.get(rank, "") for rank in range(len(cluster.nodes))]
+    by_rank = {int(m[1]): m[3] for m in map(HELLO.match, lines) if m}
+    hosts = [by_rank.get(rank, "") for rank in range(len(cluster.nodes))]
     ok = sorted(hosts) == sorted(cluster.nodes)
     return {
         "hosts": hosts,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,10 @@ from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, rising, together, unjudged, verdict
+from beowulf.measure.judgement import rising, together
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.record import Point, Record
-from beowulf.studies import Progress, no_progress
+from beowulf.studies.lab_02 import node_neighbours
 from beowulf.studies.lab_02.node_comparison import (
     OFF,
     SEVERAL,
@@ -31,7 +31,6 @@ from beowulf.studies.lab_02.node_comparison import (
     off_rows,
     shared_rows,
 )
-from beowulf.studies.lab_02.node_neighbours import beside, found
 from beowulf.studies.lab_02.node_rows import (
     PROGRAMS,
     RESULT,
@@ -40,10 +39,8 @@ from beowulf.studies.lab_02.node_rows import (
     rows,
     times_faster,
 )
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 
-ID = "A3"
-TITLE = "One node: system calls, local messages, bandwidths and memory"
 LAB = "02-node-benchmarks"
 
 LAUNCHES = 3
@@ -51,78 +48,52 @@ SHORT = ("--passes", 3, "--chunks", 4, "--chunk-us", 500)
 # To join the lines of an area takes longer than to measure it, and has to be done once in each pass.
 QUICK_MEMORY = ("--passes", 1, "--chunks", 12, "--times-cache", 4)
 QUICK = dict.fromkeys(PROGRAMS, SHORT) | {"memory": QUICK_MEMORY}
-MOST_TOLD = 5
+MOST_NAMED = 5
 # The programs wait in calls of the kernel that are measured: nothing may take their place.
 NO_PATIENCE = {"BEOWULF_PATIENT": "never"}
-
-MORE = "A call that does more takes longer: null call, stat, fork, exec, shell"
-DEEPER = "Each cache takes longer than the one before, and main memory longest"
-CARRIED = "A remote procedure call takes longer than the protocol that carries it"
-ALIKE = "All nodes reach the same figures"
-CLAIMS = {
-    "more-takes-longer": MORE,
-    "deeper-takes-longer": DEEPER,
-    "calls-cost-more": CARRIED,
-    "nodes-alike": ALIKE,
-}
 STEPS = ("null call", "stat", "fork proc", "exec proc", "shell proc")
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    nodes: Sequence[str] = (),
-    together: bool = False,
-) -> Record:
-    """All programs of lab 02 on each of `nodes` (all of them), in several rounds, with the tools of others by turns.
+def plan(
+    cluster: Cluster, *, quick: bool, nodes: Sequence[str] = (), together: bool = False
+) -> Plan:
+    """All programs of lab 02 on each of `nodes` (all of them), in several rounds, alternating with the tools of others.
 
     Nodes that are one machine share its cores, and would measure how they disturb each other: they take turns, unless
     they are to run `together`. Nodes that are machines of their own run at the same time.
     """
     chosen = list(dict.fromkeys(nodes)) or list(cluster.nodes)
-    _refuse_what_cannot_run(cluster, chosen)
+    refuse_what_cannot_run(cluster, chosen)
     fair = turns(cluster, chosen)
     waves = [chosen] if together else fair
     launches = 1 if quick else LAUNCHES
-    session = Measurement(
-        ID,
-        cluster,
-        folder,
-        quick=quick,
-        progress=progress,
-        launches=launches * len(chosen) * len(PROGRAMS),
-        sweep={
-            "nodes": chosen,
-            "launches": launches,
-            "turns": waves,
-            "disturbed": len(waves) < len(fair),
-        },
-    )
-    with session:
-        session.prepare_all([_source(name) for name in PROGRAMS])
-        tools = {node: {} if len(waves[0]) > 1 else found(cluster, node) for node in chosen}
-        session.sweep["beside"] = tools
+
+    def steps(measurement: Measurement) -> None:
+        measurement.prepare_all([source(name) for name in PROGRAMS])
+        alone = len(waves[0]) == 1
+        tools = {node: node_neighbours.installed(cluster, node) if alone else {} for node in chosen}
+        measurement.sweep["beside"] = tools
         for launch in range(launches):
             for name in PROGRAMS:
                 for wave in waves:
                     at = {"program": name, "launch": launch}
-                    for node, lines in _launch(session, wave, at, quick).items():
-                        _keep(session, lines, {**at, "node": node}, tools[node], quick)
-    return session.record()
+                    for node, lines in run(measurement, wave, at, quick).items():
+                        keep(measurement, lines, {**at, "node": node}, tools[node], quick)
+
+    sweep = {"nodes": chosen, "launches": launches, "turns": waves}
+    disturbed = {"disturbed": len(waves) < len(fair)}
+    return Plan(launches * len(chosen) * len(PROGRAMS), sweep | disturbed, steps)
 
 
-def _refuse_what_cannot_run(cluster: Cluster, chosen: Sequence[str]) -> None:
+def refuse_what_cannot_run(cluster: Cluster, chosen: Sequence[str]) -> None:
     """Before anything is measured, which takes minutes."""
     for node in chosen:
         if node not in cluster.nodes:
             raise UsageError(f"There is no node {node}.", f"There are: {', '.join(cluster.nodes)}.")
     if dead := [node for node in cluster.dead_nodes() if node in chosen]:
         verb = "is" if len(dead) == 1 else "are"
-        mend = "`beowulf up` starts it again; `beowulf node-bench NODE` measures others."
-        raise LabError(f"{', '.join(dead)} {verb} down.", mend, dead[0])
+        hint = "`beowulf up` starts it again; `beowulf node-bench NODE` measures others."
+        raise LabError(f"{', '.join(dead)} {verb} down.", hint, dead[0])
     if not mpi.RPC.is_dir():
         raise LabError(
             "The rows RPC/UDP and RPC/TCP need libtirpc, and its headers are not here.",
@@ -135,25 +106,26 @@ def turns(cluster: Cluster, nodes: Sequence[str]) -> list[list[str]]:
     machines: dict[str, list[str]] = {}
     for node in nodes:
         # A number that the kernel draws when it starts: nodes with the same one share a kernel and its cores.
-        said = cluster.run(node, "cat /proc/sys/kernel/random/boot_id").stdout.strip()
-        machines.setdefault(said, []).append(node)
+        boot_id = cluster.run(node, "cat /proc/sys/kernel/random/boot_id").stdout.strip()
+        machines.setdefault(boot_id, []).append(node)
     each = zip_longest(*machines.values())
     return [[node for node in turn if node is not None] for turn in each]
 
 
-def _source(name: str) -> Path:
+def source(name: str) -> Path:
+    """The C program of this name."""
     return paths.root() / "labs" / LAB / f"{name}.c"
 
 
-def _launch(
-    session: Measurement, wave: Sequence[str], at: Mapping[str, Any], quick: bool
+def run(
+    measurement: Measurement, wave: Sequence[str], at: Mapping[str, Any], quick: bool
 ) -> dict[str, list[dict[str, Any]]]:
-    """One program on the nodes of a turn; what it printed on each."""
+    """Run one program on the nodes of a turn; what it printed on each."""
     name, launch = at["program"], at["launch"]
     words = QUICK[name] if quick else ()
     if len(wave) > 1:
-        return session.launch_apart(
-            _source(name),
+        return measurement.launch_apart(
+            source(name),
             wave,
             words,
             environment=NO_PATIENCE,
@@ -161,8 +133,8 @@ def _launch(
             at={"program": name},
         )
     [node] = wave
-    lines = session.launch(
-        _source(name),
+    lines = measurement.launch(
+        source(name),
         1,
         words,
         environment=NO_PATIENCE,
@@ -173,83 +145,70 @@ def _launch(
     return {node: lines}
 
 
-def _keep(
-    session: Measurement,
+def keep(
+    measurement: Measurement,
     lines: Sequence[Mapping[str, Any]],
     at: Mapping[str, Any],
     tools: Mapping[str, str],
     quick: bool,
 ) -> None:
-    """The results that a program printed, and what the tools of the same node find at once after it."""
+    """Keep the results that a program printed, and what the tools of the same node find at once after it."""
     for line in lines:
         if line["kind"] == "result":
             facts = {key: value for key, value in line.items() if key not in ("kind", "row")}
-            session.points.append(Point({RESULT: line["row"], **at}, facts=facts))
-    points, wrong = beside(session.cluster, lines, at, tools, quick=quick)
-    session.points += points
-    session.warnings += [each for each in wrong if each not in session.warnings]
+            measurement.points.append(Point({RESULT: line["row"], **at}, facts=facts))
+    points, wrong = node_neighbours.beside(measurement.cluster, lines, at, tools, quick=quick)
+    measurement.points += points
+    measurement.warnings += [each for each in wrong if each not in measurement.warnings]
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What the order of the printed figures says, and whether the nodes are alike."""
-    need_study(record, ID)
-    bad = trouble(record)
-    if NO_SAMPLES in bad:
-        return unjudged(record, CLAIMS, bad)
-    if record.sweep.get("disturbed"):
-        why = "nodes that share the cores of one machine ran at the same time"
-        return unjudged(record, CLAIMS, bad, but=why, advice="Measure again without `--together`.")
-    first = rows(record, record.sweep["nodes"][0])
-    levels = [row.name for row in first.values() if row.program == "memory"]
-    return [
-        _climbs(record, "more-takes-longer", [first[name] for name in STEPS], bad),
-        _climbs(record, "deeper-takes-longer", [first[name] for name in levels], bad),
-        _carried(record, first, bad),
-        _alike(record, bad),
-    ]
+def first_node(record: Record) -> dict[str, Row]:
+    """The rows of the first node that was measured."""
+    return rows(record, record.sweep["nodes"][0])
 
 
-def _said(steps: Sequence[Row]) -> str:
-    return ", ".join(f"{row.name} {row.median:.3g} {row.unit}" for row in steps)
-
-
-def _climbs(record: Record, claim: str, steps: Sequence[Row], bad: list[str]) -> Verdict:
+def climb(steps: Sequence[Row]) -> Judgement:
+    """Whether each row takes longer than the one before."""
+    evidence = ", ".join(f"{row.name} {row.median:.3g} {row.unit}" for row in steps)
     outcome = rising([(row.low, row.high) for row in steps])
-    numbers = {row.name: row.median for row in steps}
-    return verdict(
-        record, claim, CLAIMS[claim], outcome, _said(steps), numbers=numbers, trouble=bad
-    )
+    return Judgement(outcome, evidence, {row.name: row.median for row in steps})
 
 
-def _carried(record: Record, found: dict[str, Row], bad: list[str]) -> Verdict:
-    pairs = [(found[name], found[f"RPC/{name}"]) for name in ("UDP", "TCP")]
+def more_takes_longer(record: Record) -> Judgement:
+    """The calls, each of which does more than the one before."""
+    known = first_node(record)
+    return climb([known[name] for name in STEPS])
+
+
+def deeper_takes_longer(record: Record) -> Judgement:
+    """The caches and the main memory."""
+    return climb([row for row in first_node(record).values() if row.program == "memory"])
+
+
+def calls_cost_more(record: Record) -> Judgement:
+    """Each remote procedure call beside its protocol."""
+    known = first_node(record)
+    pairs = [(known[name], known[f"RPC/{name}"]) for name in ("UDP", "TCP")]
     outcome = together([rising([(a.low, a.high), (b.low, b.high)]) for a, b in pairs])
-    said = ", ".join(f"{b.name} takes {b.median / a.median:.2f} times {a.name}" for a, b in pairs)
-    numbers = {b.name: b.median / a.median for a, b in pairs}
-    return verdict(record, "calls-cost-more", CARRIED, outcome, said, numbers=numbers, trouble=bad)
+    evidence = ", ".join(
+        f"{b.name} takes {b.median / a.median:.2f} times {a.name}" for a, b in pairs
+    )
+    return Judgement(outcome, evidence, {b.name: b.median / a.median for a, b in pairs})
 
 
-def _alike(record: Record, bad: list[str]) -> Verdict:
+def nodes_alike(record: Record) -> Judgement:
     """Whether no node is odd; of single rows it only says so."""
-    if len(record.sweep["nodes"]) < 2:
-        return verdict(
-            record,
-            "nodes-alike",
-            ALIKE,
-            "inconclusive",
-            "one node was measured",
-            advice="Measure all nodes (`beowulf node-bench --all`), and look for the odd one out.",
-        )
+    nodes = len(record.sweep["nodes"])
+    if nodes < 2:
+        advice = "Measure all nodes (`beowulf node-bench --all`), and look for the odd one out."
+        return undecided("one node was measured", advice)
     odd, doubtful, off = odd_nodes(record), doubtful_nodes(record), off_rows(record)
     numbers = {"odd": len(odd), "off": len(off)}
-    outcome: Outcome = "holds"
     if odd:
-        outcome, evidence = "contradicted", _odd(odd, len(record.sweep["nodes"]))
-    elif doubtful:
-        outcome, evidence = "inconclusive", _doubtful(doubtful)
-    else:
-        evidence = _single(record, off)
-    return verdict(record, "nodes-alike", ALIKE, outcome, evidence, numbers=numbers, trouble=bad)
+        return Judgement("contradicted", _odd(odd, nodes), numbers)
+    if doubtful:
+        return Judgement("inconclusive", _doubtful(doubtful), numbers)
+    return Judgement("holds", _single(record, off), numbers)
 
 
 def _odd(odd: Mapping[str, Sequence[Off]], nodes: int) -> str:
@@ -280,23 +239,31 @@ def _single(record: Record, off: Sequence[Off]) -> str:
     )
 
 
-def _some(said: Sequence[str]) -> str:
-    more = len(said) - MOST_TOLD
-    return ", ".join(said[:MOST_TOLD]) + (f" and {more} more" if more > 0 else "")
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def claims(record: Record) -> list[Claim]:
+    """The claims; none of them can be decided where nodes disturbed each other."""
+    if not record.sweep.get("disturbed"):
+        return CLAIMS
+    why = "nodes that share the cores of one machine ran at the same time"
+    disturbed = undecided(why, "Measure again without `--together`.")
+    return [replace(each, judge=lambda _: disturbed) for each in CLAIMS]
 
 
 def picture(record: Record) -> Figure:
     """How many times as fast as in paper A each row is, on each node."""
     from beowulf import figures
 
-    need_study(record, ID)
     values: dict[str, dict[str, float]] = {}
     for node in record.sweep["nodes"]:
         printed = beside_paper_a(record, node).set_index("row")["paper A"]
-        found = rows(record, node)
+        known = rows(record, node)
         values[node] = {
             name: times_faster(row, float(printed[name]))
-            for name, row in found.items()
+            for name, row in known.items()
             if not math.isnan(printed[name])
         }
     value_title = "times as fast as in paper A"
@@ -308,3 +275,31 @@ def picture(record: Record) -> Figure:
     return figures.bars(
         alone, title="One node beside paper A's", value_title=value_title, factors=True
     )
+
+
+CLAIMS = [
+    Claim(
+        "more-takes-longer",
+        "A call that does more takes longer: null call, stat, fork, exec, shell",
+        more_takes_longer,
+    ),
+    Claim(
+        "deeper-takes-longer",
+        "Each cache takes longer than the one before, and main memory longest",
+        deeper_takes_longer,
+    ),
+    Claim(
+        "calls-cost-more",
+        "A remote procedure call takes longer than the protocol that carries it",
+        calls_cost_more,
+    ),
+    Claim("nodes-alike", "All nodes reach the same figures", nodes_alike),
+]
+
+STUDY = Study(
+    ID="A3",
+    TITLE="One node: system calls, local messages, bandwidths and memory",
+    plan=plan,
+    judged=claims,
+    draw=picture,
+)

@@ -29,7 +29,7 @@ OFF = 0.1
 # A node that is off in so many rows is odd; in one or two, something disturbed it there.
 SEVERAL = 3
 # In these rows two processes wake each other. The time depends on whether the kernel has them on the same core or on
-# two, which is drawn anew in each run: a node that is off there need not be odd.
+# two, which is drawn again in each run: a node that is off there need not be odd.
 WAKING = (
     *("context switch", "pipe", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP"),
     *(label("bandwidths", name) for name in STREAMS),
@@ -61,8 +61,8 @@ def compared(record: Record) -> pd.DataFrame:
     frame = beside_paper_a(record, first).drop(columns="best")
     of_first = rows(record, first)
     for place, node in enumerate(others, start=3):
-        found = rows(record, node)
-        medians = [found[name].median if name in found else np.nan for name in frame["row"]]
+        known = rows(record, node)
+        medians = [known[name].median if name in known else np.nan for name in frame["row"]]
         frame.insert(place, node, medians)
     frame["times as fast"] = [
         times_faster(of_first[name], theirs)
@@ -73,8 +73,8 @@ def compared(record: Record) -> pd.DataFrame:
 
 def shared_rows(record: Record) -> list[str]:
     """The rows that all nodes have: one may lack a cache that another shows."""
-    found = [rows(record, node) for node in record.sweep["nodes"]]
-    return [name for name in found[0] if all(name in each for each in found)]
+    of_nodes = [rows(record, node) for node in record.sweep["nodes"]]
+    return [name for name in of_nodes[0] if all(name in each for each in of_nodes)]
 
 
 def off_rows(record: Record) -> list[Off]:
@@ -83,14 +83,14 @@ def off_rows(record: Record) -> list[Off]:
     A node that had to wait for a core has a bad median, and one that was lucky once has a good best: both have to be
     off.
     """
-    found = {node: rows(record, node) for node in record.sweep["nodes"]}
+    of_nodes = {node: rows(record, node) for node in record.sweep["nodes"]}
     off = []
     for name in shared_rows(record):
         if name in WAKING:
             continue
-        middle = median(each[name].median for each in found.values())
-        best = median(each[name].best for each in found.values())
-        for node, each in found.items():
+        middle = median(each[name].median for each in of_nodes.values())
+        best = median(each[name].best for each in of_nodes.values())
+        for node, each in of_nodes.items():
             row, ratio = each[name], each[name].best / best
             slow = row.low > middle * (1 + OFF) and ratio > 1 + OFF
             fast = row.high < middle * (1 - OFF) and ratio < 1 - OFF
@@ -101,14 +101,14 @@ def off_rows(record: Record) -> list[Off]:
 
 def slow_over_ip(record: Record) -> dict[str, list[Off]]:
     """The nodes whose best is SLOW_OVER_IP in all rows that go through IP, and these rows."""
-    found = {str(node): rows(record, node) for node in record.sweep["nodes"]}
-    if any(name not in each for each in found.values() for name in OVER_IP):
+    of_nodes = {str(node): rows(record, node) for node in record.sweep["nodes"]}
+    if any(name not in each for each in of_nodes.values() for name in OVER_IP):
         return {}
-    slow: dict[str, list[Off]] = {node: [] for node in found}
+    slow: dict[str, list[Off]] = {node: [] for node in of_nodes}
     for name in OVER_IP:
-        times = sorted(each[name].best for each in found.values())
+        times = sorted(each[name].best for each in of_nodes.values())
         middle = times[(len(times) - 1) // 2]
-        for node, each in found.items():
+        for node, each in of_nodes.items():
             if each[name].best > SLOW_OVER_IP * middle:
                 slow[node].append(Off(node, name, each[name].program, each[name].best / middle))
     return {node: rows_ for node, rows_ in slow.items() if len(rows_) == len(OVER_IP)}
@@ -123,9 +123,9 @@ def odd_nodes(record: Record) -> dict[str, list[Off]]:
     odd = {}
     for node in record.sweep["nodes"]:
         rows_off = several.get(node, [])
-        said = [*(rows_off if _runs(record, node, rows_off) > 1 else []), *over_ip.get(node, [])]
-        if said:
-            odd[node] = said
+        reasons = [*(rows_off if _runs(record, node, rows_off) > 1 else []), *over_ip.get(node, [])]
+        if reasons:
+            odd[node] = reasons
     return odd
 
 
@@ -139,7 +139,7 @@ def _in_several_rows(record: Record) -> dict[str, list[Off]]:
     off: dict[str, list[Off]] = {}
     for each in off_rows(record):
         off.setdefault(each.node, []).append(each)
-    return {node: found for node, found in off.items() if len(found) >= SEVERAL}
+    return {node: several for node, several in off.items() if len(several) >= SEVERAL}
 
 
 def _runs(record: Record, node: str, off: Sequence[Off]) -> int:

@@ -44,7 +44,7 @@ RATES = {"bytes": 1e-6, "KB": 2**10 / 1e6, "MB": 2**20 / 1e6, "GB": 2**30 / 1e6}
 
 @dataclass(frozen=True)
 class Neighbour:
-    """How a tool measures a row: what a shell is told, and what to find in what it prints.
+    """How a tool measures a row: the command of a shell, and what to find in what it prints.
 
     `{mib}` stands for the size of the row's arrays, the other words in braces for how often (LONG, SHORT). Each match
     of `pattern` has a number, and behind it a unit if the tool prints several (RATES); several are averaged.
@@ -117,17 +117,17 @@ SHORT_INTERVAL = (
 )
 
 
-def found(cluster: Cluster, node: str) -> dict[str, str]:
+def installed(cluster: Cluster, node: str) -> dict[str, str]:
     """For each tool what there is of it on a node: its version or folder, or a sentence that begins with `absent`."""
     answers = {}
     for tool, search in SEARCH.items():
-        said = cluster.run(node, search, timeout_s=LONGEST_S).stdout.strip()
-        answers[tool] = said or f"{ABSENT}: {HOW_TO_GET[tool]}"
+        where = cluster.run(node, search, timeout_s=LONGEST_S).stdout.strip()
+        answers[tool] = where or f"{ABSENT}: {HOW_TO_GET[tool]}"
     return answers
 
 
 def command(neighbour: Neighbour, where: str, size: int, *, quick: bool = False) -> str:
-    """What a shell is told, for arrays of `size` bytes; `where` is what found() said of the tool."""
+    """The command of a shell, for arrays of `size` bytes; `where` is what installed() gives for the tool."""
     often, mib = SHORT if quick else LONG, max(size >> 20, 1)
     numbers = {**often, "mib": mib, "copies": max(often["mib"] // mib, 1)}
     line = neighbour.command.format(**numbers)
@@ -160,7 +160,7 @@ def beside(
     """What the tools of a node find for the rows that a program just measured, beside ours; and what went wrong.
 
     `lines` are all that the program printed, `at` says which program on which node in which launch, `tools` is
-    what found() said of this node.
+    what installed() gives for this node.
     """
     points, wrong = [], []
     for result in [line for line in lines if line["kind"] == "result"]:

@@ -53,13 +53,13 @@ def rows(record: Record, node: str) -> dict[str, Row]:
     results = [p for p in record.points if RESULT in p.at and p.at.get("node") == node]
     if not results:
         raise LabError(f"The Record has no results of {node}.", "`beowulf study A3` measures some.")
-    found = {}
+    by_label = {}
     for point in results:
         name = label(str(point.at["program"]), str(point.at[RESULT]))
-        if name not in found:
-            found[name] = _row(record, node, point)
+        if name not in by_label:
+            by_label[name] = _row(record, node, point)
     programs = list(PROGRAMS)
-    return dict(sorted(found.items(), key=lambda each: programs.index(each[1].program)))
+    return dict(sorted(by_label.items(), key=lambda each: programs.index(each[1].program)))
 
 
 def _row(record: Record, node: str, result: Point) -> Row:
@@ -82,10 +82,10 @@ def _row(record: Record, node: str, result: Point) -> Row:
 
 
 def _samples(record: Record, node: str, **at: object) -> np.ndarray[Any, np.dtype[np.float64]]:
-    found = [p.samples for p in record.select(node=node, **at) if p.quantity]
-    if not found:
+    launches = [p.samples for p in record.select(node=node, **at) if p.quantity]
+    if not launches:
         raise LabError(f"The Record has no samples of {at} on {node}.", "Measure again.")
-    return np.concatenate(found)
+    return np.concatenate(launches)
 
 
 def _plateau(record: Record, node: str, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -11,41 +11,54 @@ cores, and who waits for a core inside of MPI is counted as communicating.
 from __future__ import annotations
 
 import random
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from beowulf.cluster import Cluster
-from beowulf.measure.judgement import need_study
+from beowulf.cluster.description import on_one_machine
+from beowulf.errors import LabError
+from beowulf.figures import Figure
+from beowulf.measure.judgement import below, rising
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import need_nodes
-from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
-from beowulf.studies.lab_03 import parallel_tables, parallel_verdicts
-from beowulf.studies.lab_03.parallel_tables import DURATION, RANKS, calls, table
+from beowulf.measure.speedup import karp_flatt
+from beowulf.measure.statistics import ratio
+from beowulf.record import Point, Record
+from beowulf.studies.lab_03 import parallel_tables
+from beowulf.studies.lab_03.parallel_tables import (
+    DURATION,
+    PAPERS,
+    RANKS,
+    calls,
+    mops,
+    points,
+    shares,
+    table,
+)
+from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.suites import npb
-from beowulf.verdict import Verdict
+from beowulf.suites.npb import BENCHMARKS
+from beowulf.verdict import Outcome
 
-if TYPE_CHECKING:
-    from beowulf.figures import Figure
+__all__ = ["STUDY", "calls", "table"]
 
-__all__ = ["calls", "claims", "measure", "picture", "table"]
-
-ID = "A4"
-TITLE = "Parallel benchmarks: how fast are four nodes, and what do they wait for?"
 LAUNCHES, PROFILED = 3, 2
 QUICK_LAUNCHES, QUICK_PROFILED = 2, 1
 COUNTS, QUICK_COUNTS = (1, 2, RANKS), (1, RANKS)
 CLASS, QUICK_CLASS = "W", "S"
 SEED = 1
+FEWEST, FEWEST_QUICK = 3, 2
+FLOWS = ("LU", "SP", "BT")
+SLOW = ("MG", "FT")
+# Table 5, column of the paper's own cluster, from the fewest Mop/s to the most.
+ORDER = ("FT", "MG", "BT", "SP", "LU")
+CHEAP = 1.05
+# Spearman's rank correlation of 8 pairs reaches this by chance once in twenty times (one-sided).
+CORRELATED = 0.643
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Every benchmark on each number of nodes, in an order of its own for each launch; then under profile.c."""
     need_nodes(cluster, RANKS)
     letter = QUICK_CLASS if quick else CLASS
@@ -58,41 +71,232 @@ def measure(
         for ranks in counts
         if benchmark.takes(ranks)
     ]
-    sweep = {"class": letter, "launches": launches, "profiled_launches": profiled, "seed": SEED}
     planned = launches * len(places) + profiled * len(npb.BENCHMARKS)
-    draw = random.Random(SEED)
-    with Measurement(
-        ID, cluster, folder, quick=quick, progress=progress, launches=planned, sweep=sweep
-    ) as session:
-        progress(0, planned, f"{ID}: compiling")
-        session.prepare_all([benchmark.source for benchmark in npb.BENCHMARKS.values()])
+
+    def steps(measurement: Measurement) -> None:
+        draw = random.Random(SEED)
+        measurement.progress(0, planned, "A4: compiling")
+        measurement.prepare_all([benchmark.source for benchmark in npb.BENCHMARKS.values()])
         for number in range(launches):
             for name, ranks in draw.sample(places, len(places)):
-                _run(session, name, letter, ranks, number)
+                run(measurement, name, letter, ranks, number)
         for number in range(profiled):
             for name in draw.sample(list(npb.BENCHMARKS), len(npb.BENCHMARKS)):
-                _run(session, name, letter, RANKS, number, profiled=True)
-    return session.record()
+                run(measurement, name, letter, RANKS, number, profiled=True)
+
+    sweep = {"class": letter, "launches": launches, "profiled_launches": profiled, "seed": SEED}
+    return Plan(planned, sweep, steps)
 
 
-def _run(
-    session: Measurement, name: str, letter: str, ranks: int, number: int, *, profiled: bool = False
+def run(
+    measurement: Measurement,
+    name: str,
+    letter: str,
+    ranks: int,
+    number: int,
+    *,
+    profiled: bool = False,
 ) -> None:
-    session.progress(session.done, session.planned, f"{ID}: {name} on {ranks}")
-    run = npb.run(session, name, letter, ranks, launch=number, profiled=profiled)
+    """Run a benchmark once, and keep its seconds, its Mop/s and its profile."""
+    measurement.progress(measurement.done, measurement.planned, f"A4: {name} on {ranks}")
+    result = npb.run(measurement, name, letter, ranks, launch=number, profiled=profiled)
     at = {"benchmark": name, "class": letter, "profiled": profiled}
     at |= {"ranks": ranks, "launch": number}
-    facts = {"profile": run.profile.as_plain()} if run.profile else {}
-    session.add(at, DURATION, [run.seconds], mops=run.mops, verified=run.verified, **facts)
+    facts = {"profile": result.profile.as_plain()} if result.profile else {}
+    measurement.add(
+        at, DURATION, [result.seconds], mops=result.mops, verified=result.verified, **facts
+    )
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What table 5 shows, what four nodes are to be good for, and what the profile explains."""
-    need_study(record, ID)
-    return parallel_verdicts.claims(record)
+def troubles(record: Record) -> list[str]:
+    """What is wrong with the runs without profile.c, of which there are few."""
+    plain = replace(record, points=[p for p in record.points if p.at.get("profiled") is not True])
+    return trouble(plain, DURATION, enough=FEWEST_QUICK if record.sweep.get("quick") else FEWEST)
+
+
+def need(*samples: object) -> None:
+    """LabError where some of these samples were not measured."""
+    if not all(samples):
+        raise LabError("A benchmark was not measured.", "Measure again.")
+
+
+def all_verified(record: Record) -> Judgement:
+    """Which places of the sweep have the published results."""
+    places = [point for point in record.points if point.quantity == DURATION and point.samples]
+    need({str(point.at["benchmark"]) for point in places} == set(BENCHMARKS))
+    wrong = sum(not all(point.facts["verified"]) for point in places)
+    evidence = f"{len(places) - wrong} of {len(places)} places of the sweep are verified"
+    return Judgement("contradicted" if wrong else "holds", evidence, {"wrong": wrong})
+
+
+def launch_by_launch(some: Sequence[Point], others: Sequence[Point]) -> list[tuple[float, float]]:
+    """The samples of `some` beside those of `others` of the same launch."""
+    beside = {point.at["launch"]: point.samples for point in others}
+    return [
+        pair
+        for point in some
+        for pair in zip(point.samples, beside.get(point.at["launch"], ()), strict=False)
+    ]
+
+
+def faster(name: str) -> Claim:
+    """One node's time over four nodes', of the same launch."""
+
+    def judge(record: Record) -> Judgement:
+        ones, fours = (points(record, name, ranks) for ranks in (1, RANKS))
+        times = ratio([(one, four) for four, one in launch_by_launch(fours, ones)])
+        serial = karp_flatt(times.median, RANKS)
+        evidence = (
+            f"{times.median:.2f} times as fast ({times.low:.2f} to {times.high:.2f}),"
+            f" Karp and Flatt's serial part {serial:.2f}{shared_cores(record)}"
+        )
+        numbers = {"low": times.low, "high": times.high, "n": times.n, "karp_flatt": serial}
+        return Judgement(below(1, times), evidence, {"speed_up": times.median, **numbers})
+
+    return Claim(
+        f"{name.lower()}-faster-on-4", f"{name} is faster on four nodes than on one", judge
+    )
+
+
+def shared_cores(record: Record) -> str:
+    """How many cores the nodes share, where those are fewer than the nodes."""
+    cores = record.circumstances.get("before", {}).get("cores")
+    if not on_one_machine(record.cluster) or not cores or cores >= RANKS:
+        return ""
+    return f"; the four nodes share {cores} cores"
+
+
+def communicates(name: str, says: str, high: Sequence[str], low: Sequence[str]) -> Claim:
+    """Whether the shares inside of MPI of all of `high` lie above those of all of `low`, in every launch."""
+
+    def judge(record: Record) -> Judgement:
+        inside = {each: shares(record, each) for each in (*high, *low)}
+        need(*inside.values())
+        evidence = ", ".join(f"{each} {span(values, 100)} %" for each, values in inside.items())
+        return Judgement(above(inside, high, low), evidence, means(inside))
+
+    return Claim(name, f"{says}, on four nodes", judge)
+
+
+def communicates_more(name: str) -> Claim:
+    """MG or FT against LU, SP and BT."""
+    says = f"{name} spends a larger part of its time inside of MPI than LU, SP and BT"
+    return communicates(f"{name.lower()}-communicates-more", says, [name], FLOWS)
+
+
+def above(
+    values: Mapping[str, Sequence[float]], high: Sequence[str], low: Sequence[str]
+) -> Outcome:
+    """Holds if every launch of each of `high` is above every launch of each of `low`."""
+    if min(min(values[name]) for name in high) > max(max(values[name]) for name in low):
+        return "holds"
+    if any(max(values[upper]) < min(values[lower]) for upper in high for lower in low):
+        return "contradicted"
+    return "inconclusive"
+
+
+def means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """The mean of each benchmark's launches."""
+    return {name: sum(each) / len(each) for name, each in values.items()}
+
+
+def span(values: Sequence[float], factor: float = 1.0) -> str:
+    """From the least to the most, or the one value that both are."""
+    least, most = (f"{factor * value:,.3g}" for value in (min(values), max(values)))
+    return least if least == most else f"{least} to {most}"
+
+
+def rates(record: Record) -> tuple[dict[str, list[float]], str]:
+    """The Mop/s on four nodes of the paper's benchmarks, and the sentence about them."""
+    known = {name: mops(record, name, RANKS) for name in PAPERS}
+    need(*known.values())
+    letter = points(record, "MG", RANKS)[0].at["class"]
+    each = ", ".join(f"{name} {span(values)}" for name, values in known.items())
+    return known, f"Mop/s at class {letter} (the paper's class is A): {each}"
+
+
+def slowest(record: Record) -> Judgement:
+    """The Mop/s of MG and FT beside those of the others of table 5."""
+    known, evidence = rates(record)
+    return Judgement(above(known, FLOWS, SLOW), evidence, means(known))
+
+
+def order(record: Record) -> Judgement:
+    """Whether the Mop/s come in the order of table 5."""
+    known, evidence = rates(record)
+    outcome = rising([(min(known[name]), max(known[name])) for name in ORDER])
+    return Judgement(outcome, evidence, means(known))
+
+
+def share_slows(record: Record) -> Judgement:
+    """The rank correlation of the part inside of MPI and the speed-up."""
+    both = table(record)[["communication_percent", "speed_up"]].dropna()
+    need(len(both) == len(BENCHMARKS))
+    ranked = float(both.communication_percent.rank().corr(both.speed_up.rank()))
+    outcome: Outcome = "inconclusive"
+    if abs(ranked) >= CORRELATED:
+        outcome = "holds" if ranked < 0 else "contradicted"
+    evidence = f"the rank correlation over {len(both)} benchmarks is {ranked:.2f}"
+    return Judgement(outcome, evidence, {"rho": ranked})
+
+
+def profile_is_cheap(record: Record) -> Judgement:
+    """Of our instrument, not of the paper: the shares mean little if counting takes long itself."""
+    pairs = []
+    for name in BENCHMARKS:
+        counted = points(record, name, RANKS, profiled=True)
+        pairs += launch_by_launch(counted, points(record, name, RANKS))
+    times = ratio(pairs)
+    evidence = f"{times.median:.3f} times as long ({times.low:.3f} to {times.high:.3f})"
+    numbers = {"times": times.median, "low": times.low, "high": times.high, "n": times.n}
+    return Judgement(below(times, CHEAP), evidence, numbers)
 
 
 def picture(record: Record) -> Figure:
     """How the time of each benchmark is divided, and its Mop/s beside those of table 5."""
-    need_study(record, ID)
-    return parallel_tables.picture(record, TITLE)
+    return parallel_tables.picture(record, STUDY.TITLE)
+
+
+STUDY = Study(
+    ID="A4",
+    TITLE="Parallel benchmarks: how fast are four nodes, and what do they wait for?",
+    plan=plan,
+    judged=[
+        Claim(
+            "all-verified",
+            "Every benchmark gives the published results on every number of nodes",
+            all_verified,
+            needs="samples",
+        ),
+        *map(faster, BENCHMARKS),
+        *map(communicates_more, SLOW),
+        communicates(
+            "ep-communicates-least",
+            "EP spends a smaller part of its time inside of MPI than any other",
+            [name for name in BENCHMARKS if name != "EP"],
+            ["EP"],
+        ),
+        Claim(
+            "mg-ft-slowest",
+            "MG and FT do fewer Mop/s than LU, SP and BT on four nodes, as in table 5",
+            slowest,
+        ),
+        Claim(
+            "table-5-order",
+            "On four nodes the Mop/s come in the order of table 5: LU, SP, BT, MG, FT",
+            order,
+        ),
+        Claim(
+            "share-slows",
+            "The larger the part inside of MPI, the smaller the speed-up from one node to four",
+            share_slows,
+        ),
+        Claim(
+            "profile-is-cheap",
+            "Counting its calls makes a run at most 5 % longer",
+            profile_is_cheap,
+        ),
+    ],
+    draw=picture,
+    troubles=troubles,
+)

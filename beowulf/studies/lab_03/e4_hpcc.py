@@ -7,7 +7,7 @@ b_eff: the same wire, another library (Open MPI there, MPICH here), the same 8 b
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,204 +15,154 @@ import numpy as np
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, unjudged, verdict
+from beowulf.measure.judgement import Interval, below, together, within
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
-from beowulf.studies.lab_03 import hpcc_runs
+from beowulf.studies.lab_03 import e3_hpl, hpcc_runs
 from beowulf.studies.lab_07.states import (
     AS_FOUND,
     FEWEST_PAIRS,
-    TUNE,
+    TOO_FEW,
+    Compared,
     States,
     gain,
     measured,
+    ping_beside,
     samples,
+    several,
     tuned,
     turns,
 )
+from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.suites import hpl
 from beowulf.suites.hpcc_results import RESULTS, SECTIONS
-from beowulf.verdict import Outcome, Verdict
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ID = "E4"
-TITLE = "HPC Challenge: seven benchmarks in one run"
 
 WHOLE, SECTION = "launch_s", "section_s"
 LAUNCHES, QUICK_LAUNCHES = 2, 1
 MOST_NODES = 4
 PING_BYTES, PING_PASSES, QUICK_PASSES = 8, 6, 3
 TIME_AFTER = 0.71
-ALIKE = 1.25  # the fastest node over the slowest
+SIMILAR = 1.25  # the fastest node over the slowest
 SAME_LATENCY = 2.0  # two libraries, one wire
 UNMOVED = 0.1
 LOCAL = ("dgemm_gflops", "stream_gb_per_s")
 ON_THE_WIRE = ("latency_us", "ring_latency_us", "ptrans_gb_per_s")
 
-CHECKS = "Every benchmark of the suite passes its own check"
-NODES = "The nodes perform alike: DGEMM is about as fast on each"
-LATENCY = "b_eff and our own ping-pong find the same latency"
-TIME = "After tuning the latency, the whole suite takes 29 % less time"
-STILL = "What is local, DGEMM and STREAM, does not move when the latency is tuned"
-MOVED = "What talks, latency and PTRANS, gets better when the latency is tuned"
-CLAIMS = {
-    "checks": CHECKS,
-    "nodes-alike": NODES,
-    "latency-agrees": LATENCY,
-    "tuned-time": TIME,
-    "local-unmoved": STILL,
-    "network-moved": MOVED,
-}
 
-
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-    states: States = AS_FOUND,
-    size: int = 0,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int = 0) -> Plan:
     """All of hpcc on up to four nodes and our ping-pong, in each of the states in turns.
 
     Quick: a small problem, and b_eff's long messages are cut short, so its bandwidth is left out.
     """
     need_nodes(cluster, 2)
-    launches = QUICK_LAUNCHES if quick else LAUNCHES
+    launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PING_PASSES)
     if len(states) > 1:
         launches = max(launches, FEWEST_PAIRS)
     ranks = min(len(cluster.nodes), MOST_NODES)
     problem = hpl.choose(cluster, ranks, size=size, quick=quick)
-    with Measurement(
-        ID,
-        cluster,
-        folder,
-        quick=quick,
-        progress=progress,
-        launches=2 * launches * len(states),
-        sweep=hpcc_runs.sweep(problem, states, launches),
-    ) as session:
+
+    def steps(measurement: Measurement) -> None:
         for launch, state in turns(states, launches):
-            passes = QUICK_PASSES if quick else PING_PASSES
             where = {"state": state}
-            pingpong(session, 2, [PING_BYTES], passes=passes, launch=launch, mode="imb", at=where)
-            results, at = hpcc_runs.run(session, problem, brief=quick, launch=launch, state=state)
+            pingpong(
+                measurement, 2, [PING_BYTES], passes=passes, launch=launch, mode="imb", at=where
+            )
+            results, at = hpcc_runs.run(
+                measurement, problem, brief=quick, launch=launch, state=state
+            )
             for result in RESULTS:
                 if result.key in results.figures:
                     named = {"result": result.key, "test": result.test, "unit": result.unit}
-                    session.add({**named, **at}, result.key, [results.figures[result.key]])
+                    measurement.add({**named, **at}, result.key, [results.figures[result.key]])
             slow, fast = results.spread["dgemm"]
-            session.add({"spread": "dgemm", **at}, "dgemm_gflops_of_a_rank", [slow, fast])
-    return session.record()
+            measurement.add({"spread": "dgemm", **at}, "dgemm_gflops_of_a_rank", [slow, fast])
+
+    return Plan(2 * launches * len(states), hpcc_runs.sweep(problem, states, launches), steps)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """Whether all checks pass, the nodes are alike and the latencies agree; and what tuning gave."""
-    need_study(record, ID)
-    bad = trouble(record, WHOLE, enough=1)
-    if NO_SAMPLES in bad:
-        return unjudged(record, CLAIMS, bad)
-    return [
-        _checks(record),
-        _alike(record, bad),
-        _agrees(record, bad),
-        tuned(record, "tuned-time", TIME, WHOLE, TIME_AFTER, trouble=bad),
-        _states(record, "local-unmoved", STILL, LOCAL, bad),
-        _states(record, "network-moved", MOVED, ON_THE_WIRE, bad),
-    ]
-
-
-def _checks(record: Record) -> Verdict:
+def checks(record: Record) -> Judgement:
+    """Which checks of the suite failed."""
     failures = [f for p in record.select(suite="hpcc") for f in p.facts.get("failures", [])]
-    return verdict(
-        record,
-        "checks",
-        CHECKS,
+    return Judgement(
         "contradicted" if failures else "holds",
         "; ".join(failures) or "no check failed",
-        numbers={"failures": len(failures)},
+        {"failures": len(failures)},
     )
 
 
-def _alike(record: Record, bad: list[str]) -> Verdict:
-    found = [point.samples for point in record.select(spread="dgemm")]
-    slow, fast = min(min(each) for each in found), max(max(each) for each in found)
+def nodes_alike(record: Record) -> Judgement:
+    """The fastest rank in DGEMM beside the slowest."""
+    spread = [point.samples for point in record.select(spread="dgemm")]
+    slow, fast = min(min(each) for each in spread), max(max(each) for each in spread)
     seen = f"the slowest rank has {slow:.3g} Gflop/s in DGEMM, the fastest {fast:.3g}"
-    outcome: Outcome = "holds" if slow > 0 and fast / slow <= ALIKE else "contradicted"
-    advice, but = "", ""
-    if outcome == "contradicted" and any(
-        p.facts.get("crowded") for p in record.select(suite="hpcc")
-    ):
-        but = "the ranks outnumber the cores, and some waited for one"
-        advice = (
-            "Measure on nodes with a core each; `beowulf node-bench --all` asks them one by one."
-        )
-    return verdict(
-        record,
-        "nodes-alike",
-        NODES,
-        outcome,
-        seen,
-        advice=advice,
-        but=but,
-        numbers={"slowest": slow, "fastest": fast},
-        trouble=bad,
-    )
+    numbers = {"slowest": slow, "fastest": fast}
+    if slow > 0 and fast / slow <= SIMILAR:
+        return Judgement("holds", seen, numbers)
+    if not any(point.facts.get("crowded") for point in record.select(suite="hpcc")):
+        return Judgement("contradicted", seen, numbers)
+    but = "the ranks outnumber the cores, and some waited for one"
+    advice = "Measure on nodes with a core each; `beowulf node-bench --all` asks them one by one."
+    return Judgement("inconclusive", seen, numbers, advice, but=but)
 
 
-def _agrees(record: Record, bad: list[str]) -> Verdict:
+def latency_agrees(record: Record) -> Judgement:
+    """The latency of b_eff beside that of our ping-pong."""
     state = measured(record)[0]
     # The least of each: on a crowded machine, what lies above it is the wait for a core.
     theirs = min(samples(record, "least_latency_us", state=state))
     ours = min(samples(record, HALF, state=state))
     times = max(theirs / ours, ours / theirs)
-    return verdict(
-        record,
-        "latency-agrees",
-        LATENCY,
+    return Judgement(
         "holds" if times <= SAME_LATENCY else "contradicted",
         f"{PING_BYTES} bytes, half round trip: b_eff at least {theirs:.1f} µs with Open MPI,"
         f" ours at least {ours:.1f} µs with MPICH",
-        numbers={"b_eff_us": theirs, "ours_us": ours, "times": times},
-        trouble=bad,
+        {"b_eff_us": theirs, "ours_us": ours, "times": times},
     )
 
 
-def _states(
-    record: Record, claim: str, says: str, keys: tuple[str, ...], bad: list[str]
-) -> Verdict:
-    """Whether all of the results moved (those on the wire), or none of them did (the local ones)."""
+def moved(record: Record) -> Judgement:
+    """Whether all of the results on the wire got better."""
+    return _gains(
+        record, ON_THE_WIRE, lambda times: "contradicted" if times.low >= 1 else below(times, 1)
+    )
+
+
+def unmoved(record: Record) -> Judgement:
+    """Whether none of the local results moved."""
+    return _gains(record, LOCAL, lambda times: within(times, 1 - UNMOVED, 1 + UNMOVED))
+
+
+def _gains(record: Record, keys: Sequence[str], judge: Callable[[Interval], Outcome]) -> Judgement:
     rates = {result.key: not result.smaller_is_better for result in RESULTS}
-    found = {key: gain(record, key, rate=rates[key]) for key in keys}
-    known = {key: each for key, each in found.items() if each and each.n >= FEWEST_PAIRS}
+    known = several({key: gain(record, key, rate=rates[key]) for key in keys})
     if len(known) < len(keys):
-        seen = f"there are fewer than {FEWEST_PAIRS} pairs of before and after"
-        return verdict(record, claim, says, "inconclusive", seen, advice=TUNE)
-    said = ", ".join(f"{key} {each.median:.2f}" for key, each in known.items())
-    if keys == LOCAL:
-        moved = [e for e in known.values() if e.low > 1 + UNMOVED or e.high < 1 - UNMOVED]
-        unsure = [e for e in known.values() if e.low < 1 - UNMOVED or e.high > 1 + UNMOVED]
-        outcome: Outcome = "contradicted" if moved else "inconclusive" if unsure else "holds"
-    else:
-        better = [each.high < 1 for each in known.values()]
-        worse = [each.low >= 1 for each in known.values()]
-        outcome = "holds" if all(better) else "contradicted" if any(worse) else "inconclusive"
-    return verdict(
-        record,
-        claim,
-        says,
-        outcome,
-        f"the time after as a share of the time before: {said}",
-        numbers={key: each.median for key, each in known.items()},
-        trouble=bad,
+        return TOO_FEW
+    shares = ", ".join(f"{key} {each.median:.2f}" for key, each in known.items())
+    return Judgement(
+        together([judge(each) for each in known.values()]),
+        f"the time after as a share of the time before: {shares}",
+        {key: each.median for key, each in known.items()},
     )
+
+
+def compared(record: Record) -> list[Compared]:
+    """What stands beside the other programs, before and after."""
+    equations = f"HPL, {record.sweep['n']:,} equations"
+    return [
+        ping_beside("hpcc"),
+        Compared("b_eff, 8 B", "latency_us", "µs", synthetic=True),
+        Compared("b_eff, 8 B in rings", "ring_latency_us", "µs", synthetic=True),
+        Compared("PTRANS", "ptrans_gb_per_s", "GB/s", rate=True),
+        Compared(equations, e3_hpl.RATE, "Gflop/s", rate=True, workload="HPL"),
+        Compared("hpcc, all of it", WHOLE, "s", workload="HPCC"),
+    ]
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -222,40 +172,39 @@ def table(record: Record) -> pd.DataFrame:
     rows = []
     for state in measured(record):
         for each in RESULTS:
-            found = samples(record, each.key, state=state, result=each.key)
-            if found:
+            values = samples(record, each.key, state=state, result=each.key)
+            if values:
                 rows.append(
                     {
                         "state": state,
                         "test": each.test,
                         "result": each.key,
-                        "value": float(np.median(found)),
+                        "value": float(np.median(values)),
                         "unit": each.unit,
                         "local": each.local,
                     }
                 )
     if not rows:
-        raise LabError(f"The Record of study {ID} has no result of hpcc.", "Measure again.")
+        raise LabError("The Record of study E4 has no result of hpcc.", "Measure again.")
     return pd.DataFrame(rows)
 
 
 def sections(record: Record) -> dict[str, dict[str, float]]:
     """By state, the seconds of each section of hpcc that lasted one or more (its clock has whole seconds)."""
-    found: dict[str, dict[str, float]] = {}
+    lasted: dict[str, dict[str, float]] = {}
     for state in measured(record):
         for name in SECTIONS:
             seconds = samples(record, SECTION, state=state, section=name)
             if seconds and np.median(seconds) >= 1:
-                found.setdefault(state, {})[name] = float(np.median(seconds))
-    return found
+                lasted.setdefault(state, {})[name] = float(np.median(seconds))
+    return lasted
 
 
 def picture(record: Record) -> Figure:
     """Where the time of the suite goes, in each state; its table has the results."""
     from beowulf import figures
 
-    need_study(record, ID)
-    found = table(record)
+    values = table(record)
     drawn = figures.bars(
         sections(record),
         title="Where the time of hpcc goes",
@@ -263,6 +212,49 @@ def picture(record: Record) -> Figure:
     )
     results = ", ".join(
         f"{row.result} {float(str(row.value)):.3g} {row.unit} ({row.state})"
-        for row in found.itertuples()
+        for row in values.itertuples()
     )
-    return Figure(drawn.drawing, drawn.title, f"{drawn.alt} Results: {results}.", found)
+    return Figure(drawn.drawing, drawn.title, f"{drawn.alt} Results: {results}.", values)
+
+
+STUDY = Study(
+    ID="E4",
+    TITLE="HPC Challenge: seven benchmarks in one run",
+    plan=plan,
+    judged=[
+        Claim(
+            "checks",
+            "Every benchmark of the suite passes its own check",
+            checks,
+            needs="samples",
+        ),
+        Claim(
+            "nodes-alike",
+            "The nodes perform alike: DGEMM is about as fast on each",
+            nodes_alike,
+        ),
+        Claim(
+            "latency-agrees",
+            "b_eff and our own ping-pong find the same latency",
+            latency_agrees,
+        ),
+        tuned(
+            "tuned-time",
+            "After tuning the latency, the whole suite takes 29 % less time",
+            WHOLE,
+            TIME_AFTER,
+        ),
+        Claim(
+            "local-unmoved",
+            "What is local, DGEMM and STREAM, does not move when the latency is tuned",
+            unmoved,
+        ),
+        Claim(
+            "network-moved",
+            "What talks, latency and PTRANS, gets better when the latency is tuned",
+            moved,
+        ),
+    ],
+    draw=picture,
+    troubles=lambda record: trouble(record, WHOLE, enough=1),
+)

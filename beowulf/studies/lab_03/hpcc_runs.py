@@ -18,22 +18,24 @@ def sweep(problem: Problem, states: States, launches: int) -> dict[str, Any]:
 
 
 def run(
-    session: Measurement, problem: Problem, *, brief: bool, launch: int, state: str
+    measurement: Measurement, problem: Problem, *, brief: bool, launch: int, state: str
 ) -> tuple[Results, dict[str, Any]]:
     """Run hpcc once; its results, and the coordinates of the Points that they become."""
 
-    def told(done: int, of: int, what: str) -> None:
-        session.progress(session.done + done / of, session.planned, f"{session.study}: {what}")
+    def progress(done: int, of: int, what: str) -> None:
+        measurement.progress(
+            measurement.done + done / of, measurement.planned, f"{measurement.study}: {what}"
+        )
 
     at = {"state": state, "ranks": problem.ranks, "launch": launch}
-    results, seconds = hpcc.run(session.cluster, problem, brief=brief, told=told)
-    master = session.cluster.nodes[0]
-    if hpcc.HPCC not in session.programs:
-        digest = session.cluster.run(master, f"sha256sum {hpcc.HPCC}").stdout.split(" ")[0]
-        session.programs[hpcc.HPCC] = digest
-    has = hpcc.machine(session.cluster, list(session.cluster.nodes[: problem.ranks]))
-    version = session.cluster.run(master, f"{hpcc.MPIRUN} --version").stdout.partition("\n")[0]
-    about = session.add({"suite": "hpcc", **at}, "", ())
+    results, seconds = hpcc.run(measurement.cluster, problem, brief=brief, told=progress)
+    master = measurement.cluster.nodes[0]
+    if hpcc.HPCC not in measurement.programs:
+        digest = measurement.cluster.run(master, f"sha256sum {hpcc.HPCC}").stdout.split(" ")[0]
+        measurement.programs[hpcc.HPCC] = digest
+    has = hpcc.machine(measurement.cluster, list(measurement.cluster.nodes[: problem.ranks]))
+    version = measurement.cluster.run(master, f"{hpcc.MPIRUN} --version").stdout.partition("\n")[0]
+    about = measurement.add({"suite": "hpcc", **at}, "", ())
     about.facts.update(
         {
             **results.fact(),
@@ -43,9 +45,9 @@ def run(
             "bandwidth_left_out": brief,
         }
     )
-    session.add(at, "launch_s", [seconds])
+    measurement.add(at, "launch_s", [seconds])
     for name in SECTIONS:
         if name in results.sections:
-            session.add({**at, "section": name}, "section_s", [results.sections[name]])
-    session.done += 1
+            measurement.add({**at, "section": name}, "section_s", [results.sections[name]])
+    measurement.done += 1
     return results, at

@@ -25,8 +25,8 @@ ONE, FOUR, PAPER, GRENDEL = "one node", "four nodes", "paper A (class A)", "Gren
 
 def points(record: Record, name: str, ranks: int, *, profiled: bool = False) -> list[Point]:
     """The launches of a benchmark on so many nodes, those with samples."""
-    found = record.select(benchmark=name, ranks=ranks, profiled=profiled)
-    return [point for point in found if point.quantity == DURATION and point.samples]
+    launches = record.select(benchmark=name, ranks=ranks, profiled=profiled)
+    return [point for point in launches if point.quantity == DURATION and point.samples]
 
 
 def durations(record: Record, name: str, ranks: int) -> list[float]:
@@ -78,7 +78,7 @@ def table(record: Record) -> pd.DataFrame:
             continue
         one, four = _median(ones), _median(fours)
         times = one / four
-        found = shares(record, name)
+        inside = shares(record, name)
         rows.append(
             {
                 "benchmark": name,
@@ -90,7 +90,7 @@ def table(record: Record) -> pd.DataFrame:
                 "speed_up": times,
                 "efficiency": math.nan if math.isnan(times) else speedup.efficiency(times, RANKS),
                 "karp_flatt": math.nan if math.isnan(times) else speedup.karp_flatt(times, RANKS),
-                "communication_percent": 100 * _median(found),
+                "communication_percent": 100 * _median(inside),
                 "verified": all(
                     all(point.facts["verified"])
                     for ranks in (1, 2, RANKS)
@@ -118,8 +118,8 @@ def calls(record: Record) -> pd.DataFrame:
             "seconds": each.seconds,
         }
         for name in BENCHMARKS
-        for found in profiles(record, name)[-1:]
-        for call, each in found.calls.items()
+        for last in profiles(record, name)[-1:]
+        for call, each in last.calls.items()
     ]
     if not rows:
         raise LabError("The Record of study A4 has no profile.", "Measure again, to the end.")
@@ -141,32 +141,32 @@ def picture(record: Record, title: str) -> Figure:
     """Bars that divide each benchmark's time into computing and communicating; beside them, Mop/s on a long scale."""
     from beowulf.figures import Figure, look
 
-    found = table(record)
+    rows = table(record)
     with look.style():
-        drawing, only = look.paper(width=11.5, height=2.2 + 0.52 * len(found))
+        drawing, only = look.paper(width=11.5, height=2.2 + 0.52 * len(rows))
         only.remove()
         left, right = drawing.subplots(1, 2, sharey=True)
-        _divide(left, found)
-        _compare(right, found)
-        left.set_yticks(range(len(found)), list(found.benchmark))
+        _divide(left, rows)
+        _compare(right, rows)
+        left.set_yticks(range(len(rows)), list(rows.benchmark))
         left.invert_yaxis()
-        letter = str(found["class"].iloc[0])
+        letter = str(rows["class"].iloc[0])
         look.titles(left, "Where does the time go, on four nodes?", "% of the ranks' time", "")
         look.titles(right, f"Class {letter} beside table 5", "Mop/s, nominal", "")
         for axes in (left, right):
             axes.grid(axis="y", visible=False)
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    said = "; ".join(_said(row) for _, row in found.iterrows())
-    return Figure(drawing, title, f"{title} {said}.", found)
+    values = "; ".join(_in_words(row) for _, row in rows.iterrows())
+    return Figure(drawing, title, f"{title} {values}.", rows)
 
 
-def _divide(axes: Axes, found: pd.DataFrame) -> None:
+def _divide(axes: Axes, rows: pd.DataFrame) -> None:
     from beowulf.figures.look import COLOURS, HATCHES
 
-    inside = found.communication_percent
-    axes.barh(range(len(found)), 100 - inside, color=COLOURS[0], label="computing")
+    inside = rows.communication_percent
+    axes.barh(range(len(rows)), 100 - inside, color=COLOURS[0], label="computing")
     axes.barh(
-        range(len(found)),
+        range(len(rows)),
         inside,
         left=100 - inside,
         color=COLOURS[1],
@@ -175,21 +175,21 @@ def _divide(axes: Axes, found: pd.DataFrame) -> None:
         label="inside of MPI",
     )
     # Behind the bars, not on them: how little is blue is what one looks for.
-    for place, (share, times) in enumerate(zip(inside, found.speed_up, strict=True)):
-        told = [] if math.isnan(share) else [f"{share:.0f} % inside of MPI"]
-        told += [] if math.isnan(times) else [f"{times:.2g} × one node's speed"]
-        axes.text(102, place, "\n".join(told), va="center", fontsize=9)
+    for place, (share, times) in enumerate(zip(inside, rows.speed_up, strict=True)):
+        words = [] if math.isnan(share) else [f"{share:.0f} % inside of MPI"]
+        words += [] if math.isnan(times) else [f"{times:.2g} × one node's speed"]
+        axes.text(102, place, "\n".join(words), va="center", fontsize=9)
     axes.set_xlim(0, 100)
 
 
-def _compare(axes: Axes, found: pd.DataFrame) -> None:
+def _compare(axes: Axes, rows: pd.DataFrame) -> None:
     from beowulf.figures.look import COLOURS, MARKERS, number_tick
 
     columns = {ONE: "mops_1", FOUR: "mops_4", PAPER: "paper_mops", GRENDEL: "grendel_mops"}
     for number, (label, column) in enumerate(columns.items()):
         axes.plot(
-            found[column],
-            range(len(found)),
+            rows[column],
+            range(len(rows)),
             linestyle="none",
             marker=MARKERS[number],
             markersize=8,
@@ -201,17 +201,17 @@ def _compare(axes: Axes, found: pd.DataFrame) -> None:
     axes.xaxis.set_major_formatter(number_tick)
 
 
-def _said(row: pd.Series[Any]) -> str:
+def _in_words(row: pd.Series[Any]) -> str:
     from beowulf.figures.look import number_text
 
-    def told(column: str) -> str:
+    def number(column: str) -> str:
         value = float(str(row[column]))
         return "not measured" if math.isnan(value) else number_text(float(f"{value:.3g}"))
 
-    said = (
-        f"{row['benchmark']}: {told('communication_percent')} % inside of MPI,"
-        f" {told('mops_1')} Mop/s on one node and {told('mops_4')} on four"
+    words = (
+        f"{row['benchmark']}: {number('communication_percent')} % inside of MPI,"
+        f" {number('mops_1')} Mop/s on one node and {number('mops_4')} on four"
     )
     if not math.isnan(float(str(row["paper_mops"]))):
-        said += f", {told('paper_mops')} in paper A"
-    return said
+        words += f", {number('paper_mops')} in paper A"
+    return words

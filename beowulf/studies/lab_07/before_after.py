@@ -6,7 +6,7 @@ the paper's nodes came with (beowulf/tuning/paper_e_baseline.py), and after, wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,13 +17,12 @@ from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.quality import trouble
-from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
 from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_03 import e3_hpl, e4_hpcc
 from beowulf.studies.lab_07 import e5_application, l2_applications
-from beowulf.studies.lab_07.states import AFTER, BEFORE, FEWEST_PAIRS, gain, samples
+from beowulf.studies.lab_07.states import AFTER, BEFORE, FEWEST_PAIRS, PING, gain, samples
 from beowulf.tuning import paper_e_baseline
 from beowulf.tuning.ab_comparison import otherwise
 from beowulf.user import learner
@@ -35,15 +34,14 @@ if TYPE_CHECKING:
 
 VARIANT = "before-after"
 KERNELS, SEARCH, HPL, HPCC = "kernels", "search", "hpl", "hpcc"
-PROGRAMS = {
-    KERNELS: l2_applications.ID,
-    SEARCH: e5_application.ID,
-    HPL: e3_hpl.ID,
-    HPCC: e4_hpcc.ID,
+PROGRAMS: dict[str, Any] = {
+    KERNELS: l2_applications,
+    SEARCH: e5_application,
+    HPL: e3_hpl,
+    HPCC: e4_hpcc,
 }
 QUICK = (KERNELS, SEARCH)  # less than a minute
 QUICK_EQUATIONS = 320  # the least work in which HPL still waits for messages
-PING = "ping-pong"
 
 
 @dataclass(frozen=True)
@@ -73,19 +71,6 @@ class Row:
         return median, low, high
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What is looked up in a Record to become a row."""
-
-    what: str
-    quantity: str
-    unit: str
-    at: Mapping[str, Any]
-    rate: bool = False
-    synthetic: bool = False
-    workload: str = ""  # as the paper's table names it
-
-
 def chosen(names: Sequence[str], *, quick: bool = False) -> list[str]:
     """The programs of these names, or all of them; UsageError for a name that is none."""
     for name in names:
@@ -103,74 +88,39 @@ def measure(
     progress: Progress = no_progress,
 ) -> tuple[Record, Path]:
     """Measure one of the programs before and after; its Record and the file. At the end all is as it was."""
-    if name == KERNELS:
-        record = l2_applications.measure(cluster, folder, quick=quick, progress=progress)
-        record.learner = learner()
-        return record, record.save_in(folder)
-    here = paper_e_baseline.parts(cluster)
-    size = QUICK_EQUATIONS if quick else 0
-    with paper_e_baseline.states(cluster) as states:
-        if name == SEARCH:
-            record = e5_application.measure(
-                cluster, folder, quick=quick, progress=progress, states=states, most_alone=quick
-            )
-        else:
-            study = e3_hpl if name == HPL else e4_hpcc
-            record = study.measure(
-                cluster, folder, quick=quick, progress=progress, states=states, size=size
-            )
-    record.sweep["testbed"] = here
-    record.learner, record.variant = learner(), VARIANT
+    study = PROGRAMS[name].STUDY
+    usual = {"quick": quick, "progress": progress}
+    if name == KERNELS:  # it makes both states itself
+        record = study.measure(cluster, folder, **usual)
+    else:
+        size = {"size": QUICK_EQUATIONS if quick else 0}
+        more = {"most_alone": quick} if name == SEARCH else size
+        here = paper_e_baseline.parts(cluster)
+        with paper_e_baseline.states(cluster) as states:
+            record = study.measure(cluster, folder, states=states, **usual, **more)
+        record.sweep["testbed"], record.variant = here, VARIANT
+    record.learner = learner()
     return record, record.save_in(folder)
 
 
 def rows(record: Record) -> list[Row]:
     """What the Record has in both states, often enough; nothing for a Record of one state."""
-    found = []
-    for asked in _asked(record):
-        times = gain(record, asked.quantity, rate=asked.rate, **asked.at)
+    program = next((each for each in PROGRAMS.values() if record.study == each.STUDY.ID), None)
+    if program is None:
+        raise UsageError(f"Study {record.study} has no before and after.")
+    gains = []
+    for each in program.compared(record):
+        times = gain(record, each.quantity, rate=each.rate, **each.at)
         if times is None or times.n < FEWEST_PAIRS:
             continue
         before, after = (
-            float(np.median(samples(record, asked.quantity, state=state, **asked.at)))
+            float(np.median(samples(record, each.quantity, state=state, **each.at)))
             for state in (BEFORE, AFTER)
         )
-        paper = _published(asked.workload)
-        how = (asked.synthetic, paper, asked.rate)
-        found.append(Row(asked.what, before, after, asked.unit, times, *how))
-    return found
-
-
-def _asked(record: Record) -> list[_Asked]:
-    if record.study == l2_applications.ID:
-        kernels = l2_applications
-        each = [
-            _Asked(f"NPB {name}, class {kernels.LETTER}", kernels.TIME, "s", {"kernel": name})
-            for name in kernels.KERNELS
-        ]
-        return [_ping("the kernels"), *each]
-    if record.study == e5_application.ID:
-        parts = max(record.sweep["parts"])
-        what = f"search, {parts} parts"
-        total = _Asked(what, e5_application.TOTAL, "s", {"parts": parts}, workload="mpiBLAST")
-        return [_ping("the search", workload="IMB PingPong"), total]
-    if record.study not in (e3_hpl.ID, e4_hpcc.ID):
-        raise UsageError(f"Study {record.study} has no before and after.")
-    hpl = f"HPL, {record.sweep['n']:,} equations"
-    if record.study == e3_hpl.ID:
-        return [_Asked(hpl, e3_hpl.SECONDS, "s", {}, workload="HPL")]
-    return [
-        _ping("hpcc"),
-        _Asked("b_eff, 8 B", "latency_us", "µs", {}, synthetic=True),
-        _Asked("b_eff, 8 B in rings", "ring_latency_us", "µs", {}, synthetic=True),
-        _Asked("PTRANS", "ptrans_gb_per_s", "GB/s", {}, rate=True),
-        _Asked(hpl, e3_hpl.RATE, "Gflop/s", {}, rate=True, workload="HPL"),
-        _Asked("hpcc, all of it", e4_hpcc.WHOLE, "s", {}, workload="HPCC"),
-    ]
-
-
-def _ping(what: str, workload: str = "") -> _Asked:
-    return _Asked(f"{PING} beside {what}", HALF, "µs", {}, synthetic=True, workload=workload)
+        paper = _published(each.workload)
+        how = (each.synthetic, paper, each.rate)
+        gains.append(Row(each.what, before, after, each.unit, times, *how))
+    return gains
 
 
 def _published(workload: str) -> float | None:
@@ -180,59 +130,59 @@ def _published(workload: str) -> float | None:
     return float(known[known.workload == workload].change_percent.iloc[0])
 
 
-def conclusion(found: Sequence[Row]) -> str:
+def conclusion(rows_: Sequence[Row]) -> str:
     """Whether a message gains more than any program, as paper E concludes; empty without one of the two."""
-    pings = [row for row in found if row.what.startswith(PING)]
-    programs = [row for row in found if not row.synthetic]
+    pings = [row for row in rows_ if row.what.startswith(PING)]
+    programs = [row for row in rows_ if not row.synthetic]
     if not pings or not programs:
         return ""
     ping = max(pings, key=lambda row: row.times.median)
     most = min(programs, key=lambda row: row.times.median)
-    said = f"the ping-pong {ping.percent[0]:+.0f} %, {most.what} {most.percent[0]:+.0f} %"
+    both = f"the ping-pong {ping.percent[0]:+.0f} %, {most.what} {most.percent[0]:+.0f} %"
     if most.times.low > ping.times.high:
         return (
-            f"A message gains more than any program: {said}. Only that part of a program's time"
+            f"A message gains more than any program: {both}. Only that part of a program's time"
             " in which it waits for messages can get shorter."
         )
     if most.times.high < ping.times.low:
-        return f"One program gains more than a message: {said}. More than messages differed: measure again."
-    return f"Whether a message gains more than any program cannot be told here: {said}."
+        return f"One program gains more than a message: {both}. More than messages differed: measure again."
+    return f"Whether a message gains more than any program cannot be told here: {both}."
 
 
 def doubts(records: Iterable[Record]) -> list[str]:
     """Why these Records should not be relied on, a sentence each."""
-    said = [why for record in records for why in trouble(record, enough=1)]
-    return list(dict.fromkeys(said))
+    reasons = [why for record in records for why in trouble(record, enough=1)]
+    return list(dict.fromkeys(reasons))
 
 
-def table(found: Sequence[Row]) -> pd.DataFrame:
+def table(rows_: Sequence[Row]) -> pd.DataFrame:
     """The rows, with the change of the time in per cent, its interval, and the paper's."""
     import pandas as pd
 
-    rows_ = []
-    for row in found:
+    lines = []
+    for row in rows_:
         median, low, high = row.percent
         change = {"change_percent": median, "low": low, "high": high, "n": row.times.n}
         known = {"what": row.what, "before": row.before, "after": row.after, "unit": row.unit}
-        rows_.append({**known, **change, "paper_percent": row.paper_percent})
-    return pd.DataFrame(rows_)
+        lines.append({**known, **change, "paper_percent": row.paper_percent})
+    return pd.DataFrame(lines)
 
 
-def picture(found: Sequence[Row]) -> Figure:
+def picture(rows_: Sequence[Row]) -> Figure:
     """The change of each time with its interval: messages alone, and programs."""
     from dataclasses import replace
 
     from beowulf.figures.segments import Value, intervals
 
-    if not found:
+    if not rows_:
         raise LabError("There is nothing that was measured before and after.")
     values = [
         Value(row.what, *row.percent, "messages alone" if row.synthetic else "programs")
-        for row in found
+        for row in rows_
     ]
     drawn = intervals(
         values,
         title="Paper E's state taken away",
         value_title="time, change (%): median of the pairs",
     )
-    return replace(drawn, table=table(found))
+    return replace(drawn, table=table(rows_))

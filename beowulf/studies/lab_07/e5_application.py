@@ -7,42 +7,39 @@ runs Debian's BLAST on made-up sequences, whole and in parts; our ping-pong is r
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, unjudged, verdict
+from beowulf.measure.judgement import below
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
 from beowulf.measure.statistics import summary
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_07.states import (
     AS_FOUND,
-    FEWEST_PAIRS,
-    TUNE,
+    TOO_FEW,
+    Compared,
     States,
     gain,
     measured,
+    ping_beside,
     samples,
+    several,
     tuned,
     turns,
 )
+from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.suites import blast
 from beowulf.suites.sequences import Collection
-from beowulf.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ID = "E5"
-TITLE = "A real application: a search of sequences, divided among the nodes"
 
 TOTAL = "total_s"
 PARTS = (1, 2, 4)
@@ -51,22 +48,15 @@ USUAL, QUICK = Collection(16_000_000, 400), Collection(4_000_000, 40)
 PING_BYTES, PING_PASSES = 8, 3
 TIME_AFTER = 0.89
 
-SAME = "The parts find what a search of the whole database finds"
-TIME = "After tuning the latency, the application takes 11 % less time"
-LIMIT = "The ping-pong gains more than the application: it is the limit of what one can get"
-CLAIMS = {"identical": SAME, "tuned-time": TIME, "synthetic-is-the-limit": LIMIT}
 
-
-def measure(
+def plan(
     cluster: Cluster,
-    folder: Path,
     *,
-    quick: bool = False,
-    progress: Progress = no_progress,
+    quick: bool,
     states: States = AS_FOUND,
     collection: Collection | None = None,
     most_alone: bool = False,
-) -> Record:
+) -> Plan:
     """Search in 1, 2 and 4 parts, a node for each, and our ping-pong, in each of the states in turns.
 
     `most_alone`: in the most parts only, which leaves open whether they find what the whole has.
@@ -76,97 +66,71 @@ def measure(
     made = collection or (QUICK if quick else USUAL)
     parts = [count for count in PARTS if count <= len(cluster.nodes)]
     parts = parts[-1:] if most_alone else parts
-    with (
-        Measurement(
-            ID,
-            cluster,
-            folder,
-            quick=quick,
-            progress=progress,
-            launches=launches * len(states) * (len(parts) + 1),
-            sweep={"parts": parts, "states": list(states), "launches": launches, **vars(made)},
-        ) as session,
-        blast.files(made) as (database, looked_for),
-    ):
-        for launch, state in turns(states, launches):
-            where = {"state": state}
-            pingpong(
-                session,
-                2,
-                [PING_BYTES],
-                passes=PING_PASSES,
-                launch=launch,
-                mode="imb",
-                at=where,
-            )
-            # Each launch begins with another number of parts.
-            turned = parts[launch % len(parts) :] + parts[: launch % len(parts)]
-            for count in turned:
-                blast.run(session, database, looked_for, count, launch=launch, at=where)
-    return session.record()
+
+    def steps(measurement: Measurement) -> None:
+        with blast.files(made) as (database, queries):
+            for launch, state in turns(states, launches):
+                at = {"state": state}
+                pingpong(
+                    measurement,
+                    2,
+                    [PING_BYTES],
+                    passes=PING_PASSES,
+                    launch=launch,
+                    mode="imb",
+                    at=at,
+                )
+                # Each launch begins with another number of parts.
+                turned = parts[launch % len(parts) :] + parts[: launch % len(parts)]
+                for count in turned:
+                    blast.run(measurement, database, queries, count, launch=launch, at=at)
+
+    sweep = {"parts": parts, "states": list(states), "launches": launches, **vars(made)}
+    return Plan(launches * len(states) * (len(parts) + 1), sweep, steps)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """Whether the parts find the same, and what paper E says that tuning gave."""
-    need_study(record, ID)
-    bad = trouble(record, TOTAL, enough=QUICK_LAUNCHES)
-    if NO_SAMPLES in bad:
-        return unjudged(record, CLAIMS, bad)
-    most = max(record.sweep["parts"])
-    return [
-        _identical(record),
-        tuned(record, "tuned-time", TIME, TOTAL, TIME_AFTER, trouble=bad, parts=most),
-        _limit(record, most, bad),
-    ]
+def most_parts(record: Record) -> dict[str, Any]:
+    """The coordinate of the searches in the most parts."""
+    return {"parts": max(record.sweep["parts"])}
 
 
-def _identical(record: Record) -> Verdict:
-    found = {
-        (point.at["parts"], digest)
-        for point in record.points
-        if point.quantity == TOTAL
-        for digest in point.facts["digest"]
-    }
-    hits = next(p.facts["hits"][0] for p in record.points if p.quantity == TOTAL)
-    counts = sorted({parts for parts, _ in found})
-    alike = len({digest for _, digest in found}) == 1
-    outcome: Outcome = "holds" if alike else "contradicted"
-    advice = ""
-    if (alike and counts[:1] != [1]) or len(counts) < 2:
-        outcome, advice = "inconclusive", "Search in 1 part and in more than 1."
-    return verdict(
-        record,
-        "identical",
-        SAME,
-        outcome,
-        f"in {', '.join(map(str, counts))} parts there are {len({d for _, d in found})} results,"
-        f" of {hits} hits",
-        advice=advice,
-        numbers={"parts": counts, "hits": hits},
+def identical(record: Record) -> Judgement:
+    """Whether every search has the same hits."""
+    totals = [point for point in record.points if point.quantity == TOTAL]
+    results = {(point.at["parts"], digest) for point in totals for digest in point.facts["digest"]}
+    hits = totals[0].facts["hits"][0]
+    counts = sorted({parts for parts, _ in results})
+    digests = {digest for _, digest in results}
+    evidence = (
+        f"in {', '.join(map(str, counts))} parts there are {len(digests)} results, of {hits} hits"
+    )
+    numbers = {"parts": counts, "hits": hits}
+    if (len(digests) == 1 and counts[:1] != [1]) or len(counts) < 2:
+        advice = "Search in 1 part and in more than 1."
+        return Judgement("inconclusive", evidence, numbers, advice)
+    return Judgement("holds" if len(digests) == 1 else "contradicted", evidence, numbers)
+
+
+def limit(record: Record) -> Judgement:
+    """The times after as shares of those before: of the ping-pong, and of the search in the most parts."""
+    times = {"ping": gain(record, HALF), "search": gain(record, TOTAL, **most_parts(record))}
+    known = several(times)
+    if len(known) < 2:
+        return TOO_FEW
+    ping, search = known["ping"], known["search"]
+    return Judgement(
+        below(ping, search),
+        f"after the change the ping-pong takes {ping.median:.2f} times as long as before,"
+        f" the application {search.median:.2f} times",
+        {"pingpong_times": ping.median, "application_times": search.median},
     )
 
 
-def _limit(record: Record, parts: int, bad: list[str]) -> Verdict:
-    name = "synthetic-is-the-limit"
-    application, synthetic = gain(record, TOTAL, parts=parts), gain(record, HALF)
-    if not application or not synthetic or min(application.n, synthetic.n) < FEWEST_PAIRS:
-        seen = f"there are fewer than {FEWEST_PAIRS} pairs of before and after"
-        return verdict(record, name, LIMIT, "inconclusive", seen, advice=TUNE)
-    outcome: Outcome = "inconclusive"
-    if synthetic.high < application.low:
-        outcome = "holds"
-    elif application.high < synthetic.low:
-        outcome = "contradicted"
-    return verdict(
-        record,
-        name,
-        LIMIT,
-        outcome,
-        f"after the change the ping-pong takes {synthetic.median:.2f} times as long as before,"
-        f" the application {application.median:.2f} times",
-        numbers={"pingpong_times": synthetic.median, "application_times": application.median},
-        trouble=bad,
-    )
+def compared(record: Record) -> list[Compared]:
+    """What stands beside the other programs, before and after."""
+    at = most_parts(record)
+    total = Compared(f"search, {at['parts']} parts", TOTAL, "s", at, workload="mpiBLAST")
+    return [ping_beside("the search", workload="IMB PingPong"), total]
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -180,18 +144,18 @@ def table(record: Record) -> pd.DataFrame:
             whole = samples(record, TOTAL, state=state, parts=parts)
             if not whole:
                 continue
-            found = summary(whole)
+            of = summary(whole)
             steps = {
                 f"{step}_s": float(
                     np.median(samples(record, f"{step}_s", state=state, parts=parts))
                 )
                 for step in blast.STEPS
             }
-            faster = float(np.median(alone)) / found.median if alone else float("nan")
-            more = {"low_s": found.low, "high_s": found.high, "n": found.n, "speed_up": faster}
+            faster = float(np.median(alone)) / of.median if alone else float("nan")
+            more = {"low_s": of.low, "high_s": of.high, "n": of.n, "speed_up": faster}
             rows.append({"state": state, "parts": parts, **steps, **more})
     if not rows:
-        raise LabError(f"The Record of study {ID} has no search.", "Measure again.")
+        raise LabError("The Record of study E5 has no search.", "Measure again.")
     return pd.DataFrame(rows)
 
 
@@ -199,14 +163,42 @@ def picture(record: Record) -> Figure:
     """The seconds of each step, by the number of parts, in each state."""
     from beowulf import figures
 
-    need_study(record, ID)
-    found = table(record)
+    steps = table(record)
     several = len(measured(record)) > 1
     values: dict[str, dict[str, float]] = {}
-    for row in found.to_dict("records"):
+    for row in steps.to_dict("records"):
         parts = "1 part" if row["parts"] == 1 else f"{row['parts']} parts"
         name = f"{parts}, {row['state']}" if several else parts
         for step in blast.STEPS:
             values.setdefault(step, {})[name] = float(row[f"{step}_s"])
-    drawn = figures.bars(values, title=TITLE, value_title="seconds (median)")
-    return Figure(drawn.drawing, drawn.title, drawn.alt, found)
+    drawn = figures.bars(values, title=STUDY.TITLE, value_title="seconds (median)")
+    return Figure(drawn.drawing, drawn.title, drawn.alt, steps)
+
+
+STUDY = Study(
+    ID="E5",
+    TITLE="A real application: a search of sequences, divided among the nodes",
+    plan=plan,
+    judged=[
+        Claim(
+            "identical",
+            "The parts find what a search of the whole database finds",
+            identical,
+            needs="samples",
+        ),
+        tuned(
+            "tuned-time",
+            "After tuning the latency, the application takes 11 % less time",
+            TOTAL,
+            TIME_AFTER,
+            where=most_parts,
+        ),
+        Claim(
+            "synthetic-is-the-limit",
+            "The ping-pong gains more than the application: it is the limit of what one can get",
+            limit,
+        ),
+    ],
+    draw=picture,
+    troubles=lambda record: trouble(record, TOTAL, enough=QUICK_LAUNCHES),
+)

@@ -6,109 +6,85 @@ procedure does not know of it: it asks, and works on what the answers show. At t
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster
+from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import trouble
+from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.record import Point, Record
-from beowulf.studies import Progress, no_progress
-from beowulf.studies.lab_07.e6_knobs import QUICK_LENGTH
-from beowulf.studies.lab_07.knob_gains import TOGETHER, gain, gains, medians, table
+from beowulf.studies.lab_07 import knob_gains
+from beowulf.studies.lab_07.e6_knobs import QUICK_LENGTH, absent_points
+from beowulf.studies.lab_07.knob_gains import TOGETHER, gain, medians
+from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning import checklist
-from beowulf.tuning.ab_comparison import compare
-from beowulf.tuning.change import Changes, changing
-from beowulf.tuning.checklist import Answers
+from beowulf.tuning.ab_comparison import Comparison, compare
+from beowulf.tuning.change import Change, Changes, changing
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import absent_knobs, away, parts
-from beowulf.verdict import Outcome, Verdict
-
-ID = "E7"
-TITLE = "The procedure: ask, change one thing, measure, keep or revert"
 
 FIRST, LAST = "before", "after"  # the times at which the checklist is asked
 STEP = "as a step"
 KEPT, REVERTED = "kept", "reverted"
-
-ALIKE = "The same driver and the same kernel are on every node"
-FINDS = "The checklist finds what has to be changed, on every node, and nothing of it afterwards"
-GAINS = "What the procedure keeps makes latency lower"
-CLAIMS = {"nodes-alike": ALIKE, "checklist-finds": FINDS, "procedure-gains": GAINS}
+NOT_ASKED = undecided("no node was asked")
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """The whole procedure once, on a testbed like the paper's."""
     need_nodes(cluster, 2)
     absent, here = absent_knobs(cluster), parts(cluster)
-    with Measurement(
-        ID,
-        cluster,
-        folder,
-        quick=quick,
-        progress=progress,
-        launches=len(here) + 1,
-        sweep={"testbed": here},
-    ) as session:
-        session.points.extend(
-            Point({"knob": name}, facts={"absent": why}) for name, why in absent.items()
-        )
+
+    def steps(measurement: Measurement) -> None:
+        measurement.points.extend(absent_points(absent))
         with changing(cluster, [(ALL[name], value) for name, value in here.items()]) as testbed:
             testbed(True)
-            _ask(session, FIRST)
-            kept = _steps(session, testbed)
-            _ask(session, LAST)
+            ask(measurement, FIRST)
+            kept = one_by_one(measurement, testbed)
+            ask(measurement, LAST)
             if kept:
                 testbed(True)
-                _compare(session, Changes(kept), TOGETHER)
-    return session.record()
+                compare_step(measurement, kept, TOGETHER)
+
+    return Plan(len(here) + 1, {"testbed": here}, steps)
 
 
-def _ask(session: Measurement, when: str) -> None:
-    for each in checklist.ask(session.cluster):
-        session.points.append(
-            Point({"question": each.question.name, "when": when}, facts=_plain(each))
+def ask(measurement: Measurement, when: str) -> None:
+    """Ask every node the checklist."""
+    for each in checklist.ask(measurement.cluster):
+        facts = {
+            "asks": each.question.asks,
+            "wanted": each.question.wanted,
+            "answers": each.by_node,
+            "alike": each.alike,
+            "as_wanted": each.as_wanted,
+        }
+        measurement.points.append(
+            Point({"question": each.question.name, "when": when}, facts=facts)
         )
 
 
-def _plain(each: Answers) -> dict[str, Any]:
-    return {
-        "asks": each.question.asks,
-        "wanted": each.question.wanted,
-        "answers": each.by_node,
-        "alike": each.alike,
-        "as_wanted": each.as_wanted,
-    }
-
-
-def _steps(session: Measurement, testbed: Changes) -> list[Any]:
+def one_by_one(measurement: Measurement, testbed: Changes) -> list[Change]:
     """One knob after the other, in the order of the procedure; those of which the change was kept."""
-    kept = []
+    kept: list[Change] = []
     for part in testbed.each:
-        found = _compare(session, Changes([part]), part.knob.name)
-        fate = KEPT if found.decision == "faster" else REVERTED
-        if fate == KEPT:
+        faster = compare_step(measurement, [part], part.knob.name).decision == "faster"
+        if faster:
             part(False)
             kept.append(part)
-        what = {"fate": fate, "from": part.value, "to": part.knob.tuned}
-        session.points.append(Point({"knob": part.knob.name, "step": len(kept)}, facts=what))
+        fate = KEPT if faster else REVERTED
+        facts = {"fate": fate, "from": part.value, "to": part.knob.tuned}
+        at = {"knob": part.knob.name, "step": len(kept)}
+        measurement.points.append(Point(at, facts=facts))
     return kept
 
 
-def _compare(session: Measurement, turned: Changes, name: str) -> Any:
-    length = QUICK_LENGTH if session.quick else None
+def compare_step(measurement: Measurement, parts: list[Change], name: str) -> Comparison:
+    """Measure with these parts of the testbed and without."""
+    length = QUICK_LENGTH if measurement.quick else None
     at = {"knob": name, "way": STEP, "launch": 0}
-    return compare(session, away(*turned.each), at=at, length=length)
+    return compare(measurement, away(*parts), at=at, length=length)
 
 
 def answered(record: Record, when: str) -> dict[str, dict[str, Any]]:
@@ -129,88 +105,90 @@ def fates(record: Record) -> dict[str, str]:
     }
 
 
-def claims(record: Record) -> list[Verdict]:
-    """What the procedure promises, held against this Record."""
-    need_study(record, ID)
-    first, last = answered(record, FIRST), answered(record, LAST)
+def nodes_alike(record: Record) -> Judgement:
+    """What the nodes answered about driver and kernel."""
+    first = answered(record, FIRST)
     if not first:
-        return unjudged(record, CLAIMS, ["no node was asked"])
-    return [_alike(record, first), _finds(record, first, last), _gains(record)]
-
-
-def _alike(record: Record, first: dict[str, dict[str, Any]]) -> Verdict:
+        return NOT_ASKED
     asked = [first[name] for name in ("driver", "kernel") if name in first]
-    unlike = [each for each in asked if not each["alike"]]
-    seen = "; ".join(
+    evidence = "; ".join(
         f"{each['asks']} {', '.join(sorted(set(each['answers'].values())))}" for each in asked
     )
-    outcome: Outcome = "contradicted" if unlike else "holds"
-    return verdict(record, "nodes-alike", ALIKE, outcome, seen)
+    return Judgement("holds" if all(each["alike"] for each in asked) else "contradicted", evidence)
 
 
-def _finds(
-    record: Record, first: dict[str, dict[str, Any]], last: dict[str, dict[str, Any]]
-) -> Verdict:
-    name, testbed = "checklist-finds", record.sweep.get("testbed", {})
+def checklist_finds(record: Record) -> Judgement:
+    """Which parts of the testbed the checklist showed before, and which after."""
+    first, last = answered(record, FIRST), answered(record, LAST)
+    testbed = record.sweep.get("testbed", {})
+    if not first:
+        return NOT_ASKED
     if not testbed:
         why = next((p.facts["absent"] for p in record.points if "absent" in p.facts), "")
         advice = "Boot the cluster as the administrator, or measure on virtual machines or PCs."
-        return verdict(record, name, FINDS, "inconclusive", why, advice=advice)
+        return undecided(why, advice)
     if not last:
-        return verdict(record, name, FINDS, "inconclusive", "it was not asked again at the end")
-    found = [knob for knob in testbed if not first[knob]["as_wanted"] and first[knob]["alike"]]
+        return undecided("it was not asked again at the end")
+    before = [knob for knob in testbed if not first[knob]["as_wanted"] and first[knob]["alike"]]
+    after = [knob for knob in testbed if not last[knob]["as_wanted"]]
     reverted = [knob for knob, fate in fates(record).items() if fate == REVERTED]
-    left = [knob for knob in testbed if not last[knob]["as_wanted"]]
-    outcome: Outcome = "contradicted"
-    if set(found) == set(testbed) and set(left) <= set(reverted):
-        outcome = "inconclusive" if left else "holds"
-    return verdict(
-        record,
-        name,
-        FINDS,
-        outcome,
-        f"of {', '.join(testbed)} it found {', '.join(found) or 'nothing'} before,"
-        f" and {', '.join(left) or 'nothing'} after",
-        advice=f"{', '.join(left)} was put back, because no gain was seen." if left else "",
+    evidence = (
+        f"of {', '.join(testbed)} it found {', '.join(before) or 'nothing'} before,"
+        f" and {', '.join(after) or 'nothing'} after"
     )
+    hint = f"{', '.join(after)} was put back, because no gain was seen." if after else ""
+    if before != list(testbed) or not set(after) <= set(reverted):
+        return Judgement("contradicted", evidence, hint=hint)
+    return Judgement("inconclusive" if after else "holds", evidence, advice=hint)
 
 
-def _gains(record: Record) -> Verdict:
-    found, bad = gain(record, TOGETHER, STEP), trouble(record, HALF)
-    said = ", ".join(f"{knob} {fate}" for knob, fate in fates(record).items())
-    if not found:
-        outcome: Outcome = "contradicted" if said and not bad else "inconclusive"
-        seen = f"nothing was kept: {said}" if said else "nothing was changed"
-        return verdict(record, "procedure-gains", GAINS, outcome, seen, trouble=bad)
-    decided: dict[str, Outcome] = {"faster": "holds", "inconclusive": "inconclusive"}
-    return verdict(
-        record,
-        "procedure-gains",
-        GAINS,
-        decided.get(found.decision, "contradicted"),
-        f"{said}: half a round trip {medians(found)}",
-        numbers={"percent": found.percent.median},
-        trouble=bad,
-    )
+def procedure_gains(record: Record) -> Judgement:
+    """What all changes that were kept make together."""
+    if not answered(record, FIRST):
+        return NOT_ASKED
+    became = ", ".join(f"{knob} {fate}" for knob, fate in fates(record).items())
+    seen = gain(record, TOGETHER, STEP)
+    if seen:
+        evidence = f"{became}: half a round trip {medians(seen)}"
+        return Judgement(seen.outcome, evidence, {"percent": seen.percent.median})
+    if not became:
+        return undecided("nothing was changed")
+    if not any(point.samples for point in record.points):
+        raise LabError("No change was measured.")
+    return Judgement("contradicted", f"nothing was kept: {became}")
 
 
 def picture(record: Record) -> Figure:
-    """Each step's change with its interval and what became of it; the table has mean and deviation."""
-    from beowulf.figures.segments import Value, intervals
-
-    need_study(record, ID)
-    found, became = gains(record), fates(record)
-    drawn = intervals(
-        [
-            Value(
-                f"{each.knob}: {became[each.knob]}" if each.knob in became else each.knob,
-                each.percent.median,
-                each.percent.low,
-                each.percent.high,
-            )
-            for each in found
-        ],
-        title="The procedure, step by step",
-        value_title="half round trip, change (%): median of the pairs",
+    """Each step's change with its interval and what became of it."""
+    became = fates(record)
+    return knob_gains.picture(
+        record,
+        "The procedure, step by step",
+        lambda each: f"{each.knob}: {became[each.knob]}" if each.knob in became else each.knob,
     )
-    return replace(drawn, table=table(found))
+
+
+STUDY = Study(
+    ID="E7",
+    TITLE="The procedure: ask, change one thing, measure, keep or revert",
+    plan=plan,
+    judged=[
+        Claim(
+            "nodes-alike",
+            "The same driver and the same kernel are on every node",
+            nodes_alike,
+            needs="nothing",
+        ),
+        Claim(
+            "checklist-finds",
+            "The checklist finds what has to be changed, on every node, and nothing of it afterwards",
+            checklist_finds,
+            needs="nothing",
+        ),
+        Claim("procedure-gains", "What the procedure keeps makes latency lower", procedure_gains),
+    ],
+    draw=picture,
+    # Where nothing could be changed there are none, and the claim says so.
+    troubles=lambda record: [each for each in trouble(record, HALF) if each != NO_SAMPLES],
+    CHANGES_CABLES=True,
+)

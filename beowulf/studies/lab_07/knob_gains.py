@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from beowulf.errors import LabError
@@ -21,9 +21,12 @@ from beowulf.tuning.ab_comparison import (
     pairs,
     told,
 )
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from beowulf.figures import Figure
 
 TOGETHER = "all together"
 ALONE, LATER = "alone", "after the others"  # which way it was taken away
@@ -43,6 +46,12 @@ class Gain:
     decision: Decision
 
     @property
+    def outcome(self) -> Outcome:
+        """What the decision makes of the claim that the change gains."""
+        decided: dict[Decision, Outcome] = {"faster": "holds", "inconclusive": "inconclusive"}
+        return decided.get(self.decision, "contradicted")
+
+    @property
     def means_say_otherwise(self) -> bool:
         """Whether the two means, which paper E prints, say otherwise than the pairs, which decide."""
         return otherwise(self.before.mean, self.after.mean, self.ratio)
@@ -54,13 +63,13 @@ def gains(record: Record) -> list[Gain]:
     for point in record.points:
         if point.quantity == HALF and "way" in point.at:
             places.setdefault((point.at["knob"], point.at["way"]), []).append(point)
-    found = [_gain(knob, way, points) for (knob, way), points in places.items()]
-    if not any(found):
+    compared = [_gain(knob, way, points) for (knob, way), points in places.items()]
+    if not any(compared):
         raise LabError(
             "The Record compares no knob: none of them can be turned here, or it was cut short.",
             "`beowulf tune` says which knobs this cluster has.",
         )
-    return [each for each in found if each]
+    return [each for each in compared if each]
 
 
 def gain(record: Record, knob: str, way: str = ALONE) -> Gain | None:
@@ -84,22 +93,22 @@ def absent(record: Record, knob: str) -> str:
     )
 
 
-def says(found: Gain) -> str:
+def says(seen: Gain) -> str:
     """The name of a comparison for a reader."""
-    return found.knob if found.way == ALONE else f"{found.knob} {found.way}"
+    return seen.knob if seen.way == ALONE else f"{seen.knob} {seen.way}"
 
 
-def medians(found: Gain) -> str:
+def medians(seen: Gain) -> str:
     """The change of the pairs, and the medians of all samples beside it."""
-    return told(found.ratio, found.before.median, found.after.median)
+    return told(seen.ratio, seen.before.median, seen.after.median)
 
 
-def table(found: Sequence[Gain]) -> pd.DataFrame:
+def table(known: Sequence[Gain]) -> pd.DataFrame:
     """Paper E's table 3: mean and deviation before and after, and the percentiles beside them."""
     import pandas as pd
 
     rows = []
-    for each in found:
+    for each in known:
         row: dict[str, object] = {"knob": says(each)}
         for state, seen in ((BEFORE, each.before), (AFTER, each.after)):
             row |= {f"mean_{state}_us": seen.mean, f"deviation_{state}_us": seen.deviation}
@@ -112,6 +121,22 @@ def table(found: Sequence[Gain]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def picture(record: Record, title: str, name: Callable[[Gain], str] = says) -> Figure:
+    """The change of each comparison with its interval; the table has mean and deviation."""
+    from beowulf.figures.segments import Value, intervals
+
+    known = gains(record)
+    drawn = intervals(
+        [
+            Value(name(each), each.percent.median, each.percent.low, each.percent.high)
+            for each in known
+        ],
+        title=title,
+        value_title="half round trip, change (%): median of the pairs",
+    )
+    return replace(drawn, table=table(known))
+
+
 def _gain(knob: str, way: str, points: Sequence[Point]) -> Gain | None:
     both: list[tuple[float, float]] = []
     by_launch: dict[int, dict[str, Point]] = {}
@@ -122,11 +147,10 @@ def _gain(knob: str, way: str, points: Sequence[Point]) -> Gain | None:
             both += pairs(states[BEFORE], states[AFTER])
     if not both:
         return None
-    found = ratio(both)
     return Gain(
         knob,
         way,
-        found,
+        ratio(both),
         summary([100 * (after / before - 1) for after, before in both]),
         summary([before - after for after, before in both]),
         described(*(point for point in points if point.at["state"] == BEFORE)),

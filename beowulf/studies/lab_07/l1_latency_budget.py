@@ -7,27 +7,22 @@ message is measured step by step.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import need_study, unjudged, verdict
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
+from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning import budget
-from beowulf.tuning.budget import CABLE, CALLS, LONG, MPI, SHORT, STACK, WAKE_UP, WIRE, Step
-from beowulf.verdict import Outcome, Verdict
+from beowulf.tuning.budget import CABLE, CALLS, LONG, MPI, SHORT, STACK, WAKE_UP, WIRE
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ID = "L1"
-TITLE = "The latency budget: where the microseconds go"
 
 BLOCKS, PASSES = 8, 10
 QUICK_BLOCKS, QUICK_PASSES = 3, 6
@@ -40,93 +35,50 @@ SAYS = {
     MPI: "MPI, beyond plain TCP",
     WIRE: "The bits of the message, at the rate of the link",
 }
+RECEIVERS = {WAKE_UP: "waiting", MPI: "mpi"}  # the others are in the way of every receiver
+OUTCOMES: dict[str, Outcome] = {"measured": "holds", "less than nothing": "contradicted"}
 WIRE_NEAR = 0.15  # of what bytes and rate come to
+QUIETER = "It is short beside what else happens: measure on a quiet machine, and longer."
+REAL_PCS = (
+    "A shaped link lets a short burst pass at once, which no cable does: short messages"
+    " do not feel it. Measure on real PCs."
+)
 
 
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-) -> Record:
-    """All ways of a message by turns, of 1 byte and of 16 KB, with and without a rate of the links."""
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """All ways of a message, alternating, of 1 byte and of 16 KB, with and without a rate of the links."""
     need_nodes(cluster, 2)
     blocks, passes = (QUICK_BLOCKS, QUICK_PASSES) if quick else (BLOCKS, PASSES)
-    with Measurement(
-        ID, cluster, folder, quick=quick, progress=progress, launches=1, sweep={"passes": passes}
-    ) as session:
-        budget.measure(session, blocks=blocks, passes=passes)
-    return session.record()
+
+    def steps(measurement: Measurement) -> None:
+        budget.measure(measurement, blocks=blocks, passes=passes)
+
+    return Plan(1, {"passes": passes}, steps)
 
 
-def claims(record: Record) -> list[Verdict]:
-    """Of each step, whether it takes time that can be told from nothing; of the wire, whether it is as reckoned."""
-    need_study(record, ID)
-    bad = trouble(record, HALF)
-    names = {
-        _name(step, size): f"{says}: {size:,} B"
-        for size in (SHORT, LONG)
-        for step, says in SAYS.items()
-    }
-    if NO_SAMPLES in bad:
-        return unjudged(record, names, bad)
-    found = []
-    for size in (SHORT, LONG):
-        known = {
-            step.name: step
-            for receiver in BARS.values()
-            for step in budget.steps(record, size, receiver)
-        }
-        for name in SAYS:
-            if name in known:
-                found.append(_verdict(record, known[name], size, bad))
-            elif name == WIRE:
-                found.append(_no_wire(record, size))
-    return found
+def takes_time(size: int, name: str) -> Claim:
+    """Whether a step takes more than no time; of the wire, whether it takes what its bits and the rate come to."""
 
-
-def _name(step: str, size: int) -> str:
-    return f"{step.replace(' ', '-').replace('/', '-').lower()}-{size}"
-
-
-def _verdict(record: Record, step: Step, size: int, bad: list[str]) -> Verdict:
-    us = step.us
-    seen = f"{us.median:.2f} µs ({us.low:.2f} to {us.high:.2f}), {step.told}"
-    outcomes: dict[str, Outcome] = {"measured": "holds", "less than nothing": "contradicted"}
-    outcome = outcomes.get(step.told, "inconclusive")
-    advice = "It is short beside what else happens: measure on a quiet machine, and longer."
-    numbers = {"us": us.median}
-    if step.reckoned_us is not None:
-        numbers["reckoned_us"] = step.reckoned_us
-        seen += f"; its bits come to {step.reckoned_us:.2f} µs at {record.sweep['shaped']}"
-        if outcome == "holds" and abs(us.median / step.reckoned_us - 1) > WIRE_NEAR:
+    def judge(record: Record) -> Judgement:
+        steps = budget.steps(record, size, RECEIVERS.get(name, "polling"))
+        step = next((each for each in steps if each.name == name), None)
+        if step is None:
+            why = "the links of this cluster cannot be measured with and without a rate"
+            return undecided(
+                why, "Measure on a cluster of this machine: `beowulf up --rate 100mbit`."
+            )
+        us, outcome = step.us, OUTCOMES.get(step.told, "inconclusive")
+        evidence = f"{us.median:.2f} µs ({us.low:.2f} to {us.high:.2f}), {step.told}"
+        computed = step.reckoned_us
+        if computed is None:
+            return Judgement(outcome, evidence, {"us": us.median}, QUIETER)
+        if outcome == "holds" and abs(us.median / computed - 1) > WIRE_NEAR:
             outcome = "contradicted"
-        advice = (
-            "A shaped link lets a short burst pass at once, which no cable does: short messages"
-            " do not feel it. Measure on real PCs."
-        )
-    return verdict(
-        record,
-        _name(step.name, size),
-        f"{SAYS[step.name]}, takes time: {size:,} B",
-        outcome,
-        seen,
-        advice=advice if outcome == "inconclusive" else "",
-        numbers=numbers,
-        trouble=bad,
-    )
+        evidence += f"; its bits come to {computed:.2f} µs at {record.sweep['shaped']}"
+        return Judgement(outcome, evidence, {"us": us.median, "reckoned_us": computed}, REAL_PCS)
 
-
-def _no_wire(record: Record, size: int) -> Verdict:
-    return verdict(
-        record,
-        _name(WIRE, size),
-        f"{SAYS[WIRE]}, takes time: {size:,} B",
-        "inconclusive",
-        "the links of this cluster cannot be measured with and without a rate",
-        advice="Measure on a cluster of this machine: `beowulf up --rate 100mbit`.",
-    )
+    short_name = name.replace(" ", "-").replace("/", "-").lower()
+    return Claim(f"{short_name}-{size}", f"{SAYS[name]}, takes time: {size:,} B", judge)
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -156,10 +108,9 @@ def picture(record: Record) -> Figure:
     """The steps of a short message, one after the other, for each kind of receiver; the table has the long one too."""
     from beowulf.figures.segments import Part, timeline
 
-    need_study(record, ID)
     if not any(point.samples for point in record.points):
         raise LabError(
-            "The Record has no samples of any step.", f"`beowulf study {ID}` measures them."
+            "The Record has no samples of any step.", "`beowulf study L1` measures them."
         )
     bars: dict[str, list[Part]] = {}
     left_out = []
@@ -177,6 +128,16 @@ def picture(record: Record) -> Figure:
     drawn = timeline(
         bars, title="Where the microseconds of one byte go", value_title="half round trip (µs)"
     )
-    said = "; ".join(dict.fromkeys(left_out))
-    alt = f"{drawn.alt} Not drawn: {said}." if said else drawn.alt
+    absent = "; ".join(dict.fromkeys(left_out))
+    alt = f"{drawn.alt} Not drawn: {absent}." if absent else drawn.alt
     return replace(drawn, alt=alt, table=table(record))
+
+
+STUDY = Study(
+    ID="L1",
+    TITLE="The latency budget: where the microseconds go",
+    plan=plan,
+    judged=[takes_time(size, name) for size in (SHORT, LONG) for name in SAYS],
+    draw=picture,
+    troubles=lambda record: trouble(record, HALF),
+)

@@ -8,26 +8,31 @@ four kernels of NPB that talk much, beside the ping-pong, before and after in tu
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import narrower, need_study, unjudged, verdict
+from beowulf.measure.judgement import below, narrower, together
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
-from beowulf.studies.lab_07.states import AFTER, BEFORE, FEWEST_PAIRS, gain, turns
+from beowulf.studies.lab_07.states import (
+    AFTER,
+    BEFORE,
+    FEWEST_PAIRS,
+    PING,
+    Compared,
+    gain,
+    ping_beside,
+    several,
+    turns,
+)
+from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.suites.npb import BENCHMARKS, result
 from beowulf.tuning import paper_e_baseline
-from beowulf.verdict import Outcome, Verdict
-
-ID = "L2"
-TITLE = "The gain of the ping-pong beside that of NPB's kernels"
 
 KERNELS = ("IS", "CG", "MG", "FT")
 RANKS, LETTER = 4, "S"
@@ -35,117 +40,84 @@ TIME = "kernel_s"
 LAUNCHES, QUICK_LAUNCHES = 8, 3  # never below FEWEST_PAIRS
 PING_BYTES, PING_PASSES = 8, 10
 
-SOME = "Tuning the latency makes a kernel that talks much faster"
-LIMIT = "The ping-pong gains more than any kernel: it is the limit of what one can get"
 
-
-def measure(
-    cluster: Cluster,
-    folder: Path,
-    *,
-    quick: bool = False,
-    progress: Progress = no_progress,
-) -> Record:
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """The ping-pong and each kernel once a launch, in both states in turns."""
     need_nodes(cluster, RANKS)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
-    told = {"states": [BEFORE, AFTER], "launches": launches, "class": LETTER}
-    with (
-        paper_e_baseline.states(cluster) as states,
-        Measurement(
-            ID,
-            cluster,
-            folder,
-            quick=quick,
-            progress=progress,
-            launches=launches * len(states) * (1 + len(KERNELS)),
-            sweep={**told, "testbed": paper_e_baseline.TESTBED},
-        ) as session,
-    ):
-        for name in KERNELS:
-            session.prepare(BENCHMARKS[name].source)
-        for launch, state in turns(states, launches):
-            at = {"state": state}
-            pingpong(session, 2, [PING_BYTES], passes=PING_PASSES, launch=launch, at=at)
+    both = [BEFORE, AFTER]
+    sweep = {"states": both, "launches": launches, "class": LETTER}
+
+    def steps(measurement: Measurement) -> None:
+        with paper_e_baseline.states(cluster) as states:
             for name in KERNELS:
-                _kernel(session, name, launch, state)
-    return session.record()
+                measurement.prepare(BENCHMARKS[name].source)
+            for launch, state in turns(states, launches):
+                at = {"state": state}
+                pingpong(measurement, 2, [PING_BYTES], passes=PING_PASSES, launch=launch, at=at)
+                for name in KERNELS:
+                    run(measurement, name, launch, state)
+
+    planned = launches * len(both) * (1 + len(KERNELS))
+    return Plan(planned, {**sweep, "testbed": paper_e_baseline.TESTBED}, steps)
 
 
-def _kernel(session: Measurement, name: str, launch: int, state: str) -> None:
+def run(measurement: Measurement, name: str, launch: int, state: str) -> None:
+    """Run a kernel once, and keep the seconds that it prints."""
     at = {"kernel": name, "state": state}
-    lines = session.launch(BENCHMARKS[name].source, RANKS, [LETTER], launch=launch, at=at)
+    lines = measurement.launch(BENCHMARKS[name].source, RANKS, [LETTER], launch=launch, at=at)
     seconds = float(result(lines, name, LETTER)["seconds"])
-    session.add({**at, "launch": launch}, TIME, [seconds])
+    measurement.add({**at, "launch": launch}, TIME, [seconds])
 
 
-def found(record: Record) -> dict[str, Ratio]:
+def times(record: Record) -> dict[str, Ratio]:
     """The time after as a share of the time before: of the ping-pong, and of each kernel."""
-    known = {"ping-pong": gain(record, HALF)}
-    known |= {name: gain(record, TIME, kernel=name) for name in KERNELS}
-    return {name: each for name, each in known.items() if each and each.n >= FEWEST_PAIRS}
+    known = {PING: gain(record, HALF)}
+    return several(known | {name: gain(record, TIME, kernel=name) for name in KERNELS})
 
 
-def claims(record: Record) -> list[Verdict]:
-    """Whether kernels gain, each, and whether none gains more than the ping-pong."""
-    need_study(record, ID)
-    bad = trouble(record, HALF)
-    names = {f"{name.lower()}-gains": f"{SOME}: {name}" for name in KERNELS}
-    if NO_SAMPLES in bad:
-        return unjudged(record, {**names, "synthetic-is-the-limit": LIMIT}, bad)
-    known = found(record)
-    said = [_gains(record, name, known.get(name), bad) for name in KERNELS]
-    return [*said, _limit(record, known, bad)]
+def percent(seen: Ratio) -> str:
+    """A change in per cent, with its interval."""
+    change, low, high = (100 * (value - 1) for value in (seen.median, seen.low, seen.high))
+    return f"{change:+.1f} % ({low:+.1f} to {high:+.1f})"
 
 
-def _text(ratio: Ratio) -> str:
-    percent = [100 * (value - 1) for value in (ratio.median, ratio.low, ratio.high)]
-    return f"{percent[0]:+.1f} % ({percent[1]:+.1f} to {percent[2]:+.1f})"
+def gains(name: str) -> Claim:
+    """Whether a kernel gains."""
+
+    def judge(record: Record) -> Judgement:
+        seen, advice = times(record).get(name), narrower(record)
+        if seen is None:
+            return undecided(f"{name} was not measured {FEWEST_PAIRS} times in both states", advice)
+        evidence = f"its time changes by {percent(seen)} when the testbed's state is taken away"
+        return Judgement(below(seen, 1), evidence, {"times": seen.median}, advice)
+
+    says = f"Tuning the latency makes a kernel that talks much faster: {name}"
+    return Claim(f"{name.lower()}-gains", says, judge)
 
 
-def _gains(record: Record, name: str, ratio: Ratio | None, bad: list[str]) -> Verdict:
-    claim, says = f"{name.lower()}-gains", f"{SOME}: {name}"
-    if ratio is None:
-        seen = f"{name} was not measured {FEWEST_PAIRS} times in both states"
-        return verdict(record, claim, says, "inconclusive", seen, advice=narrower(record))
-    outcome: Outcome = "holds" if ratio.high < 1 else "inconclusive"
-    if ratio.low > 1:
-        outcome = "contradicted"
-    return verdict(
-        record,
-        claim,
-        says,
-        outcome,
-        f"its time changes by {_text(ratio)} when the testbed's state is taken away",
-        advice=narrower(record) if outcome == "inconclusive" else "",
-        numbers={"times": ratio.median},
-        trouble=bad,
-    )
-
-
-def _limit(record: Record, known: dict[str, Ratio], bad: list[str]) -> Verdict:
-    ping = known.get("ping-pong")
-    kernels = {name: ratio for name, ratio in known.items() if name in KERNELS}
+def limit(record: Record) -> Judgement:
+    """Whether every kernel gains less than the ping-pong."""
+    kernels, advice = times(record), narrower(record)
+    numbers = {name: each.median for name, each in kernels.items()}
+    ping = kernels.pop(PING, None)
     if not ping or not kernels:
-        seen = "the ping-pong or the kernels were not measured in both states"
-        advice = narrower(record)
-        return verdict(record, "synthetic-is-the-limit", LIMIT, "inconclusive", seen, advice=advice)
+        return undecided("the ping-pong or the kernels were not measured in both states", advice)
     most = min(kernels, key=lambda name: kernels[name].median)
-    outcome: Outcome = "inconclusive"
-    if all(ratio.low > ping.high for ratio in kernels.values()):
-        outcome = "holds"
-    elif any(ratio.high < ping.low for ratio in kernels.values()):
-        outcome = "contradicted"
-    return verdict(
-        record,
-        "synthetic-is-the-limit",
-        LIMIT,
-        outcome,
-        f"the ping-pong changes by {_text(ping)}, {most}, which gains most, by {_text(kernels[most])}",
-        advice=narrower(record) if outcome == "inconclusive" else "",
-        numbers={name: ratio.median for name, ratio in known.items()},
-        trouble=bad,
+    outcome = together([below(ping, each) for each in kernels.values()])
+    evidence = (
+        f"the ping-pong changes by {percent(ping)},"
+        f" {most}, which gains most, by {percent(kernels[most])}"
     )
+    return Judgement(outcome, evidence, numbers, advice)
+
+
+def compared(_record: Record) -> list[Compared]:
+    """What stands beside the other programs, before and after."""
+    each = [
+        Compared(f"NPB {name}, class {LETTER}", TIME, "s", {"kernel": name}) for name in KERNELS
+    ]
+    return [ping_beside("the kernels"), *each]
 
 
 def picture(record: Record) -> Figure:
@@ -154,11 +126,10 @@ def picture(record: Record) -> Figure:
 
     from beowulf.figures.segments import Value, intervals
 
-    need_study(record, ID)
-    known = found(record)
+    known = times(record)
     if not known:
         raise LabError(
-            "The Record has no times of before and after.", f"`beowulf study {ID}` measures them."
+            "The Record has no times of before and after.", "`beowulf study L2` measures them."
         )
     values = [
         Value(name, 100 * (each.median - 1), 100 * (each.low - 1), 100 * (each.high - 1))
@@ -171,3 +142,20 @@ def picture(record: Record) -> Figure:
     )
     rows = [{"what": name, **vars(each)} for name, each in known.items()]
     return replace(drawn, table=pd.DataFrame(rows))
+
+
+STUDY = Study(
+    ID="L2",
+    TITLE="The gain of the ping-pong beside that of NPB's kernels",
+    plan=plan,
+    judged=[
+        *map(gains, KERNELS),
+        Claim(
+            "synthetic-is-the-limit",
+            "The ping-pong gains more than any kernel: it is the limit of what one can get",
+            limit,
+        ),
+    ],
+    draw=picture,
+    troubles=lambda record: trouble(record, HALF),
+)

@@ -7,13 +7,16 @@ a slow drift of the machine falls on all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from beowulf.errors import LabError
-from beowulf.measure.judgement import verdict
+from beowulf.measure.judgement import below
+from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Record
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies.study import Claim, Judgement, undecided
 
 States = Mapping[str, Callable[[], None]]
 
@@ -50,62 +53,81 @@ def samples(record: Record, quantity: str, **at: object) -> list[float]:
 
 def pairs(record: Record, quantity: str, **at: object) -> list[tuple[float, float]]:
     """After beside before, sample by sample of the same launch."""
-    found = []
+    both = []
     for point in record.select(state=BEFORE, **at):
         if point.quantity != quantity:
             continue
         later = samples(record, quantity, **{**point.at, "state": AFTER})
-        found += list(zip(later, point.samples, strict=False))
-    return found
+        both += list(zip(later, point.samples, strict=False))
+    return both
 
 
 def gain(record: Record, quantity: str, *, rate: bool = False, **at: object) -> Ratio | None:
     """The time after as a share of the time before, of a `rate` the other way round; None without both states."""
-    found = pairs(record, quantity, **at)
+    both = pairs(record, quantity, **at)
     if rate:
-        found = [(before, after) for after, before in found]
+        both = [(before, after) for after, before in both]
     try:
-        return ratio(found) if found else None
+        return ratio(both) if both else None
     except LabError:
         return None
 
 
 def tuned(
-    record: Record,
-    claim: str,
+    name: str,
     says: str,
     quantity: str,
     published: float,
     *,
     rate: bool = False,
-    trouble: Sequence[str] = (),
-    **at: object,
-) -> Verdict:
+    where: Callable[[Record], Mapping[str, object]] = lambda _: {},
+) -> Claim:
     """The paper's before and after: `published` is the time that it has after, as a share of before.
 
     It holds when at least half of the paper's gain is there.
     """
-    found = gain(record, quantity, rate=rate, **at)
-    if found is None or found.n < FEWEST_PAIRS:
-        seen = (
-            "the Record has one state of the cluster: as it was found"
-            if found is None
-            else f"there are {found.n} pairs of before and after, and {FEWEST_PAIRS} are needed"
+
+    def judge(record: Record) -> Judgement:
+        times = gain(record, quantity, rate=rate, **where(record))
+        if times is None:
+            return undecided("the Record has one state of the cluster: as it was found", TUNE)
+        if times.n < FEWEST_PAIRS:
+            few = f"there are {times.n} pairs of before and after, and {FEWEST_PAIRS} are needed"
+            return undecided(few, TUNE)
+        evidence = (
+            f"the time after is {times.median:.2f} times that before"
+            f" ({times.low:.2f} to {times.high:.2f}, {times.n} pairs), and {published:.2f} in the paper"
         )
-        return verdict(record, claim, says, "inconclusive", seen, advice=TUNE)
-    limit = 1 - ENOUGH * (1 - published)
-    outcome: Outcome = "inconclusive"
-    if found.high <= limit:
-        outcome = "holds"
-    elif found.low > limit:
-        outcome = "contradicted"
-    return verdict(
-        record,
-        claim,
-        says,
-        outcome,
-        f"the time after is {found.median:.2f} times that before"
-        f" ({found.low:.2f} to {found.high:.2f}, {found.n} pairs), and {published:.2f} in the paper",
-        numbers={"times": found.median, "low": found.low, "high": found.high, "n": found.n},
-        trouble=trouble,
-    )
+        numbers = {"times": times.median, "low": times.low, "high": times.high, "n": times.n}
+        return Judgement(below(times, 1 - ENOUGH * (1 - published)), evidence, numbers)
+
+    return Claim(name, says, judge)
+
+
+def several(known: Mapping[str, Ratio | None]) -> dict[str, Ratio]:
+    """Those gains that are known of enough pairs."""
+    return {name: each for name, each in known.items() if each and each.n >= FEWEST_PAIRS}
+
+
+TOO_FEW = undecided(f"there are fewer than {FEWEST_PAIRS} pairs of before and after", TUNE)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A time, or a rate, that a Record may have in both states, and what it is called beside others."""
+
+    what: str
+    quantity: str
+    unit: str
+    at: Mapping[str, Any] = field(default_factory=dict)
+    rate: bool = False
+    synthetic: bool = False  # a message and nothing else
+    workload: str = ""  # as the paper's table names it
+
+
+PING = "ping-pong"
+
+
+def ping_beside(what: str, workload: str = "") -> Compared:
+    """Our ping-pong, which was run in turns with a program."""
+    return Compared(f"{PING} beside {what}", HALF, "µs", synthetic=True, workload=workload)
