@@ -122,7 +122,7 @@ def _booted() -> Cluster:
 
 def _validate(cluster: Cluster) -> None:
     study = find("A2")
-    with bar(study.TITLE, shown=sys.stderr.isatty()) as told, Watched(cluster, study.ID):
+    with bar(study.title, shown=sys.stderr.isatty()) as told, Watched(cluster, study.id):
         verdicts = study.claims(study.measure(cluster, Path(), progress=told))
     faults = [verdict for verdict in verdicts if verdict.outcome != "holds"]
     if faults:

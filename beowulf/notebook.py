@@ -39,19 +39,19 @@ def study(
 
     `wait`: until nobody else measures on the cluster; else a LabError says who does.
     """
-    if recorded := cluster.replay(find(name).ID, variant):
+    if recorded := cluster.replay(find(name).id, variant):
         return recorded
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
     try:
-        with bar(find(name).TITLE, shown=progress) as told:
+        with bar(find(name).title, shown=progress) as told:
             record, path = measure_and_save(
                 name, cluster, folder, variant=variant, quick=quick, wait=wait, say=print, told=told
             )
     except KeyboardInterrupt:
         raise NothingMeasuredError(
-            f"Study {find(name).ID} was stopped before it had measured anything: there is no Record of it."
+            f"Study {find(name).id} was stopped before it had measured anything: there is no Record of it."
             " Run this cell again to measure."
         ) from None
     if not record.complete:
@@ -116,10 +116,10 @@ def measure_and_save(
     `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `more` has what
     only this study's measure() takes. `wait` and `say`: as in Watched.
     """
-    if adaptive and not getattr(find(name), "ADAPTIVE", False):
-        able = [each for each in STUDIES if getattr(find(each), "ADAPTIVE", False)]
+    if adaptive and not find(name).adaptive:
+        able = [each for each in STUDIES if find(each).adaptive]
         raise UsageError(
-            f"The sizes of study {find(name).ID} cannot be refined.",
+            f"The sizes of study {find(name).id} cannot be refined.",
             f"`--adaptive` is for {' and '.join(sorted(able))}.",
         )
     if variant and not VARIANT.fullmatch(variant):
@@ -134,9 +134,9 @@ def measure_and_save(
             f"The folder {folder} for your Records cannot be made: {error.strerror}.",
             "Name another one, or work in a folder that you may write to.",
         ) from error
-    by_kind.refuse_unseen(find(name).ID, cluster)
+    by_kind.refuse_unseen(find(name).id, cluster)
     options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
-    with Watched(cluster, find(name).ID, wait=wait, say=say) as watched:
+    with Watched(cluster, find(name).id, wait=wait, say=say) as watched:
         _refuse_a_false_name(cluster.broken, variant)
         record = find(name).measure(cluster, folder, quick=quick, progress=told, **options)
         record.learner = learner()

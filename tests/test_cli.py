@@ -100,7 +100,7 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
 
 
 def test_every_study_is_listed_by_the_title_that_it_has() -> None:
-    assert titles() == {name: find(name).TITLE for name in STUDIES}
+    assert titles() == {name: find(name).title for name in STUDIES}
 
 
 def test_no_command_loads_what_only_others_need() -> None:

@@ -56,7 +56,7 @@ def _another(file: Path, digest: str) -> str:
 def _counted_again(record: Record, file: Path) -> list[Finding]:
     try:
         study = find(record.study) if record.study in STUDIES else None
-        if recount := getattr(study, "recount", None):
+        if study and (recount := study.recount):
             facts = record.points[0].facts
             counts = recount(record, file)
             different = next((name for name in counts if facts[name] != counts[name]), "")

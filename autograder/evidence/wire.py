@@ -57,7 +57,7 @@ def _faster(record: Record) -> Finding | None:
 
 
 def _changes_cables(record: Record) -> bool:
-    return record.study in STUDIES and getattr(find(record.study), "CHANGES_CABLES", False)
+    return record.study in STUDIES and find(record.study).changes_cables
 
 
 def _at_the_switch(record: Record) -> Finding | None:

@@ -31,7 +31,7 @@ from autograder.sandbox import box, kernel
 from autograder.sandbox.execution import ExecuteOnRecords
 from beowulf.engines.pool import EnginePool
 from beowulf.errors import LabError, UsageError
-from beowulf.studies import Progress, no_progress
+from beowulf.progress import Progress, no_progress
 
 UNGRADED = "ungraded.json"  # in reports/SLUG/: why, by learner
 # Over a notebook's own time, for what the trusted side does with a submission.

@@ -10,7 +10,7 @@ from autograder import rubrics
 from autograder.grading import one_submission, points
 from autograder.grading.one_submission import Assignment, HandInError
 from beowulf.errors import LabError, UsageError
-from beowulf.studies import Progress, no_progress
+from beowulf.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from autograder.course.course import Course

@@ -23,7 +23,7 @@ from autograder.rubrics.score import MIME_TYPE
 from autograder.text import as_html
 from beowulf import paths
 from beowulf.errors import UsageError
-from beowulf.studies import Progress, no_progress
+from beowulf.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from autograder.course.course import Course

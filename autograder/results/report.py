@@ -15,7 +15,7 @@ from autograder.results.export import as_csv
 from autograder.results.page import page
 from autograder.results.sections import Section
 from beowulf.errors import LabError
-from beowulf.studies import Progress, no_progress
+from beowulf.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from autograder.course.course import Course

@@ -209,8 +209,8 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
 
     study, cluster = find("A2"), running()
     with (
-        bar(study.TITLE, shown=not as_json) as told,
-        Watched(cluster, study.ID, wait=wait, say=way.say) as watched,
+        bar(study.title, shown=not as_json) as told,
+        Watched(cluster, study.id, wait=wait, say=way.say) as watched,
     ):
         record = watched.end(study.measure(cluster, Path(), progress=told))
     verdicts = judge(record)

@@ -64,7 +64,7 @@ def node_bench(
         raise UsageError("Either name the nodes or say `--all`, not both.")
     cluster = running()
     chosen = list(cluster.nodes) if every else nodes or [cluster.nodes[0]]
-    with bar(find(STUDY).TITLE, shown=not as_json) as told:
+    with bar(find(STUDY).title, shown=not as_json) as told:
         record, path = measure_and_save(
             STUDY,
             cluster,

@@ -114,7 +114,7 @@ def array(
     if not 1 <= times <= slurm_array.MOST:
         raise UsageError(f"An array has 1 to {slurm_array.MOST} tasks, not {times}.")
     found = slurm_array.measure(
-        find(name).ID,
+        find(name).id,
         slurm_array.Wish(times, nodes, minutes, quick, records),
         lambda sentence: print(sentence, flush=True),
     )

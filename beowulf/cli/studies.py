@@ -69,7 +69,7 @@ def study(
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
-    title, cluster = find(name).TITLE, running()
+    title, cluster = find(name).title, running()
     with bar(title, shown=not as_json) as told:
         record, path = measure_and_save(
             name,
@@ -212,7 +212,7 @@ def _newest(name: str, records: Path, variant: str) -> Record:
     from beowulf.record import newest
     from beowulf.studies import find
 
-    study = find(name).ID
+    study = find(name).id
     record = newest(records, study, variant)
     if record is None:
         which = f"{study}, variant {variant}," if variant else study

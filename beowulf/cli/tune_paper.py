@@ -99,7 +99,7 @@ def _papers_state(cluster: Cluster, host: bool, quick: bool, records: Path, as_j
     if not as_json:
         made = ", ".join(f"{name} {value}" for name, value in here.items())
         print(f"Nobody has turned a knob here, so paper E's state is made first: {made}.")
-    with bar(e6_knobs.STUDY.TITLE, shown=not as_json) as told:
+    with bar(e6_knobs.STUDY.title, shown=not as_json) as told:
         record, path = measure_and_save(
             "E6", cluster, records, quick=quick, more={"host": host}, told=told
         )

@@ -7,17 +7,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from beowulf import lab_file, paths
 from beowulf.errors import LabError, UsageError
-from beowulf.progress import Progress as Progress  # every file of a study names them
-from beowulf.progress import no_progress as no_progress
 
 if TYPE_CHECKING:
-    from beowulf.cluster import Cluster
     from beowulf.figures import Figure
     from beowulf.record import Record
+    from beowulf.studies.study import Study
     from beowulf.verdict import Verdict, Verdicts
 
 
@@ -36,37 +34,13 @@ STUDIES = _files()
 NO_NUMBER = re.compile(r"\bnan\b")
 
 
-class Study(Protocol):
-    """What every file of a study has."""
-
-    ID: str
-    TITLE: str
-
-    def measure(
-        self,
-        cluster: Cluster,
-        folder: Path,
-        *,
-        quick: bool = False,
-        progress: Progress = no_progress,
-    ) -> Record:
-        """Measure on `cluster`; files that belong to the Record, such as captures, go into `folder`."""
-
-    def claims(self, record: Record) -> list[Verdict]:
-        """What the paper claims, each held against the Record."""
-
-    def picture(self, record: Record) -> Figure:
-        """What the Record shows."""
-
-
 def find(name: str) -> Study:
     """The study with this ID (`A2`, `a2`)."""
     module = STUDIES.get(name.upper())
     if module is None:
         raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
-    loaded = importlib.import_module(f"beowulf.studies.{module}")
-    found: Study = getattr(loaded, "STUDY", loaded)
-    return found
+    study: Study = importlib.import_module(f"beowulf.studies.{module}").STUDY
+    return study
 
 
 def titles() -> dict[str, str]:
@@ -75,7 +49,7 @@ def titles() -> dict[str, str]:
     for name, module in STUDIES.items():
         file = Path(__file__).parent / f"{module.replace('.', '/')}.py"
         text = file.read_text(encoding="utf-8")
-        title = re.search(r'^(?:TITLE = |    TITLE=)"(.*)",?$', text, re.MULTILINE)
+        title = re.search(r'^    title="(.*)",$', text, re.MULTILINE)
         found[name] = title[1] if title else ""
     return found
 
@@ -111,7 +85,7 @@ def _with_numbers(each: Verdict, study: Study) -> Verdict:
     from dataclasses import replace
 
     missing = "the Record lacks samples that this claim compares"
-    advice = f"`beowulf study {study.ID}` measures a new one."
+    advice = f"`beowulf study {study.id}` measures a new one."
     return replace(each, outcome="inconclusive", evidence=missing, advice=advice)
 
 
@@ -122,8 +96,8 @@ def _undecided(study: Study, record: Record) -> Iterator[Verdict]:
     from beowulf.verdict import Verdict
 
     why = cut_short(record)
-    advice = f"`beowulf study {study.ID}` measures again; let it run to its end."
-    whole = Verdict(study.ID, "cut-short", study.TITLE, "inconclusive", why, advice)
+    advice = f"`beowulf study {study.id}` measures again; let it run to its end."
+    whole = Verdict(study.id, "cut-short", study.title, "inconclusive", why, advice)
     # What the claims are called is seen where nothing was measured at all, if they cannot say more.
     for seen in (record, replace(record, points=[])):
         try:

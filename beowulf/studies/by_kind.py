@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def need(study: str) -> Need | None:
     """What a study needs of a cluster, beside programs that run on its nodes."""
-    return getattr(find(study), "need", None)
+    return find(study).need
 
 
 def kinds() -> dict[str, Abilities]:

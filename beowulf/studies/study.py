@@ -90,8 +90,8 @@ class Need:
 class Study:
     """One row of the papers: measured by its plan, judged claim by claim, drawn."""
 
-    ID: str
-    TITLE: str
+    id: str
+    title: str
     # Given the cluster, `quick` and the options of this study alone.
     plan: Callable[..., Plan]
     # What claims and picture look at, made of a Record once; LabError where the Record has none of it.
@@ -102,11 +102,11 @@ class Study:
     need: Need | None = None  # beside programs that run on the nodes
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
-    TIMED: bool = True  # False: a busy machine changes nothing of what is seen, and no claim needs quiet samples
-    ADAPTIVE: bool = False  # measure() can find sizes between those that it is given
+    timed: bool = True  # False: a busy machine changes nothing of what is seen, and no claim needs quiet samples
+    adaptive: bool = False  # measure() can find sizes between those that it is given
     # What the capture beside a Record gives when it is counted again, by the names of its first Point's facts.
     recount: Callable[[Record, Path], Mapping[str, Any]] | None = None
-    CHANGES_CABLES: bool = False  # so that its messages can be faster than the cluster's rate
+    changes_cables: bool = False  # so that its messages can be faster than the cluster's rate
 
     def measure(
         self,
@@ -124,14 +124,14 @@ class Study:
         with (
             plan.around,
             Measurement(
-                self.ID,
+                self.id,
                 cluster,
                 folder,
                 quick=quick,
                 progress=progress,
                 launches=plan.launches,
                 sweep=plan.sweep,
-                timed=self.TIMED,
+                timed=self.timed,
             ) as measurement,
         ):
             if self.need and self.need.part and self.need.unmet(cluster.can):
@@ -141,11 +141,11 @@ class Study:
 
     def claims(self, record: Record) -> list[Verdict]:
         """What the paper claims, each held against the Record."""
-        need_study(record, self.ID)
+        need_study(record, self.id)
         claims = self.judged(record) if callable(self.judged) else self.judged
         # Many claims share one function, which goes through all samples.
         asked = {claim.troubles or self.troubles for claim in claims}
-        reasons = {troubles: list(troubles(record)) if self.TIMED else [] for troubles in asked}
+        reasons = {troubles: list(troubles(record)) if self.timed else [] for troubles in asked}
         bad = {claim.name: reasons[claim.troubles or self.troubles] for claim in claims}
         judged = [c for c in claims if NO_SAMPLES not in bad[c.name] or c.needs == "nothing"]
         facts = None
@@ -166,7 +166,7 @@ class Study:
 
     def picture(self, record: Record) -> Figure:
         """What the Record shows."""
-        need_study(record, self.ID)
+        need_study(record, self.id)
         return self.draw(self.facts(record))
 
 

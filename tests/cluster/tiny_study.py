@@ -11,8 +11,10 @@ import subprocess
 import sys
 import threading
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster, running
 from beowulf.errors import LabError
@@ -20,9 +22,12 @@ from beowulf.measure.measurement import Measurement
 from beowulf.notebook import measure_and_save
 from beowulf.record import Record
 from beowulf.studies import STUDIES
+from beowulf.studies.study import Plan, Study
 
 if TYPE_CHECKING:
     from running import Beowulf
+
+    from beowulf.figures import Figure
 
 ID, TITLE = "T1", "A study that takes a second"
 # Where it says `now` and waits for a line: so that something can happen there and nowhere else.
@@ -44,25 +49,39 @@ def pause(phase: str) -> None:
         sys.stdin.readline()
 
 
-def measure(cluster: Cluster, folder: Path, **how: Any) -> Record:
-    program, launches = folder.absolute() / "program", how["launches"]
-    pause("before")
-    with Measurement(ID, cluster, folder, launches=launches) as session:
+@contextmanager
+def paused_after() -> Iterator[None]:
+    yield
+    pause("after")
+
+
+def plan(cluster: Cluster, *, quick: bool, launches: int) -> Plan:
+    def steps(measurement: Measurement) -> None:
+        program = measurement.folder.absolute() / "program"
         pause("entered")
         for launch in range(launches):
             seconds = 0
             if PAUSE == "launch" and launch == 1:
                 seconds = 30
                 threading.Timer(1.0, pause, ["launch"]).start()
-            found = session.launch_apart(program, cluster.nodes, [seconds], launch=launch)
-            for node, lines in found.items():
-                [said] = [line for line in lines if line["kind"] == "counts"]
-                session.add({"node": node, "launch": launch}, "rate_s", [1.0], rate=said["rate"])
+            by_node = measurement.launch_apart(program, cluster.nodes, [seconds], launch=launch)
+            for node, lines in by_node.items():
+                [counts] = [line for line in lines if line["kind"] == "counts"]
+                at = {"node": node, "launch": launch}
+                measurement.add(at, "rate_s", [1.0], rate=counts["rate"])
             if launch == 0:
                 pause("between")
         pause("last")
-    pause("after")
-    return session.record()
+
+    pause("before")
+    return Plan(launches, {}, steps, paused_after())
+
+
+def no_picture(record: Record) -> Figure:
+    raise LabError("This study draws nothing.")
+
+
+STUDY = Study(id=ID, title=TITLE, plan=plan, judged=(), draw=no_picture)
 
 
 def paused(learner: Beowulf, phase: str, name: str = "whole") -> subprocess.Popen[str]:
@@ -86,7 +105,7 @@ def paused(learner: Beowulf, phase: str, name: str = "whole") -> subprocess.Pope
 
 def main(variant: str, launches: str, *rest: str) -> None:
     module = types.ModuleType("beowulf.studies.tiny")
-    module.__dict__.update(ID=ID, TITLE=TITLE, measure=measure)
+    module.__dict__.update(STUDY=STUDY)
     sys.modules["beowulf.studies.tiny"] = module
     STUDIES[ID] = "tiny"
     folder = Path("records")

@@ -46,14 +46,14 @@ def kernels(ping: float = 0.2, **after: float) -> Record:
     found = points(HALF, 50.0, 50.0 * ping)
     for name in l2_applications.KERNELS:
         found += points(l2_applications.TIME, 0.5, 0.5 * after.get(name, 0.8), kernel=name)
-    return record(l2_applications.STUDY.ID, found)
+    return record(l2_applications.STUDY.id, found)
 
 
 def search(after: float = 0.9) -> Record:
     """E5 with a ping-pong that is 42 % shorter, as in the paper."""
     found = [*points(HALF, 50.0, 29.0), *points(e5_application.TOTAL, 4.0, 4 * after, parts=4)]
     return record(
-        e5_application.STUDY.ID, found, sweep={"parts": [1, 4], "states": [BEFORE, AFTER]}
+        e5_application.STUDY.id, found, sweep={"parts": [1, 4], "states": [BEFORE, AFTER]}
     )
 
 
@@ -63,7 +63,7 @@ def suite() -> Record:
     for result in RESULTS:
         better = 0.5 if result.smaller_is_better else 2.0
         found += points(result.key, 10.0, 10.0 * better, result=result.key)
-    return record(e4_hpcc.STUDY.ID, found, sweep={"n": 320, "states": [BEFORE, AFTER]})
+    return record(e4_hpcc.STUDY.id, found, sweep={"n": 320, "states": [BEFORE, AFTER]})
 
 
 def test_a_row_has_both_states_and_the_papers_change() -> None:

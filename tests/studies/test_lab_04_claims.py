@@ -48,7 +48,7 @@ WHOLE: dict[str, Callable[..., Record]] = {
 }
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.ID)
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.id)
 def test_a_record_of_another_study_is_refused(study: Any) -> None:
     with pytest.raises(LabError, match="Record of study D1"):
         study.claims(Record(study="D1"))
@@ -56,14 +56,14 @@ def test_a_record_of_another_study_is_refused(study: Any) -> None:
         study.picture(Record(study="D1"))
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.ID)
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.id)
 def test_a_record_without_samples_is_inconclusive(study: Any) -> None:
-    found = study.claims(Record(study=study.ID, complete=False))
+    found = study.claims(Record(study=study.id, complete=False))
     assert {verdict.outcome for verdict in found} == {"inconclusive"}
     assert all("there are no samples" in verdict.evidence for verdict in found)
 
 
-@pytest.mark.parametrize("study", [s for s in STUDIES if s.ID in WHOLE], ids=lambda study: study.ID)
+@pytest.mark.parametrize("study", [s for s in STUDIES if s.ID in WHOLE], ids=lambda study: study.id)
 @pytest.mark.parametrize(
     ("how", "said"),
     [
@@ -75,15 +75,15 @@ def test_a_record_without_samples_is_inconclusive(study: Any) -> None:
 def test_bad_circumstances_make_every_claim_inconclusive(
     study: Any, how: dict[str, Any], said: str
 ) -> None:
-    for found in study.claims(WHOLE[study.ID](**how)):
+    for found in study.claims(WHOLE[study.id](**how)):
         assert found.outcome == "inconclusive"
         assert said in found.evidence
         assert found.advice
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.ID)
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.id)
 def test_every_picture_has_a_sentence_and_a_table(study: Any) -> None:
-    figure = study.picture(a6() if study.ID == "A6" else WHOLE[study.ID]())
+    figure = study.picture(a6() if study.id == "A6" else WHOLE[study.id]())
     assert len(figure.alt) > 40
     assert len(figure.table) > 1
     assert "low" in figure.table.to_csv()

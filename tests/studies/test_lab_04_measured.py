@@ -63,12 +63,12 @@ def test_a_study_measures_judges_and_draws(
     record = study.measure(
         cluster, tmp_path, quick=True, sizes=sizes, progress=lambda d, of, what: told.append(d / of)
     )
-    assert record.study == study.ID
+    assert record.study == study.id
     assert record.complete, record.warnings
     assert warned(record) == []
     assert {p.at["size_bytes"] for p in record.points if "size_bytes" in p.at} == set(sizes)
     assert told[-1] == 1.0
-    assert find(study.ID) is study
+    assert find(study.id) is study
     # As a notebook has it later: saved, loaded, judged, drawn.
     again = Record.load(record.save_in(tmp_path))
     assert all(verdict.evidence for verdict in judge(again))

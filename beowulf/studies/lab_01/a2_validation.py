@@ -278,10 +278,10 @@ CHECKS = (
 )
 
 STUDY = Study(
-    ID="A2",
-    TITLE="Validation: is this a cluster?",
+    id="A2",
+    title="Validation: is this a cluster?",
     plan=plan,
     judged=[Claim(each.name, each.says, each.judge) for each in CHECKS],
     draw=picture,
-    TIMED=False,
+    timed=False,
 )

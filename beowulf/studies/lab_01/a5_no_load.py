@@ -104,8 +104,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="A5",
-    TITLE="The idle wire: what it carries when nothing runs",
+    id="A5",
+    title="The idle wire: what it carries when nothing runs",
     plan=plan,
     judged=[
         Claim(
@@ -115,6 +115,6 @@ STUDY = Study(
         )
     ],
     draw=picture,
-    TIMED=False,
+    timed=False,
     recount=recount,
 )

@@ -297,8 +297,8 @@ CLAIMS = [
 ]
 
 STUDY = Study(
-    ID="A3",
-    TITLE="One node: system calls, local messages, bandwidths and memory",
+    id="A3",
+    title="One node: system calls, local messages, bandwidths and memory",
     plan=plan,
     judged=claims,
     draw=picture,

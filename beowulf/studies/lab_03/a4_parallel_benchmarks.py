@@ -254,12 +254,12 @@ def profile_is_cheap(record: Record) -> Judgement:
 
 def picture(record: Record) -> Figure:
     """How the time of each benchmark is divided, and its Mop/s beside those of table 5."""
-    return parallel_tables.picture(record, STUDY.TITLE)
+    return parallel_tables.picture(record, STUDY.title)
 
 
 STUDY = Study(
-    ID="A4",
-    TITLE="Parallel benchmarks: how fast are four nodes, and what do they wait for?",
+    id="A4",
+    title="Parallel benchmarks: how fast are four nodes, and what do they wait for?",
     plan=plan,
     judged=[
         Claim(

@@ -150,8 +150,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="E3",
-    TITLE="HPL: one system of equations on all nodes",
+    id="E3",
+    title="HPL: one system of equations on all nodes",
     plan=plan,
     judged=[
         Claim(

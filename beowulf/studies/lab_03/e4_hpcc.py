@@ -218,8 +218,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="E4",
-    TITLE="HPC Challenge: seven benchmarks in one run",
+    id="E4",
+    title="HPC Challenge: seven benchmarks in one run",
     plan=plan,
     judged=[
         Claim(

@@ -189,8 +189,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="A6",
-    TITLE="The measuring program: first, last, increment, three protocols",
+    id="A6",
+    title="The measuring program: first, last, increment, three protocols",
     plan=plan,
     judged=[
         Claim("clock", f"No timed interval is shorter than {TICKS} ticks of MPI_Wtime", clock),

@@ -187,8 +187,8 @@ def picture(facts: Facts) -> Figure:
 
 
 STUDY = Study(
-    ID="A7",
-    TITLE="Rate over message size for 2, 3 and 4 nodes",
+    id="A7",
+    title="Rate over message size for 2, 3 and 4 nodes",
     plan=plan,
     facts=Facts.of,
     judged=[
@@ -210,5 +210,5 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    ADAPTIVE=True,
+    adaptive=True,
 )

@@ -90,8 +90,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="B1",
-    TITLE="Round trip of short messages, with work beside them",
+    id="B1",
+    title="Round trip of short messages, with work beside them",
     plan=plan,
     judged=[
         Claim(
@@ -106,5 +106,5 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    ADAPTIVE=True,
+    adaptive=True,
 )

@@ -123,8 +123,8 @@ def picture(rows: pd.DataFrame) -> Figure:
 
 
 STUDY = Study(
-    ID="B2",
-    TITLE="Time difference of non-blocking and blocking calls",
+    id="B2",
+    title="Time difference of non-blocking and blocking calls",
     plan=plan,
     facts=differences,
     judged=[

@@ -72,8 +72,8 @@ def picture(rows: pd.DataFrame) -> Figure:
 
 
 STUDY = Study(
-    ID="B3",
-    TITLE="Bandwidth difference of non-blocking and blocking calls",
+    id="B3",
+    title="Bandwidth difference of non-blocking and blocking calls",
     plan=plan,
     facts=differences,
     judged=[

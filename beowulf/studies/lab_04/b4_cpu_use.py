@@ -149,8 +149,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="B4",
-    TITLE="CPU use of a rank by message size",
+    id="B4",
+    title="CPU use of a rank by message size",
     plan=plan,
     judged=[
         Claim(

@@ -120,8 +120,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="B5",
-    TITLE="Four unlike nodes: one of them sets the pace",
+    id="B5",
+    title="Four unlike nodes: one of them sets the pace",
     plan=plan,
     judged=[
         Claim(

@@ -211,8 +211,8 @@ def picture(facts: Facts) -> Figure:
 
 
 STUDY = Study(
-    ID="E1",
-    TITLE="Latency and rate: T(n) = alpha + n / beta, and the eager limit",
+    id="E1",
+    title="Latency and rate: T(n) = alpha + n / beta, and the eager limit",
     plan=plan,
     facts=Facts.of,
     judged=[

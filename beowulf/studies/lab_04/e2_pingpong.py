@@ -121,8 +121,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="E2",
-    TITLE="IMB PingPong: half round trip of short messages",
+    id="E2",
+    title="IMB PingPong: half round trip of short messages",
     plan=plan,
     judged=[
         Claim(

@@ -121,8 +121,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="A8",
-    TITLE="Small messages with overlap: round-trip time and rate",
+    id="A8",
+    title="Small messages with overlap: round-trip time and rate",
     plan=plan,
     judged=[
         Claim(

@@ -135,8 +135,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="A9",
-    TITLE="Overlap sizes: the rate beside work on 1 to 1,000,000 bytes",
+    id="A9",
+    title="Overlap sizes: the rate beside work on 1 to 1,000,000 bytes",
     plan=plan,
     judged=[
         Claim(

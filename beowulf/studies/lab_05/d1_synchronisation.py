@@ -206,8 +206,8 @@ def _times(record: Record, way: Way, size: int, work: str) -> pd.DataFrame:
 
 
 STUDY = Study(
-    ID="D1",
-    TITLE="Synchronisation overlap: does a message wait for its sender's work?",
+    id="D1",
+    title="Synchronisation overlap: does a message wait for its sender's work?",
     plan=plan,
     judged=[overlaps(work, *case) for work in SHARES for case in EXPECTED],
     draw=picture,

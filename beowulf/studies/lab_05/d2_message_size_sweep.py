@@ -204,8 +204,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="D2",
-    TITLE="Message-size sweep: where does a message begin to wait for its sender?",
+    id="D2",
+    title="Message-size sweep: where does a message begin to wait for its sender?",
     plan=plan,
     judged=[
         one_step(ONE_USER, "MPICH2 on the one-user cluster", 10 * KB, 20 * KB),

@@ -196,8 +196,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="D3",
-    TITLE="Message and workload: T_message + T_workload against T_overlap",
+    id="D3",
+    title="Message and workload: T_message + T_workload against T_overlap",
     plan=plan,
     judged=[*map(no_gain, SIZES), *map(python_alike, SIZES)],
     draw=picture,

@@ -148,8 +148,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="D4",
-    TITLE="Both sides: the work before the exchange, or during it",
+    id="D4",
+    title="Both sides: the work before the exchange, or during it",
     plan=plan,
     judged=[
         *(gains(size, rank) for size in SIZES for rank in (0, 1)),

@@ -248,8 +248,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="D5",
-    TITLE="Improvement by equation 1: what overlap gains at each size",
+    id="D5",
+    title="Improvement by equation 1: what overlap gains at each size",
     plan=plan,
     judged=[
         Claim(

@@ -73,8 +73,8 @@ def picture(record: Record) -> Figure:
 SLOWER = overlap(partial(lower, papers=PAPERS_LEAST_DROP))
 
 STUDY = Study(
-    ID="A10",
-    TITLE="Short messages on the wire: what work beside them changes",
+    id="A10",
+    title="Short messages on the wire: what work beside them changes",
     plan=plan,
     judged=[
         EVERY_MESSAGE,

@@ -86,8 +86,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="A11",
-    TITLE="Long messages on the wire: what work beside them changes",
+    id="A11",
+    title="Long messages on the wire: what work beside them changes",
     plan=plan,
     judged=[
         EVERY_MESSAGE,

@@ -66,8 +66,8 @@ BOTH_CALLS = {
 }
 
 STUDY = Study(
-    ID="A12",
-    TITLE="Side by side: what the size of a message changes on the wire",
+    id="A12",
+    title="Side by side: what the size of a message changes on the wire",
     plan=plan,
     judged=[
         EVERY_MESSAGE,

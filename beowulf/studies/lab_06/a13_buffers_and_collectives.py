@@ -72,7 +72,7 @@ def picture(record: Record) -> Figure:
         f"{heading}: {' '.join(_in_words(panel) for panel in row)}" for heading, row in rows.items()
     )
     table = pd.concat(tables, ignore_index=True)
-    return Figure(drawing, STUDY.TITLE, f"{STUDY.TITLE}. {alt}", table)
+    return Figure(drawing, STUDY.title, f"{STUDY.title}. {alt}", table)
 
 
 def _in_words(panel: Panel) -> str:
@@ -86,8 +86,8 @@ def _in_words(panel: Panel) -> str:
 
 
 STUDY = Study(
-    ID="A13",
-    TITLE="Buffers and collectives: other sizes of buffers, and collective calls against loops",
+    id="A13",
+    title="Buffers and collectives: other sizes of buffers, and collective calls against loops",
     plan=plan,
     judged=judged,
     draw=picture,

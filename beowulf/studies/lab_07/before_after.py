@@ -18,8 +18,8 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Ratio
+from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.studies import Progress, no_progress
 from beowulf.studies.lab_03 import e3_hpl, e4_hpcc
 from beowulf.studies.lab_07 import e5_application, l2_applications
 from beowulf.studies.lab_07.states import AFTER, BEFORE, FEWEST_PAIRS, PING, gain, samples
@@ -105,7 +105,7 @@ def measure(
 
 def rows(record: Record) -> list[Row]:
     """What the Record has in both states, often enough; nothing for a Record of one state."""
-    program = next((each for each in PROGRAMS.values() if record.study == each.STUDY.ID), None)
+    program = next((each for each in PROGRAMS.values() if record.study == each.STUDY.id), None)
     if program is None:
         raise UsageError(f"Study {record.study} has no before and after.")
     gains = []

@@ -171,13 +171,13 @@ def picture(record: Record) -> Figure:
         name = f"{parts}, {row['state']}" if several else parts
         for step in blast.STEPS:
             values.setdefault(step, {})[name] = float(row[f"{step}_s"])
-    drawn = figures.bars(values, title=STUDY.TITLE, value_title="seconds (median)")
+    drawn = figures.bars(values, title=STUDY.title, value_title="seconds (median)")
     return Figure(drawn.drawing, drawn.title, drawn.alt, steps)
 
 
 STUDY = Study(
-    ID="E5",
-    TITLE="A real application: a search of sequences, divided among the nodes",
+    id="E5",
+    title="A real application: a search of sequences, divided among the nodes",
     plan=plan,
     judged=[
         Claim(

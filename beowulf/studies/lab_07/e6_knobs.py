@@ -281,11 +281,11 @@ KNOB_OF = {
 }
 
 STUDY = Study(
-    ID="E6",
-    TITLE="The knobs: each alone and all together",
+    id="E6",
+    title="The knobs: each alone and all together",
     plan=plan,
     judged=claims,
     draw=picture,
     troubles=lambda record: trouble(record, HALF),
-    CHANGES_CABLES=True,
+    changes_cables=True,
 )

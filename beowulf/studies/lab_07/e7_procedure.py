@@ -169,8 +169,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="E7",
-    TITLE="The procedure: ask, change one thing, measure, keep or revert",
+    id="E7",
+    title="The procedure: ask, change one thing, measure, keep or revert",
     plan=plan,
     judged=[
         Claim(
@@ -190,5 +190,5 @@ STUDY = Study(
     draw=picture,
     # Where nothing could be changed there are none, and the claim says so.
     troubles=lambda record: [each for each in trouble(record, HALF) if each != NO_SAMPLES],
-    CHANGES_CABLES=True,
+    changes_cables=True,
 )

@@ -134,8 +134,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="L1",
-    TITLE="The latency budget: where the microseconds go",
+    id="L1",
+    title="The latency budget: where the microseconds go",
     plan=plan,
     judged=[takes_time(size, name) for size in (SHORT, LONG) for name in SAYS],
     draw=picture,

@@ -145,8 +145,8 @@ def picture(record: Record) -> Figure:
 
 
 STUDY = Study(
-    ID="L2",
-    TITLE="The gain of the ping-pong beside that of NPB's kernels",
+    id="L2",
+    title="The gain of the ping-pong beside that of NPB's kernels",
     plan=plan,
     judged=[
         *map(gains, KERNELS),
