@@ -42,7 +42,12 @@ class Beowulf:
         }
 
     def __call__(
-        self, *words: str | Path, code: int | None = 0, stdin: str = "", **environment: str
+        self,
+        *words: str | Path,
+        code: int | None = 0,
+        stdin: str = "",
+        timeout_s: float = PATIENCE_S,
+        **environment: str,
     ) -> str:
         """Run a command that is to end with `code` (None: any); what it says, never with a traceback."""
         done = subprocess.run(
@@ -52,7 +57,7 @@ class Beowulf:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=PATIENCE_S,
+            timeout=timeout_s,
             cwd=self.here,
             env={**self.environment, **environment},
         )

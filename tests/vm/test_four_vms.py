@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from box import NAME
-from running import wait_until
+from running import PATIENCE_S, wait_until
 from virtual import ADDRESSES, NODES, Vms, say, vms
 
 from autograder.rubrics.facts_06 import TELLS
@@ -111,7 +111,8 @@ def test_packets_are_captured_on_all_nodes(four: Vms) -> None:
 
 
 def test_a_study_of_lab_06_captures_the_whole_wire(four: Vms) -> None:
-    four.learner("study", "A10", "--quick", "--records", "wire", code=None)
+    words = ("study", "A10", "--quick", "--records", "wire")
+    four.learner(*words, code=None, timeout_s=3 * PATIENCE_S)  # thousands of messages, emulated
     [file] = (four.learner.here / "wire").glob("A10-*.json")
     record = Record.load(file)
     assert record.complete, record.warnings
