@@ -65,7 +65,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             return run
 
         taken = interleave({name: side(name) for name in SETTINGS}, rounds, seed, told, warm_up=0)
-        facts |= {"chunks_a_launch": CHUNKS, "rate": cluster.plan.rate, "mpi": cluster.plan.mpi}
+        facts |= {"chunks_a_launch": CHUNKS, "rate": cluster.config.rate, "mpi": cluster.config.mpi}
     return Findings(
         questions(""), taken.samples, taken.busy_percent, taken.order, raw, facts, list(NOTES)
     )

@@ -53,7 +53,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         program = pingpong.build(folder)
         launch = pingpong.on_nodes(cluster, folder)
         words = [program, *pingpong.arguments([SIZE], "--passes", PASSES)]
-        facts: dict[str, Any] = {"rate": cluster.plan.rate, "mpi": cluster.plan.mpi}
+        facts: dict[str, Any] = {"rate": cluster.config.rate, "mpi": cluster.config.mpi}
 
         def side(name: str) -> Side:
             def run() -> Mapping[str, float]:

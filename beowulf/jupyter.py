@@ -117,7 +117,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
 
 def _booted() -> Cluster:
     running = namespaces.running()
-    return namespaces.up(running.plan if running else ClusterConfig())
+    return namespaces.up(running.config if running else ClusterConfig())
 
 
 def _validate(cluster: Cluster) -> None:

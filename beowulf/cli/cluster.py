@@ -92,7 +92,7 @@ def up(
     if minutes is not None:
         raise UsageError("A cluster on this machine has no time limit.", "Leave `--minutes` out.")
     running = namespaces.running()
-    plan = running.plan if running else ClusterConfig()
+    plan = running.config if running else ClusterConfig()
     plan = replace(
         plan,
         nodes=nodes if nodes is not None else plan.nodes,
@@ -131,7 +131,7 @@ def _before(running: NamespaceCluster | None, plan: ClusterConfig) -> str:
     """What `up` is about to change of a cluster that runs, in a sentence for afterwards."""
     if running is None:
         return ""
-    if replace(running.plan, rate=plan.rate) != plan:
+    if replace(running.config, rate=plan.rate) != plan:
         return f"The cluster of {len(running.nodes)} nodes that was running has been taken down."
     if running.broken:
         return f"The cluster was broken on purpose ({running.broken}) and is whole again."
@@ -174,7 +174,7 @@ def status(as_json: AsJson = False) -> None:
         answers = node in alive and cluster.listening(node)
         state = "up" if answers else ("no sshd" if node in alive else "down")
         rows.append({"node": node, "address": cluster.address(node), "state": state})
-    plan = cluster.plan
+    plan = cluster.config
     facts = {
         "running": True,
         **plan.as_dict(),

@@ -62,18 +62,18 @@ def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) ->
     if lock.holder(folder) and (as_it_is := running(folder)) and as_it_is.is_whole(plan):
         return as_it_is
     with lock.changing(folder, "beowulf up"), state.locked(folder):
-        snapshot = supervisor.find(folder)
+        old = supervisor.find(folder)
         before = state.load(folder)
-        if snapshot and (before is None or not _same_machines(before.plan, plan)):
+        if old and (before is None or not _same_machines(before.plan, plan)):
             _end(folder, say, but=state.HELD)
-            snapshot = None
+            old = None
         elif before is None:
             state.refuse_strangers(folder)
         try:
             with state.unfinished(folder):
-                return NamespaceCluster(plan, folder, boot.boot(plan, folder, snapshot, say))
+                return NamespaceCluster(plan, folder, boot.boot(plan, folder, old, say))
         except BaseException:
-            if snapshot is None:
+            if old is None:
                 _end(folder, silent)
                 state.remove(folder)
             raise
@@ -101,8 +101,8 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
     folder = folder or paths.state()
     _refuse_on_a_node()
     known = state.load(folder)
-    snapshot = supervisor.find(folder, known.rack_pid) if known else None
-    return NamespaceCluster(known.plan, folder, snapshot) if known and snapshot else None
+    found = supervisor.find(folder, known.rack_pid) if known else None
+    return NamespaceCluster(known.plan, folder, found) if known and found else None
 
 
 class NamespaceCluster(Cluster):
@@ -113,12 +113,12 @@ class NamespaceCluster(Cluster):
     folder: Path
 
     def __init__(self, plan: ClusterConfig, folder: Path, its_rack: Supervisor) -> None:
-        self.plan = plan
+        self.config = plan
         self.folder = folder
         self._rack = its_rack
 
     @property
-    def rack(self) -> Supervisor:
+    def supervisor(self) -> Supervisor:
         """The rack that runs; after `down` and `up`, which may have been somebody else's, it is another one."""
         if not self._rack.process.alive:
             self._look_again()
@@ -128,26 +128,26 @@ class NamespaceCluster(Cluster):
         now = running(self.folder)
         if now is None:
             raise state.GoneError
-        self.plan, self._rack = now.plan, now._rack
+        self.config, self._rack = now.config, now._rack
 
     def is_whole(self, plan: ClusterConfig) -> bool:
         """Whether it is as `plan` wants it, no node is down, and nobody broke it."""
         whole = not (self.folder / state.UNFINISHED).exists() and not self.broken
-        return whole and self.plan == plan and not self.dead_nodes()
+        return whole and self.config == plan and not self.dead_nodes()
 
     @property
     def nodes(self) -> tuple[str, ...]:
         """The names of all nodes, the dead ones too."""
-        return self.plan.names
+        return self.config.names
 
     def address(self, node: str, network: int = 0) -> str:
         """The address of a node on one of the cluster's networks."""
-        return self.plan.address(node, network)
+        return self.config.address(node, network)
 
     @property
     def mpi(self) -> str:
         """Which MPI library the nodes have."""
-        return self.plan.mpi
+        return self.config.mpi
 
     def free_memory_bytes(self) -> int:
         """How much memory this machine has free, which all nodes share."""
@@ -155,7 +155,7 @@ class NamespaceCluster(Cluster):
 
     def dead_nodes(self) -> list[str]:
         """The nodes that do not run."""
-        alive = self.rack.nodes()
+        alive = self.supervisor.nodes()
         return [node for node in self.nodes if node not in alive]
 
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
@@ -168,14 +168,14 @@ class NamespaceCluster(Cluster):
         """The words that run what follows them on a node as its administrator, from outside and without ssh."""
         if node not in self.nodes:
             raise LabError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
-        process = self.rack.nodes().get(node)
+        process = self.supervisor.nodes().get(node)
         if process is None:
             raise LabError(f"{node} is down.", "`beowulf up` starts it again.", node)
         return supervisor.enter(process)
 
     def enter_switch(self) -> list[str]:
         """The words that run what follows them in the switch's network, where each port carries its node's name."""
-        return supervisor.enter(self.rack.process)
+        return supervisor.enter(self.supervisor.process)
 
     def run(
         self,
@@ -197,14 +197,14 @@ class NamespaceCluster(Cluster):
     def processes(self, node: str) -> list[int]:
         """All processes in a node's process namespace, its first one before the others."""
         self.enter(node)  # LabError when it is down
-        return processes.inside(self.rack.nodes()[node].pid)
+        return processes.inside(self.supervisor.nodes()[node].pid)
 
     def limit(self, nodes: Sequence[str], rate: str) -> None:
         """Limit the cables of these nodes at both ends, or take the limit away (`off`)."""
         from beowulf.cluster import connections
 
         lines = {node: links.shape(["eth0"], rate) for node in nodes}
-        lines[SWITCH] = links.shape([self.plan.port(node) for node in nodes], rate)
+        lines[SWITCH] = links.shape([self.config.port(node) for node in nodes], rate)
 
         def do(place: str) -> None:
             done = self.administer(place, "\n".join(lines[place]))
@@ -241,7 +241,7 @@ class NamespaceCluster(Cluster):
         if where == NODES:
             for node in self.nodes:
                 self.enter(node)  # LabError for one that is down
-            enter, interfaces = self.enter_switch(), [self.plan.port(node) for node in self.nodes]
+            enter, interfaces = self.enter_switch(), [self.config.port(node) for node in self.nodes]
         elif where == SWITCH:
             # A bridge in promiscuous mode is shown each frame that it forwards, once.
             enter, interfaces = self.enter_switch(), ["br0"]
@@ -288,7 +288,7 @@ class NamespaceCluster(Cluster):
     def heal(self) -> None:
         """Boot dead nodes and put every file of the cluster back."""
         self._look_again()  # another process may have set another rate since
-        up(self.plan, folder=self.folder)
+        up(self.config, folder=self.folder)
 
     def listening(self, node: str) -> bool:
         """Whether the node's sshd waits for logins."""
@@ -296,13 +296,13 @@ class NamespaceCluster(Cluster):
 
     def kill(self, node: str) -> None:
         """Pull the plug: the node and all that runs on it ends at once."""
-        process = self.rack.nodes().get(node)
+        process = self.supervisor.nodes().get(node)
         if process:
             processes.end([process])
 
     def shape(self, rate: str, *, say: Say = silent) -> None:
         """Limit every cable, in both directions, to `rate`."""
-        self.plan = up(replace(self.plan, rate=rate), say=say, folder=self.folder).plan
+        self.config = up(replace(self.config, rate=rate), say=say, folder=self.folder).config
 
     def holding(
         self,
@@ -327,15 +327,15 @@ class NamespaceCluster(Cluster):
         from beowulf.cluster import description
 
         self._look_again()
-        alive = sorted(self.rack.nodes())
+        alive = sorted(self.supervisor.nodes())
         return {
             "kind": self.kind,
             "nodes": list(self.nodes),
             "addresses": {node: self.address(node) for node in self.nodes},
             "dead_nodes": [node for node in self.nodes if node not in alive],
-            "rate": self.plan.rate,
-            "networks": self.plan.networks,
-            "mpi": self.plan.mpi,
+            "rate": self.config.rate,
+            "networks": self.config.networks,
+            "mpi": self.config.mpi,
             "cores": os.cpu_count(),
             **description.hardware(self, self.nodes),
             "rootless": os.geteuid() != 0,
@@ -355,13 +355,13 @@ def _same_machines(old: ClusterConfig, new: ClusterConfig) -> bool:
 
 
 def _end(folder: Path, say: Say, *, but: str = "") -> bool:
-    snapshot = supervisor.find(folder)
-    if snapshot:
+    running = supervisor.find(folder)
+    if running:
         say(
             "on this machine: all nodes end with the rack's first process",
-            f"kill -9 {snapshot.process.pid}",
+            f"kill -9 {running.process.pid}",
         )
-    was_there = snapshot is not None or (folder / state.CLUSTER).exists()
+    was_there = running is not None or (folder / state.CLUSTER).exists()
     supervisor.end(folder)
     state.empty(folder, but=but)
     return was_there

@@ -323,8 +323,8 @@ class SlurmCluster(SshCluster):
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, as plain data for a Record."""
-        lock = self.allocation
-        return {**super().describe(), "job": lock.job, "queue": lock.queue, "exclusive": True}
+        given = self.allocation
+        return {**super().describe(), "job": given.job, "queue": given.queue, "exclusive": True}
 
     def heal(self) -> None:
         """Look for every node anew; LabError with all that is wrong."""

@@ -52,17 +52,17 @@ def looked(said: str, devices: Collection[str]) -> dict[str, str]:
 
 def local(cluster: NamespaceCluster) -> dict[str, str]:
     """How a cluster of this machine is found."""
-    process, alive = cluster.rack.process, cluster.rack.nodes()
+    process, alive = cluster.supervisor.process, cluster.supervisor.nodes()
     found = {
         "boot": f"{process.pid} {process.start_ticks}",
-        "rate": cluster.plan.rate,
+        "rate": cluster.config.rate,
         "nodes": ", ".join(cluster.nodes),
         "fault": cluster.broken or "none",
     }
     for node in cluster.nodes:
         found[f"state of {node}"] = "up" if node in alive else "down"
-    devices = {node: [f"eth{n}" for n in range(cluster.plan.networks)] for node in alive}
-    devices[SWITCH] = links.ports(cluster.plan, alive)
+    devices = {node: [f"eth{n}" for n in range(cluster.config.networks)] for node in alive}
+    devices[SWITCH] = links.ports(cluster.config, alive)
 
     def ask(place: str) -> str:
         enter = cluster.enter_switch() if place == SWITCH else supervisor.enter(alive[place])

@@ -67,11 +67,11 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
         try:
             connections.configure(folder, machines)
             asked = Target(targets.lasting(source), tuple(machines))
-            snapshot, troubles = targets.find(targets.reminded(asked, before), folder)
+            target, troubles = targets.find(targets.reminded(asked, before), folder)
             if not any(connections.open_to(folder, machine.name) for machine in machines):
                 said = " ".join(str(trouble) for trouble in troubles.values())
                 raise LabError(f"No machine of {source} can be used. {said}")
-            targets.save(folder, snapshot)
+            targets.save(folder, target)
         except BaseException:
             connections.close(folder, machines)
             if before is None:
@@ -80,7 +80,7 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
                 connections.configure(folder, before.machines)
             raise
     gone = {name: LabError(said, node=name) for name, said in missing.items()}
-    return SshCluster(snapshot, folder), troubles | gone
+    return SshCluster(target, folder), troubles | gone
 
 
 def down(folder: Path | None = None) -> bool:
@@ -150,8 +150,8 @@ class SshCluster(Cluster):
     def interface(self, node: str, network: int = 0) -> str:
         """The card on which a node has its address on a network."""
         known = self.target.seconds if network else self.target.interfaces
-        if snapshot := known.get(node):
-            return snapshot
+        if machine := known.get(node):
+            return machine
         raise LabError(
             f"Nobody knows which card of {node} is in the cluster{' on its second network' * bool(network)}.",
             "`beowulf up` asks it again, once it is set up.",
@@ -256,8 +256,8 @@ class SshCluster(Cluster):
                 raise node_files.trouble(node, said[1].decode(errors="replace"))
             return said[0]
 
-        snapshot, _ = connections.everywhere(self.nodes, take)
-        for archive in snapshot.values():
+        archives, _ = connections.everywhere(self.nodes, take)
+        for archive in archives.values():
             node_files.unpacked(archive, folder)
 
     @property
@@ -357,8 +357,8 @@ class SshCluster(Cluster):
     def _described(self, node: str) -> dict[str, str]:
         card = self.target.interfaces.get(node, "eth0")
         asked = time.time()
-        snapshot = description.answers(self, node, card, ASKED_TOO)
-        return {**snapshot, "clock": _clock(snapshot.get("clock", ""), asked, time.time())}
+        answers = description.answers(self, node, card, ASKED_TOO)
+        return {**answers, "clock": _clock(answers.get("clock", ""), asked, time.time())}
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Not done to machines that others may work on."""
@@ -369,8 +369,8 @@ class SshCluster(Cluster):
 
     def heal(self) -> None:
         """Look for every machine anew; LabError with all that is wrong."""
-        snapshot, troubles = up(self.target.source, self.folder)
-        self.target, self._machines = snapshot.target, snapshot._machines
+        again, troubles = up(self.target.source, self.folder)
+        self.target, self._machines = again.target, again._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))
 

@@ -100,8 +100,8 @@ def start(folder: Path, say: Say) -> Supervisor:
             raise shells.missing(error) from error
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline and not complaints.stat().st_size:
-        if rack := find(folder):
-            return rack
+        if supervisor := find(folder):
+            return supervisor
         time.sleep(0.001)
     raise LabError(
         f"Namespaces cannot be made here: {complaints.read_text().strip() or 'no answer'}.",

@@ -77,13 +77,13 @@ def settings(learner: Beowulf) -> str:
 
 
 def test_a_dead_node_is_told_and_started_again_alone(sick: Beowulf) -> None:
-    before = sick.cluster.rack.nodes()
+    before = sick.cluster.supervisor.nodes()
     sick.cluster.kill("node01")
     assert "node01  192.168.0.9      down" in sick("status", code=1)
     assert "node01 is down. `beowulf up` starts it again." in sick("ssh", "node01", "true", code=1)
     assert "node01 was down and runs again" in sick("up")
     healed(sick)
-    after = sick.cluster.rack.nodes()
+    after = sick.cluster.supervisor.nodes()
     assert before["node00"] == after["node00"]
     assert before["node01"] != after["node01"]
 
@@ -96,7 +96,7 @@ def test_all_dead_nodes_are_started_again(sick: Beowulf) -> None:
 
 
 def test_a_dead_rack_is_built_again(sick: Beowulf) -> None:
-    sick.cluster.rack.process.kill()
+    sick.cluster.supervisor.process.kill()
     wait_until(lambda: namespaces.running(sick.state) is None, "the rack is gone")
     assert "No cluster runs" in sick("status", code=1)
     healed(sick)

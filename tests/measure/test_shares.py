@@ -118,5 +118,5 @@ def _groups() -> cpu_limit.Groups:
 
 def _of(cluster: NamespaceCluster, groups: cpu_limit.Groups) -> list[str]:
     """The groups of this cluster; other tests have clusters, too."""
-    own = {f"beowulf-{process.pid}-{node}" for node, process in cluster.rack.nodes().items()}
+    own = {f"beowulf-{process.pid}-{node}" for node, process in cluster.supervisor.nodes().items()}
     return [each.name for each in groups.folder.iterdir() if each.name in own]
