@@ -32,7 +32,7 @@ class Check:
     name: str
     well: bool
     found: str
-    mend: str = ""
+    hint: str = ""
     fix: str = ""  # "bootstrap" when cluster_setup/bootstrap.sh brings it
     needed: bool = True  # False: only some commands need it
 
@@ -101,23 +101,23 @@ def _tools() -> Iterator[Check]:
         missing = [tool for tool in brought if not tool.path]
         names = ", ".join(tool.name for tool in missing or brought)
         found = f"missing: {names} ({missing[0].why})" if missing else names
-        mend = f"`sudo apt-get install {package}`, or `beowulf doctor --fix`."
+        hint = f"`sudo apt-get install {package}`, or `beowulf doctor --fix`."
         needed = brought[0].group == "lab"
-        yield Check(package, not missing, found, mend if missing else "", BOOTSTRAP, needed)
+        yield Check(package, not missing, found, hint if missing else "", BOOTSTRAP, needed)
 
 
 def _programs() -> Iterator[Check]:
-    mend = "`beowulf doctor --fix` or `make lab` installs it."
+    hint = "`beowulf doctor --fix` or `make lab` installs it."
     for library, needed in (("classic", True), ("modern", False)):
         try:
             prefix = paths.mpi_prefix(library)
         except LabError as trouble:
-            yield Check("MPICH", False, trouble.what, trouble.mend)
+            yield Check("MPICH", False, trouble.message, trouble.hint)
             return
         answer = _said([str(prefix / "bin" / "mpichversion")])
         version = answer.partition("\n")[0].replace("MPICH Version:", "").strip()
         found = version or f"not in {prefix}"
-        yield Check(f"MPICH, {library}", bool(version), found, mend, BOOTSTRAP, needed)
+        yield Check(f"MPICH, {library}", bool(version), found, hint, BOOTSTRAP, needed)
     library_file = paths.native("patient_poll.so")
     well = library_file.exists()
     yield Check(
@@ -170,10 +170,10 @@ def _why_not() -> str:
             ),
         ),
     ]
-    for name, forbids, mend in switches:
+    for name, forbids, hint in switches:
         try:
             if forbids(int((SWITCHES / name).read_text())):
-                return mend
+                return hint
         except (OSError, ValueError):
             continue
     return "Put `sudo` before `make lab`; inside a container, the container must allow namespaces."
@@ -199,19 +199,19 @@ def _network() -> Check:
     complaint = (
         done.stderr.strip().splitlines()[-1] if done and done.stderr.strip() else "no answer"
     )
-    mend = (
+    hint = (
         "Mend the lines above first; then the kernel may lack a part:"
         " `sudo modprobe -a bridge veth sch_tbf`."
     )
-    return Check("network", False, complaint, mend)
+    return Check("network", False, complaint, hint)
 
 
 def _capture() -> Check:
     dumpcap = next((tool.path for tool in tools() if tool.name == "dumpcap"), None)
     well = bool(dumpcap) and os.access(str(dumpcap), os.X_OK)
     found = "dumpcap can be run" if well else "dumpcap cannot be run by you"
-    mend = f"`sudo adduser {os.environ.get('USER', 'YOU')} wireshark`, then log in anew."
-    return Check("capture", well, found, "" if well else mend)
+    hint = f"`sudo adduser {os.environ.get('USER', 'YOU')} wireshark`, then log in anew."
+    return Check("capture", well, found, "" if well else hint)
 
 
 def _room() -> Iterator[Check]:

@@ -1,18 +1,18 @@
-"""What goes wrong in a way that a person can mend: one sentence for what, one for what to try."""
+"""What goes wrong in a way that a person can fix: a message, and a hint what to try."""
 
 
 class LabError(Exception):
-    """`what` happened, on which `node` if on one, and what to try to `mend` it. The command line exits with 1."""
+    """The `message` of what happened, on which `node` if on one, and a `hint` what to try. The command line exits with 1."""
 
     exit_code = 1
 
-    def __init__(self, what: str, mend: str = "", node: str = "") -> None:
-        self.what = what
-        self.mend = mend
+    def __init__(self, message: str, hint: str = "", node: str = "") -> None:
+        self.message = message
+        self.hint = hint
         self.node = node
         # A compiler's lines stand by themselves.
-        between = "\n" if "\n" in what else " "
-        super().__init__(between.join(part for part in (what, mend) if part))
+        between = "\n" if "\n" in message else " "
+        super().__init__(between.join(part for part in (message, hint) if part))
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows: the sentence, and nothing of our code."""

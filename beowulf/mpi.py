@@ -22,7 +22,7 @@ from typing import IO
 
 from beowulf import hydra, paths
 from beowulf.cluster import Cluster
-from beowulf.cluster.shells import MEND, Answer, marked
+from beowulf.cluster.shells import HINT, Answer, marked
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 
@@ -106,7 +106,7 @@ def build(
     ]
     done = subprocess.run(words, capture_output=True, text=True, errors="replace")
     if done.returncode in (CANNOT_RUN, NOT_FOUND):
-        raise LabError(f"There is no C compiler to run: {done.stderr.strip()}.", MEND)
+        raise LabError(f"There is no C compiler to run: {done.stderr.strip()}.", HINT)
     if done.returncode:
         raise LabError(
             f"{source} does not compile. The compiler says:\n{done.stderr.strip()}",

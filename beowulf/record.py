@@ -297,4 +297,4 @@ def readable(folder: Path, pattern: str) -> tuple[list[Record], list[RecordError
 def say_passed_over(strange: Sequence[RecordError]) -> None:
     """Name on stderr the files that are passed over."""
     for error in strange:
-        print(f"beowulf: passed over: {error.what}", file=sys.stderr)
+        print(f"beowulf: passed over: {error.message}", file=sys.stderr)

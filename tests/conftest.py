@@ -38,7 +38,7 @@ def namespaces_work() -> None:
     """Skip what needs a cluster where none can be made; test_doctor.py fails there, and says why."""
     check = doctor.namespaces()
     if not check.well:
-        pytest.skip(f"{check.found}: {check.mend}")
+        pytest.skip(f"{check.found}: {check.hint}")
 
 
 @pytest.fixture

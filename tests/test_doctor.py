@@ -103,9 +103,9 @@ def test_what_forbids_user_namespaces_is_named_with_what_allows_them(
     monkeypatch.setattr(doctor, "SWITCHES", tmp_path)
     (tmp_path / switch).parent.mkdir()
     (tmp_path / switch).write_text(f"{value}\n")
-    mend = doctor._why_not()
-    assert sentence in mend
-    assert "sudo" in mend
+    hint = doctor._why_not()
+    assert sentence in hint
+    assert "sudo" in hint
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_a_library_that_only_some_commands_need_is_not_missed(
     assert not found["MPICH, modern"].needed
     assert not found["MPICH, classic"].well
     assert found["MPICH, classic"].needed
-    assert "beowulf doctor --fix" in found["MPICH, classic"].mend
+    assert "beowulf doctor --fix" in found["MPICH, classic"].hint
 
 
 def test_a_suite_is_looked_at_and_not_missed(
@@ -176,7 +176,7 @@ def test_a_suite_is_looked_at_and_not_missed(
     assert not found.well
     assert not found.needed
     assert "missing: /nowhere/hpcc (measures HPL)" in found.found
-    assert "`sudo apt-get install hpcc`" in found.mend
+    assert "`sudo apt-get install hpcc`" in found.hint
     assert found.fix == doctor.BOOTSTRAP
 
 

@@ -89,7 +89,7 @@ def refusal(path: Path, study: str = "") -> str:
         Record.load(path, study)
     sentence = str(caught.value)
     assert str(path) in sentence, "the sentence names the file"
-    assert caught.value.mend, "and says what to do"
+    assert caught.value.hint, "and says what to do"
     return sentence
 
 

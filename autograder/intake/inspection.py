@@ -107,7 +107,7 @@ def records_said(folder: Path, slug: str, student: str, course: Path | None) -> 
                 raise LabError(f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.")
             record = Record.load(path)
         except LabError as problem:
-            unreadable.append(problem.what.replace(str(path), path.name))
+            unreadable.append(problem.message.replace(str(path), path.name))
             continue
         except (RecursionError, MemoryError, OSError, ValueError) as problem:
             unreadable.append(f"{path.name} cannot be read ({problem}).")

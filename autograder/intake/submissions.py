@@ -76,7 +76,7 @@ def collect(
                 outcome = _take(parcel, student, wanted, submitted, notes, older)
             except RefusedError as problem:
                 outcome = "refused"
-                notes.append(problem.what)
+                notes.append(problem.message)
             except OSError as problem:
                 outcome = "refused"
                 notes.append(f"It cannot be copied: {problem.strerror or problem}.")
@@ -199,7 +199,7 @@ class _Writing:
         except RefusedError:
             raise
         except LabError as problem:
-            raise RefusedError(f"{name}: {problem.what}") from None
+            raise RefusedError(f"{name}: {problem.message}") from None
         path.unlink()
 
 

@@ -31,8 +31,8 @@ def a2_record(submission: Submission) -> Score:
     if record is None:
         return Score(0, 3, why, expected)
     if why:
-        mend = "`beowulf up` heals the cluster; then measure A2 again."
-        return Score(1, 3, f"{record.file_name}: {why}.", f"{expected} {mend}")
+        hint = "`beowulf up` heals the cluster; then measure A2 again."
+        return Score(1, 3, f"{record.file_name}: {why}.", f"{expected} {hint}")
     return Score(3, 3, f"{record.file_name}: all checks of {len(_nodes(record))} nodes are well.")
 
 

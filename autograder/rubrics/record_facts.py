@@ -129,4 +129,6 @@ def _is_no_fact(value: Any) -> bool:
 
 
 def _first(problem: Exception) -> str:
-    return problem.what if isinstance(problem, LabError) else f"{type(problem).__name__}: {problem}"
+    return (
+        problem.message if isinstance(problem, LabError) else f"{type(problem).__name__}: {problem}"
+    )

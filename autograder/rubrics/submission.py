@@ -189,7 +189,7 @@ def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
             found.append(Record.load(path))
         except LabError as problem:
             # The learner knows the file by its name, not by the place that the grader keeps it in.
-            bad.append(Unreadable(path.name, problem.what.replace(str(path), path.name)))
+            bad.append(Unreadable(path.name, problem.message.replace(str(path), path.name)))
         except (RecursionError, MemoryError, OSError, ValueError) as problem:
             bad.append(Unreadable(path.name, f"{path.name} cannot be read ({problem})."))
     return found, bad

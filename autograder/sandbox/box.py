@@ -271,4 +271,4 @@ def _mend() -> str:
     if not shutil.which(BWRAP):
         return "`sudo apt-get install bubblewrap`, or `beowulf doctor --fix`."
     check = doctor.namespaces()
-    return check.mend or "`beowulf doctor` says what this machine forbids; or grade as root."
+    return check.hint or "`beowulf doctor` says what this machine forbids; or grade as root."

@@ -52,5 +52,5 @@ def line(check: object) -> str:
 
     assert isinstance(check, Check)
     mark = "ok     " if check.well else ("MISSING" if check.needed else "absent ")
-    mend = f"  ->  {check.mend}" if check.mend and not check.well else ""
-    return f"{mark}  {check.name}: {check.found}{mend}"
+    hint = f"  ->  {check.hint}" if check.hint and not check.well else ""
+    return f"{mark}  {check.name}: {check.found}{hint}"

@@ -152,10 +152,10 @@ def revert(force: Force = False) -> None:
         done += [names[number] for number, down in found.items() if number in names and not down]
         waiting |= {place for down in found.values() for place in down}
     if waiting:
-        mend = "does not run: `beowulf up` starts it and puts it back too."
+        hint = "does not run: `beowulf up` starts it and puts it back too."
         if change_preview.apart(cluster):
-            mend = "does not answer: `beowulf up` puts it back as soon as it does."
-        print(f"{', '.join(sorted(waiting))} {mend}")
+            hint = "does not answer: `beowulf up` puts it back as soon as it does."
+        print(f"{', '.join(sorted(waiting))} {hint}")
     print(f"Put back: {', '.join(done)}." if done else "Nothing was to be put back.")
 
 

@@ -157,7 +157,7 @@ class Capture:
         except LabError as problem:
             # What happened first, and where its packets are.
             first = problems[0] if problems else problem
-            raise LabError(first.what, problem.mend, first.node) from None
+            raise LabError(first.message, problem.hint, first.node) from None
         if problems:
             raise problems[0]
         if early:

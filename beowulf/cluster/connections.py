@@ -188,9 +188,9 @@ def trouble(machine: Machine, said: str) -> LabError | None:
         "login": login + (f" -p {machine.port}" if machine.port != 22 else ""),
         "known": machine.host if machine.port == 22 else f"[{machine.host}]:{machine.port}",
     }
-    for mark, what, mend in TROUBLES:
+    for mark, what, hint in TROUBLES:
         if re.search(mark, said):
-            return LabError(f"{what.format(**facts)}.", mend.format(**facts), machine.name)
+            return LabError(f"{what.format(**facts)}.", hint.format(**facts), machine.name)
     return None
 
 

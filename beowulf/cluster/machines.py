@@ -96,7 +96,7 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
                 folder, machine, f"sh -c {shlex.quote(script)}", b"", connections.LONGEST_ANSWER_S
             )
         except LabError as error:
-            if "did not finish" in error.what:
+            if "did not finish" in error.message:
                 seconds = f"{connections.LONGEST_ANSWER_S:g} s"
                 what = f"{name} is too slow: it let nobody in within {seconds}."
                 raise LabError(what, "See what it is busy with.", name) from error
@@ -149,23 +149,23 @@ def _misfits(
     setup = f"`beowulf setup {source}` makes it one."
     found = {}
     for name, card in said.items():
-        what, mend = "", ""
+        what, hint = "", ""
         if not clusters[name]:
-            what, mend = f"{name} has not been set up as a node.", setup
+            what, hint = f"{name} has not been set up as a node.", setup
         elif card.get("name") != name:
             what = f"The machine at the address of {name} was set up as {card.get('name')}."
-            mend = "Mend the addresses in the inventory."
+            hint = "Mend the addresses in the inventory."
         elif clusters[name] != ours:
             what = f"{name} belongs to another cluster than {first}."
-            mend = (
+            hint = (
                 "Two clusters have the same addresses, or one was set up anew without the other; "
                 + (f"`beowulf setup --take {source}` makes them one.")
             )
         elif not card.get("interface"):
             what = f"{name} has no network card with the address {addresses[name] or 'that it shall have'}."
-            mend = "`ip address` there shows which it has; mend beowulf_address in the inventory."
+            hint = "`ip address` there shows which it has; mend beowulf_address in the inventory."
         if what:
-            found[name] = LabError(what, mend, name)
+            found[name] = LabError(what, hint, name)
     return found
 
 

@@ -13,7 +13,7 @@ from beowulf.cluster import Completed
 from beowulf.errors import LabError
 
 LONGEST_SCRIPT_S = 60.0
-MEND = "`beowulf doctor` says what is missing, `beowulf doctor --fix` installs it."
+HINT = "`beowulf doctor` says what is missing, `beowulf doctor --fix` installs it."
 # --norc: where somebody's own login was over ssh, bash would read their start-up file, whatever is in it.
 SHELL = ("bash", "--norc", "-eu")
 
@@ -37,12 +37,12 @@ def look_for(tools: Iterable[str]) -> None:
     """LabError with all of these tools that this machine does not have."""
     path = surroundings()["PATH"]
     if lacking := [tool for tool in tools if not shutil.which(tool, path=path)]:
-        raise LabError(f"{', '.join(lacking)} cannot be found on this machine.", MEND)
+        raise LabError(f"{', '.join(lacking)} cannot be found on this machine.", HINT)
 
 
 def missing(error: OSError) -> LabError:
     """The sentence for a tool that cannot be started, most often because it is not installed."""
-    return LabError(f"{error.filename} cannot be run: {error.strerror}.", MEND)
+    return LabError(f"{error.filename} cannot be run: {error.strerror}.", HINT)
 
 
 def marked(command: str) -> str:

@@ -224,7 +224,7 @@ def time_of(allocation: Allocation) -> str:
 def ended(allocation: Allocation, job: Job | None) -> LabError:
     """The sentence for an allocation that is no more, or not yet."""
     which = f"(job {allocation.job})"
-    mend = "`beowulf up --target slurm` asks for nodes again."
+    hint = "`beowulf up --target slurm` asks for nodes again."
     if job and job.waits:
         return LabError(
             f"Your request for {allocation.nodes} nodes {which} still waits.",
@@ -233,13 +233,13 @@ def ended(allocation: Allocation, job: Job | None) -> LabError:
     late = job is None and 0 < allocation.ends <= time.time()
     if late or (job and (job.state == "TIMEOUT" or job.reason == "TimeLimit")):
         return LabError(
-            f"The time limit of {time_of(allocation)} has ended your allocation {which}.", mend
+            f"The time limit of {time_of(allocation)} has ended your allocation {which}.", hint
         )
     if job and job.state == "NODE_FAIL":
-        return LabError(f"A node failed, and that has ended your allocation {which}.", mend)
+        return LabError(f"A node failed, and that has ended your allocation {which}.", hint)
     if job and (job.state == "CANCELLED" or job.state == "COMPLETING"):
-        return LabError(f"Your allocation {which} was cancelled.", mend)
-    return LabError(f"Your allocation {which} has ended.", mend)
+        return LabError(f"Your allocation {which} was cancelled.", hint)
+    return LabError(f"Your allocation {which} has ended.", hint)
 
 
 def gave(cluster: Cluster) -> TypeGuard[SlurmCluster]:

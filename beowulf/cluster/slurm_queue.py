@@ -126,9 +126,9 @@ def ask(*words: str) -> str:
 
 def trouble(command: str, said: str) -> LabError:
     """The sentence for what a command of Slurm said when it failed."""
-    for mark, what, mend in TROUBLES:
+    for mark, what, hint in TROUBLES:
         if mark.lower() in said.lower():
-            return LabError(what, mend)
+            return LabError(what, hint)
     lines = [line.partition("error: ")[2] or line for line in said.strip().splitlines()]
     return LabError(f"`{command}` failed: {' '.join(lines) or 'it did not say why'}", ASK)
 
@@ -139,7 +139,7 @@ def jobs(number: str) -> list[Job]:
     try:
         said = ask(*_squeue("--states=all", f"--jobs={number}"), f"--format={form}")
     except LabError as error:
-        if "Invalid job id" in error.what:
+        if "Invalid job id" in error.message:
             return []
         raise
     return [_job(line) for line in said.splitlines() if line.count("|") == form.count("|")]

@@ -74,7 +74,7 @@ def local(cluster: NamespaceCluster) -> dict[str, str]:
     for place, text in said.items():
         here = looked(text, devices[place])
         found |= {f"{what} on {place}": value for what, value in here.items()}
-    found |= {f"links on {place}": why.what for place, why in failed.items()}
+    found |= {f"links on {place}": why.message for place, why in failed.items()}
     for node, first in alive.items():
         found[f"boot on {node}"] = f"{first.pid} {first.start_ticks}"
     return found
@@ -104,5 +104,5 @@ def apart(cluster: SshCluster) -> dict[str, str]:
             card = cluster.target.interfaces.get(node, "eth0")
             found |= {f"{what} on {node}": v for what, v in looked(said[node], [card]).items()}
         else:
-            found[f"state of {node}"] = str(failed.get(node, LabError("down")).what)
+            found[f"state of {node}"] = str(failed.get(node, LabError("down")).message)
     return found

@@ -22,7 +22,7 @@ PERIOD_US = 10_000
 LEAST, MOST = 0.1, 1.0  # the kernel takes no less than a millisecond of a period
 LONGEST_S = 20.0  # until a group is dissolved
 ROOT = Path("/sys/fs/cgroup")
-MEND = "Measure as root on this machine, or on PCs that really are unlike."
+HINT = "Measure as root on this machine, or on PCs that really are unlike."
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def find(root: Path = ROOT) -> Groups:
     old = root / "cpu"
     if (old / "cpu.cfs_quota_us").exists() and os.access(old, os.W_OK):
         return Groups(old, 1)
-    raise LabError("This user may not make control groups, so nodes cannot be made unlike.", MEND)
+    raise LabError("This user may not make control groups, so nodes cannot be made unlike.", HINT)
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def unlike(cluster: Cluster, shares: Mapping[str, float], root: Path = ROOT) -> 
         if node not in cluster.nodes:
             raise UsageError(f"There is no {node!r}; the nodes are {', '.join(cluster.nodes)}.")
     if not cluster.can.faults:
-        raise LabError(f"Nodes of the kind {cluster.kind} have no shares that could be set.", MEND)
+        raise LabError(f"Nodes of the kind {cluster.kind} have no shares that could be set.", HINT)
     groups = find(root)
     with ExitStack() as made:
         try:
@@ -87,7 +87,7 @@ def unlike(cluster: Cluster, shares: Mapping[str, float], root: Path = ROOT) -> 
                 for process in inside:
                     _move(process, group)
         except OSError as error:
-            raise LabError(f"A control group cannot be set up: {error.strerror}.", MEND) from error
+            raise LabError(f"A control group cannot be set up: {error.strerror}.", HINT) from error
         yield
 
 

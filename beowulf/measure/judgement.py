@@ -14,7 +14,7 @@ from beowulf.verdict import Outcome, Verdict
 
 ALIKE = 0.1  # two ways are alike within this share of the time
 MOSTLY = 0.9  # of the places they must not differ
-MEND = "Close what else runs on this machine and measure again"
+HINT = "Close what else runs on this machine and measure again"
 
 
 def verdict(
@@ -48,7 +48,7 @@ def verdict(
 
 def again(record: Record) -> str:
     """The advice to measure again, and without --quick where the Record was measured with it."""
-    return f"{MEND}, without --quick." if record.sweep.get("quick") else f"{MEND}."
+    return f"{HINT}, without --quick." if record.sweep.get("quick") else f"{HINT}."
 
 
 def narrower(record: Record) -> str:

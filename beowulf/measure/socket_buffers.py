@@ -18,7 +18,7 @@ from beowulf.errors import LabError, UsageError
 
 LEAST_BYTES, MOST_BYTES = 4096, 1 << 30  # less is raised by the kernel
 LONGEST_S = 10.0
-MEND = "Boot a cluster on this machine with `beowulf up`, and measure there."
+HINT = "Boot a cluster on this machine with `beowulf up`, and measure there."
 
 # Linux remembers of each peer how soon packets got lost, and begins the next connection accordingly:
 # without tcp_no_metrics_save, one setting would suffer from the losses of the one before it.
@@ -63,7 +63,7 @@ def socket_buffers(cluster: Cluster, size_bytes: int) -> Iterator[None]:
         return
     if not cluster.can.faults:
         raise LabError(
-            f"The socket buffers of nodes of the kind {cluster.kind} cannot be changed.", MEND
+            f"The socket buffers of nodes of the kind {cluster.kind} cannot be changed.", HINT
         )
     script = GUARD.replace("SETTINGS", "\n".join(settings(size_bytes)))
     guards: dict[str, subprocess.Popen[str]] = {}
@@ -105,7 +105,7 @@ def _await(node: str, guard: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         said = ""
     why = said.splitlines()[-1].rstrip(".") if said else "it said nothing"
-    raise LabError(f"The socket buffers of {node} cannot be changed: {why}.", MEND, node)
+    raise LabError(f"The socket buffers of {node} cannot be changed: {why}.", HINT, node)
 
 
 def _release(guards: dict[str, subprocess.Popen[str]]) -> list[str]:

@@ -80,7 +80,7 @@ class Watched:
         if isinstance(folder := getattr(self.cluster, "folder", None), Path):
             lock.ending(folder)
         if gone := self.gone():
-            self.changed = [gone.what]
+            self.changed = [gone.message]
             return self.changed
         try:
             now = _seen(self.cluster)

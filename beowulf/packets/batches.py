@@ -105,11 +105,11 @@ class Window:
 
     def damaged(self, at: int, what: str) -> CaptureError:
         """What to raise for something at this place of the window that no capture has."""
-        mend = f"`editcap -r {self.path.name} good.pcapng 1-{self.packets}` keeps what is before."
+        hint = f"`editcap -r {self.path.name} good.pcapng 1-{self.packets}` keeps what is before."
         place = self.base + at
         return CaptureError(
             f"{self.path} is damaged after packet {self.packets}, at byte {place}: {what}.",
-            mend if self.packets else "Take it again.",
+            hint if self.packets else "Take it again.",
         )
 
     def headless(self) -> CaptureError:

@@ -29,8 +29,8 @@ class FileError(LabError):
 
     foreign = False
 
-    def __init__(self, what: str, mend: str = "", path: Path | None = None) -> None:
-        super().__init__(what, mend)
+    def __init__(self, what: str, hint: str = "", path: Path | None = None) -> None:
+        super().__init__(what, hint)
         self.path = path
 
 
@@ -152,18 +152,18 @@ def _sync_folder(folder: Path) -> None:
 def _cannot_write(path: Path, problem: OSError, error: type[FileError]) -> FileError:
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
         why = "the disk is full"
-        mend = "Free some space and save again; what the file held before is untouched."
+        hint = "Free some space and save again; what the file held before is untouched."
     elif problem.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        why, mend = (
+        why, hint = (
             "you may not write there",
             "Choose a folder of your own, or change its owner.",
         )
     else:
-        why, mend = (
+        why, hint = (
             (problem.strerror or str(problem)).lower(),
             "Choose another place for it.",
         )
-    return error(f"{path} was not written: {why}.", mend, path)
+    return error(f"{path} was not written: {why}.", hint, path)
 
 
 def read(
@@ -176,8 +176,8 @@ def read(
     """What a file of `kind` holds, brought up to schema `version`; `error` for what is not one."""
     path = Path(path)
 
-    def refuse(why: str, mend: str = "", *, foreign: bool = False) -> NoReturn:
-        found = error(f"{path} is not a {kind} that can be read: {why}.", mend, path)
+    def refuse(why: str, hint: str = "", *, foreign: bool = False) -> NoReturn:
+        found = error(f"{path} is not a {kind} that can be read: {why}.", hint, path)
         found.foreign = foreign
         raise found
 
@@ -213,8 +213,8 @@ def _text(path: Path, kind: str, error: type[FileError]) -> str:
             raise error(f"{path} is not a file.", f"Give the {kind}'s .json file.", path)
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        mend = "Look at the name, or measure first."
-        raise error(f"There is no file {path}.", mend, path) from None
+        hint = "Look at the name, or measure first."
+        raise error(f"There is no file {path}.", hint, path) from None
     except UnicodeDecodeError:
         raise error(
             f"{path} is not a {kind} that can be read: it is not UTF-8 text.",
@@ -223,8 +223,8 @@ def _text(path: Path, kind: str, error: type[FileError]) -> str:
         ) from None
     except OSError as problem:
         why = (problem.strerror or str(problem)).lower()
-        mend = "Look at its owner and permissions."
-        raise error(f"{path} cannot be read: {why}.", mend, path) from None
+        hint = "Look at its owner and permissions."
+        raise error(f"{path} cannot be read: {why}.", hint, path) from None
 
 
 def _current(

@@ -152,7 +152,7 @@ class Study:
         try:
             facts = self.facts(record) if judged else None
         except LabError as missing:
-            why = missing.what.rstrip(".")
+            why = missing.message.rstrip(".")
             bad = {name: [*each, why[0].lower() + why[1:]] for name, each in bad.items()}
             judged = []
         return [

@@ -31,7 +31,7 @@ SCRATCH = "/tmp"
 # nodes as the cluster's own mpiexec does.
 START = 'ln -sf /dev/stdout hpccoutf.txt && OMPI_MCA_plm_rsh_agent=$HYDRA_LAUNCHER_EXEC exec "$@"'
 TIMEOUT_S = 3600.0
-MEND = "`sudo apt-get install hpcc` installs it, `beowulf doctor --fix` as well."
+HINT = "`sudo apt-get install hpcc` installs it, `beowulf doctor --fix` as well."
 
 # told: how many of how many sections have ended, and the last one's name
 Told = Callable[[int, int, str], None]
@@ -61,7 +61,7 @@ def machine(cluster: Cluster, nodes: list[str]) -> Machine:
     for node in nodes:
         lines = cluster.run(node, script).stdout.split("\n")
         if lines[0] == "missing":
-            raise LabError(f"hpcc is not installed on {node}.", MEND, node)
+            raise LabError(f"hpcc is not installed on {node}.", HINT, node)
         try:
             found[lines[0]] = (int(lines[2]) * 1024, int(lines[1]))
             blas = blas or lines[3]

@@ -135,7 +135,7 @@ def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[
 
 def _trouble(place: str, what: str, done: Completed) -> LabError:
     said = (done.stderr.strip() or "it said nothing").rpartition("\n")[2].rstrip(".")
-    mend = "`beowulf tune revert` puts back what was changed; `beowulf tune log` shows it."
+    hint = "`beowulf tune revert` puts back what was changed; `beowulf tune log` shows it."
     if place == HOST and os.geteuid() != 0:
-        mend = "Only root may turn what belongs to the machine: put `sudo` before the command."
-    return LabError(f"On {place}, {what}: {said}.", mend, "" if place in (HOST, SWITCH) else place)
+        hint = "Only root may turn what belongs to the machine: put `sudo` before the command."
+    return LabError(f"On {place}, {what}: {said}.", hint, "" if place in (HOST, SWITCH) else place)

@@ -53,12 +53,12 @@ def absent_knobs(cluster: Cluster, *, host: bool = False) -> dict[str, str]:
 
 def _not_tuned(cluster: Cluster, name: str, place: str, value: str) -> LabError:
     tuned = ALL[name].tuned
-    mend = "`beowulf tune revert` puts back what was there."
+    hint = "`beowulf tune revert` puts back what was there."
     if not any(entry.knob == name for entry in log.of_cluster(cluster).open()):
-        mend = f"`beowulf tune apply {name} {tuned} --unmeasured` first; afterwards `beowulf tune revert`."
+        hint = f"`beowulf tune apply {name} {tuned} --unmeasured` first; afterwards `beowulf tune revert`."
     return LabError(
         f"On {place}, {name} is {value} and not {tuned}: this study makes the state before by itself.",
-        mend,
+        hint,
         place,
     )
 

@@ -44,7 +44,7 @@ def sandboxed(namespaces_work: None) -> None:
     try:
         box.check()
     except LabError as missing:
-        if "is missing" not in missing.what:
+        if "is missing" not in missing.message:
             raise
         pytest.skip(str(missing))
 

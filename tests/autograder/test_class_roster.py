@@ -68,7 +68,7 @@ def test_a_roster_that_cannot_be_used_is_refused_by_a_sentence(
 ) -> None:
     with pytest.raises(LabError) as problem:
         roster.read(written(tmp_path, text))
-    assert said in problem.value.what
+    assert said in problem.value.message
 
 
 def test_a_roster_that_is_not_there_is_a_mistake_in_the_arguments(tmp_path: Path) -> None:

@@ -138,8 +138,8 @@ def test_outside_a_course_a_sentence_says_what_to_do(
     monkeypatch.chdir(tmp_path)
     problem = run(*arguments).exception
     assert isinstance(problem, LabError)
-    assert said in problem.what
-    assert problem.mend
+    assert said in problem.message
+    assert problem.hint
 
 
 def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
@@ -186,7 +186,7 @@ def test_an_unknown_lab_is_a_mistake_in_the_arguments(
     monkeypatch.chdir(course.folder)
     problem = run("release", "77").exception
     assert isinstance(problem, UsageError)
-    assert "01-validation" in problem.mend
+    assert "01-validation" in problem.hint
 
 
 def test_the_whole_command_ends_with_a_sentence_and_without_a_traceback(tmp_path: Path) -> None:

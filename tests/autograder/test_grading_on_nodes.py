@@ -117,7 +117,7 @@ def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
     assert duo.administer("node00", hide).returncode == 0
     with pytest.raises(LabError, match="No node can grade") as refused:
         grade(course, student, crew=ByLogin(duo))
-    assert all(f"{node} cannot grade" in refused.value.what for node in duo.nodes)
+    assert all(f"{node} cannot grade" in refused.value.message for node in duo.nodes)
     assert not (course.folder / "autograded" / student).exists()
 
 

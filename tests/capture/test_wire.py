@@ -204,26 +204,26 @@ def taken(file: Path) -> int:
 def refusal(capture: Capture) -> LabError:
     with pytest.raises(LabError) as caught, capture:
         pytest.fail("it started")
-    assert caught.value.mend, "the sentence says what to do"
+    assert caught.value.hint, "the sentence says what to do"
     return caught.value
 
 
 def test_an_interface_that_is_not_there_is_a_sentence(network: Network, file: Path) -> None:
     error = refusal(Capture(network.start, file, ["eth9"], where="node02"))
-    assert error.what == "There is no network interface eth9 on node02."
+    assert error.message == "There is no network interface eth9 on node02."
     assert error.node == "node02"
 
 
 def test_an_interface_that_is_down_is_a_sentence(network: Network, file: Path) -> None:
     error = refusal(Capture(network.start, file, ["v1"]))
-    assert "v1 is down" in error.what
-    assert "ip link set v1 up" in error.mend
+    assert "v1 is down" in error.message
+    assert "ip link set v1 up" in error.hint
 
 
 def test_a_filter_that_is_none_is_a_usage_error(network: Network, file: Path) -> None:
     error = refusal(Capture(network.start, file, ["lo"], filter="tcp prt 9"))
     assert isinstance(error, UsageError)
-    assert "'tcp prt 9'" in error.what
+    assert "'tcp prt 9'" in error.message
     with pytest.raises(UsageError, match="needs an interface"):
         Capture(network.start, file, [])
 
@@ -236,7 +236,7 @@ def test_no_permission_is_a_sentence(network: Network, file: Path) -> None:
     def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
         return network.start([*drop, *words], output, folder)
 
-    assert "You may not capture on lo" in refusal(Capture(start, file, ["lo"])).what
+    assert "You may not capture on lo" in refusal(Capture(start, file, ["lo"])).message
 
 
 @pytest.mark.parametrize("inside", [True, False])
@@ -245,14 +245,14 @@ def test_no_dumpcap_is_a_sentence(inside: bool, network: Network, file: Path) ->
     capture = Capture(start, file, ["lo"])
     capture.dumpcaps[0].words[0] = "no-such-dumpcap"
     error = refusal(capture)
-    assert "There is no dumpcap" in error.what
-    assert "doctor" in error.mend
+    assert "There is no dumpcap" in error.message
+    assert "doctor" in error.hint
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(network: Network, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     error = refusal(Capture(network.start, tmp_path / "file" / "wire.pcapng", ["lo"]))
-    assert "cannot be written" in error.what
+    assert "cannot be written" in error.message
 
 
 @pytest.mark.parametrize("interfaces", [["lo"], ["lo", "v0"]], ids=["one", "two"])
@@ -390,7 +390,7 @@ def test_a_capture_that_is_killed_says_so_and_keeps_what_it_had(
         with pytest.raises(LabError, match="ended before it was to") as caught:
             wire.stop()
     assert caught.value.node == "node01"
-    assert str(file) in caught.value.mend
+    assert str(file) in caught.value.hint
     assert len(read(file)) == 6
 
 
@@ -418,7 +418,7 @@ def test_a_process_that_never_becomes_ready_is_ended(
 ) -> None:
     monkeypatch.setattr(dumpcap, "LONGEST_START_S", 0.5)
     capture = Capture(fake("time.sleep(60)"), file, ["lo"], where="node03")
-    assert "dumpcap on node03 was not ready" in refusal(capture).what
+    assert "dumpcap on node03 was not ready" in refusal(capture).message
 
 
 def test_a_process_that_does_not_end_when_asked_is_killed(

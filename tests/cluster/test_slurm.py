@@ -83,7 +83,7 @@ def test_a_node_that_gets_no_job_is_told_why(state: str, reason: str, said: str)
     ],
 )
 def test_what_slurm_says_becomes_a_sentence(said: str, sentence: str) -> None:
-    assert sentence in slurm_queue.trouble("sbatch", said).what
+    assert sentence in slurm_queue.trouble("sbatch", said).message
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_what_slurm_says_becomes_a_sentence(said: str, sentence: str) -> None:
 )
 def test_how_an_allocation_ended_is_said_in_a_sentence(job: Job | None, said: str) -> None:
     found = slurm.ended(HELD, job)
-    assert said in found.what
-    assert "job 7" in found.what
-    assert "`beowulf up" in found.mend
+    assert said in found.message
+    assert "job 7" in found.message
+    assert "`beowulf up" in found.hint
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,10 @@ MACHINE = Machine("node02", "192.168.1.12", user="ada")
 def test_what_ssh_says_becomes_a_sentence_with_the_nodes_name(said: str, sentence: str) -> None:
     found = connections.trouble(MACHINE, said)
     assert found
-    assert sentence in found.what
-    assert "node02" in found.what
+    assert sentence in found.message
+    assert "node02" in found.message
     assert found.node == "node02"
-    assert found.mend
+    assert found.hint
 
 
 def test_what_a_command_says_is_no_trouble_of_the_connection() -> None:

@@ -273,4 +273,4 @@ def test_a_vm_that_does_not_answer_is_said_to_be_found_again_at_another_address(
     machine = Machine("node01", "192.168.121.7")
     found = connections.trouble(machine, "ssh: connect to host x port 22: No route to host")
     assert found
-    assert "`beowulf up` finds a VM again" in found.mend
+    assert "`beowulf up` finds a VM again" in found.hint

@@ -79,7 +79,7 @@ def test_what_is_no_problem_is_refused(call: Callable[[], object], sentence: str
 def test_a_problem_that_does_not_fit_is_refused_with_one_that_does() -> None:
     with pytest.raises(LabError, match=r"take .* MiB of memory") as refused:
         problem.refuse_too_large(problem.of_size(20_000, 4), 2 * GIB)
-    said = int(refused.value.mend.split("`--size ")[1].split("`")[0])
+    said = int(refused.value.hint.split("`--size ")[1].split("`")[0])
     problem.refuse_too_large(problem.of_size(said, 4), 2 * GIB)
     with pytest.raises(LabError, match="Close other programs"):
         problem.refuse_too_large(problem.of_size(160, 64), GIB)

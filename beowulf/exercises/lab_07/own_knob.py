@@ -29,7 +29,7 @@ from beowulf.tuning.knob import Reading
 STUDY, VARIANT = "E7", "own-knob"
 NODES = 2  # those that measure
 LENGTH = Length(blocks=6, most_blocks=6, samples=20)
-MEND = "Mend it, save it, and try again."
+HINT = "Mend it, save it, and try again."
 
 States = dict[str, str]  # by node
 
@@ -68,13 +68,13 @@ class Mine:
             given = getattr(self.object, method)(*words)
         except Exception as problem:
             raise LabError(
-                f"{self.file}: {method} fails with {type(problem).__name__}: {problem}.", MEND
+                f"{self.file}: {method} fails with {type(problem).__name__}: {problem}.", HINT
             ) from None
         if given is ... or given is None:
-            raise LabError(f"{self.file}: {method} is not written yet.", MEND)
+            raise LabError(f"{self.file}: {method} is not written yet.", HINT)
         if not isinstance(given, str):
             raise LabError(
-                f"{self.file}: {method} gives no lines of shell, but {type(given).__name__}.", MEND
+                f"{self.file}: {method} gives no lines of shell, but {type(given).__name__}.", HINT
             )
         return given
 
@@ -86,18 +86,18 @@ def read(names: Mapping[str, Any], file: str) -> Mine:
         mine = made() if isinstance(made, type) else None
     except Exception as problem:
         raise LabError(
-            f"{file}: Mine() fails with {type(problem).__name__}: {problem}.", MEND
+            f"{file}: Mine() fails with {type(problem).__name__}: {problem}.", HINT
         ) from None
     values = getattr(mine, "values", None)
     if mine is None or not isinstance(values, tuple | list):
-        raise LabError(f"{file} has no class Mine with two values.", MEND)
+        raise LabError(f"{file} has no class Mine with two values.", HINT)
     if ... in values:
-        raise LabError(f"{file}: values are not written yet.", MEND)
+        raise LabError(f"{file}: values are not written yet.", HINT)
     if len(values) != 2 or not all(isinstance(v, str) and v.strip() for v in values):
-        raise LabError(f'{file}: values are two texts, such as ("0", "1").', MEND)
+        raise LabError(f'{file}: values are two texts, such as ("0", "1").', HINT)
     first, second = (str(value).strip() for value in values)
     if first == second:
-        raise LabError(f"{file}: both values are {first}; nothing would change.", MEND)
+        raise LabError(f"{file}: both values are {first}; nothing would change.", HINT)
     name, anew = str(getattr(mine, "name", "my-knob")), bool(getattr(mine, "anew", False))
     return Mine(file, mine, name, (first, second), anew)
 
@@ -221,7 +221,7 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
         found = _look(cluster, mine, nodes)
         for node, state in found.items():
             if not state:
-                raise LabError(f"{mine.file}: look prints nothing on {node}.", MEND, node)
+                raise LabError(f"{mine.file}: look prints nothing on {node}.", HINT, node)
         again = {node: _again(mine, state) for node, state in found.items()}
         change_preview.first(cluster, [_listed(mine, found)], change_preview.tell)
         before = {node: Reading(state, state) for node, state in found.items()}
@@ -287,7 +287,7 @@ def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> St
         done = machines.work(cluster, node, scripts[node])
         if done.returncode:
             said = (done.stderr.strip() or "it said nothing").rpartition("\n")[2].rstrip(".")
-            raise LabError(f"On {node}, the lines of {method} fail: {said}.", MEND, node)
+            raise LabError(f"On {node}, the lines of {method} fail: {said}.", HINT, node)
         return done.stdout.strip()
 
     return machines.everywhere(scripts, work)

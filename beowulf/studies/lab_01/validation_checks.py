@@ -127,7 +127,7 @@ def run(cluster: Cluster, name: str, read: Callable[[Cluster, list[str]], dict[s
         program = mpi.build(source, library=library, output=scratch / name)
         done = mpi.launch(cluster, program, ranks, timeout_s=60, folder=scratch)
     except LabError as trouble:
-        return Point(at, facts={"ok": False, "lines": [], "said": trouble.what})
+        return Point(at, facts={"ok": False, "lines": [], "said": trouble.message})
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     lines = done.stdout.splitlines()
@@ -163,7 +163,7 @@ def _ask(cluster: Cluster, node: str, command: str) -> Completed:
     try:
         return cluster.run(node, command, timeout_s=30)
     except LabError as trouble:
-        return Completed(255, "", trouble.what, 0.0)
+        return Completed(255, "", trouble.message, 0.0)
 
 
 def _last(done: Completed) -> str:

@@ -111,7 +111,7 @@ def on_rates(name: str, says: str, parts: Mapping[str, Part], quantity: str) -> 
         try:
             seen = {part: ratio(_pairs(record, each, quantity)) for part, each in parts.items()}
         except LabError as problem:
-            return _unmeasured(record, problem.what)
+            return _unmeasured(record, problem.message)
         return _compared(record, parts, seen, "{:.2f} times ({:.2f} to {:.2f})")
 
     return Claim(name, says, judge, troubles=timed)
@@ -127,7 +127,7 @@ def on_shares(name: str, says: str, parts: Mapping[str, Part], quantity: str) ->
                 for part, each in parts.items()
             }
         except LabError as problem:
-            return _unmeasured(record, problem.what)
+            return _unmeasured(record, problem.message)
         return _compared(record, parts, seen, "{:+.2f} points ({:+.2f} to {:+.2f})")
 
     return Claim(name, says, judge, troubles=lambda record: [*broken_off(record), *uncut(record)])
@@ -220,7 +220,7 @@ def only_tcp(says: str, least_percent: float) -> Claim:
         try:
             least = float(rows(record)["tcp_percent"].min())
         except LabError as problem:
-            return _unmeasured(record, problem.what)
+            return _unmeasured(record, problem.message)
         return Judgement(
             "holds" if least >= least_percent else "contradicted",
             f"TCP has {least:.2f} % of the packets or more",
