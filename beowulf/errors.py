@@ -2,7 +2,7 @@
 
 
 class LabError(Exception):
-    """A `message` of what happened, on which `node` if on one, and a `hint` what to try. The command line exits with 1."""
+    """A `message`: what happened, on which `node` if on one; a `hint`: what to try. The command line exits with 1."""
 
     exit_code = 1
 
