@@ -1,0 +1,97 @@
+"""Does every command and every option exist that a message, a docstring, a notebook or a document names?"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+import typer
+
+from beowulf import paths
+from beowulf.cli.commands import app
+
+ROOT = paths.root()
+SOURCES = [
+    file
+    for pattern in ("beowulf/**/*.py", "autograder/**/*.py", "notebooks/source/*/*.py")
+    for file in sorted(ROOT.glob(pattern))
+]
+TEXTS = [
+    file
+    for pattern in ("*.md", "docs/*.md", "slides/*.md", "labs/*/README.md")
+    for file in sorted(ROOT.glob(pattern))
+]
+NAMED = re.compile(r"`(?:sudo )?beowulf ([^`\n]+)`")
+ANYTHING = "VALUE"  # what stands in a message where its code puts something in
+
+
+def texts_in(source: str) -> Iterator[str]:
+    """All texts of a Python file: strings, with ANYTHING for what is put into them, and comments."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.JoinedStr):
+            parts = [
+                str(part.value) if isinstance(part, ast.Constant) else ANYTHING
+                for part in node.values
+            ]
+            yield "".join(parts)
+    yield from re.findall(r"#.*", source)
+
+
+def named_in(file: Path) -> set[str]:
+    """What follows `beowulf` wherever the file names a command, but for halves of messages that are put together."""
+    source = file.read_text(encoding="utf-8")
+    texts = texts_in(source) if file.suffix == ".py" else [source]
+    return {words for text in texts for words in NAMED.findall(text)}
+
+
+@cache
+def group() -> click.Group:
+    command = typer.main.get_command(app)
+    assert isinstance(command, click.Group)
+    return command
+
+
+def wrong(words: str) -> str:
+    """What of a named command there is not; nothing where all of it exists."""
+    command: click.Command = group()
+    for word in words.partition(" -- ")[0].rstrip("\\").split():
+        if word.endswith((".c", ".py")):
+            break  # what comes after a program is its own
+        if isinstance(command, click.Group):
+            if word.startswith("-") or ANYTHING in word or not word.islower():
+                return ""  # `beowulf COMMAND`, `beowulf --help`
+            if (below := command.commands.get(word)) is None:
+                return f"{command.name or 'beowulf'} has no command {word}"
+            command = below
+        elif word.startswith("--") and ANYTHING not in word:
+            option = word.partition("=")[0].rstrip(".,;:")
+            known = {
+                name for param in command.params for name in (*param.opts, *param.secondary_opts)
+            }
+            if option not in known | {"--help"}:
+                return f"{command.name} has no option {option}"
+    return ""
+
+
+@pytest.mark.parametrize("file", [*SOURCES, *TEXTS], ids=lambda file: str(file.relative_to(ROOT)))
+def test_commands_and_options_that_are_named_exist(file: Path) -> None:
+    assert [f"`beowulf {words}`: {why}" for words in named_in(file) if (why := wrong(words))] == []
+
+
+def test_what_does_not_exist_is_noticed(tmp_path: Path) -> None:
+    assert wrong("up --nodes 8") == ""
+    assert wrong("run -n 2 synchronisation.c --seconds 4") == ""
+    assert wrong("class regrade 01") == ""
+    assert wrong("upp") == "beowulf has no command upp"
+    assert wrong("class regrad 01") == "class has no command regrad"
+    assert wrong("up --node 8") == "up has no option --node"
+    file = tmp_path / "some.py"
+    file.write_text('print(f"`beowulf study {name} --fast` is quick")  # `beowulf downn`')
+    assert named_in(file) == {"study VALUE --fast", "downn"}
