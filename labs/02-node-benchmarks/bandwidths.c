@@ -38,7 +38,7 @@ static int file = -1;
 static uint64_t *mapped, *source, *target;
 static uint64_t expected; /* the sum of the file, and of `source` */
 
-/* ---- The measured loops ---------------------------------------------------------------------- */
+/* ---- The measured loops ---- */
 
 static void refuse_unless_expected(uint64_t sum, long repetitions) {
     if (sum != expected * (uint64_t)repetitions)
@@ -112,7 +112,7 @@ static double writes(void *nothing, long repetitions) {
     return seconds_now() - began;
 }
 
-/* ---- Before: a file, arrays ------------------------------------------------------------------ */
+/* ---- Before: a file, arrays ---- */
 
 static void fill_arrays(void *nothing) {
     (void)nothing;

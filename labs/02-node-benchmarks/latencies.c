@@ -33,7 +33,7 @@ struct ends {
 
 static enum cores cores;
 
-/* ---- The measured loop ----------------------------------------------------------------------- */
+/* ---- The measured loop ---- */
 
 static double round_trips(void *what, long repetitions) {
     const struct ends *ends = what;
@@ -55,7 +55,7 @@ static void echo(void *what) {
         must(write(ends->server_to, &word, sizeof word), "write");
 }
 
-/* ---- Before: two ends for each --------------------------------------------------------------- */
+/* ---- Before: two ends for each ---- */
 
 static void start_pipes(void *what) {
     struct ends *ends = what;

@@ -41,7 +41,7 @@ struct area {
     int taken[MOST_SIZES];
 };
 
-/* ---- The measured loop ----------------------------------------------------------------------- */
+/* ---- The measured loop ---- */
 
 static double loads(void *what, long repetitions) {
     struct area *area = what;
@@ -55,7 +55,7 @@ static double loads(void *what, long repetitions) {
     return seconds;
 }
 
-/* ---- Before: an area, a circle through its first lines --------------------------------------- */
+/* ---- Before: an area, a circle through its first lines ---- */
 
 static void **line_at(const struct area *area, long line) {
     return (void **)((char *)area->memory + line * LINE);
@@ -101,8 +101,7 @@ static void allocate(struct area *area, long largest, enum pages pages, long sam
             refuse("There is no memory for the samples.");
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ---- */
 
 /* How much of this process's memory is in huge pages. */
 static long huge_kib(void) {
@@ -183,8 +182,7 @@ static void write_results(const struct area *area) {
     }
 }
 
-/* ---- main -------------------------------------------------------------------------------------
- */
+/* ---- main ---- */
 
 /* So many times the last cache, of which the least is twice; no more than a gibibyte of it. */
 static long usual_largest_mib(long least_mib, long times_cache) {

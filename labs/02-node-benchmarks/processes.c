@@ -44,7 +44,7 @@ static char own_path[PATH_MAX];
 static int zero_fd, null_fd, highest_fd;
 static fd_set connected;
 
-/* ---- The measured loops: asking -------------------------------------------------------------- */
+/* ---- The measured loops: asking ---- */
 
 /* syscall(), because a C library may remember the answer of getppid() and not ask again. */
 static double null_calls(void *nothing, long repetitions) {
@@ -93,7 +93,7 @@ static double selections(void *nothing, long repetitions) {
     return seconds_now() - began;
 }
 
-/* ---- The measured loops: being told ---------------------------------------------------------- */
+/* ---- The measured loops: being told ---- */
 
 static volatile sig_atomic_t handled;
 
@@ -125,7 +125,7 @@ static double signals(void *nothing, long repetitions) {
     return seconds;
 }
 
-/* ---- The measured loops: starting ------------------------------------------------------------ */
+/* ---- The measured loops: starting ---- */
 
 static void wait_for(pid_t child) {
     int status;
@@ -178,7 +178,7 @@ static double spawnings(void *nothing, long repetitions) {
     return seconds_now() - began;
 }
 
-/* ---- Before: files, connections, a handler --------------------------------------------------- */
+/* ---- Before: files, connections, a handler ---- */
 
 static void open_devices(void *nothing) {
     (void)nothing;

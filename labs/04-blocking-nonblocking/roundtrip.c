@@ -72,7 +72,7 @@ static int testing;
 static double resolution_s;
 static long message; /* counts chunks: each has data of its own */
 
-/* ---- Work while the message travels ---------------------------------------------------------- */
+/* ---- Work while the message travels ---- */
 
 static void work(const struct place *place, int travelling) {
     if (place->overlap_bytes)
@@ -83,7 +83,7 @@ static void work(const struct place *place, int travelling) {
         compute_us(work_us, rounds_per_us);
 }
 
-/* ---- The measured loops: round trips --------------------------------------------------------- */
+/* ---- The measured loops: round trips ---- */
 
 static void send_there(const struct place *p) {
     if (p->protocol == SYNCHRONOUS)
@@ -169,8 +169,7 @@ static void ready_trips(const struct place *p, long count) {
     }
 }
 
-/* ---- The measured loops: exchanges, in which everybody sends at once --------------------------
- */
+/* ---- The measured loops: exchanges, in which everybody sends at once ---- */
 
 /* MPI_Send followed by MPI_Recv would wait for ever once a message is too large to be sent before
  * somebody asks for it: everybody would send and nobody receive. MPI_Sendrecv is the blocking call
@@ -232,8 +231,7 @@ static void repeat(const struct place *p, long count) {
     }
 }
 
-/* ---- A chunk ----------------------------------------------------------------------------------
- */
+/* ---- A chunk ---- */
 
 /* Seconds of the slowest rank for so many repetitions. Ranks leave a barrier some microseconds
  * apart; the lead-in brings partners into step before the clock is read. */
@@ -267,8 +265,7 @@ static double run_chunk(void *what, long repetitions) {
     return slowest(seconds);
 }
 
-/* ---- The sweep --------------------------------------------------------------------------------
- */
+/* ---- The sweep ---- */
 
 #define SHORTEST 0.4 /* of the chunk that was asked for: 0.2 ms of 0.5 ms */
 

@@ -54,8 +54,7 @@ static unsigned char *block(unsigned char *buffer, const struct place *p, int ra
     return buffer + (long)rank * p->size;
 }
 
-/* ---- By MPI's own call ------------------------------------------------------------------------
- */
+/* ---- By MPI's own call ---- */
 
 static void call(const struct place *p) {
     int n = p->size;
@@ -78,8 +77,7 @@ static void call(const struct place *p) {
     }
 }
 
-/* ---- By a loop over single messages -----------------------------------------------------------
- */
+/* ---- By a loop over single messages ---- */
 
 static void send_to(const struct place *p, const unsigned char *from, int rank) {
     check(MPI_Send(from, p->size, MPI_BYTE, rank, p->tag, p->comm));
@@ -153,8 +151,7 @@ static void loop(const struct place *p) {
     LOOPS[p->operation](p);
 }
 
-/* ---- The data: filled before, verified afterwards ---------------------------------------------
- */
+/* ---- The data: filled before, verified afterwards ---- */
 
 /* The number under which the block from one rank to another is filled, in this sample. */
 static long number(int to) { return message * ranks + to; }
@@ -201,8 +198,7 @@ static void verify_blocks(const struct place *p) {
     }
 }
 
-/* ---- A sample ---------------------------------------------------------------------------------
- */
+/* ---- A sample ---- */
 
 /* Seconds of the slowest rank for so many repetitions; each is timed from a barrier on. */
 static double timed(const struct place *p, enum way way, long repetitions) {

@@ -44,8 +44,7 @@ static unsigned char *outgoing, *incoming, *own;
 static int base_tag;
 static long sent[2]; /* by kind, counted at each exchange */
 
-/* ---- The exchange: what is measured, and what is on the wire ----------------------------------
- */
+/* ---- The exchange: what is measured, and what is on the wire ---- */
 
 static void blocking_exchange(int tag) {
     if (first) {
@@ -75,8 +74,7 @@ static void exchange(int kind, long count) {
     }
 }
 
-/* ---- The conversation -------------------------------------------------------------------------
- */
+/* ---- The conversation ---- */
 
 /* Seconds of so many exchanges. Each chunk has data of its own, which are verified afterwards. The
  * untimed exchange waits for a partner that still verifies what came before. */
@@ -109,8 +107,7 @@ static double converse(long exchanges, long chunks, double *seconds) {
     return first_s;
 }
 
-/* ---- What it tells ----------------------------------------------------------------------------
- */
+/* ---- What it tells ---- */
 
 static void write_first(double first_s) {
     double all[MOST_RANKS];

@@ -50,7 +50,7 @@ static unsigned char *outgoing, *incoming;
 static int me;
 static int to_myself = -1, to_the_other = -1; /* sockets */
 
-/* ---- The measured loops of rank 0 --------------------------------------------------------- */
+/* ---- The measured loops of rank 0 ---- */
 
 static void calls(long count) {
     for (long i = 0; i < count; i++)
@@ -84,7 +84,7 @@ static void repeat(const struct place *p, long count) {
                      p->step == LOOPBACK_POLLING || p->step == NODES_POLLING, p->size, count);
 }
 
-/* ---- A chunk ------------------------------------------------------------------------------ */
+/* ---- A chunk ---- */
 
 /* Seconds for `count` repetitions. Whoever answers is told first how often, and sleeps until then:
  * there are as many processes here as cores, or more. */
@@ -114,7 +114,7 @@ static void answer_chunk(const struct place *p) {
         answer_order(to_the_other, incoming);
 }
 
-/* ---- All steps by turns ------------------------------------------------------------------- */
+/* ---- All steps by turns ---- */
 
 static void write_sample(const struct place *p, long command, double seconds) {
     begin_line("sample");

@@ -1,7 +1,9 @@
 /* Results: one JSON object a line on rank 0's stdout. A line is begun, filled and ended:
  *
- *     begin_line("sample"); put_count("size_bytes", 1024); put_number("seconds", 0.000123);
- * end_line();
+ *     begin_line("sample");
+ *     put_count("size_bytes", 1024);
+ *     put_number("seconds", 0.000123);
+ *     end_line();
  *
  * A line of kind "sample" has a "quantity" that ends in its unit, "repetitions", the "seconds" of
  * all repetitions together, the "pass", and its coordinates; whoever reads it divides. */
