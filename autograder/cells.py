@@ -1,4 +1,4 @@
-"""The cells that nbgrader knows, given their names and marks back after a learner had them."""
+"""Restores the names and marks of nbgrader's cells after a learner edited the notebook."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def identify(notebook: NotebookNode) -> None:
 
 
 class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
-    """Makes a submitted notebook's cells what the gradebook says that they are.
+    """Makes a submitted notebook's cells what the gradebook has for them.
 
     Copied and missing cells, changed marks, tags and cell types would stop nbgrader, or change
     what it counts.
@@ -156,7 +156,7 @@ def _missing(original: KnownCell) -> NotebookNode:
 
 
 def _place(cells: list[NotebookNode], name: str, order: list[str]) -> int:
-    """Where a missing cell belongs: after the nearest of the known cells that stood before it."""
+    """Where a missing cell belongs: after the nearest of the known cells that were before it."""
     places = {
         cell.metadata["nbgrader"]["grade_id"]: place
         for place, cell in enumerate(cells)

@@ -1,4 +1,4 @@
-"""Who is in the class: read from a CSV file, kept in nbgrader's database, found again by a name."""
+"""Who is in the class: read from a CSV file, kept in nbgrader's database, looked up by a name."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def fault_of_id(student: str) -> str:
         return "is empty"
     if student != student.strip() or student.startswith((".", "-")):
         return "begins or ends with a blank, a dot or a dash"
-    if found := NOT_IN_AN_ID.search(student):
-        return f"holds {found[0]!r}, which nbgrader cannot have in a folder's name"
+    if character := NOT_IN_AN_ID.search(student):
+        return f"holds {character[0]!r}, which nbgrader cannot have in a folder's name"
     return "is too long" if len(student.encode()) > LONGEST_ID else ""
 
 
@@ -61,22 +61,22 @@ def read(path: Path) -> list[Student]:
             (line, _from_canvas(row, names)) for line, row in rows if _is_person(row, names)
         ]
     else:
-        known = {
+        columns = {
             field: names[found]
             for field, wanted in HEADINGS.items()
             if (found := next((each for each in wanted if each in names), ""))
         }
-        if "id" not in known:
+        if "id" not in columns:
             raise LabError(
                 f"{path} has no column with the learners' IDs; its columns are: {', '.join(headings)}.",
-                "Call the column `id`; first_name, last_name, email and lms_user_id may stand beside it.",
+                "Call the column `id`; first_name, last_name, email and lms_user_id may be beside it.",
             )
         students = [
-            (line, Student(**{field: _cell(row, name) for field, name in known.items()}))
+            (line, Student(**{field: _cell(row, name) for field, name in columns.items()}))
             for line, row in rows
         ]
     if not students:
-        raise LabError(f"There is nobody in {path}.", "It needs a line for each learner.")
+        raise LabError(f"There is no learner in {path}.", "It needs a line for each learner.")
     _must_differ(path, students)
     return [student for _, student in students]
 

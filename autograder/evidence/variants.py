@@ -1,4 +1,4 @@
-"""The course's side of variants: the words that it gave out, and whose a Record is.
+"""The course's side of variants: the words that it gave out, and which learner made a Record.
 
 `words.csv` in the course's folder has a line for each student. Where it is there, the course has
 variants; the words themselves follow from `course.key`, so that no edited line changes anything.
@@ -43,7 +43,7 @@ class Own:
         return variant.mark(self.word)
 
     def whose(self, mark: str) -> str:
-        """The other student under whose word a Record with this mark was made; "" if nobody's."""
+        """The other student under whose word a Record with this mark was made; "" if there is none."""
         who = self.marks.get(mark, "")
         return who if who != self.student else ""
 
@@ -66,7 +66,7 @@ def issue(course: Path, students: Iterable[str]) -> Path:
         raise LabError(f"There is no {KEY} in {course}.", "`beowulf class init` makes one.")
     everybody = sorted({*_students(course), *students})
     fresh = course / f".{WORDS}.new"
-    # Whoever has a word can make Records that look like its owner's.
+    # Anyone who has a word can make Records that look like its owner's.
     with open(
         os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline=""
     ) as file:
@@ -88,15 +88,18 @@ def findings(record: Record, own: Own | None) -> list[Finding]:
     """Whether a Record was made under the learner's own word, where that matters."""
     if own is None:
         return []
-    found = str(record.cluster.get(MARK, ""))
-    if found == own.mark:
+    mark = str(record.cluster.get(MARK, ""))
+    if mark == own.mark:
         return []
-    if own.whose(found):
-        said = "It was made under another learner's word. Measure under your own."
-        return [Finding(INCONCLUSIVE, said)]
+    if own.whose(mark):
+        message = "It was made under another learner's word. Measure under your own."
+        return [Finding(INCONCLUSIVE, message)]
     if (record.study, record.variant) in DRAWN:
-        said = f"It was made without your course's word, so it is not your variant. Put the word into {variant.FILE}."
-        return [Finding(INCONCLUSIVE, said)]
+        message = (
+            "It was made without your course's word, so it is not your variant. "
+            f"Put the word into {variant.FILE}."
+        )
+        return [Finding(INCONCLUSIVE, message)]
     return []
 
 
@@ -108,12 +111,12 @@ def foreign(record: Record, student: str, course: Path | None) -> str:
 
 
 def _class(course: Path) -> _Class:
-    """Everybody's words: worked out once, because they are asked for with every Record of the class."""
-    return _worked_out(course, _state(course / KEY), _state(course / WORDS))
+    """All students' words: computed once, because every Record of the class needs them."""
+    return _compute(course, _state(course / KEY), _state(course / WORDS))
 
 
 @lru_cache(maxsize=4)
-def _worked_out(course: Path, *_states: tuple[int, ...]) -> _Class:
+def _compute(course: Path, *_states: tuple[int, ...]) -> _Class:
     key = _key(course)
     words = {each: variant.of(key, each) for each in _students(course)} if key else {}
     return _Class(words, {variant.mark(word): each for each, word in words.items()})
@@ -122,10 +125,10 @@ def _worked_out(course: Path, *_states: tuple[int, ...]) -> _Class:
 def _state(file: Path) -> tuple[int, ...]:
     """What differs once a file was written again."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _key(course: Path) -> str:

@@ -40,8 +40,8 @@ from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from beowulf.errors import LabError
 
-NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows stand
-RESPONSE = "No response."  # as nbgrader says it
+NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows are saved
+RESPONSE = "No response."  # as nbgrader writes it
 # What these do with the database is done in _restore() and by the entries; what CheckCellMetadata holds against a
 # schema, cell by cell, are after that the released marks themselves; KeepSafe is the last one whatever a course sets.
 _BY_US = (
@@ -127,7 +127,7 @@ class Outcome:
     points: dict[str, dict[str, float | None]] = field(default_factory=dict)
     comments: dict[str, dict[str, str | None]] = field(default_factory=dict)
     problem: str = ""
-    stops_all: bool = False  # there is no sandbox: nobody can be graded
+    stops_all: bool = False  # there is no sandbox: nothing can be graded
 
 
 def grade(assignment: Assignment, student: str) -> Outcome:
@@ -155,28 +155,30 @@ def grade(assignment: Assignment, student: str) -> Outcome:
     except OSError as problem:
         return not_written(student, problem)
     except (Exception, RecursionError, MemoryError) as problem:
-        said = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
-        return Outcome(student, problem=f"It could not be graded ({said[:200]}).")
+        reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
+        return Outcome(student, problem=f"It could not be graded ({reason[:200]}).")
     return Outcome(student, points, comments)
 
 
 def not_written(student: str, problem: OSError) -> Outcome:
     """The outcome where there was no room for what was graded."""
-    said = problem.strerror or str(problem)
-    return Outcome(student, problem=f"It could not be written: {said}. Make room and grade again.")
+    reason = problem.strerror or str(problem)
+    return Outcome(
+        student, problem=f"It could not be written: {reason}. Make room and grade again."
+    )
 
 
 def assess(assignment: Assignment, student: str) -> dict[str, Score]:
-    """The trusted points alone, from what lies in submitted/: nothing is run and nothing written."""
+    """The trusted points alone, from what is in submitted/: nothing is run and nothing written."""
     folder = assignment.submitted(student)
-    found: dict[str, Score] = {}
+    scores: dict[str, Score] = {}
     for name, known in assignment.notebooks.items():
         notebook = read(folder, name)
         _restore(notebook, known)
         resources = _resources(assignment, student, name, folder)
         AssessSubmission(config=assignment.config).preprocess(notebook, resources)
-        found |= resources.get("beowulf_scores") or {}
-    return found
+        scores |= resources.get("beowulf_scores") or {}
+    return scores
 
 
 class HandInError(LabError):
@@ -211,7 +213,7 @@ def _copy(source: Path, folder: Path, ignored: list[str], left_out: Iterable[str
 
 
 def _resources(assignment: Assignment, student: str, name: str, folder: Path) -> dict[str, Any]:
-    """What nbgrader's converter tells its steps."""
+    """What nbgrader's converter passes to its steps."""
     about = {"student": student, "assignment": assignment.slug, "notebook": name}
     return {
         "unique_key": name,
@@ -252,14 +254,14 @@ def _marks(notebook: NotebookNode) -> tuple[dict[str, float | None], dict[str, s
 
 
 def set_permissions(folder: Path, permissions: int) -> None:
-    """Give the files what the course's configuration wants them to have."""
+    """Give the files the permissions of the course's configuration."""
     for path in folder.rglob("*"):
         if path.is_file():
             path.chmod(permissions)
 
 
 def publish(assignment: Assignment, student: str) -> None:
-    """Put what was graded into its place; what was there before goes only when the new is whole."""
+    """Put what was graded into its place; what was there before is removed only when the new is complete."""
     new, place = assignment.new(student), assignment.autograded(student)
     old = new.with_name(f"{new.name}.old")
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -289,7 +291,7 @@ def is_graded(assignment: Assignment, student: str) -> bool:
 def when(folder: Path) -> datetime | None:
     """The time in a hand-in's timestamp.txt, as nbgrader reads it; None where there is none."""
     try:
-        found: datetime = parse_utc((folder / submissions.TIMESTAMP).read_text().strip())
+        time: datetime = parse_utc((folder / submissions.TIMESTAMP).read_text().strip())
     except (OSError, ValueError, OverflowError):
         return None
-    return found
+    return time

@@ -1,4 +1,4 @@
-"""A crew's engines at work on submissions; one that dies gives its submission to another one."""
+"""The engines of a pool grade submissions. If an engine dies, its submission is reassigned."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAME_PLACE = "This checkout has to be there too, in the same place, with `make l
 
 @dataclass
 class NodeWorker:
-    """An engine, where it is, and what it is at."""
+    """An engine, its node, and the submission that it grades."""
 
     engine: int
     call: Any = None
@@ -39,7 +39,7 @@ class NodeWorker:
 
 
 class Nodes:
-    """A crew that grades a lab; what goes wrong on nodes is in the crew's `said`."""
+    """An engine pool that grades a lab; problems of nodes are in the pool's `said`."""
 
     def __init__(self, assignment: Assignment, crew: EnginePool, most_s: float) -> None:
         self.assignment, self.crew, self.most_s = assignment, crew, most_s
@@ -52,9 +52,9 @@ class Nodes:
         self._kit = b""
 
     def __enter__(self) -> Nodes:
-        self._kit = remote_jobs.kit(self.assignment)
+        self._kit = remote_jobs.pack_lab(self.assignment)
         self.crew.__enter__()
-        self._say_who_is_absent()
+        self._report_absent_nodes()
         return self
 
     def __exit__(
@@ -89,7 +89,7 @@ class Nodes:
         call.add_done_callback(lambda _: self.done.put((hand.engine, call)))
 
     def _bury(self, waiting: deque[str]) -> Iterator[Outcome]:
-        """What engines were at that have died goes back; their starts are tried again."""
+        """If an engine dies, its submission waits again, and the engine is started again."""
         there = self.crew.ids
         for hand in [each for each in self.hands.values() if each.engine not in there]:
             self.crew.end(hand.key)
@@ -108,9 +108,9 @@ class Nodes:
             if self.tries[start.key] >= MOST_STARTS:
                 raise LabError(f"{start.said}.", SAME_PLACE if start.at_once else "")
             self.crew.start(start.key)
-            self._say_who_is_absent()
+            self._report_absent_nodes()
         except LabError as problem:
-            self._say(f"No more is graded on {where}: {problem}")
+            self._report(f"No more is graded on {where}: {problem}")
 
     def _again(self, hand: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
         del self.hands[hand.engine]
@@ -122,11 +122,11 @@ class Nodes:
         if self.deaths[student] < MOST_DEATHS:
             waiting.append(student)
             return
-        why = f"the engine that was at it died {MOST_DEATHS} times, at last on {hand.node}"
+        why = f"the engine that graded it died {MOST_DEATHS} times, at last on {hand.node}"
         yield Outcome(student, problem=f"It could not be graded: {why}.")
 
     def _refuse_to_wait(self) -> None:
-        """LabError when no engine is there that can grade, and none will come."""
+        """LabError when no engine can grade, and none will start."""
         if any(hand.well for hand in self.hands.values()):
             return
         to_come = sum(start.engines for start in self.crew.starts.values()) - len(self.hands)
@@ -147,13 +147,13 @@ class Nodes:
                 continue
             student = waiting.popleft()
             try:
-                errand = remote_jobs.pack(self.assignment, student)
+                job = remote_jobs.pack(self.assignment, student)
             except OSError as problem:
                 why = problem.strerror or str(problem)
                 yield Outcome(student, problem=f"It cannot be read: {why}.")
                 continue
             try:
-                self._call(hand, remote_jobs.work, errand)
+                self._call(hand, remote_jobs.work, job)
             except LabError:  # its end is seen in the next round
                 waiting.append(student)
                 continue
@@ -173,12 +173,12 @@ class Nodes:
                 yield Outcome(student, problem=f"It could not be graded: {why}.")
 
     def _take(self, hand: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
-        """What an engine said: that it is ready, or what came of a submission."""
+        """Take an engine's message: that it is ready, or the result of a submission."""
         from ipyparallel.error import EngineError
 
         self.news = time.monotonic()
         try:
-            said = hand.call.result()
+            result = hand.call.result()
         except EngineError:
             self.crew.end(hand.key)  # it died: _bury() has the rest
             return
@@ -190,30 +190,30 @@ class Nodes:
                 yield Outcome(student, problem=f"It could not be graded ({why[:200]}).")
             return
         if not hand.node:
-            hand.key, hand.node, why = said["key"], said["node"], said["problem"]
+            hand.key, hand.node, why = result["key"], result["node"], result["problem"]
             hand.well = not why
             if why:
-                self._say(f"{hand.node} cannot grade. {why}")
+                self._report(f"{hand.node} cannot grade. {why}")
             return
         student, hand.student = hand.student, ""
-        outcome = remote_jobs.receive(self.assignment, said)
+        outcome = remote_jobs.receive(self.assignment, result)
         if outcome.stops_all:
             hand.well = False
-            self._say(f"{hand.node} cannot grade any more. {outcome.problem}")
+            self._report(f"{hand.node} cannot grade any more. {outcome.problem}")
             waiting.append(student)
             return
         yield outcome
 
     def _complain(self, hand: NodeWorker, problem: Exception) -> None:
         if not hand.node:
-            said = (str(problem).splitlines() or [type(problem).__name__])[0]
+            message = (str(problem).splitlines() or [type(problem).__name__])[0]
             hand.node = "a node"
-            self._say(f"An engine cannot be made ready: {said[:300]}")
+            self._report(f"An engine cannot be made ready: {message[:300]}")
 
-    def _say_who_is_absent(self) -> None:
+    def _report_absent_nodes(self) -> None:
         for problem in self.crew.absent.values():
-            self._say(problem)
+            self._report(problem)
 
-    def _say(self, what: str) -> None:
-        if what not in self.crew.said:
-            self.crew.said.append(what)
+    def _report(self, message: str) -> None:
+        if message not in self.crew.said:
+            self.crew.said.append(message)

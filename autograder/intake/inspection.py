@@ -1,4 +1,4 @@
-"""What can be said of a hand-in before it is graded: its notebook, its Records; one sentence each."""
+"""Checks of a hand-in before it is graded: its notebook and its Records. Each fault is one sentence."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read(path: Path) -> NotebookNode:
 
 def grade_ids(path: Path) -> set[str]:
     """The names of the cells that nbgrader knows in a readable notebook."""
-    found = set()
+    names = set()
     try:
         cells = json.loads(path.read_bytes())["cells"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
@@ -76,21 +76,21 @@ def grade_ids(path: Path) -> set[str]:
         marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
         name = marks.get("grade_id") if isinstance(marks, dict) else None
         if isinstance(name, str):
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
-def other_lab(path: Path, known: Collection[str]) -> str:
-    """A sentence when no cell of a notebook is one of the `known` ones of its lab."""
+def other_lab(path: Path, lab_cells: Collection[str]) -> str:
+    """A sentence when no cell of a notebook is one of the `lab_cells`, those of its lab."""
     there = grade_ids(path)
-    if known and not there & set(known):
+    if lab_cells and not there & set(lab_cells):
         what = "another notebook's" if there else "none"
         return f"{path.name} has no question of this lab; its cells with names are {what}."
     return ""
 
 
-def records_said(folder: Path, slug: str, student: str, course: Path | None) -> list[str]:
-    """What is to be known of the Records in a hand-in's records/: those that cannot be read, or are not this lab's."""
+def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> list[str]:
+    """Notes on the Records in a hand-in's records/: those that cannot be read, or are not of this lab."""
     place = folder / RECORDS
     if slug not in paths.labs():
         return []
@@ -112,8 +112,8 @@ def records_said(folder: Path, slug: str, student: str, course: Path | None) -> 
         except (RecursionError, MemoryError, OSError, ValueError) as problem:
             unreadable.append(f"{path.name} cannot be read ({problem}).")
             continue
-        if said := variants.foreign(record, student, course):
-            foreign.append(said if path.name in said else f"{path.name}: {said}")
+        if note := variants.foreign(record, student, course):
+            foreign.append(note if path.name in note else f"{path.name}: {note}")
         elif record.study in _elsewhere(slug):
             others.setdefault(record.study, []).append(path.name)
     strange = [
@@ -124,9 +124,9 @@ def records_said(folder: Path, slug: str, student: str, course: Path | None) -> 
     return [*_short(unreadable), *_short(foreign), *_short(strange)]
 
 
-def _short(said: list[str]) -> list[str]:
-    more = len(said) - MOST_SENTENCES
-    return [*said[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
+def _short(notes: list[str]) -> list[str]:
+    more = len(notes) - MOST_SENTENCES
+    return [*notes[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
 
 
 @cache
@@ -136,7 +136,7 @@ def studies(slug: str) -> frozenset[str]:
 
 
 def _elsewhere(slug: str) -> frozenset[str]:
-    """The studies of the other labs; those of a lab's own exercises are named nowhere."""
+    """The studies of the other labs; those of a lab's own exercises are not listed."""
     of_all = frozenset[str]().union(*map(studies, paths.labs()))
     return of_all - studies(slug)
 

@@ -1,4 +1,4 @@
-"""Parcels put where nbgrader looks for submissions: each one whole or not at all."""
+"""Puts hand-ins where nbgrader looks for submissions: each one completely or not at all."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 class Collected:
     """What became of one hand-in: new, updated, unchanged, refused or unknown; `notes` say why.
 
-    An unknown one has no `student`: its `sender` is nobody on the roster.
+    An unknown one has no `student`: its `sender` is not on the roster.
     """
 
     student: str
@@ -56,12 +56,12 @@ def collect(
 ) -> Iterator[Collected]:
     """Put what is in a folder or a zip to SUBMITTED/STUDENT/SLUG/, one hand-in at a time.
 
-    A newer hand-in takes the place of an older one, and an `older` one of a newer one only if asked to. One that is
+    A newer hand-in replaces an older one. With `older`, an older hand-in replaces a newer one, too. One that is
     refused does not stop the others.
     """
-    with archives.opened(place, wanted.slug) as found:
+    with archives.opened(place, wanted.slug) as parcels:
         of_students: dict[str, list[Archive]] = {}
-        for parcel in found:
+        for parcel in parcels:
             student, why = learners.find(parcel.sender, parcel.number, parcel.full_name)
             if student:
                 of_students.setdefault(student, []).append(parcel)
@@ -98,7 +98,7 @@ def _changed(parcel: Archive) -> datetime:
 def _take(
     parcel: Archive, student: str, wanted: Wanted, submitted: Path, notes: list[str], older: bool
 ) -> str:
-    """Put a parcel into its place, add to the notes what is to be known, and say the outcome."""
+    """Put a parcel into its place, and add notes on it; returns the outcome."""
     place = submitted / student / wanted.slug
     fresh, old = (place.with_name(f".{place.name}.{what}") for what in ("new", "old"))
     if old.is_dir() and not place.exists():
@@ -116,12 +116,12 @@ def _take(
             raise RefusedError(f"{fault} The hand-in that was there before stays.")
         when, before = _handed_in(parcel), timestamp(place / TIMESTAMP)
         if place.is_dir() and _same(fresh, place):
-            notes += said(fresh, student, wanted)
+            notes += notes_on(fresh, student, wanted)
             return "unchanged"
         if before and when < before and not older:
-            notes[:] = [_stays(when, before), *said(place, student, wanted)]
+            notes[:] = [_stays(when, before), *notes_on(place, student, wanted)]
             return "unchanged"
-        notes += said(fresh, student, wanted)
+        notes += notes_on(fresh, student, wanted)
         # nbgrader grades again only what is newer than what it graded.
         newer = when if before is None or when > before else before + timedelta(seconds=1)
         (fresh / TIMESTAMP).write_text(newer.strftime(_FORMAT))
@@ -185,12 +185,12 @@ class _Writing:
         name = path.relative_to(self.folder)
         try:
             with zipfile.ZipFile(path) as archive:
-                found = archives.in_zip(archive)
-                pieces = [what for _, what in found if isinstance(what, Piece)]
+                entries = archives.in_zip(archive)
+                pieces = [piece for _, piece in entries if isinstance(piece, Piece)]
                 wrong = [
-                    f"{inner} in {name} {what}."
-                    for inner, what in found
-                    if isinstance(what, str) and what
+                    f"{inner} in {name} {why}."
+                    for inner, why in entries
+                    if isinstance(why, str) and why
                 ]
                 self.notes += wrong
                 self._all([each for each in pieces if each.path.suffix.lower() != ".zip"])
@@ -255,15 +255,15 @@ def rename(folder: Path, wanted: Wanted) -> list[str]:
     return []
 
 
-def said(folder: Path, student: str, wanted: Wanted) -> list[str]:
-    """What is to be known of a hand-in before it is graded."""
+def notes_on(folder: Path, student: str, wanted: Wanted) -> list[str]:
+    """Notes on a hand-in before it is graded: faults of its notebooks and its Records."""
     notes = [
         fault
         for name in wanted.notebooks
         if (fault := inspection.notebook_fault(folder / name))
         or (fault := inspection.other_lab(folder / name, wanted.cells))
     ]
-    return [*notes, *inspection.records_said(folder, wanted.slug, student, wanted.course)]
+    return [*notes, *inspection.record_notes(folder, wanted.slug, student, wanted.course)]
 
 
 def _fault(folder: Path, wanted: Wanted) -> str:
@@ -282,12 +282,12 @@ def _same(fresh: Path, place: Path) -> bool:
 def _stays(when: datetime, before: datetime) -> str:
     return (
         f"This one is of {when:%Y-%m-%d %H:%M} UTC; the one that is here, of {before:%Y-%m-%d %H:%M} UTC, is newer"
-        " and stays. `--older` takes the older one all the same."
+        " and stays. `--older` accepts the older one, too."
     )
 
 
 def _handed_in(parcel: Archive) -> datetime:
-    """When it was handed in: what a timestamp says, or else when its newest file was changed."""
+    """When it was handed in: its timestamp, or else when its newest file was changed."""
     stamps = [each for each in parcel.pieces if each.path == PurePosixPath(TIMESTAMP)]
     when = _stamp(stamps[0]) if stamps else None
     return min(when or _changed(parcel), datetime.now(UTC))
@@ -299,7 +299,7 @@ def _stamp(piece: Piece) -> datetime | None:
 
 
 def timestamp(path: Path) -> datetime | None:
-    """When a submission that was collected had been handed in; None when nothing says it."""
+    """When a collected submission was handed in; None without a timestamp that can be read."""
     try:
         return _read(path.read_text())
     except (OSError, ValueError):

@@ -77,18 +77,18 @@ class Submission:
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
         own = variants.of(course, student)
-        known = shared_records.known(course)
+        given = shared_records.fingerprints_of(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()
         for place, record in enumerate(records):
-            found = evidence.findings(record, folder / RECORDS)
-            if shared_records.is_given(record, known):
+            problems = evidence.findings(record, folder / RECORDS)
+            if shared_records.is_given(record, given):
                 gifts.add(place)
-                found += shared_records.findings(record, known)
+                problems += shared_records.findings(record, given)
             else:
-                found += variants.findings(record, own)
-            if found:
-                doubts[place] = found
+                problems += variants.findings(record, own)
+            if problems:
+                doubts[place] = problems
         return cls(
             records,
             unreadable,

@@ -69,10 +69,10 @@ class ExecuteOnRecords(NbGraderPreprocessor):  # type: ignore[misc]
         cells = {place: cell.source for place, cell in enumerate(nb.cells) if _is_run(cell)}
         ran = kernel.shared().run(cells, folder, self.limits)
         put_into(nb, list(cells), ran)
-        if ran.said:
-            self.log.warning("the notebook was not run to its end: %s", ran.said)
+        if ran.reason:
+            self.log.warning("the notebook was not run to its end: %s", ran.reason)
             nb.cells.insert(
-                0, new_cell("markdown", NOTE.format(escape(_text(ran.said))), id=NOTE_ID)
+                0, new_cell("markdown", NOTE.format(escape(_text(ran.reason))), id=NOTE_ID)
             )
         return nb, resources
 
@@ -91,7 +91,7 @@ def put_into(nb: NotebookNode, places: list[int], ran: Ran) -> None:
 
 
 def clean(outputs: object) -> list[NotebookNode]:
-    """The outputs of a cell as a notebook may have them: what came out of the sandbox is anybody's writing.
+    """The outputs of a cell as a notebook may have them: what came out of the sandbox may be anything.
 
     What looks like a score of ours is left out.
     """
@@ -139,7 +139,7 @@ def _is_shown(kind: str, value: object) -> bool:
 
 
 def _text(value: object) -> str:
-    # Half of a pair of surrogates can be said in JSON and in no file.
+    # JSON can hold half of a surrogate pair, a file cannot.
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 

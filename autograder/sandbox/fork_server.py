@@ -39,7 +39,7 @@ IMPORTED = (
 
 
 def main(handle: int) -> None:
-    """Import everything, say so, and serve until the other end of the socket is closed."""
+    """Import everything, report that, and serve until the other end of the socket is closed."""
     enter.end_with_parent()
     orders = socket.socket(fileno=handle)
     for name in IMPORTED:

@@ -56,7 +56,7 @@ def test_a_roster_of_ours_of_moodle_or_of_canvas_is_read(
         ("id\na/b\n", "holds '/'"),
         ("id,first_name\n,One\n", "is empty"),
         ("name\nab12\n", "no column with the learners' IDs"),
-        ("id\n", "nobody in"),
+        ("id\n", "no learner in"),
         ("", "no column"),
         ("id\nab12,more\n", "more columns"),
         (b"id,first_name\nab12,\xff\xfe\n", "not text in UTF-8"),

@@ -75,7 +75,7 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert "ordered_pairs = 11" in feedback.read_text()
     assert "ab12" in (tmp_path / "spring" / "grades.csv").read_text()
     report = (tmp_path / "spring" / "reports" / "01-validation" / "index.html").read_text()
-    assert "1 hand-in that could not be taken in or graded" in report
+    assert "1 hand-in that could not be collected or graded" in report
     assert "ef56" in report  # who handed in nothing
     # What is handed back is the page; what was handed in stays where grading needs it.
     beside = {path.name for path in feedback.parent.rglob("*")}
