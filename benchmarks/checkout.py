@@ -8,7 +8,7 @@ from beowulf import paths
 
 
 def commit() -> str:
-    """The commit of the checkout, with a word when files differ from it; "" where there is no git."""
+    """The commit of the checkout, marked when files differ from it; "" where there is no git."""
     root = paths.root()
 
     def git(*words: str) -> str:

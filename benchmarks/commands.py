@@ -71,14 +71,14 @@ def timed(
 
 def lines(printed: str) -> list[dict[str, Any]]:
     """What one of the labs' measuring programs printed, a dictionary a line; LabError when it breaks off."""
-    found = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    if not found or found[-1]["kind"] != "end":
+    records = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    if not records or records[-1]["kind"] != "end":
         raise LabError("What the program prints breaks off before its end.", "Measure again.")
-    return found
+    return records
 
 
 def _ends_within(process: subprocess.Popen[Any], timeout_s: float) -> bool:
-    # Popen.wait with a time-out looks only every 50 ms; the kernel tells the moment.
+    # Popen.wait with a time-out looks only every 50 ms; the kernel reports the moment.
     handle = os.pidfd_open(process.pid)
     try:
         ended, _, _ = select.select([handle], [], [], timeout_s)
@@ -90,7 +90,7 @@ def _ends_within(process: subprocess.Popen[Any], timeout_s: float) -> bool:
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """End a process that we started and all that is in its group: politely, then what has not heeded it."""
+    """End a process that we started and all that is in its group: first by SIGTERM, then by SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -99,7 +99,7 @@ def end(process: subprocess.Popen[Any]) -> None:
 
 
 class Talk:
-    """A started program that prints a line of JSON for each line that it is sent."""
+    """A started program that prints a line of JSON for each line that it gets."""
 
     def __init__(self, process: subprocess.Popen[bytes], name: str, complaints: Path) -> None:
         self.process = process
@@ -110,7 +110,7 @@ class Talk:
     def send(self) -> None:
         """Let it go on."""
         assert self.process.stdin
-        with suppress(BrokenPipeError):  # it has ended; what it said is asked for next
+        with suppress(BrokenPipeError):  # it has ended; its output is read next
             os.write(self.process.stdin.fileno(), b"go on\n")
 
     def hear(self, timeout_s: float = 60.0) -> dict[str, Any]:
@@ -126,8 +126,8 @@ class Talk:
                 raise LabError(f"{self.name} does not go on: " + " / ".join(last))
             self.unread += chunk
         line, _, self.unread = self.unread.partition(b"\n")
-        found: dict[str, Any] = json.loads(line)
-        return found
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def turn(self) -> tuple[float, dict[str, Any]]:
         """Let it go on; the seconds until its next line, and that line."""
@@ -156,7 +156,7 @@ def talking(words: Sequence[str], env: Mapping[str, str], name: str) -> Iterator
         finally:
             assert process.stdin
             assert process.stdout
-            # Who waits for a line finds none, and clears up by itself.
+            # A program that waits for a line gets none, and clears up by itself.
             process.stdin.close()
             if process.returncode is None and not _ends_within(process, LONGEST_END_S):
                 end(process)

@@ -18,7 +18,7 @@ COMMANDS = 10
 
 
 def main() -> None:
-    """A word that all is ready, then a measurement for each line."""
+    """Print that all is ready, then measure once for each line that is read."""
     cluster = ssh.running()
     assert cluster
     plain = [
@@ -38,9 +38,9 @@ def main() -> None:
 
 
 def _ours(cluster: SshCluster) -> None:
-    found, failed = connections.everywhere(cluster.nodes, lambda node: cluster.run(node, "true"))
+    results, failed = connections.everywhere(cluster.nodes, lambda node: cluster.run(node, "true"))
     assert not failed
-    assert all(done.returncode == 0 for done in found.values())
+    assert all(done.returncode == 0 for done in results.values())
 
 
 if __name__ == "__main__":

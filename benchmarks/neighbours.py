@@ -18,7 +18,7 @@ LARGEST = 1024
 NETPIPE_TRIALS = 7
 NETPIPE_REPETITIONS = 1000
 
-# What of our chunks stands beside a neighbour's figure: the same of as many.
+# What of our chunks is compared with a neighbour's figure: the same of as many.
 MEAN, LEAST_OF_7, LEAST_OF_5, AS_IMB = "mean", "least of 7", "least of 5", "as IMB"
 
 NOT_SLOWER = Bar(1.0, "ratio", "not slower")
@@ -44,19 +44,19 @@ class Neighbour:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def taken(self, printed: str) -> dict[int, float]:
-        """What one launch found; LabError when it found nothing."""
-        found = self.read(self.output.read_text() if self.output else printed)
+        """The seconds by size that one launch printed; LabError when there are none."""
+        seconds_by_size = self.read(self.output.read_text() if self.output else printed)
         if self.output:
             self.output.unlink()
-        found = {size: seconds for size, seconds in found.items() if size <= self.largest}
-        if not found:
+        seconds_by_size = {size: s for size, s in seconds_by_size.items() if size <= self.largest}
+        if not seconds_by_size:
             last = " / ".join(printed.strip().splitlines()[-3:])
             raise LabError(f"{self.name} printed no times: {last}")
-        return found
+        return seconds_by_size
 
 
 def all_of_them(folder: Path) -> list[Neighbour]:
-    """Every neighbour; `missing` says why one cannot be measured here."""
+    """Every neighbour, with the reason in `missing` where one cannot be measured here."""
     return [mpi4py_bench(), netpipe(folder), mpptest(folder), imb(), imb_its_way()]
 
 
@@ -134,8 +134,8 @@ def _imb(name: str, ours: str, log_of_largest: int, launches: int) -> Neighbour:
 
 def read_mpi4py(text: str) -> dict[int, float]:
     """Lines such as `    1024    1463.18 | 6.9984567e-07 ± 2.3e-07    10000`."""
-    found = re.findall(r"^\s*(\d+)\s+[\d.]+ \| (\S+) ±", text, re.MULTILINE)
-    return {int(size): float(seconds) for size, seconds in found}
+    rows = re.findall(r"^\s*(\d+)\s+[\d.]+ \| (\S+) ±", text, re.MULTILINE)
+    return {int(size): float(seconds) for size, seconds in rows}
 
 
 def read_netpipe(text: str) -> dict[int, float]:

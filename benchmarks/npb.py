@@ -13,12 +13,13 @@ from typing import Any
 
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
+from benchmarks.turns import Side, interleave
 from benchmarks.workshop import STATE, workshop
 from beowulf import mpi
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 from beowulf.suites.npb import BENCHMARKS
 from beowulf.tuning.knobs.offloads import Offloads
 
@@ -32,7 +33,7 @@ LONGEST_RUN_S = 600.0
 SHAPED, BITS_PER_S = "100mbit", 100e6
 # User CPU seconds of the whole program: NPB 3.4 in Fortran at -O3, class A, one rank, a core of about 2.6 GHz.
 UNKNOWN = "unknown"
-OFFICIAL_MHZ, ALIKE = 2600.0, 0.05
+OFFICIAL_MHZ, NEAR = 2600.0, 0.05
 OFFICIAL_S = {
     "EP": 3.2,
     "IS": 1.5,
@@ -60,7 +61,10 @@ class Links:
             for node in cluster.nodes:
                 done = cluster.administer(node, Offloads().set("on", node))
                 if done.returncode:
-                    raise LabError(f"{node} kept its offloads: {done.stderr.strip()}", node=node)
+                    raise LabError(
+                        f"The offloads of {node} were not switched on: {done.stderr.strip()}",
+                        node=node,
+                    )
         return cluster
 
 
@@ -78,7 +82,7 @@ NOTES = [
     "Mop/s of the facts are those of the timed part, by the published formula: nominal operations over wall time.",
     "Four nodes: the timed part of class W (wall time of the slowest rank) on four nodes of a local cluster, over the "
     "same on one node, with patient polling as it is set for every learner. Four nodes share the cores of one machine.",
-    "At 100 Mbit/s the bar of three times is mostly the cable's to keep. `X on the cable` are the seconds that the "
+    "At 100 Mbit/s the bar of three times depends mostly on the cable. `X on the cable` are the seconds that the "
     "busiest link needs for the bytes of a whole run, as the nodes' interfaces counted them (headers and the untimed "
     "first iteration are in it, at most a fifth: MG's). Where that is more than three times the one node's time, no "
     "program that sends these bytes can keep the bar. What a program and its polling add is in the rows that hold "
@@ -94,12 +98,12 @@ NOTES = [
 ]
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """A round: class A on one rank, class W on one node, and on four with each kind of link."""
     facts: dict[str, Any] = {"core": _cpuinfo("model name"), "mhz": _cpuinfo("cpu MHz")}
     mops: dict[str, list[float]] = {}
     with workshop() as folder:
-        told(0, 1, "compiling, and booting the cluster")
+        progress(0, 1, "compiling, and booting the cluster")
         programs = {
             name: mpi.build(benchmark.source, output=folder / name)
             for name, benchmark in BENCHMARKS.items()
@@ -111,23 +115,23 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         facts["verified"] = "S and W on 1 and 4 ranks, A on 1"
 
         def class_a() -> Mapping[str, float]:
-            found: dict[str, float] = {}
+            times: dict[str, float] = {}
             for name, program in programs.items():
                 seconds, rate = alone(program, name, "A")
                 mops.setdefault(f"Mop/s, {name} class A", []).append(rate)
-                found |= {ours(name): seconds, official(name): OFFICIAL_S[name]}
-            return found
+                times |= {ours(name): seconds, official(name): OFFICIAL_S[name]}
+            return times
 
         def class_w(ranks: int, links: Links) -> Side:
             def run() -> Mapping[str, float]:
                 rebuilt = links.laid(folder)
-                found = {}
+                seconds = {}
                 for name, program in programs.items():
                     before = carried(rebuilt)
-                    found[on(name, ranks, links)] = on_nodes(rebuilt, program, name, "W", ranks)
+                    seconds[on(name, ranks, links)] = on_nodes(rebuilt, program, name, "W", ranks)
                     if ranks > 1 and links.rate == SHAPED:
-                        found[on_cable(name)] = cable_s(before, carried(rebuilt))
-                return found
+                        seconds[on_cable(name)] = cable_s(before, carried(rebuilt))
+                return seconds
 
             return run
 
@@ -136,7 +140,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             "class W, one node": class_w(1, LINKS[0]),
             **{f"class W, four nodes, {links.words}": class_w(RANKS, links) for links in LINKS},
         }
-        taken = interleave(sides, rounds, seed, told, warm_up=0)
+        taken = interleave(sides, rounds, seed, progress, warm_up=0)
     facts |= {name: statistics.median(values) for name, values in mops.items()}
     return Findings(
         questions(facts["mhz"]),
@@ -222,8 +226,8 @@ def alone(program: Path, name: str, letter: str) -> tuple[float, float]:
         text = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    found = result(text, process.returncode, name, letter)
-    return used.ru_utime, float(found["mops"])
+    report = result(text, process.returncode, name, letter)
+    return used.ru_utime, float(report["mops"])
 
 
 def on_nodes(cluster: Cluster, program: Path, name: str, letter: str, ranks: int) -> float:
@@ -237,8 +241,8 @@ def on_nodes(cluster: Cluster, program: Path, name: str, letter: str, ranks: int
 def carried(cluster: Cluster) -> list[int]:
     """The bytes that each node has sent and received so far, headers included."""
     counters = " ".join(f"/sys/class/net/eth0/statistics/{way}_bytes" for way in ("tx", "rx"))
-    said = [cluster.administer(node, f"cat {counters}").stdout for node in cluster.nodes]
-    return [int(count) for each in said for count in each.split()]
+    outputs = [cluster.administer(node, f"cat {counters}").stdout for node in cluster.nodes]
+    return [int(count) for output in outputs for count in output.split()]
 
 
 def cable_s(before: Sequence[int], after: Sequence[int]) -> float:
@@ -249,22 +253,22 @@ def cable_s(before: Sequence[int], after: Sequence[int]) -> float:
 def result(text: str, code: int, name: str, letter: str) -> dict[str, Any]:
     """The result in what a program printed; LabError unless it is verified."""
     lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    found: list[dict[str, Any]] = [line for line in lines if line["kind"] == "result"]
-    if code or len(found) != 1 or not found[0]["verified"]:
+    results: list[dict[str, Any]] = [line for line in lines if line["kind"] == "result"]
+    if code or len(results) != 1 or not results[0]["verified"]:
         raise LabError(
             f"{name} class {letter} gave no verified result, so its time counts for nothing.",
             f"`beowulf npb {name} --class {letter}` shows the figures.",
         )
-    return found[0]
+    return results[0]
 
 
 def like(mhz: str) -> bool:
     """Whether a core of this clock can be held against the official figures."""
-    return mhz != UNKNOWN and abs(float(mhz) / OFFICIAL_MHZ - 1) <= ALIKE
+    return mhz != UNKNOWN and abs(float(mhz) / OFFICIAL_MHZ - 1) <= NEAR
 
 
 def _cpuinfo(name: str) -> str:
-    """What the kernel says of the first core."""
+    """What the kernel reports of the first core."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
-    found = [line.partition(":")[2].strip() for line in lines if line.startswith(name)]
-    return found[0] if found else UNKNOWN
+    values = [line.partition(":")[2].strip() for line in lines if line.startswith(name)]
+    return values[0] if values else UNKNOWN

@@ -9,12 +9,13 @@ from benchmarks import pingpong
 from benchmarks.pingpong import Launcher
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
+from benchmarks.turns import Side, interleave
 from benchmarks.workshop import STATE, awake, workshop
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import RATE_BITS_PER_S, ClusterConfig
 from beowulf.measure import wire
 from beowulf.measure.statistics import ratio
+from beowulf.progress import Progress
 
 TITLE = "Half a round trip at 100 Mbit/s: does it repeat, and is the link full?"
 ROUNDS = 6
@@ -39,21 +40,21 @@ ASLEEP = "Idle cores may sleep: this machine does not let the benchmark keep the
 MOST, LEAST = "most of 5 medians", "least of 5 medians"
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """A round is five launches on two nodes; of each launch and size the median is taken."""
-    with workshop() as folder, awake() as asked:
-        told(0, 1, "booting the cluster")
+    with workshop() as folder, awake() as stay_awake:
+        progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(nodes=2, rate=RATE), folder=folder / STATE)
         stamps = time_stamps(cluster)
         side = our_side(pingpong.on_nodes(cluster, folder), pingpong.build(folder), stamps)
-        taken = interleave({f"{LAUNCHES} launches": side}, rounds, seed, told, warm_up=0)
+        taken = interleave({f"{LAUNCHES} launches": side}, rounds, seed, progress, warm_up=0)
     return Findings(
         questions(taken.samples, seed),
         taken.samples,
         taken.busy_percent,
         taken.order,
-        facts={"rate": RATE, "tcp_timestamps": stamps, "idle_cores_wait_awake": asked},
-        notes=notes(stamps, asked),
+        facts={"rate": RATE, "tcp_timestamps": stamps, "idle_cores_wait_awake": stay_awake},
+        notes=notes(stamps, stay_awake),
     )
 
 
@@ -78,10 +79,10 @@ def our_side(launch: Launcher, program: str, stamps: bool) -> Side:
             settings = ["--seed", str(number + 1)]
             for size, chunks in pingpong.half_round_trips(launch(words + settings, {})).items():
                 medians[size].append(statistics.median(chunks))
-        found = {AT_SATURATION: statistics.median(medians[LARGEST]), **ideal}
+        medians_by_name = {AT_SATURATION: statistics.median(medians[LARGEST]), **ideal}
         for size, each in medians.items():
-            found |= {sample(size, MOST): max(each), sample(size, LEAST): min(each)}
-        return found
+            medians_by_name |= {sample(size, MOST): max(each), sample(size, LEAST): min(each)}
+        return medians_by_name
 
     return run
 
@@ -130,7 +131,7 @@ def questions(samples: Mapping[str, list[float]], seed: int) -> list[Question]:
     ]
 
 
-def notes(stamps: bool, asked: bool) -> list[str]:
+def notes(stamps: bool, stay_awake: bool) -> list[str]:
     """What the figures rest on, the sum among it."""
     options = f" - {wire.TIME_STAMP_BYTES} (its time stamps, which the nodes use)" if stamps else ""
     cable, shaped = (
@@ -146,6 +147,6 @@ def notes(stamps: bool, asked: bool) -> list[str]:
         f"{MTU} + 14 (Ethernet) + 4 (check sum) + 8 (preamble) + 12 (gap) = {MTU + wire.ETHERNET_BYTES} byte times. "
         f"That leaves {cable:.2f} of 100 Mbit/s, and {LARGEST} B take {LARGEST * 8e-3 / cable:.3f} ms.",
         f"tbf, which shapes the links, counts {MTU} + 14 for the frame: there {shaped:.2f} Mbit/s are left.",
-        AWAKE if asked else ASLEEP,
+        AWAKE if stay_awake else ASLEEP,
         "Half a round trip also has the latency and what the rendezvous takes; at this size that is little.",
     ]

@@ -381,7 +381,7 @@ def test_with_a_core_for_each_rank_patience_shows_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "sysconf", lambda name: 8)
     found = allreduce.measure(1, 1, silent)
     said = [verdict(question, found.samples) for question in found.questions]
-    assert said[0].startswith("not measured: with 8 cores for 4 ranks nothing is to be seen")
+    assert said[0].startswith("not measured: with 8 cores for 4 ranks there is nothing to measure")
 
 
 @pytest.mark.cluster
