@@ -82,9 +82,9 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
         """The notebook with its cells restored; nbgrader's own steps follow."""
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as gradebook:
-            known = known_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
+            released = known_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
         nb.metadata = node({})
-        nb.cells = restored(nb.cells, known)
+        nb.cells = restored(nb.cells, released)
         identify(nb)
         # Cells have IDs from this minor version on.
         nb.nbformat, nb.nbformat_minor = 4, 5
@@ -113,10 +113,10 @@ def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
     }
 
 
-def restored(cells: Iterable[Any], known: dict[str, KnownCell]) -> list[NotebookNode]:
-    """The submitted `cells`, with each of the `known` ones once, marked as it was released."""
-    fresh = [_fresh(cell, known) for cell in cells]
-    for name, original in known.items():
+def restored(cells: Iterable[Any], released: dict[str, KnownCell]) -> list[NotebookNode]:
+    """The submitted `cells`, with each of the `released` ones once, marked as it was released."""
+    fresh = [_fresh(cell, released) for cell in cells]
+    for name, original in released.items():
         copies = [cell for cell in fresh if cell.metadata.get("nbgrader") == original.marks()]
         # Where a learner copied a cell, the last of the copies that has an answer counts.
         answered = [cell for cell in copies if compute_checksum(cell) != original.checksum]
@@ -124,15 +124,15 @@ def restored(cells: Iterable[Any], known: dict[str, KnownCell]) -> list[Notebook
             if extra is not (answered or copies)[-1]:
                 extra.metadata = node({})
         if not copies and (original.grade or original.task):
-            fresh.insert(_place(fresh, name, list(known)), _missing(original))
+            fresh.insert(_place(fresh, name, list(released)), _missing(original))
     return fresh
 
 
-def _fresh(cell: Any, known: dict[str, KnownCell]) -> NotebookNode:
+def _fresh(cell: Any, released: dict[str, KnownCell]) -> NotebookNode:
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = marks.get("grade_id") if isinstance(marks, dict) else None
-    original = known.get(name) if isinstance(name, str) else None
+    original = released.get(name) if isinstance(name, str) else None
     source = cell.get("source")
     if not isinstance(source, str):
         # Lines, as a file may hold them; anything else is no source.

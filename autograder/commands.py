@@ -219,13 +219,13 @@ def regrade(
         graded = {slug: _graded(course, slug, *how, again=True) for slug in _labs(course, lab)}
         _show_all(graded, as_json)
         return
-    from autograder.grading import regrade as room
+    from autograder.grading import regrade as regrading
     from beowulf.progress import bar
 
     changes: dict[str, list[Change]] = {}
     for slug in _labs(course, lab):
         with bar("comparing", shown=sys.stderr.isatty()) as progress:
-            changes[slug] = list(room.changes(course, slug, progress, student))
+            changes[slug] = list(regrading.changes(course, slug, progress, student))
     if as_json:
         print(
             json.dumps(
@@ -253,7 +253,7 @@ def feedback(
 
     Example: beowulf class feedback 01
     """
-    from autograder.results import feedback as room
+    from autograder.results import feedback as feedback_pages
     from beowulf.progress import bar
 
     course = _course()
@@ -261,7 +261,7 @@ def feedback(
     for slug in _labs(course, lab):
         _doing(f"Writing the pages of {slug}")
         with bar("feedback", shown=sys.stderr.isatty()) as progress:
-            pages = list(room.generate(course, slug, student, progress, jobs=jobs))
+            pages = list(feedback_pages.generate(course, slug, student, progress, jobs=jobs))
         for page in pages:
             if page.problem:
                 print(f"{page.student}: {page.problem}")
@@ -286,13 +286,13 @@ def report(lab: AnyLab = "") -> None:
 
     Example: beowulf class report 01
     """
-    from autograder.results import report as room
+    from autograder.results import report as class_report
     from beowulf.progress import bar
 
     course = _course()
     for slug in _labs(course, lab):
         with bar("report", shown=sys.stderr.isatty()) as progress:
-            page = room.write(course, slug, progress)
+            page = class_report.write(course, slug, progress)
         print(f"{page} (with tables and pictures beside it)")
 
 
@@ -308,13 +308,15 @@ def export(
 
     Example: beowulf class export --format canvas
     """
-    from autograder.results import export as room
+    from autograder.results import export as grades
 
-    if form not in room.FORMATS:
-        raise UsageError(f"There is no format {form!r}.", f"There are: {', '.join(room.FORMATS)}.")
+    if form not in grades.FORMATS:
+        raise UsageError(
+            f"There is no format {form!r}.", f"There are: {', '.join(grades.FORMATS)}."
+        )
     course = _course()
     slugs = [course.lab(name) for name in lab or []]
-    export = room.write(course, form, to, slugs)
+    export = grades.write(course, form, to, slugs)
     print(
         f"{export.path}: the points of {counted(export.learners, 'learner')} in the format {form}."
     )
@@ -323,7 +325,7 @@ def export(
             f"{counted(export.gaps, 'cell')} of it without points: an import clears what is there."
             " Name one lab at a time to leave them out."
         )
-    if waiting := room.waiting(course, slugs):
+    if waiting := grades.waiting(course, slugs):
         print(f"Without the points of answers that wait to be graded by hand: {waiting}.")
 
 
@@ -359,21 +361,21 @@ def _graded(
     from autograder.grading import driver
     from beowulf.progress import bar
 
-    crew = None
+    pool = None
     if cluster:
         from beowulf.engines import starters
 
-        crew = starters.crew(cluster, jobs or 1)
+        pool = starters.crew(cluster, jobs or 1)
     where = f" on the nodes, by engines that {cluster} starts" if cluster else ""
     _doing(f"Grading {slug}{where}: every new notebook is run again, which takes some seconds each")
     try:
         with bar("grading", shown=sys.stderr.isatty()) as progress:
             every = driver.grade(
-                course, slug, students, jobs=jobs or 2, again=again, progress=progress, crew=crew
+                course, slug, students, jobs=jobs or 2, again=again, progress=progress, pool=pool
             )
             return sorted(every, key=lambda each: each.student)
     finally:
-        for message in crew.said if crew else ():
+        for message in pool.said if pool else ():
             print(message, file=sys.stderr)
 
 

@@ -144,7 +144,7 @@ def _keep_out_of_git(course: Course) -> None:
 def _make_exchange(root: Path) -> None:
     if not root.exists():
         root.mkdir(parents=True)
-        root.chmod(0o777)  # nbgrader insists that everybody may write there
+        root.chmod(0o777)  # nbgrader requires that all users may write there
 
 
 def _add_labs(course: Course) -> None:

@@ -1,4 +1,4 @@
-"""Who is in the class: read from a CSV file, kept in nbgrader's database, looked up by a name."""
+"""Who is in the class: read from a CSV file, stored in nbgrader's database, looked up by a name."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def read(path: Path) -> list[Student]:
         ]
     else:
         columns = {
-            field: names[found]
+            field: names[heading]
             for field, wanted in HEADINGS.items()
-            if (found := next((each for each in wanted if each in names), ""))
+            if (heading := next((each for each in wanted if each in names), ""))
         }
         if "id" not in columns:
             raise LabError(
@@ -147,19 +147,19 @@ def _must_differ(path: Path, students: list[tuple[int, Student]]) -> None:
             first = lines.setdefault(given.casefold(), line) if given else line
             if first != line:
                 raise LabError(
-                    f"The {what} {given!r} stands in line {first} and in line {line} of {path}.",
-                    "Each learner needs one of their own; nothing was taken over.",
+                    f"The {what} {given!r} is in line {first} and in line {line} of {path}.",
+                    "Each learner needs a different one; nothing was imported.",
                 )
 
 
 def enrol(book: Any, students: Iterable[Student]) -> None:
-    """Put learners into nbgrader's database, or what is new about them; nobody is taken out."""
+    """Put learners into nbgrader's database, or update them; none is removed."""
     for student in students:
-        known = {
+        fields = {
             name: getattr(student, name) or None
             for name in ("first_name", "last_name", "email", "lms_user_id")
         }
-        book.update_or_create_student(student.id, **known)
+        book.update_or_create_student(student.id, **fields)
 
 
 def enrolled(book: Any) -> list[Student]:
@@ -190,27 +190,27 @@ class Directory:
                 self._others.setdefault(name, set()).add(student.id)
 
     def find(self, name: str, number: str = "", full_name: bool = False) -> tuple[str, str]:
-        """The learner's ID and "", or "" and why nobody can be meant.
+        """The learner's ID and "", or "" and why it is none.
 
-        `number` is Canvas' own; a `full_name` can only be found on a roster, and is no ID by itself.
+        `number` is Canvas' own; a `full_name` can only be looked up in a roster, and is no ID by itself.
         """
         for each in (name, number):
             if each in self._exact:
                 return each, ""
-        found: set[str] = set()
+        ids: set[str] = set()
         keys = [f"number {number}"] if number else []
         for key in [*keys, f"id {_plain(name)}", f"words {_words(name)}", f"run {_run(name)}"]:
-            found = found or self._others.get(key, set())
-        if len(found) == 1:
-            return next(iter(found)), ""
-        if found:
-            return "", f"{', '.join(sorted(found))} on the roster all have this name"
+            ids = ids or self._others.get(key, set())
+        if len(ids) == 1:
+            return next(iter(ids)), ""
+        if ids:
+            return "", f"{', '.join(sorted(ids))} on the roster all have this name"
         if self.complete:
-            return "", "nobody on the roster has this name"
+            return "", "no learner on the roster has this name"
         if number or full_name:
             return (
                 "",
-                "only a roster can tell who this is: `beowulf class init . --roster FILE.csv`",
+                "only a roster can identify this learner: `beowulf class init . --roster FILE.csv`",
             )
         fault = fault_of_id(name)
         return ("", f"as an ID it {fault}") if fault else (name, "")

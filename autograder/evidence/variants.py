@@ -64,7 +64,7 @@ def issue(course: Path, students: Iterable[str]) -> Path:
     key = _key(course)
     if not key:
         raise LabError(f"There is no {KEY} in {course}.", "`beowulf class init` makes one.")
-    everybody = sorted({*_students(course), *students})
+    all_students = sorted({*_students(course), *students})
     fresh = course / f".{WORDS}.new"
     # Anyone who has a word can make Records that look like its owner's.
     with open(
@@ -72,16 +72,16 @@ def issue(course: Path, students: Iterable[str]) -> Path:
     ) as file:
         rows = csv.writer(file)
         rows.writerow(["student", "word"])
-        rows.writerows([student, variant.of(key, student)] for student in everybody)
+        rows.writerows([student, variant.of(key, student)] for student in all_students)
     return fresh.replace(course / WORDS)
 
 
 def of(course: Path | None, student: str) -> Own | None:
     """What is the student's own in a course; None where it has no variants, or does not know the student."""
-    everybody = _class(course.absolute()) if course and student else None
-    if everybody is None or student not in everybody.words:
+    course_class = _class(course.absolute()) if course and student else None
+    if course_class is None or student not in course_class.words:
         return None
-    return Own(student, everybody.words[student], everybody.marks)
+    return Own(student, course_class.words[student], course_class.marks)
 
 
 def findings(record: Record, own: Own | None) -> list[Finding]:

@@ -23,14 +23,14 @@ SHORTEST_FRAME = 60  # an Ethernet card pads what is shorter
 
 def findings(record: Record) -> list[Finding]:
     """The first thing of each kind that does not fit."""
-    found = [_faster(record), _at_the_switch(record)]
+    problems = [_faster(record), _at_the_switch(record)]
     for point in record.points:
-        found += [_rates(point), _headers(point, record), _messages(point)]
-    said: dict[str, Finding] = {}
-    for each in found:
-        if each:
-            said.setdefault(each.says.partition(":")[0], each)
-    return list(said.values())
+        problems += [_rates(point), _headers(point, record), _messages(point)]
+    first_of_kind: dict[str, Finding] = {}
+    for problem in problems:
+        if problem:
+            first_of_kind.setdefault(problem.says.partition(":")[0], problem)
+    return list(first_of_kind.values())
 
 
 def _faster(record: Record) -> Finding | None:

@@ -46,9 +46,9 @@ def grade(
     jobs: int = 1,
     again: bool = False,
     progress: Progress = no_progress,
-    crew: EnginePool | None = None,
+    pool: EnginePool | None = None,
 ) -> Iterator[Graded]:
-    """Grade what is new of a lab, or all of it `again`, `jobs` at a time here or on `crew`; each Graded as it ends.
+    """Grade what is new of a lab, or all of it `again`, `jobs` at a time here or on `pool`; each Graded as it ends.
 
     LabError at once when nothing was released or collected or there is no sandbox, UsageError for a learner who
     handed in nothing.
@@ -59,7 +59,7 @@ def grade(
     if jobs < 1:
         raise UsageError(f"It takes at least 1 job, not {jobs}.")
     box.refuse_if_shown(course.folder)
-    return _grade(course, assignment, chosen, jobs, again, progress, crew)
+    return _grade(course, assignment, chosen, jobs, again, progress, pool)
 
 
 def assess(course: Course, slug: str, student: str) -> dict[str, Score]:
@@ -98,7 +98,7 @@ def _grade(
     jobs: int,
     again: bool,
     progress: Progress,
-    crew: EnginePool | None,
+    pool: EnginePool | None,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
     with _alone(course.folder), warnings.catch_warnings():
@@ -109,9 +109,9 @@ def _grade(
         yield from old
         if not new:
             return
-        with _hands(assignment, min(jobs, len(new)), crew) as hands, course.gradebook() as book:
+        with _workers(assignment, min(jobs, len(new)), pool) as workers, course.gradebook() as book:
             entries = Entries(book, assignment)
-            for done, outcome in enumerate(hands.run(new)):
+            for done, outcome in enumerate(workers.run(new)):
                 progress(done, len(new), outcome.student)
                 graded = _keep(entries, assignment, outcome)
                 _note(course.folder, assignment.slug, why, graded)
@@ -139,12 +139,14 @@ def _sorted(
 
 
 @contextmanager
-def _hands(assignment: Assignment, jobs: int, crew: EnginePool | None) -> Iterator[Workers | Nodes]:
+def _workers(
+    assignment: Assignment, jobs: int, pool: EnginePool | None
+) -> Iterator[Workers | Nodes]:
     """Processes of this machine, or a pool's engines: both give an Outcome for each submission."""
     notebook_s = ExecuteOnRecords(config=assignment.config).limits.notebook_s
     most_s = len(assignment.notebooks) * notebook_s + LONGEST_REST_S
-    if crew is not None:
-        with Nodes(assignment, crew, most_s) as nodes:
+    if pool is not None:
+        with Nodes(assignment, pool, most_s) as nodes:
             yield nodes
         return
     kernel.shared().await_ready()

@@ -137,10 +137,10 @@ def grade(assignment: Assignment, student: str) -> Outcome:
         _lay_out(assignment, student)
         points: dict[str, dict[str, float | None]] = {}
         comments: dict[str, dict[str, str | None]] = {}
-        for name, known in assignment.notebooks.items():
+        for name, released in assignment.notebooks.items():
             notebook = read(assignment.submitted(student), name)
             resources = _resources(assignment, student, name, folder)
-            _restore(notebook, known)
+            _restore(notebook, released)
             for step in [*assignment.sanitize, *assignment.autograde]:
                 if step not in _BY_US:
                     notebook, resources = step(config=assignment.config)(notebook, resources)
@@ -172,9 +172,9 @@ def assess(assignment: Assignment, student: str) -> dict[str, Score]:
     """The trusted points alone, from what is in submitted/: nothing is run and nothing written."""
     folder = assignment.submitted(student)
     scores: dict[str, Score] = {}
-    for name, known in assignment.notebooks.items():
+    for name, released in assignment.notebooks.items():
         notebook = read(folder, name)
-        _restore(notebook, known)
+        _restore(notebook, released)
         resources = _resources(assignment, student, name, folder)
         AssessSubmission(config=assignment.config).preprocess(notebook, resources)
         scores |= resources.get("beowulf_scores") or {}
@@ -223,14 +223,14 @@ def _resources(assignment: Assignment, student: str, name: str, folder: Path) ->
     }
 
 
-def _restore(notebook: NotebookNode, known: KnownNotebook) -> None:
+def _restore(notebook: NotebookNode, released: KnownNotebook) -> None:
     """What RestoreCells, OverwriteKernelspec and OverwriteCells do together."""
-    notebook.metadata = node({"kernelspec": known.kernelspec} if known.kernelspec else {})
-    notebook.cells = restored(notebook.cells, known.cells)
+    notebook.metadata = node({"kernelspec": released.kernelspec} if released.kernelspec else {})
+    notebook.cells = restored(notebook.cells, released.cells)
     identify(notebook)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
-        original = known.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+        original = released.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
         if original and original.locked and compute_checksum(cell) != original.checksum:
             cell.source = original.source
 

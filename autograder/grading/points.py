@@ -76,7 +76,7 @@ class ClassOfLab:
 
 
 def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfLab:
-    """All that is known of a lab in a course; LabError when it was not released.
+    """All results of a lab in a course; LabError when it was not released.
 
     The reasons are in the graded notebooks, and are read only where they are needed.
     """

@@ -1,6 +1,7 @@
 """A submission sent to a node, and its result sent back: plain bytes both ways.
 
-On a node, a folder stands for the course with as much of it as grading reads; the gradebook stays at home.
+On a node, a folder represents the course, with as much of it as grading reads; the gradebook stays with the
+course.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def programs() -> str:
     return digest.hexdigest()
 
 
-# ---------------------------------------------------------------- at home
+# ---------------------------------------------------------------- on the course's machine
 
 
 def pack_lab(assignment: Assignment) -> bytes:
@@ -116,7 +117,7 @@ class Workspace:
         self.assignment: Assignment | None = None
 
     def lay(self, packed: bytes) -> None:
-        """Make the folder that stands for the course; LabError when no learner's code can be run here."""
+        """Make the folder that represents the course; LabError when no learner's code can be run here."""
         bundle: LabBundle = pickle.loads(packed)
         folder = Path(tempfile.mkdtemp(prefix="course-", dir=os.environ[FOLDER]))
         box.refuse_if_shown(folder)

@@ -131,7 +131,7 @@ def _data(data: object) -> dict[str, Any]:
 def _is_shown(kind: str, value: object) -> bool:
     if not (kind.endswith("+json") or kind == "application/json"):
         return isinstance(value, str)
-    try:  # as a file that everybody can read
+    try:  # as a file that any program can read
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return False

@@ -89,7 +89,7 @@ def _run(order: dict[str, Any], packed: int, out: int) -> None:
         enter.drop_privileges(order["uid"], Allowance(**order["allowance"]))
         os.environ.clear()
         os.environ.update(order["environment"])
-        # Before any line of a learner's: after this, nobody can claim that there is no sandbox.
+        # Before any line of a learner's: after this, no line can claim that there is no sandbox.
         os.write(out, b'{"inside": true}\n')
     except BaseException as problem:
         _complain(out, f"The sandbox could not be closed behind us: {problem}")

@@ -89,7 +89,7 @@ def test_a_zip_from_moodle_comes_to_the_learners_by_their_names(tmp_path: Path) 
         "ef56": "new",
         "Four Cloud": "unknown",
     }
-    assert "nobody on the roster has this name" in found["Four Cloud"].notes[0]
+    assert "no learner on the roster has this name" in found["Four Cloud"].notes[0]
     assert found["ab12"].sender == "One Tree"
     assert set(taken(tmp_path / "to", "cd34")) == {NAME, "records/A2-x.json"}
     assert taken(tmp_path / "to", "ef56") == {NAME: notebook()}
