@@ -106,9 +106,9 @@ def large_packets() -> int:
 def reading(how: str, file: Path, *more: str) -> tuple[float, dict[str, Any]]:
     """One process that reads; its seconds as a whole, and its report."""
     python = str(paths.python_bin() / "python")
-    words = [python, "-m", "benchmarks.read_capture", how, str(file), *more]
+    command = [python, "-m", "benchmarks.read_capture", how, str(file), *more]
     took_s, printed = commands.timed(
-        words, commands.environment(), folder=paths.root(), timeout_s=LONGEST_S
+        command, commands.environment(), folder=paths.root(), timeout_s=LONGEST_S
     )
     report: dict[str, Any] = json.loads(printed.splitlines()[-1])
     return took_s, report
@@ -134,9 +134,9 @@ def our_reader_of_much(file: Path) -> Mapping[str, float]:
 
 def tshark(file: Path) -> Mapping[str, float]:
     """The same columns by tshark, as text that goes into a file."""
-    words = ["tshark", "-n", "-r", str(file), "-T", "fields"]
-    words += [word for field in FIELDS for word in ("-e", field)]
-    took_s, printed = commands.timed(words, commands.environment(), timeout_s=LONGEST_S)
+    command = ["tshark", "-n", "-r", str(file), "-T", "fields"]
+    command += [word for field in FIELDS for word in ("-e", field)]
+    took_s, printed = commands.timed(command, commands.environment(), timeout_s=LONGEST_S)
     expect(printed.count(f"\t{captures.WIRE_BYTES}\t"), PACKETS, "tshark")
     return {TSHARK: took_s}
 
@@ -151,13 +151,13 @@ def pyshark(file: Path) -> Mapping[str, float]:
 def expect(actual: int, expected: int, who: str) -> None:
     """LabError when not all packets were read, so that the time counts for nothing."""
     if actual != expected:
-        raise LabError(f"Of {expected:,} packets {who} has read {actual:,}.")
+        raise LabError(f"Of {expected:,} packets, {who} has read {actual:,}.")
 
 
 def busy_link(launch: Launcher, program: str, word: str) -> Mapping[str, float]:
     """Half a round trip of short messages between large ones: the median of a launch, by size."""
-    words = [program, *pingpong.arguments(SIZES, "--passes", 20, "--chunks", 3)]
-    trips = pingpong.half_round_trips(launch(words, {}))
+    command = [program, *pingpong.arguments(SIZES, "--passes", 20, "--chunks", 3)]
+    trips = pingpong.half_round_trips(launch(command, {}))
     return {sample(size, word): statistics.median(chunks) for size, chunks in trips.items()}
 
 

@@ -35,7 +35,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def timed(
-    words: Sequence[str],
+    command: Sequence[str],
     env: Mapping[str, str],
     *,
     folder: Path | None = None,
@@ -46,7 +46,7 @@ def timed(
     with tempfile.TemporaryFile() as printed:
         began = time.perf_counter()
         process = subprocess.Popen(
-            words,
+            command,
             env=env,
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -56,7 +56,7 @@ def timed(
         )
         try:
             if not _ends_within(process, timeout_s):
-                raise LabError(f"`{_short(words)}` did not end within {timeout_s:g} s.")
+                raise LabError(f"`{_short(command)}` did not end within {timeout_s:g} s.")
             elapsed_s = time.perf_counter() - began
         finally:
             if process.returncode is None:
@@ -65,7 +65,7 @@ def timed(
         text = printed.read().decode(errors="replace")
     if process.returncode:
         last = "\n".join(text.strip().splitlines()[-5:])
-        raise LabError(f"`{_short(words)}` ended with {process.returncode}:\n{last}")
+        raise LabError(f"`{_short(command)}` ended with {process.returncode}:\n{last}")
     return elapsed_s, text
 
 
@@ -138,11 +138,11 @@ class Talk:
 
 
 @contextmanager
-def talking(words: Sequence[str], env: Mapping[str, str], name: str) -> Iterator[Talk]:
-    """Start a program that talks in lines; afterwards neither it nor its group is there."""
+def talking(command: Sequence[str], env: Mapping[str, str], name: str) -> Iterator[Talk]:
+    """Start a program that talks in lines; afterwards it and its group are ended."""
     with tempfile.NamedTemporaryFile(prefix="beowulf-bench-") as complaints:
         process = subprocess.Popen(
-            words,
+            command,
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -163,6 +163,6 @@ def talking(words: Sequence[str], env: Mapping[str, str], name: str) -> Iterator
             process.stdout.close()
 
 
-def _short(words: Sequence[str]) -> str:
-    line = shlex.join([Path(words[0]).name, *words[1:]])
+def _short(command: Sequence[str]) -> str:
+    line = shlex.join([Path(command[0]).name, *command[1:]])
     return line if len(line) < 80 else line[:77] + "..."

@@ -1,6 +1,6 @@
 """Runs a command on all nodes of the running cluster at once, for each line that it reads: by ssh.py, or by plain ssh.
 
-The argument says which: `ours` or `plain`. Prints the seconds as a line of JSON.
+The argument selects: `ours` or `plain`. Prints the seconds as a line of JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def main() -> None:
     plain = [
         [*connections.words(cluster.folder, cluster.machine(n)), "true"] for n in cluster.nodes
     ]
-    lines = [shlex.join(words) for words in plain]
+    lines = [shlex.join(command) for command in plain]
     script = " & ".join(f"{line} </dev/null" for line in lines) + " & wait"
     print(json.dumps({"ready": True}), flush=True)
     while sys.stdin.readline():

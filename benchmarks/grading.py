@@ -49,7 +49,7 @@ NOTES = [
     "with a new kernel for each notebook, no sandbox, our scoring from the Records, so that the points are comparable.",
     f"Ours has a fresh bubblewrap sandbox for each notebook. What a run needs to start (a row of its own) is spread"
     f" over {CLASS} submissions and counted. Both are bound to {CORES} cores.",
-    "Memory is the sum of the proportional shares (PSS) of all processes of ours, looked at twice a second.",
+    "Memory is the sum of the proportional shares (PSS) of all our processes, read twice a second.",
 ]
 
 
@@ -65,8 +65,8 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
         parts = [students[number::rounds] for number in range(rounds)]
         few = [part[:STOCK_A_ROUND] for part in parts]
         chosen = [name for part in few for name in part]
-        words = [sys.executable, "-m", "benchmarks.stock_grading", str(stock.folder), SLUG]
-        with commands.talking([*words, *chosen], commands.environment(), STOCK) as talk:
+        command = [sys.executable, "-m", "benchmarks.stock_grading", str(stock.folder), SLUG]
+        with commands.talking([*command, *chosen], commands.environment(), STOCK) as talk:
             talk.hear(LONGEST_SUBMISSION_S)
             memory: list[float] = []
             ours, theirs = iter(parts), iter(few)
@@ -128,7 +128,7 @@ def _questions(trials: int) -> list[Question]:
         ),
         Question("memory", MEMORY, bar=Bar(4e9, says="below 4 GB"), unit="bytes"),
         Question(
-            "submissions with the same points as nbgrader's loop gives",
+            "submissions with the same points as by nbgrader's loop",
             SAME,
             bar=Bar(trials, "count", least=trials),
             unit="trials",

@@ -22,10 +22,10 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Both in turns; the warm-up compiles what Python stores compiled."""
     env = commands.environment()
     beowulf = str(paths.python_bin() / "beowulf")
-    words = {OURS: [beowulf, "--help"], OTHER: [sys.executable, "-c", "pass"]}
+    commands_by_name = {OURS: [beowulf, "--help"], OTHER: [sys.executable, "-c", "pass"]}
     sides = {
         name: lambda name=name, line=line: {name: commands.timed(line, env)[0]}
-        for name, line in words.items()
+        for name, line in commands_by_name.items()
     }
     taken = interleave(sides, rounds, seed, progress, warm_up=2)
     return Findings(

@@ -92,10 +92,10 @@ def install(folder: Path, which: str) -> dict[str, float]:
     }
     seconds: dict[str, float] = {}
     try:
-        for step, words in lines.items():
+        for step, command in lines.items():
             where = None if step == "clone" else checkout
             took_s, printed = commands.timed(
-                words, env, folder=where, timeout_s=LONGEST_STEP_S[step]
+                command, env, folder=where, timeout_s=LONGEST_STEP_S[step]
             )
             seconds[f"{which}: {step}"] = took_s
         if printed.count(" of 4 on node") != 4:
@@ -113,5 +113,5 @@ def size_bytes(folder: Path) -> int:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder of ours that need not be there."""
+    """Remove one of our folders, if it exists."""
     shutil.rmtree(folder, ignore_errors=True)

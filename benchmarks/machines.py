@@ -54,8 +54,8 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             inventory = pcs.inventory(folder / "pcs.yml")
             env = commands.environment(BEOWULF_STATE=str(folder / "s"))
             for name in (FIRST, SECOND):
-                words = [*pcs.enter, str(paths.python_bin() / "beowulf"), "setup", str(inventory)]
-                seconds, _ = commands.timed(words, env, timeout_s=LONGEST_SETUP_S)
+                command = [*pcs.enter, str(paths.python_bin() / "beowulf"), "setup", str(inventory)]
+                seconds, _ = commands.timed(command, env, timeout_s=LONGEST_SETUP_S)
                 samples[name].append(seconds)
             if number == SETUPS - 1:
                 taken = _commands(pcs, inventory, env, rounds, seed, progress)
@@ -81,8 +81,8 @@ def _commands(
     sides: dict[str, Side] = {}
     with ExitStack() as talks:
         for name, which in ((OURS, "ours"), (PLAIN, "plain")):
-            words = [*pcs.enter, sys.executable, "-m", "benchmarks.four_nodes", which]
-            program = talks.enter_context(commands.talking(words, env, "four_nodes.py"))
+            command = [*pcs.enter, sys.executable, "-m", "benchmarks.four_nodes", which]
+            program = talks.enter_context(commands.talking(command, env, "four_nodes.py"))
             program.hear()
             sides[name] = _side(name, program)
             assert program.process.stdin

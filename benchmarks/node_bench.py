@@ -33,7 +33,7 @@ TURNS = 2
 SAMPLES = ["--passes", "1", "--chunks", "8", "--chunk-us", "50000"]
 
 NOTES = [
-    "A pair is ours, theirs, theirs, ours (or the other way round), one at once after the other: the mean of ours over"
+    "A pair is ours, theirs, theirs, ours (or the other way round), one directly after the other: the mean of ours over"
     " the mean of theirs.",
     "perf bench prints the mean of all repetitions of a run, so it is compared with our mean over a run of the same"
     " length, not the median that the lab's tables have.",
@@ -54,7 +54,7 @@ class Compared:
     what: str
     program: str
     row: str
-    label: str  # of the row, by which node_neighbours knows it
+    label: str  # of the row in node_neighbours
     one_core: bool = True
     size: int = 0
     bar: Bar | None = WITHIN
@@ -160,9 +160,9 @@ def usual_size(program: str) -> int:
     return int(next(line["size_bytes"] for line in lines if line["kind"] == "sample"))
 
 
-def printed(words: list[str]) -> list[dict[str, Any]]:
-    """The lines of one run of a program of ours."""
-    return commands.lines(commands.timed(words, commands.environment(), timeout_s=LONGEST_S)[1])
+def printed(command: list[str]) -> list[dict[str, Any]]:
+    """The lines of one run of one of our programs."""
+    return commands.lines(commands.timed(command, commands.environment(), timeout_s=LONGEST_S)[1])
 
 
 def neighbour_of(tool: str, label: str) -> Neighbour:
@@ -186,8 +186,8 @@ def pair(
         return seconds(median, each)
 
     def theirs() -> float:
-        words = [*bound, "sh", "-c", line]
-        text = commands.timed(words, commands.environment(), timeout_s=LONGEST_S)[1]
+        command = [*bound, "sh", "-c", line]
+        text = commands.timed(command, commands.environment(), timeout_s=LONGEST_S)[1]
         return seconds(node_neighbours.read(neighbour, text), each)
 
     def run() -> Mapping[str, float]:

@@ -50,7 +50,7 @@ OFFICIAL_S = {
 class Links:
     """One kind of cables between the nodes: their rate, and whether the nodes cut their own frames."""
 
-    words: str
+    label: str
     rate: str
     offloads: str = "off"
 
@@ -77,8 +77,8 @@ LINKS = (
 NOTES = [
     "Class A: user CPU seconds of the whole program on one rank without mpiexec, with start, warm-up and verification, "
     "as the official figures count. These were measured once, on another core of about 2.6 GHz; they are no samples of "
-    "this run, and a core that is a tenth faster makes ratios a tenth smaller. The facts say which core this is; the "
-    "bar is for one within 5 % of 2.6 GHz, and on any other there is none.",
+    "this run, and a core that is a tenth faster makes ratios a tenth smaller. The facts name the core; the "
+    "bar is for one within 5 % of 2.6 GHz, and on any other core there is no bar.",
     "Mop/s of the facts are those of the timed part, by the published formula: nominal operations over wall time.",
     "Four nodes: the timed part of class W (wall time of the slowest rank) on four nodes of a local cluster, over the "
     "same on one node, with patient polling as it is set for every learner. Four nodes share the cores of one machine.",
@@ -94,7 +94,7 @@ NOTES = [
     "The unshaped links show what is left without the cable's limit. On them every frame of 1500 bytes still crosses "
     "the stacks of both nodes, on the processors that the ranks need: that is most of what IS does. With the knob "
     "`offloads` on, as cards of PCs have it, 64 KB cross in one piece.",
-    "Every run is verified against the published constants, S as well; one that is not ends the benchmark.",
+    "Every run is verified against the published constants, S as well; a run with wrong results ends the benchmark.",
 ]
 
 
@@ -138,7 +138,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
         sides: dict[str, Side] = {
             "class A, one rank": class_a,
             "class W, one node": class_w(1, LINKS[0]),
-            **{f"class W, four nodes, {links.words}": class_w(RANKS, links) for links in LINKS},
+            **{f"class W, four nodes, {links.label}": class_w(RANKS, links) for links in LINKS},
         }
         taken = interleave(sides, rounds, seed, progress, warm_up=0)
     facts |= {name: statistics.median(values) for name, values in mops.items()}
@@ -163,7 +163,7 @@ def questions(mhz: str) -> list[Question]:
         ),
         *(
             Question(
-                f"{name} class W, {RANKS} nodes, {links.words}",
+                f"{name} class W, {RANKS} nodes, {links.label}",
                 on(name, RANKS, links),
                 on(name, 1, LINKS[0]),
                 at_most,
@@ -173,7 +173,7 @@ def questions(mhz: str) -> list[Question]:
         ),
         *(
             Question(
-                f"{name} class W, {RANKS} nodes, {LINKS[0].words}, over the slower of one node and the cable",
+                f"{name} class W, {RANKS} nodes, {LINKS[0].label}, over the slower of one node and the cable",
                 on(name, RANKS, LINKS[0]),
                 slower(name),
                 at_most,
@@ -195,7 +195,7 @@ def official(name: str) -> str:
 
 def on(name: str, ranks: int, links: Links) -> str:
     """The name of the samples of class W; on one node the links do not matter."""
-    return f"{name} W on one" if ranks == 1 else f"{name} W on {ranks}, {links.words}"
+    return f"{name} W on one" if ranks == 1 else f"{name} W on {ranks}, {links.label}"
 
 
 def on_cable(name: str) -> str:

@@ -1,7 +1,7 @@
 """What does patient polling cost two ranks on nodes with one core each? Decided by each node's ranks, against never.
 
-Nodes on this machine, each bound to a core of its own. BEOWULF_SHARED_CORES says that they share no core, as PCs and
-VMs do not: then the ranks of a node count, and one rank on one core has no other rank to be patient for.
+Nodes on this machine, each bound to a core of its own. BEOWULF_SHARED_CORES is set as for nodes that share no core,
+such as PCs and VMs: then the ranks of a node count, and one rank on one core has no other rank to be patient for.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
         _one_core_each(cluster)
         program = pingpong.build(folder)
         launch = pingpong.on_nodes(cluster, folder)
-        words = [program, *pingpong.arguments([SIZE], "--passes", PASSES)]
+        command = [program, *pingpong.arguments([SIZE], "--passes", PASSES)]
         facts: dict[str, Any] = {"rate": cluster.config.rate, "mpi": cluster.config.mpi}
 
         def side(name: str) -> Side:
             def run() -> Mapping[str, float]:
-                printed = launch(words, SETTINGS[name])
+                printed = launch(command, SETTINGS[name])
                 [about] = [line for line in commands.lines(printed) if line["kind"] == "about"]
                 if about["patient_ranks"] != (pingpong.RANKS if name == ALL else 0):
                     raise LabError(f"{name}: {about['patient_ranks']} ranks were patient.")

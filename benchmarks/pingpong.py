@@ -27,8 +27,8 @@ def on_one_host(folder: Path) -> Launcher:
     """Both ranks on this machine, where they talk through memory."""
     mpiexec = str(paths.mpi_prefix("classic") / "bin" / "mpiexec")
 
-    def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
-        line = [mpiexec, "-n", str(RANKS), *words]
+    def launch(command: Sequence[str], settings: Mapping[str, str]) -> str:
+        line = [mpiexec, "-n", str(RANKS), *command]
         env = commands.environment(**settings)
         return commands.timed(line, env, folder=folder, timeout_s=LONGEST_LAUNCH_S)[1]
 
@@ -38,16 +38,16 @@ def on_one_host(folder: Path) -> Launcher:
 def on_nodes(cluster: Cluster, folder: Path) -> Launcher:
     """A rank on each of two nodes of a cluster, where they talk over TCP."""
 
-    def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
+    def launch(command: Sequence[str], settings: Mapping[str, str]) -> str:
         done = mpi.launch(
             cluster,
-            words,
+            command,
             RANKS,
             environment=settings,
             timeout_s=LONGEST_LAUNCH_S,
             folder=folder,
         )
-        if sentence := mpi.failure(done, Path(words[0]).name):
+        if sentence := mpi.failure(done, Path(command[0]).name):
             raise LabError(sentence, done.stderr.strip())
         return done.stdout
 

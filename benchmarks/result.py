@@ -74,7 +74,7 @@ class Result:
 
     @classmethod
     def load(cls, path: Path) -> Result:
-        """The result in a JSON file; LabError for what is none."""
+        """The result in a JSON file; LabError for any other file."""
         try:
             content = json.loads(path.read_text())
             kind, version = content.pop("kind"), content.pop("schema")

@@ -59,7 +59,7 @@ NOTES = [
     f"{NETPIPE_TRIALS} trials of {NETPIPE_REPETITIONS} (-n); the least of five for mpptest and IMB, which are launched "
     "five times. In IMB's own way, one mean a launch is compared with one mean a launch.",
     "mpi4py.bench looks at the clock at every round trip and is written in Python; ours looks once a chunk.",
-    "NetPIPE is Debian's program. A link named as the library that it asks for leads it to ours, which has the same "
+    "NetPIPE is Debian's program. A link with the name of its library leads it to ours, which has the same "
     "binary interface.",
     "A row has the size at which the ratio is worst. That is the worst of many, so noise alone lifts it.",
 ]
@@ -126,26 +126,26 @@ def a_pair(
 def ours(launch: Launcher, program: str, neighbour: Neighbour, place: str) -> dict[int, float]:
     """One launch of our program: of each size, in seconds, what is compared with this neighbour's figure."""
     if neighbour.ours == AS_IMB:
-        words = [program, *pingpong.arguments(IMB_SIZES, "--mode", "imb")]
+        command = [program, *pingpong.arguments(IMB_SIZES, "--mode", "imb")]
     else:
         options = ["--passes", CHUNKS[neighbour.ours], "--chunks", 1, "--chunk-us", CHUNK_US[place]]
-        words = [program, *pingpong.arguments(SIZES, *options)]
+        command = [program, *pingpong.arguments(SIZES, *options)]
     taken = statistics.fmean if neighbour.ours == MEAN else min
-    trips = pingpong.half_round_trips(launch(words, {}))
+    trips = pingpong.half_round_trips(launch(command, {}))
     return {size: taken(chunks) for size, chunks in trips.items()}
 
 
 def theirs(launch: Launcher, neighbour: Neighbour) -> dict[int, float]:
     """The least of a neighbour's launches, by size."""
     launches = [
-        neighbour.taken(launch(neighbour.words, neighbour.settings))
+        neighbour.taken(launch(neighbour.command, neighbour.settings))
         for _ in range(neighbour.launches)
     ]
     return {size: min(each[size] for each in launches) for size in launches[0]}
 
 
 def sample(neighbour: Neighbour, size: int, place: str, *, ours: bool = False) -> str:
-    """The name of samples: a neighbour's, or those of ours beside it."""
+    """The name of samples: a neighbour's, or ours compared with it."""
     return f"{'ours beside ' if ours else ''}{neighbour.name}, {size} B, {place}"
 
 

@@ -38,7 +38,7 @@ class Bar:
 class Question:
     """One row of the table: `ours` and `other` name samples in `unit`; `missing` is why there are none.
 
-    Trials that were made, but of something else than `what` says, count as none.
+    With `missing`, trials that measured something else than `what` do not count.
     """
 
     what: str
@@ -147,7 +147,7 @@ def _verdict(
     if low > bar.limit or high < bar.least:
         return NOT_MET, ""
     what = "of the ratio" if of_ratio else "of the median"
-    return INCONCLUSIVE, f"the bar lies within the interval {what}"
+    return INCONCLUSIVE, f"the bar is within the interval {what}"
 
 
 def seconds(value: float | None) -> str:

@@ -25,11 +25,11 @@ RATE = "100mbit"
 MTU = 1500
 LAUNCHES = 5
 SIZES = [1 << power for power in range(10, 21)]
-# Chunks one after the other have the same neighbours on a shared machine, and lie up to 3 % above others at 8192 B. A
+# Chunks one after the other have the same neighbours on a shared machine, and are up to 3 % above others at 8192 B. A
 # launch of sixty passes with one chunk of each size sees more of them than one of ten with three.
 PASSES, CHUNKS = 60, 1
 # A shaper's bucket carries over from one message to the next: a chunk of one message or two is a draw among its states,
-# and medians of such chunks lie up to 4 % apart at 4096 B. Some dozen messages together go through all of them.
+# and medians of such chunks differ by up to 4 % at 4096 B. Some dozen messages together go through all of them.
 CHUNK_US = 8000
 
 LARGEST = SIZES[-1]
@@ -66,8 +66,8 @@ def time_stamps(cluster: Cluster) -> bool:
 
 def our_side(launch: Launcher, program: str, stamps: bool) -> Side:
     """Five launches, one after the other."""
-    words = [program, *pingpong.arguments(SIZES, "--passes", PASSES, "--chunks", CHUNKS)]
-    words += ["--chunk-us", str(CHUNK_US)]
+    command = [program, *pingpong.arguments(SIZES, "--passes", PASSES, "--chunks", CHUNKS)]
+    command += ["--chunk-us", str(CHUNK_US)]
     ideal = {
         IDEAL: LARGEST * 8 / bits_per_s(stamps, wire.ETHERNET_BYTES),
         SHAPED: LARGEST * 8 / bits_per_s(stamps, wire.ETHERNET_BYTES - NOT_COUNTED),
@@ -77,7 +77,7 @@ def our_side(launch: Launcher, program: str, stamps: bool) -> Side:
         medians: dict[int, list[float]] = {size: [] for size in SIZES}
         for number in range(LAUNCHES):
             settings = ["--seed", str(number + 1)]
-            for size, chunks in pingpong.half_round_trips(launch(words + settings, {})).items():
+            for size, chunks in pingpong.half_round_trips(launch(command + settings, {})).items():
                 medians[size].append(statistics.median(chunks))
         medians_by_name = {AT_SATURATION: statistics.median(medians[LARGEST]), **ideal}
         for size, each in medians.items():

@@ -86,9 +86,9 @@ def timed(study: str, folder: Path, *options: str, longest_s: float) -> tuple[fl
     records = folder / "records"
     env = commands.environment(BEOWULF_STATE=str(folder / STATE))
     beowulf = str(paths.python_bin() / "beowulf")
-    words = [beowulf, "study", study, *options, "--json", "--records", str(records)]
+    command = [beowulf, "study", study, *options, "--json", "--records", str(records)]
     try:
-        took_s, printed = commands.timed(words, env, folder=folder, timeout_s=longest_s)
+        took_s, printed = commands.timed(command, env, folder=folder, timeout_s=longest_s)
     finally:
         shutil.rmtree(records, ignore_errors=True)
     return took_s, outcomes(printed)

@@ -18,7 +18,7 @@ BUSY_PERCENT = 25.0
 MOST_BUSY_PAUSES = 0.25
 MOST_PRESSURE_PERCENT = 20.0
 
-# Runs something once; gives the seconds of each thing that it timed, by name.
+# Runs something once; returns the seconds of each thing that it timed, by name.
 Side = Callable[[], Mapping[str, float]]
 
 
@@ -55,7 +55,7 @@ def interleave(
 
 
 def busy_percent() -> float:
-    """The share of all cores' time that others took, in a pause of ours; stolen time counts."""
+    """The share of all cores' time that other processes took, in one of our pauses; stolen time counts."""
     time.sleep(SETTLE_S)
     before = _core_time()
     time.sleep(LISTEN_S)

@@ -56,8 +56,8 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
         trips = pingpong.arguments(SIZES, "--passes", PASSES, "--chunks", CHUNKS)
         work = pingpong.arguments(OVERLAP_SIZES, "--passes", OVERLAP_PASSES)
         sides = {
-            f"{name}, {language}": side(launch, [*program, *words], language, read)
-            for name, words, read, programs in (
+            f"{name}, {language}": side(launch, [*program, *arguments], language, read)
+            for name, arguments, read, programs in (
                 ("ping-pong", trips, round_trips, pair(folder, LAB_04, "roundtrip", "roundtrip")),
                 ("overlap", work, operations, pair(folder, LAB_05, "message_workload", "overlap")),
             )
@@ -75,18 +75,18 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
 
 
 def pair(folder: Path, lab: str, in_c: str, in_python: str) -> dict[str, list[str]]:
-    """The words that start a lab's program in C, compiled into `folder`, and its twin in Python."""
+    """The commands of a lab's program in C, compiled into `folder`, and of its twin in Python."""
     sources = paths.root() / "labs" / lab
     built = mpi.build(sources / f"{in_c}.c", output=folder / in_c)
     python = str(paths.python_bin() / "python")
     return {C: [str(built)], PYTHON: [python, str(sources / f"{in_python}.py")]}
 
 
-def side(launch: Launcher, words: Sequence[str], language: str, read: Reader) -> Side:
+def side(launch: Launcher, command: Sequence[str], language: str, read: Reader) -> Side:
     """One launch of a program: the median of each thing that it times."""
 
     def run() -> Mapping[str, float]:
-        return {f"{what}, {language}": s for what, s in read(launch(words, {})).items()}
+        return {f"{what}, {language}": s for what, s in read(launch(command, {})).items()}
 
     return run
 

@@ -121,8 +121,8 @@ def _commands(state: Path) -> Mapping[str, float]:
 
 
 def _inside(state: Path) -> Mapping[str, float]:
-    words = [str(paths.python_bin() / "python"), "-m", "benchmarks.own_network", str(state)]
-    with commands.talking(words, commands.environment(), "own_network.py") as program:
+    command = [str(paths.python_bin() / "python"), "-m", "benchmarks.own_network", str(state)]
+    with commands.talking(command, commands.environment(), "own_network.py") as program:
         up_s = program.hear()["up_s"]
         _expect_banners(state)
         program.send()
@@ -182,7 +182,7 @@ def choose_links(folder: Path) -> dict[str, Any]:
 
 def mininet(folder: Path, links: str) -> tuple[Mapping[str, float], dict[str, Any]]:
     """One Mininet network up and down: what was timed, and the proof that it was one."""
-    words = [
+    command = [
         *"unshare --net --mount --pid --fork --kill-child --mount-proc bash -ec".split(),
         STAGE,
         "stage",
@@ -193,7 +193,7 @@ def mininet(folder: Path, links: str) -> tuple[Mapping[str, float], dict[str, An
     ]
     env = commands.environment()
     env["PATH"] = f"{env.get('PATH', '')}:/usr/sbin:/sbin"
-    with commands.talking(words, env, "Mininet") as program:
+    with commands.talking(command, env, "Mininet") as program:
         program.hear()
         up_s, ready = program.turn()
         proof = program.turn()[1] | ready

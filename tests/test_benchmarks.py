@@ -97,7 +97,7 @@ def test_both_sides_run_once_a_round_in_a_drawn_order(monkeypatch: pytest.Monkey
 def test_a_bar_is_met_or_not_when_the_whole_interval_says_so() -> None:
     assert verdict(SLOW, {"ours": [0.7, 0.8, 0.9]}) == "met"
     assert verdict(SLOW, {"ours": [1.2, 1.3, 1.4]}) == "not met"
-    assert verdict(SLOW, {"ours": [0.9, 1.0, 1.2]}).startswith("inconclusive: the bar lies within")
+    assert verdict(SLOW, {"ours": [0.9, 1.0, 1.2]}).startswith("inconclusive: the bar is within")
     for factor, expected in ((0.5, "met"), (2.0, "not met"), (1.0, "inconclusive")):
         ours, other = pairs(11, factor)
         assert verdict(NOT_SLOWER, {"ours": ours, "other": other}).startswith(expected)
