@@ -24,7 +24,7 @@ _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclass(frozen=True)
 class KnownCell:
-    """A cell as the gradebook knows it since the notebook was released."""
+    """A cell of the released notebook, from the gradebook."""
 
     name: str
     cell_type: str
@@ -37,7 +37,7 @@ class KnownCell:
     points: float
 
     def marks(self) -> dict[str, Any]:
-        """The metadata that nbgrader keeps in this cell, as it was released."""
+        """The metadata of nbgrader in this cell, as it was released."""
         marks: dict[str, Any] = {
             "grade_id": self.name,
             "cell_type": self.cell_type,
@@ -92,7 +92,7 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
-    """All cells of a notebook that the gradebook knows, by their grade_id, in their order."""
+    """All cells of a notebook in the gradebook, by their grade_id, in their order."""
     worth = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
     grades = {cell.name for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}

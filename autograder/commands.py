@@ -27,7 +27,7 @@ app = typer.Typer(
 Lab = Annotated[str, typer.Argument(help="The lab's number or name, as 01.")]
 AnyLab = Annotated[
     str,
-    typer.Argument(help="The lab's number or name, as 01; without it, all that were handed in."),
+    typer.Argument(help="The lab's number or name, as 01; without it, all labs with hand-ins."),
 ]
 Students = Annotated[
     list[str] | None,
@@ -109,7 +109,7 @@ def give(
     lab: Lab,
     records: Annotated[Path, typer.Argument(help="A folder of Records that you measured.")],
 ) -> None:
-    """Label Records of yours for learners whose machine cannot run a cluster.
+    """Label your Records, for learners whose machine cannot run a cluster.
 
     Example: beowulf class give 01 work/01-validation/records
     """
@@ -121,7 +121,7 @@ def give(
         raise UsageError(f"There is no folder {records}.", "Name a folder of Records.")
     made = shared_records.prepare(course.folder, slug, records, course.api.course_id)
     where = course.folder / shared_records.FOLDER / slug
-    print(f"{counted(len(made), 'file')} in {where}: to be given out as records/.")
+    print(f"{counted(len(made), 'file')} in {where}: give them out as records/.")
     print("What is read off them counts in full; the points for having measured do not.")
 
 

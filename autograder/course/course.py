@@ -30,7 +30,7 @@ SECRET = "submission_secret.txt"  # nbgrader's, of a hand-in that came by the ex
 
 @dataclass(frozen=True)
 class Graded:
-    """What came of one submission: its points, or the `problem` that kept it from being graded."""
+    """The result of one submission: its points, or the `problem` why it was not graded."""
 
     student: str
     points: float = 0.0
@@ -82,7 +82,7 @@ class Course:
         return sorted(path.name for path in (self.folder / "source").glob("[!.]*") if path.is_dir())
 
     def lab(self, name: str) -> str:
-        """The NN-slug of a lab of this course, asked for by number (`1`, `01`) or by slug."""
+        """The NN-slug of a lab of this course, from its number (`1`, `01`) or its slug."""
         wanted = f"{int(name):02}" if name.isdecimal() else name
         for slug in self.labs:
             if wanted in (slug, slug.partition("-")[0]):
@@ -153,7 +153,7 @@ class Course:
         return Graded(student, points, of, ordered, by_hand)
 
     def released(self, slug: str, book: Any) -> list[Any]:
-        """The notebooks of a lab as the open gradebook knows them; LabError when it was not released."""
+        """The notebooks of a lab in the open gradebook; LabError when it was not released."""
         try:
             return list(book.find_assignment(slug).notebooks)
         except MissingEntry:
@@ -163,7 +163,7 @@ class Course:
             ) from None
 
     def gradebook(self) -> Any:
-        """nbgrader's database of this course, as a context manager; it is made if there is none."""
+        """nbgrader's database of this course, as a context manager; it is created if it does not exist."""
         return Gradebook(self.api.coursedir.db_url, self.api.coursedir.course_id)
 
     def _must(self, result: dict[str, Any], what: str) -> None:

@@ -57,10 +57,10 @@ def make_course(
     exchange: Path | None = None,
     learners: Path | None = None,
 ) -> Course:
-    """Make a course with every lab in `folder`, or add the labs and `learners` that one there lacks.
+    """Make a course with every lab in `folder`, or add the labs and `learners` that a course there lacks.
 
     `learners` is a CSV file. LabError when the folder or the file cannot be used; calling it again
-    goes on where it stopped.
+    continues where it stopped.
     """
     if not re.fullmatch(r"[A-Za-z0-9._-]+", course_id):
         raise UsageError(
@@ -84,7 +84,7 @@ def make_course(
     except OSError as problem:
         raise _cannot_be_made(folder, _reason(problem)) from problem
     except DBAPIError as problem:
-        raise _cannot_be_made(folder, f"its gradebook.db says: {problem.orig}") from problem
+        raise _cannot_be_made(folder, f"its gradebook.db reports: {problem.orig}") from problem
     return course
 
 

@@ -57,7 +57,7 @@ def _notebooks() -> Path:
 
 
 def instructor_version(source: Path) -> NotebookNode:
-    """The notebook in the text `source`, with answers and hidden tests; LabError if it is none."""
+    """The notebook in the text `source`, with answers and hidden tests; LabError if it is not one."""
     try:
         text = source.read_text(encoding="utf-8")
         notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")

@@ -181,7 +181,7 @@ class Directory:
     """The learners by everything that an LMS may call them."""
 
     def __init__(self, students: Iterable[Student], complete: bool) -> None:
-        self.complete = complete  # there is a roster: who is not in it is unknown
+        self.complete = complete  # there is a roster: a sender who is not in it is unknown
         self._exact: dict[str, str] = {}
         self._others: dict[str, set[str]] = {}
         for student in students:
@@ -190,7 +190,7 @@ class Directory:
                 self._others.setdefault(name, set()).add(student.id)
 
     def find(self, name: str, number: str = "", full_name: bool = False) -> tuple[str, str]:
-        """The learner's ID and "", or "" and why it is none.
+        """The learner's ID and "", or "" and why there is none.
 
         `number` is Canvas' own; a `full_name` can only be looked up in a roster, and is no ID by itself.
         """

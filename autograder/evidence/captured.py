@@ -13,13 +13,13 @@ from beowulf.exercises.lab_06 import postcard
 from beowulf.record import Record
 from beowulf.studies import STUDIES, find
 
-# The captures of postcards and of an idle wire are far below; a larger one would only keep the grader busy.
+# The captures of postcards and of an idle wire are far below; a larger one would only take the grader's time.
 LARGEST_BYTES = 5_000_000
 _UNREADABLE = (LabError, OSError, LookupError, TypeError, ValueError, ArithmeticError)
 
 
 def findings(record: Record, records: Path | None) -> list[Finding]:
-    """What does not fit between a Record and the captures that were handed in with it.
+    """What contradicts a Record in the captures that were handed in with it.
 
     A capture that was not handed in is no evidence, for or against.
     """

@@ -1,4 +1,4 @@
-"""A Record and its circumstances: what every measurement of ours records about its machine."""
+"""A Record and its circumstances: what each of our measurements records about its machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def findings(record: Record) -> list[Finding]:
     left_out = [name for name in VERSIONS if not record.versions.get(name)]
     left_out += [name for name in COUNTS if not is_number(before.get(name))]
     if left_out:
-        message = f"It does not say {', '.join(left_out)}, which every measurement keeps."
+        message = f"It lacks {', '.join(left_out)}, which every measurement records."
         return [Finding(INCONCLUSIVE, message)]
     problems = []
     after = record.circumstances.get("after", {})

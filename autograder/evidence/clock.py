@@ -33,13 +33,13 @@ ONE_AFTER_ANOTHER = {
 
 
 def order(record: Record, now: datetime) -> list[Finding]:
-    """Whether it began before it ended, and neither is still to come."""
+    """Whether it began before it ended, and not in the future."""
     started, ended = _moment(record.started), _moment(record.ended)
     if ended < started:
-        message = f"It says that it ended ({record.ended}) before it began ({record.started})."
+        message = f"It ended ({record.ended}) before it began ({record.started})."
         return [Finding(IMPOSSIBLE, message)]
     if started > now + MOST_AHEAD:
-        message = f"It says that it began at {record.started}, which is still to come."
+        message = f"It began at {record.started}, which is in the future."
         return [Finding(INCONCLUSIVE, message)]
     return []
 
@@ -102,7 +102,7 @@ def _timed(record: Record) -> Iterator[tuple[Point, list[float]]]:
     """The points with times of a measuring program, with the seconds of each sample's repetitions together."""
     for point in record.points:
         unit = next((u for u in PER_SECOND if point.quantity.endswith(u)), "")
-        # A2 asks ping and ssh; their own programs print times as they like.
+        # A2 runs ping and ssh, which print times in their own way.
         if not unit or not point.samples or "check" in point.at:
             continue
         if point.quantity.endswith("_per_s"):
@@ -122,7 +122,7 @@ def _few(samples: list[float]) -> list[float]:
 
 
 def _counted(point: Point) -> bool:
-    """Whether a point says for each sample how many repetitions it is the mean of."""
+    """Whether a point has for each sample how many repetitions it is the mean of."""
     times = point.facts.get("repetitions")
     if not isinstance(times, list) or len(times) != len(point.samples):
         return False

@@ -31,7 +31,7 @@ DRAWN = {("A2", f"broken-{name}") for name in PUZZLES} | {
 
 @dataclass(frozen=True)
 class Own:
-    """What is a student's own in a course, and whose each mark of the class is."""
+    """A student's word in a course, and the student of each mark of the class."""
 
     student: str
     word: str
@@ -57,7 +57,7 @@ class _Class:
 
 
 def issue(course: Path, students: Iterable[str]) -> Path:
-    """Make words.csv in the course's folder: a student and their word a line, to be given out one to each.
+    """Make words.csv in the course's folder: each student and their word on a line, for that student only.
 
     Students who are in it stay. LabError when the course has no key.
     """

@@ -14,7 +14,7 @@ from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find
 from beowulf.studies.lab_06.wire_shares import TAG
 
-# tbf keeps a rate within less than a per cent; the kernel's timer costs a little.
+# tbf holds a rate within less than a per cent; the kernel's timer costs a little.
 ROOM = 1.02
 RATE_ROOM = 1.05  # of a capture at the switch, which begins and ends in the middle of bursts
 ADD_UP = 1e-3  # to which rate, bytes and seconds agree: they are written with all digits

@@ -121,7 +121,7 @@ def _grade(
 def _sorted(
     course: Course, assignment: Assignment, chosen: list[str], again: bool
 ) -> tuple[list[str], list[Graded]]:
-    """Who is to be graded, and the points of those who were and handed in nothing newer."""
+    """The students to grade, and the results of those who were graded and handed in nothing newer."""
     new: list[str] = []
     old: list[Graded] = []
     with course.gradebook() as book:

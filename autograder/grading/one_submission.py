@@ -42,7 +42,7 @@ from beowulf.errors import LabError
 
 NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows are saved
 RESPONSE = "No response."  # as nbgrader writes it
-# What these do with the database is done in _restore() and by the entries; what CheckCellMetadata holds against a
+# What these do with the database is done in _restore() and by the entries; what CheckCellMetadata compares with a
 # schema, cell by cell, are after that the released marks themselves; KeepSafe is the last one whatever a course sets.
 _BY_US = (
     RestoreCells,
@@ -57,7 +57,7 @@ _BY_US = (
 
 @dataclass(frozen=True)
 class KnownNotebook:
-    """A notebook of a lab as the gradebook knows it since its release."""
+    """A released notebook of a lab, from the gradebook."""
 
     cells: dict[str, KnownCell]
     kernelspec: dict[str, Any]
@@ -131,7 +131,7 @@ class Outcome:
 
 
 def grade(assignment: Assignment, student: str) -> Outcome:
-    """Grade one submission into its new folder; never raises for what a learner handed in."""
+    """Grade one submission into its new folder; never raises because of what a learner handed in."""
     folder = assignment.new(student)
     try:
         _lay_out(assignment, student)
@@ -186,7 +186,7 @@ class HandInError(LabError):
 
 
 def read(folder: Path, name: str) -> NotebookNode:
-    """The notebook of a hand-in; HandInError with a sentence for what is none."""
+    """The notebook of a hand-in; HandInError with a sentence where it is not one."""
     path = folder / f"{name}.ipynb"
     if fault := inspection.notebook_fault(path):
         raise HandInError(fault)
@@ -194,7 +194,7 @@ def read(folder: Path, name: str) -> NotebookNode:
 
 
 def _lay_out(assignment: Assignment, student: str) -> None:
-    """The files beside the notebook as nbgrader lays them out: the learner's, then those that the course keeps."""
+    """The files beside the notebook as nbgrader lays them out: the learner's, then those of the course."""
     folder = assignment.new(student)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -1,6 +1,6 @@
 """What learners wrote, as a browser may have it: text and pictures, and nothing that a page runs or fetches.
 
-Formgrader and nbgrader's feedback show Markdown and HTML as they are. So what grading writes holds neither: a
+Formgrader and nbgrader's feedback show Markdown and HTML as they are. So grading writes neither: a
 learner's Markdown becomes HTML of a few tags, outputs become text, PNG and JPEG, and files that a browser would run are
 removed.
 """
@@ -52,7 +52,7 @@ IN_TEXT = re.compile(r"[\r\n$\\`*_\[\]!~{}|#]")
 IN_TAG = re.compile(r"[\r\n$\\]")
 _TAG = re.compile(r"(<[^>]*>)")
 _ATTACHED = re.compile(r"attachment:([^\s)\"'>]+)")
-# Formgrader serves the files of a submission; by these endings, as something that a browser only shows or keeps.
+# Formgrader serves the files of a submission; by these endings, as something that a browser only shows or saves.
 ENDINGS = set(
     " .c .csv .h .ipynb .jpeg .jpg .json .log .lua .md .pcap .pcapng .png .py .toml .txt".split(" ")
 )

@@ -66,7 +66,7 @@ class Archive:
 
 @contextmanager
 def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
-    """The parcels in a folder or a zip, one a sender; LabError for what is neither."""
+    """The parcels in a folder or a zip, one a sender; LabError for anything else."""
     if place.is_dir():
         yield _sorted(_in_folder(place), slug)
     elif not place.exists():
@@ -170,7 +170,7 @@ def _harmless(path: PurePosixPath) -> Iterable[str]:
 
 def _changed(entry: zipfile.ZipInfo) -> datetime:
     try:
-        return datetime(*entry.date_time).astimezone(UTC)  # zips keep the time of the place
+        return datetime(*entry.date_time).astimezone(UTC)  # zips have local time
     except (ValueError, OverflowError, OSError):
         return datetime(1980, 1, 1, tzinfo=UTC)  # the first day that a zip can name
 

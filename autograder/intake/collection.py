@@ -1,4 +1,4 @@
-"""Taking in what a class handed in: from nbgrader's exchange, a folder, or a zip of an LMS."""
+"""Collects what a class handed in: from nbgrader's exchange, a folder, or a zip of an LMS."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from beowulf.errors import LabError
 def collect(
     course: Course, name: str, place: Path | None = None, older: bool = False
 ) -> list[Collected]:
-    """Take in the hand-ins of the lab of that name from a folder or a zip, or from the exchange, and keep the messages.
+    """Collect the hand-ins of the lab of that name from a folder or a zip, or from the exchange, and save the notes.
 
     One that is older than what is there is left out unless `older` is set; the exchange gives the newest.
 
-    LabError when there is nothing, or it is neither; a hand-in that is refused stops no other.
+    LabError when there is nothing, or `place` is neither; a hand-in that is refused stops no other.
     """
     slug = course.lab(name)
     wanted = _wanted(course, slug)
@@ -69,7 +69,7 @@ def _from_exchange(course: Course, wanted: Wanted, learners: Directory) -> list[
         )
     if not results:
         raise LabError(
-            f"Nobody has handed in {slug} through the exchange yet.",
+            f"No learner has handed in {slug} through the exchange yet.",
             "To collect from a folder, name it: `beowulf class collect LAB FOLDER`.",
         )
     return results

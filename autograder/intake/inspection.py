@@ -21,7 +21,7 @@ from beowulf.record import Record
 LARGEST_NOTEBOOK_BYTES = 20_000_000
 NOTEBOOK_VERSION = 4
 MOST_SENTENCES = 8  # of one kind; the rest is counted
-# A Record, a capture or an exported picture's table that lies beside the notebook.
+# A Record, a capture or an exported picture's table beside the notebook.
 _OF_RECORDS = re.compile(r"[A-Z]\d+-.+\.(json|pcapng|pcap)")
 
 
@@ -43,7 +43,7 @@ def notebook_fault(path: Path) -> str:
         return f"{unread}: it is not text in UTF-8 (byte {problem.start})."
     except (ValueError, RecursionError, MemoryError) as problem:
         where = f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
-        return f"{unread}: its JSON breaks off or is none{where}."
+        return f"{unread}: its JSON breaks off or is wrong{where}."
     if not isinstance(content, dict):
         return f"{unread}: it is JSON, but no notebook."
     if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
@@ -65,7 +65,7 @@ def read(path: Path) -> NotebookNode:
 
 
 def grade_ids(path: Path) -> set[str]:
-    """The names of the cells that nbgrader knows in a readable notebook."""
+    """The names of nbgrader's cells in a readable notebook."""
     names = set()
     try:
         cells = json.loads(path.read_bytes())["cells"]
@@ -131,7 +131,7 @@ def _short(notes: list[str]) -> list[str]:
 
 @cache
 def studies(slug: str) -> frozenset[str]:
-    """The studies that a lab names as its own; nothing for an assignment that is none of our labs."""
+    """The studies that a lab names as its own; nothing for an assignment that is not one of our labs."""
     return frozenset(lab_file.read(slug).studies if slug in paths.labs() else ())
 
 
@@ -142,5 +142,5 @@ def _elsewhere(slug: str) -> frozenset[str]:
 
 
 def belongs_to_records(name: str) -> bool:
-    """Whether a file that lies beside the notebook has the name of a Record or of its capture."""
+    """Whether a file beside the notebook has the name of a Record or of its capture."""
     return bool(_OF_RECORDS.fullmatch(name)) or name == ANSWERS

@@ -26,7 +26,7 @@ _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of one hand-in: new, updated, unchanged, refused or unknown; `notes` say why.
+    """What became of one hand-in: new, updated, unchanged, refused or unknown; `notes` explain it.
 
     An unknown one has no `student`: its `sender` is not on the roster.
     """
@@ -48,7 +48,7 @@ class Wanted:
 
 
 class RefusedError(LabError):
-    """A hand-in cannot be taken in; the sentence says why."""
+    """A hand-in cannot be collected; the message is the reason."""
 
 
 def collect(
@@ -219,7 +219,7 @@ def tidy(folder: Path, wanted: Wanted) -> list[str]:
 
 
 def _raise(folder: Path, wanted: Wanted) -> list[str]:
-    """Make the folder with the notebook the hand-in, when it lies deeper."""
+    """Make the folder with the notebook the hand-in, when it is deeper."""
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     named = [file for file in files if file.name in wanted.notebooks]
     others = [file for file in files if file.suffix == ".ipynb"]

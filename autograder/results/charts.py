@@ -1,4 +1,4 @@
-"""The pictures of a class report that no study has: shares of a class, values beside the class."""
+"""The pictures that only a class report has: shares of a class, values beside the class."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def shares(
 
 
 def histogram(values: Sequence[float], most: float, *, title: str, value_title: str) -> Figure:
-    """How many of the class lie in each step between 0 and `most`; a step is a round number."""
+    """How many of the class are in each step between 0 and `most`; a step is a round number."""
     step = _round_step(most)
     bins = max(1, math.ceil(most / step))
     counted = [0] * bins

@@ -170,7 +170,7 @@ def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
 
 
 def submission_of(gradebook: Any, assignment: Any, student: Any) -> Any:
-    """What a learner handed in of a lab, as nbgrader knows it; None when nothing was graded."""
+    """A learner's submission of a lab in nbgrader's database; None when nothing was graded."""
     try:
         return gradebook.find_submission(assignment.name, student.id)
     except MissingEntry:

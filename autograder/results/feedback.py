@@ -1,4 +1,4 @@
-"""What goes back to a learner: the page with points and reasons, and nothing beside it."""
+"""What a learner gets back: the page with points and reasons, and no other file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ WAITS = "Your instructor has not graded this yet."
 
 @dataclass(frozen=True)
 class Page:
-    """The page of one learner, or the `problem` that kept it from being made."""
+    """The page of one learner, or the `problem` why it was not made."""
 
     student: str
     files: tuple[Path, ...] = ()
@@ -170,7 +170,7 @@ def finish_pages(assignment: str, student: str, notebooks: Iterable[str]) -> Non
 
     nbgrader calls this for each learner, in the course's folder, with the autograded `notebooks`.
     `assignment` and `student` may be patterns, so that the names are read from the paths. What is
-    beside the pages of an assignment that is none of our labs stays.
+    beside the pages of an assignment that is not one of our labs stays.
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         place = Path("feedback", folder.parent.name, folder.name)

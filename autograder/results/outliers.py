@@ -91,7 +91,7 @@ def _span(record: Plain) -> tuple[datetime, datetime] | None:
 
 
 def compared(records: Mapping[str, list[Plain]]) -> list[Compared]:
-    """Every learner beside the class, for each quantity that at least three measured at the same places."""
+    """Every learner compared with the class, for each quantity that at least three measured at the same places."""
     at_places: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for student, of_student in records.items():
         for (study, quantity, place), value in _values(of_student):

@@ -24,7 +24,7 @@ PAGE = "index.html"
 
 
 def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
-    """Write the page of a lab and beside it each table and picture; the page.
+    """Write the page of a lab and each table and picture; returns the page.
 
     LabError when the lab was not released, or nothing was collected.
     """
@@ -64,7 +64,7 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
 
 def _about(course: Course, handed_in: int, enrolled: int) -> str:
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    counts = f"{handed_in} handed in, {enrolled} known"
+    counts = f"{handed_in} handed in, {enrolled} on the roster"
     return f"Course {course.api.course_id}; {counts}; written {when}. For instructors only."
 
 

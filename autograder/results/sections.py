@@ -27,7 +27,7 @@ FULL, PART, NONE, AGAIN, WAITS = (
 KINDS = {FULL: 0, PART: 5, NONE: 1, AGAIN: 3, WAITS: 4}
 MOST_WRONG = 5  # answers of one question
 MOST_IN_A_PICTURE = 12
-# A Record's name holds its moment, and would make every answer one of its own.
+# A Record's name has its moment, and would make every answer different.
 _RECORD_NAME = re.compile(r"\b([A-Z]\d+)-[\w.-]*?\d{8}T[\w.-]*?\.json(?:\.\w+)?")
 
 
@@ -223,7 +223,7 @@ def hand_ins(lab_class: ClassOfLab) -> Section:
         ]
     columns = ["learner", "state", "sender", "notes"]
     text = (
-        "What was handed in, under which name it came, and what was noticed before and in grading."
+        "What was handed in, under which name it came, and the notes from collecting and grading."
     )
     bad = sum(outcomes[state] for state in ("refused", "not graded", "unknown"))
     urgent = f"{counted(bad, 'hand-in')} that could not be collected or graded" if bad else ""

@@ -18,7 +18,7 @@ from beowulf.studies.lab_01.a2_validation import Diagnosis
 HOSTS_NODE = "node01"
 PAIR_CHECKS = ("resolve", "ping", "ssh", "transfer")
 PROGRAM_CHECKS = ("mpi-hello", "mpi-ring")
-# These clusters have up to 16 nodes; thousands of names would only keep the grader busy.
+# These clusters have up to 16 nodes; thousands of names would only take the grader's time.
 MOST_NODES = 64
 # By how much the Mbit/s in a Record may differ from those that its bytes and seconds give.
 ROUNDING_PERCENT, ROUNDING_MBIT_PER_S = 1, 0.00001
@@ -75,7 +75,7 @@ def a5_record(submission: Submission) -> Score:
     rate = _idle_mbit_per_s(record)
     if not _agrees(record):
         recorded = a5_no_load.seen(record).get("mbit_per_s")
-        why = f"it says {recorded} Mbit/s, and its bytes and seconds give {rate:.6g}"
+        why = f"it has {recorded} Mbit/s, and its bytes and seconds give {rate:.6g}"
         return Score(1, 2, f"{record.file_name}: {why}.", expected)
     return Score(2, 2, f"{record.file_name}: {rate:.6g} Mbit/s.")
 

@@ -28,7 +28,7 @@ Judgement = tuple[bool, str]
 Judge = Callable[..., Judgement]  # of a Record and an answer; takes tolerances as a Scorer does
 
 PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
-# What the notebook asks for in the question model-time where the course gave no word.
+# The size in the question model-time where the course gave no word.
 ASKED_BYTES = variant.USUAL_ASKED_BYTES
 # MPICH 3.4 with CH3 sends at once while the message and its header of 32 bytes are not longer than
 # the default of MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE.
@@ -125,7 +125,7 @@ def eager(submission: Submission, *, tolerance: float) -> Score:
 
 
 def model_time(submission: Submission, *, tolerance_percent: float) -> Score:
-    """The model's time for the size that the learner was asked for; another learner's size is reported."""
+    """The model's time for the size in the learner's question; another learner's size is reported."""
     own = submission.own
     size_bytes = variant.asked_bytes(own.word) if own else ASKED_BYTES
     score = _model_time(size_bytes, submission, tolerance_percent)

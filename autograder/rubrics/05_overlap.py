@@ -24,7 +24,7 @@ from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED
 QUIET = "Close what else runs on the machine and measure it again."
 # Nothing makes messages and work, one after the other, so much longer than the sum of both.
 MOST_OF_THE_SUM = 1.5
-# A full Record of D4 has 64,000; far more would only keep the grader busy.
+# A full Record of D4 has 64,000; far more would only take the grader's time.
 MOST_SAMPLES = 200_000
 SUPPORT_CASES = {
     "one_user_39_kb": ONE_USER,

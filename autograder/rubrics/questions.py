@@ -32,7 +32,7 @@ class Question:
 
 
 def has_rubric(slug: str) -> bool:
-    """Whether a function of ours scores this lab's questions."""
+    """Whether one of our functions scores this lab's questions."""
     return bool(re.fullmatch(r"[0-9]{2}-[a-z0-9-]+", slug)) and bool(find_spec(_module(slug)))
 
 

@@ -13,7 +13,7 @@ from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
 from beowulf.record import Record
 
-# A full Record of A11 has some hundred Points; far more would only keep the grader busy.
+# A full Record of A11 has some hundred Points; far more would only take the grader's time.
 MOST_POINTS = 20_000
 MOST_RECORDS = 20  # of one study, the newest
 # What reading an edited Record may raise.

@@ -69,7 +69,7 @@ class Score:
 
 
 def score_in(data: Mapping[str, Any]) -> Score | None:
-    """The Score in a cell's output, made again from its plain data; None where there is none."""
+    """The Score in a cell's output, made again from its plain data; None without one."""
     plain = data.get(MIME_TYPE)
     if not isinstance(plain, Mapping):
         return None

@@ -70,8 +70,8 @@ class Submission:
     ) -> Submission:
         """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
 
-        `course` is the folder of the course that knows the `student`; without it there are neither
-        variants nor Records that were given.
+        `course` is the folder of the `student`'s course; without it there are no variants and no
+        Records that were given.
         """
         records, unreadable = _records(folder / RECORDS)
         answers, unread, notes = _answers(notebook)
@@ -192,7 +192,7 @@ def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
                 raise LabError(f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.")
             records.append(Record.load(path))
         except LabError as problem:
-            # The learner knows the file by its name, not by the place that the grader keeps it in.
+            # The learner knows the file by its name, not by the grader's path.
             bad.append(Unreadable(path.name, problem.message.replace(str(path), path.name)))
         except (RecursionError, MemoryError, OSError, ValueError) as problem:
             bad.append(Unreadable(path.name, f"{path.name} cannot be read ({problem})."))

@@ -1,7 +1,7 @@
 """The box that a learner's notebook runs in: bubblewrap's namespaces, a read-only system, no network, little room.
 
 Nothing of a course is in it. The only way in is a pipe with the notebook and what was handed in beside it; the only
-way out is a pipe of which the grader reads as much as it likes. What is written in the box is gone with it.
+way out is a pipe of which the grader reads as much as it needs. What is written in the box disappears with it.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Box:
         yield from ("--proc", "/proc", "--dev", "/dev")
         for place in PLACES_TO_WRITE:
             yield from ("--perms", "1777", "--size", str(self.limits.disk_bytes), "--tmpfs", place)
-        # After these, because a checkout may lie in /tmp.
+        # After these, because a checkout may be in /tmp.
         for folder in shown():
             yield from _open_way(folder)
             yield from ("--ro-bind", str(folder), str(folder))
@@ -191,7 +191,7 @@ def refuse_if_shown(course: Path) -> None:
     for folder in [Path("/usr"), *shown()]:
         if course.resolve().is_relative_to(folder.resolve()):
             raise LabError(
-                f"The course lies in {folder}, which learners' code can read while it is graded.",
+                f"The course is in {folder}, which learners' code can read while it is graded.",
                 "Move the course to another folder.",
             )
 

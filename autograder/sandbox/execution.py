@@ -19,7 +19,7 @@ from autograder.sandbox.box import Limits
 from autograder.sandbox.kernel import Ran
 from beowulf.errors import LabError
 
-NOTE = "**This notebook was not run to its end** ({}). The points stand all the same."
+NOTE = "**This notebook was not run to its end** ({}). The points are not affected."
 NOTE_ID = "not-run-to-its-end"
 NOT_RUN = {
     "output_type": "error",
@@ -93,7 +93,7 @@ def put_into(nb: NotebookNode, places: list[int], ran: Ran) -> None:
 def clean(outputs: object) -> list[NotebookNode]:
     """The outputs of a cell as a notebook may have them: what came out of the sandbox may be anything.
 
-    What looks like a score of ours is left out.
+    What looks like one of our scores is left out.
     """
     if not isinstance(outputs, list):
         return []

@@ -119,7 +119,7 @@ def _reap() -> None:
 
 
 def _draw_once() -> None:
-    """Fill what matplotlib and pandas keep: fonts, styles, formatters. Without pyplot, whose state a kernel sets."""
+    """Fill the caches of matplotlib and pandas: fonts, styles, formatters; not pyplot, whose state a kernel sets."""
     from io import BytesIO
 
     import pandas as pd
@@ -138,7 +138,7 @@ def _draw_once() -> None:
 
 
 def _check_once() -> None:
-    """Let nbformat read the schema that it holds each output against, and find the kernel's specification."""
+    """Let nbformat read the schema that it checks each output by, and find the kernel's specification."""
     import nbformat.v4 as v4
     from jupyter_client.manager import AsyncKernelManager
 

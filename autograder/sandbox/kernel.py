@@ -26,7 +26,7 @@ from autograder.sandbox.runner import CELLS, FILES, Task
 from beowulf.errors import LabError
 
 LOOK_EVERY_S = 0.2
-# Over the notebook's own time: for the kernel's start, and for what it is given to end by itself.
+# Over the notebook's own time: for the kernel's start, and for it to end by itself.
 GRACE_S = 15.0
 LONGEST_IMPORT_S = 300.0
 LARGEST_FILE_BYTES = 64 << 20
@@ -50,7 +50,7 @@ INSIDE = {
     "JUPYTER_RUNTIME_DIR": "/tmp/.jupyter",
     "MPLCONFIGDIR": "/tmp/.matplotlib",
 }
-# Where libraries keep what they find out once, such as the fonts of this machine.
+# Where libraries have their caches, such as the fonts of this machine.
 PASSED_ON = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR", "TMPDIR", "TZ")
 
 

@@ -185,7 +185,7 @@ def _add_missing_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: A
 
 class _KernelClient(AsyncKernelClient):
     async def wait_for_ready(self, timeout: float | None = None) -> None:
-        """Come back when the kernel answers and its outputs arrive, without a pause to be on the safe side."""
+        """Come back when the kernel answers and its outputs arrive, without an extra pause."""
         deadline = time.monotonic() + (timeout or LONGEST_START_S)
         while time.monotonic() < deadline:
             request_id = self.kernel_info()
@@ -207,7 +207,7 @@ class _Manager(AsyncKernelManager):
 
 
 class _Forked(LocalProvisioner):
-    """A kernel that runs already: a fork of ours."""
+    """A kernel that runs already: our fork."""
 
     def __init__(self, kernel: int, manager: Any) -> None:
         super().__init__(kernel_id="learner", kernel_spec=manager.kernel_spec, parent=manager)

@@ -229,7 +229,7 @@ def test_a_damaged_or_locked_zip_costs_only_its_own_files(tmp_path: Path) -> Non
         (b"", "validation.ipynb is empty."),
         (b"\x89PNG\r\n\xff", "not text in UTF-8 (byte 0)"),
         ('{"cells": "ä"}'.encode("latin-1"), "not text in UTF-8"),
-        (b"This is my notebook.", "its JSON breaks off or is none in line 1"),
+        (b"This is my notebook.", "its JSON breaks off or is wrong in line 1"),
         (notebook()[:60], "its JSON breaks off"),
         (b"[" * 100_000, "its JSON breaks off"),
         (b"[1, 2]", "JSON, but no notebook"),
