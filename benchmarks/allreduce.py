@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf import mpi
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -52,7 +52,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             )
         )
     raw: dict[str, list[list[float]]] = {name: [] for name in SETTINGS}
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(), folder=folder / STATE)
         program = mpi.build(SOURCE, output=folder / "allreduce")

@@ -16,8 +16,8 @@ from benchmarks.failures import Failures
 from benchmarks.pingpong import Launcher
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -56,7 +56,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     missing, failed = missing_here(), Failures()
     facts: dict[str, Any] = {"fields": " ".join(FIELDS), "packets": PACKETS}
     dropped: list[int] = []
-    with workshop() as folder:
+    with scratch_folder() as folder:
         file, large = folder / "capture.pcap", folder / "large.pcap"
         progress(0, 1, "writing captures")
         facts["capture_bytes"] = captures.write(file, PACKETS)

@@ -13,8 +13,8 @@ from benchmarks.failures import Failures
 from benchmarks.parts import Parts
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, busy_percent
-from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -52,7 +52,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     wanted = order(runs, rounds, seed)
     busy: list[float] = []
     failed = Failures()
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, len(wanted), "booting the cluster")
         namespaces.up(ClusterConfig(), folder=folder / STATE)
 

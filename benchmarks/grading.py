@@ -19,8 +19,8 @@ from benchmarks import commands
 from benchmarks.commands import Talk
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import workshop
 from beowulf.errors import LabError
 from beowulf.progress import Progress
 from tests import gold
@@ -55,7 +55,7 @@ NOTES = [
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Both in turns on the same submissions."""
-    with workshop() as folder, _on_two_cores():
+    with scratch_folder() as folder, _on_two_cores():
         progress(0, 1, "making a course")
         course, students = _a_class(folder / "ours", rounds)
         stock = Course(shutil.copytree(course.folder, folder / "stock"))

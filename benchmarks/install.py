@@ -9,8 +9,8 @@ from pathlib import Path
 from benchmarks import commands
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf import doctor, paths
 from beowulf.cluster import namespaces
 from beowulf.errors import LabError
@@ -51,7 +51,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     if missing:
         return Findings(questions)
     kept_bytes: list[int] = []
-    with workshop() as folder:
+    with scratch_folder() as folder:
 
         def one_round() -> Mapping[str, float]:
             seconds: dict[str, float] = {}

@@ -15,8 +15,8 @@ from benchmarks import commands
 from benchmarks.four_nodes import COMMANDS
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import scratch_folder
 from benchmarks.turns import Side, Taken, interleave
-from benchmarks.workshop import workshop
 from beowulf import paths
 from beowulf.errors import LabError
 from beowulf.progress import Progress
@@ -50,7 +50,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     taken: Taken | None = None
     for number in range(SETUPS):
         progress(number, SETUPS, FIRST)
-        with workshop() as folder, hall() as pcs:
+        with scratch_folder() as folder, hall() as pcs:
             inventory = pcs.inventory(folder / "pcs.yml")
             env = commands.environment(BEOWULF_STATE=str(folder / "s"))
             for name in (FIRST, SECOND):

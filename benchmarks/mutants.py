@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.workshop import workshop
+from benchmarks.scratch_cluster import scratch_folder
 from beowulf.progress import Progress
 from tests import gold
 from tests.gold import trial
@@ -33,7 +33,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     samples: dict[str, list[float]] = {name: [] for name in (ANSWERED, WHOLE, NO_MORE, TIME)}
     failed: list[str] = []
     changes: dict[str, int] = {}
-    with workshop() as folder:
+    with scratch_folder() as folder:
         for number, mutant in enumerate(gold.mutants(rounds, seed)):
             progress(number, rounds, mutant.case.slug)
             place = _laid_out(mutant, folder)

@@ -13,8 +13,8 @@ from benchmarks import commands
 from benchmarks.failures import Failures
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import workshop
 from beowulf import mpi, paths
 from beowulf.progress import Progress
 from beowulf.studies.lab_02 import node_neighbours
@@ -103,7 +103,7 @@ def rows_of_lmbench(large: int) -> list[Compared]:
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Pairs of each row with each tool that is here."""
     core = max(os.sched_getaffinity(0))
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, 1, "compiling")
         programs = {name: build(folder, name) for name in ("processes", "latencies", "bandwidths")}
         large = usual_size(programs["bandwidths"])

@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf import mpi
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -102,7 +102,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """A round: class A on one rank, class W on one node, and on four with each kind of link."""
     facts: dict[str, Any] = {"core": _cpuinfo("model name"), "mhz": _cpuinfo("cpu MHz")}
     mops: dict[str, list[float]] = {}
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, 1, "compiling, and booting the cluster")
         programs = {
             name: mpi.build(benchmark.source, output=folder / name)

@@ -14,8 +14,8 @@ from typing import Any
 from benchmarks import commands, pingpong
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -47,7 +47,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Alternating launches on one cluster; each launch has to print whether its ranks were patient."""
     if len(os.sched_getaffinity(0)) < pingpong.RANKS:
         return Findings(questions("this machine has not a core for each node"))
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(nodes=pingpong.RANKS), folder=folder / STATE)
         _one_core_each(cluster)

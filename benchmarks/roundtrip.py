@@ -25,8 +25,8 @@ from benchmarks.neighbours import (
 from benchmarks.pingpong import Launcher
 from benchmarks.result import Findings
 from benchmarks.rows import Question, seconds
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import SETTLE_S, Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
@@ -67,7 +67,7 @@ NOTES = [
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Pairs of launches in turns, all sizes in each, on one host and on two nodes."""
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(nodes=2, rate="off"), folder=folder / STATE)
         launchers = {

@@ -9,8 +9,8 @@ from benchmarks import pingpong
 from benchmarks.pingpong import Launcher
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, awake, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, awake, workshop
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import RATE_BITS_PER_S, ClusterConfig
 from beowulf.measure import wire
@@ -42,7 +42,7 @@ MOST, LEAST = "most of 5 medians", "least of 5 medians"
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """A round is five launches on two nodes; of each launch and size the median is taken."""
-    with workshop() as folder, awake() as stay_awake:
+    with scratch_folder() as folder, awake() as stay_awake:
         progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(nodes=2, rate=RATE), folder=folder / STATE)
         stamps = time_stamps(cluster)

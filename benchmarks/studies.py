@@ -11,8 +11,8 @@ from benchmarks import commands
 from benchmarks.failures import Failures
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -41,7 +41,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Every study in turns on one cluster of four nodes; one that fails is reported and does not end the others."""
     failed = Failures()
     outcomes_by_study: dict[str, str] = {}
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, 1, "booting the cluster")
         namespaces.up(ClusterConfig(), folder=folder / STATE)
         sides = {

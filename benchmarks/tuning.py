@@ -14,8 +14,8 @@ from pathlib import Path
 from benchmarks.parts import Parts
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
-from benchmarks.workshop import STATE, workshop
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -88,7 +88,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     busy: list[float] = []
     procedures: list[float] = []
     wanted = _order(trials, rounds, seed)
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(rate="off"), folder=folder / STATE)
         rules = calibrated(cluster, folder)

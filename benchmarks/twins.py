@@ -10,8 +10,8 @@ from benchmarks import commands, pingpong
 from benchmarks.pingpong import Launcher
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf import mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -49,7 +49,7 @@ Reader = Callable[[str], Mapping[str, float]]
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Launches of the four programs in turns."""
-    with workshop() as folder:
+    with scratch_folder() as folder:
         progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(nodes=2, rate=RATE), folder=folder / STATE)
         launch = pingpong.on_nodes(cluster, folder)

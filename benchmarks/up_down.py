@@ -12,8 +12,8 @@ from typing import Any
 from benchmarks import commands
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
-from benchmarks.workshop import STATE, workshop
 from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.errors import LabError
@@ -54,7 +54,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """In turns: the commands, the same without the interpreter's start, and Mininet if it is there."""
     missing = mininet_missing()
     facts: dict[str, Any] = {}
-    with workshop() as folder:
+    with scratch_folder() as folder:
         sides: dict[str, Side] = {
             "beowulf": lambda: _commands(folder / STATE),
             "beowulf inside": lambda: _inside(folder / STATE),

@@ -19,7 +19,7 @@ from benchmarks import __main__ as program
 from benchmarks import allreduce, commands, install, patience, turns, up_down
 from benchmarks.result import Findings, Result, markdown
 from benchmarks.rows import Bar, Question, answer, seconds
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from beowulf import host_state, mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -363,7 +363,7 @@ def test_no_cluster_stays_when_a_benchmark_is_interrupted() -> None:
     folders: list[Path] = []
 
     def interrupted() -> None:
-        with workshop() as folder:
+        with scratch_folder() as folder:
             folders.append(folder)
             namespaces.up(ClusterConfig(nodes=2), folder=folder / STATE)
             raise KeyboardInterrupt

@@ -15,7 +15,7 @@ STATE = "state"
 
 
 @contextmanager
-def workshop() -> Iterator[Path]:
+def scratch_folder() -> Iterator[Path]:
     """An empty folder. Afterwards it is gone, and the cluster whose state was in it is down."""
     with tempfile.TemporaryDirectory(prefix="beowulf-bench-") as name:
         folder = Path(name)
@@ -23,11 +23,11 @@ def workshop() -> Iterator[Path]:
             yield folder
         finally:
             # A second Ctrl-C would otherwise leave a cluster that no command finds.
-            heeded = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
             try:
                 namespaces.down(folder=folder / STATE)
             finally:
-                signal.signal(signal.SIGINT, heeded)
+                signal.signal(signal.SIGINT, handler)
 
 
 # While a process holds this file with a zero in it, no idle core sleeps: the kernel's own interface for it, and
