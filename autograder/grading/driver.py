@@ -101,10 +101,10 @@ def _grade(
     pool: EnginePool | None,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
-    with _alone(course.folder), warnings.catch_warnings():
+    with _locked(course.folder), warnings.catch_warnings():
         # nbgrader's own queries; an instructor cannot fix them.
         warnings.simplefilter("ignore", SAWarning)
-        new, old = _sorted(course, assignment, chosen, again)
+        new, old = _new_and_old(course, assignment, chosen, again)
         shutil.rmtree(course.folder / "autograded" / one_submission.NEW, ignore_errors=True)
         yield from old
         if not new:
@@ -113,12 +113,12 @@ def _grade(
             entries = Entries(book, assignment)
             for done, outcome in enumerate(workers.run(new)):
                 progress(done, len(new), outcome.student)
-                graded = _keep(entries, assignment, outcome)
-                _note(course.folder, assignment.slug, why, graded)
+                graded = _save(entries, assignment, outcome)
+                _save_reason(course.folder, assignment.slug, why, graded)
                 yield graded
 
 
-def _sorted(
+def _new_and_old(
     course: Course, assignment: Assignment, chosen: list[str], again: bool
 ) -> tuple[list[str], list[Graded]]:
     """The students to grade, and the results of those who were graded and handed in nothing newer."""
@@ -156,7 +156,7 @@ def _workers(
         yield workers
 
 
-def _keep(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
+def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
     """Save the rows first, then the files: if it breaks off between them, it is graded again."""
     student, problem = outcome.student, outcome.problem
     if not problem:
@@ -174,7 +174,7 @@ def _keep(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
     return Graded(student, problem=problem)
 
 
-def _note(course: Path, slug: str, why: dict[str, str], graded: Graded) -> None:
+def _save_reason(course: Path, slug: str, why: dict[str, str], graded: Graded) -> None:
     """Save why a submission could not be graded, and remove the reason of one that could."""
     before = dict(why)
     why.pop(graded.student, None)
@@ -187,7 +187,7 @@ def _note(course: Path, slug: str, why: dict[str, str], graded: Graded) -> None:
 
 
 @contextmanager
-def _alone(course: Path) -> Iterator[None]:
+def _locked(course: Path) -> Iterator[None]:
     """Two gradings of one course at the same time would remove each other's files."""
     handle = os.open(course / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

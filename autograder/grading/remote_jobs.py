@@ -116,7 +116,7 @@ class Workspace:
     def __init__(self) -> None:
         self.assignment: Assignment | None = None
 
-    def lay(self, packed: bytes) -> None:
+    def set_up(self, packed: bytes) -> None:
         """Make the folder that represents the course; LabError when no learner's code can be run here."""
         bundle: LabBundle = pickle.loads(packed)
         folder = Path(tempfile.mkdtemp(prefix="course-", dir=os.environ[FOLDER]))
@@ -126,7 +126,7 @@ class Workspace:
         self.assignment = replace(bundle.assignment, course=folder)
 
 
-_bench = Workspace()
+_workspace = Workspace()
 
 
 def prepare(home_programs: str, packed: bytes) -> dict[str, str]:
@@ -139,7 +139,7 @@ def prepare(home_programs: str, packed: bytes) -> dict[str, str]:
                 f"The programs in {places.root()} are not those of this machine.",
                 "Bring this checkout there, so that the same rules grade every learner.",
             )
-        _bench.lay(packed)
+        _workspace.set_up(packed)
     except LabError as problem:
         about["problem"] = str(problem)
     except OSError as problem:
@@ -150,7 +150,7 @@ def prepare(home_programs: str, packed: bytes) -> dict[str, str]:
 def work(packed: bytes) -> bytes:
     """Grade one submission on a node."""
     job: Job = pickle.loads(packed)
-    assignment = _bench.assignment
+    assignment = _workspace.assignment
     assert assignment, "it was not prepared"
     folder = assignment.submitted(job.student)
     try:

@@ -35,7 +35,7 @@ class NodeWorker:
     node: str = ""
     student: str = ""
     ends: float = math.inf
-    well: bool = False  # it is ready, and can grade
+    ready: bool = False  # it is ready, and can grade
 
 
 class Nodes:
@@ -44,15 +44,15 @@ class Nodes:
     def __init__(self, assignment: Assignment, pool: EnginePool, most_s: float) -> None:
         self.assignment, self.pool, self.most_s = assignment, pool, most_s
         self.workers: dict[int, NodeWorker] = {}
-        self.left: set[int] = set()  # engines that the controller may take for alive still
+        self.ended_engines: set[int] = set()  # engines that the controller may take for alive still
         self.done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         self.deaths: Counter[str] = Counter()
         self.tries: Counter[str] = Counter()
-        self.news = time.monotonic()
-        self._kit = b""
+        self.last_event_s = time.monotonic()
+        self._packed_lab = b""
 
     def __enter__(self) -> Nodes:
-        self._kit = remote_jobs.pack_lab(self.assignment)
+        self._packed_lab = remote_jobs.pack_lab(self.assignment)
         self.pool.__enter__()
         self._report_absent_nodes()
         return self
@@ -69,35 +69,35 @@ class Nodes:
         """The outcome of each submission, in the order in which they end; LabError when no engine is left."""
         waiting = deque(students)
         while waiting or any(worker.student for worker in self.workers.values()):
-            self._greet()
-            yield from self._bury(waiting)
-            yield from self._hand_out(waiting)
-            yield from self._hear(waiting)
+            self._prepare_new_engines()
+            yield from self._requeue_lost(waiting)
+            yield from self._assign(waiting)
+            yield from self._receive(waiting)
 
-    def _greet(self) -> None:
+    def _prepare_new_engines(self) -> None:
         """Make engines ready that have come."""
-        for engine in self.pool.ids - self.workers.keys() - self.left:
+        for engine in self.pool.ids - self.workers.keys() - self.ended_engines:
             worker = NodeWorker(engine)
             with suppress(LabError):  # it has gone already
-                self._call(worker, remote_jobs.prepare, remote_jobs.programs(), self._kit)
+                self._submit(worker, remote_jobs.prepare, remote_jobs.programs(), self._packed_lab)
                 self.workers[engine] = worker
-                self.news = time.monotonic()
+                self.last_event_s = time.monotonic()
 
-    def _call(self, worker: NodeWorker, *what: Any) -> None:
+    def _submit(self, worker: NodeWorker, *what: Any) -> None:
         call = self.pool.call(worker.engine, *what)
         worker.call = call
         call.add_done_callback(lambda _: self.done.put((worker.engine, call)))
 
-    def _bury(self, waiting: deque[str]) -> Iterator[Outcome]:
+    def _requeue_lost(self, waiting: deque[str]) -> Iterator[Outcome]:
         """If an engine dies, its submission waits again, and the engine is started again."""
         there = self.pool.ids
         for worker in [each for each in self.workers.values() if each.engine not in there]:
             self.pool.end(worker.key)
-            yield from self._again(worker, waiting)
+            yield from self._requeue(worker, waiting)
         for start in self.pool.ended():
-            self.news = time.monotonic()
+            self.last_event_s = time.monotonic()
             for worker in [each for each in self.workers.values() if each.key == start.key]:
-                yield from self._again(worker, waiting)
+                yield from self._requeue(worker, waiting)
             self._start_again(start)
         self._refuse_to_wait()
 
@@ -112,9 +112,9 @@ class Nodes:
         except LabError as problem:
             self._report(f"No more is graded on {where}: {problem}")
 
-    def _again(self, worker: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
+    def _requeue(self, worker: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
         del self.workers[worker.engine]
-        self.left.add(worker.engine)
+        self.ended_engines.add(worker.engine)
         student = worker.student
         if not student:
             return
@@ -127,11 +127,11 @@ class Nodes:
 
     def _refuse_to_wait(self) -> None:
         """LabError when no engine can grade, and none will start."""
-        if any(worker.well for worker in self.workers.values()):
+        if any(worker.ready for worker in self.workers.values()):
             return
         to_come = sum(start.engines for start in self.pool.starts.values()) - len(self.workers)
         busy = any(not worker.node for worker in self.workers.values())
-        waited_s = time.monotonic() - self.news
+        waited_s = time.monotonic() - self.last_event_s
         if waited_s < LONGEST_START_S and (busy or to_come > 0):
             return
         raise LabError(
@@ -139,11 +139,11 @@ class Nodes:
             "What was graded is kept; `--jobs` without `--cluster` grades on this machine.",
         )
 
-    def _hand_out(self, waiting: deque[str]) -> Iterator[Outcome]:
+    def _assign(self, waiting: deque[str]) -> Iterator[Outcome]:
         for worker in self.workers.values():
             if not waiting:
                 return
-            if not worker.well or worker.student:
+            if not worker.ready or worker.student:
                 continue
             student = waiting.popleft()
             try:
@@ -153,37 +153,37 @@ class Nodes:
                 yield Outcome(student, problem=f"It cannot be read: {why}.")
                 continue
             try:
-                self._call(worker, remote_jobs.work, job)
+                self._submit(worker, remote_jobs.work, job)
             except LabError:  # its end is seen in the next round
                 waiting.append(student)
                 continue
             worker.student, worker.ends = student, time.monotonic() + self.most_s
 
-    def _hear(self, waiting: deque[str]) -> Iterator[Outcome]:
+    def _receive(self, waiting: deque[str]) -> Iterator[Outcome]:
         with suppress(Empty):
             engine, call = self.done.get(timeout=LOOK_EVERY_S)
             worker = self.workers.get(engine)
             if worker is not None and worker.call is call:
-                yield from self._take(worker, waiting)
+                yield from self._handle_result(worker, waiting)
         for worker in self.workers.values():
             if worker.student and time.monotonic() > worker.ends:
-                student, worker.student, worker.well = worker.student, "", False
+                student, worker.student, worker.ready = worker.student, "", False
                 self.pool.end(worker.key)
                 why = f"it took more than {self.most_s:g} s on {worker.node}"
                 yield Outcome(student, problem=f"It could not be graded: {why}.")
 
-    def _take(self, worker: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
+    def _handle_result(self, worker: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
         """Take an engine's message: that it is ready, or the result of a submission."""
         from ipyparallel.error import EngineError
 
-        self.news = time.monotonic()
+        self.last_event_s = time.monotonic()
         try:
             result = worker.call.result()
         except EngineError:
-            self.pool.end(worker.key)  # it died: _bury() has the rest
+            self.pool.end(worker.key)  # it died: _requeue_lost() does the rest
             return
         except Exception as problem:  # whatever was raised there
-            self._complain(worker, problem)
+            self._report_unprepared(worker, problem)
             if worker.student:
                 student, worker.student = worker.student, ""
                 why = f"{type(problem).__name__} on {worker.node}: {problem}".splitlines()[0]
@@ -191,20 +191,20 @@ class Nodes:
             return
         if not worker.node:
             worker.key, worker.node, why = result["key"], result["node"], result["problem"]
-            worker.well = not why
+            worker.ready = not why
             if why:
                 self._report(f"{worker.node} cannot grade. {why}")
             return
         student, worker.student = worker.student, ""
         outcome = remote_jobs.receive(self.assignment, result)
         if outcome.stops_all:
-            worker.well = False
+            worker.ready = False
             self._report(f"{worker.node} cannot grade any more. {outcome.problem}")
             waiting.append(student)
             return
         yield outcome
 
-    def _complain(self, worker: NodeWorker, problem: Exception) -> None:
+    def _report_unprepared(self, worker: NodeWorker, problem: Exception) -> None:
         if not worker.node:
             message = (str(problem).splitlines() or [type(problem).__name__])[0]
             worker.node = "a node"

@@ -94,11 +94,11 @@ class Workers:
             ready = wait(list(busy), LOOK_EVERY_S)
             for pipe, worker in busy.items():
                 if pipe in ready:
-                    yield self._hear(worker)
+                    yield self._receive(worker)
                 elif time.monotonic() > worker.ends:
                     yield self._replace(worker, f"it took more than {self.most_s:g} s")
 
-    def _hear(self, worker: Worker) -> Outcome:
+    def _receive(self, worker: Worker) -> Outcome:
         try:
             outcome: Outcome = worker.pipe.recv()
         except (EOFError, OSError):

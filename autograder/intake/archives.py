@@ -66,7 +66,7 @@ class Archive:
 
 @contextmanager
 def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
-    """The parcels in a folder or a zip, one a sender; LabError for anything else."""
+    """The hand-ins in a folder or a zip, one a sender; LabError for anything else."""
     if place.is_dir():
         yield _sorted(_in_folder(place), slug)
     elif not place.exists():
@@ -133,7 +133,7 @@ def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
         elif any(map(is_left_out, path.parts)) and ".." not in path.parts:
             continue
         elif wrong := _wrong_name(path):
-            entries.append((PurePosixPath(*_harmless(path)), wrong))
+            entries.append((PurePosixPath(*_shown_parts(path)), wrong))
         elif stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
             entries.append((path, "is a link and is left out"))
         elif member.flag_bits & ENCRYPTED:
@@ -162,7 +162,7 @@ def _wrong_name(path: PurePosixPath) -> str:
     return ""
 
 
-def _harmless(path: PurePosixPath) -> Iterable[str]:
+def _shown_parts(path: PurePosixPath) -> Iterable[str]:
     """The parts of a bad name that a message may show, without the steps that make it bad."""
     parts = [part for part in path.parts if part not in ("/", "..", ".")]
     return [_STRANGE.sub("?", part)[:40] for part in [*parts[:1], *parts[-1:]]] or ["?"]
@@ -201,21 +201,21 @@ def _all_of_canvas(entries: list[Entry]) -> bool:
 
 
 def _sorted(entries: list[Entry], slug: str) -> list[Archive]:
-    parcels: dict[tuple[str, str], Archive] = {}
+    hand_ins: dict[tuple[str, str], Archive] = {}
     for path, what in entries:
         if not path.parts:
             continue
-        parcel, rest = _sender(path, what)
-        if parcel is None:
+        hand_in, rest = _sender(path, what)
+        if hand_in is None:
             continue
-        parcel = parcels.setdefault((parcel.sender, parcel.number), parcel)
+        hand_in = hand_ins.setdefault((hand_in.sender, hand_in.number), hand_in)
         if isinstance(what, Piece):
-            parcel.pieces.append(Piece(rest, what.size, what.changed, what.open))
+            hand_in.pieces.append(Piece(rest, what.size, what.changed, what.open))
         elif what:
-            parcel.notes.append(f"{rest} {what}.")
-    for parcel in parcels.values():
-        _only_of(slug, parcel)
-    return sorted(parcels.values(), key=lambda parcel: parcel.sender)
+            hand_in.notes.append(f"{rest} {what}.")
+    for hand_in in hand_ins.values():
+        _keep_only_lab(slug, hand_in)
+    return sorted(hand_ins.values(), key=lambda hand_in: hand_in.sender)
 
 
 def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, PurePosixPath]:
@@ -233,8 +233,8 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
     return (Archive(stem) if suffix in (".zip", ".ipynb") else None), PurePosixPath(top)
 
 
-def _only_of(slug: str, parcel: Archive) -> None:
+def _keep_only_lab(slug: str, hand_in: Archive) -> None:
     """Of a sender with a folder for each lab, only what is in this lab's folder."""
-    inner = [piece for piece in parcel.pieces if piece.path.parts[0] == slug]
-    if inner and len(inner) < len(parcel.pieces):
-        parcel.pieces = inner
+    inner = [piece for piece in hand_in.pieces if piece.path.parts[0] == slug]
+    if inner and len(inner) < len(hand_in.pieces):
+        hand_in.pieces = inner
