@@ -1,4 +1,4 @@
-"""The cells that nbgrader knows, given their names and marks back after a learner had them."""
+"""Restores the names and marks of nbgrader's cells after a learner edited the notebook."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclass(frozen=True)
 class KnownCell:
-    """A cell as the gradebook knows it since the notebook was released."""
+    """A cell of the released notebook, from the gradebook."""
 
     name: str
     cell_type: str
@@ -37,7 +37,7 @@ class KnownCell:
     points: float
 
     def marks(self) -> dict[str, Any]:
-        """The metadata that nbgrader keeps in this cell, as it was released."""
+        """The metadata of nbgrader in this cell, as it was released."""
         marks: dict[str, Any] = {
             "grade_id": self.name,
             "cell_type": self.cell_type,
@@ -70,7 +70,7 @@ def identify(notebook: NotebookNode) -> None:
 
 
 class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
-    """Makes a submitted notebook's cells what the gradebook says that they are.
+    """Makes a submitted notebook's cells what the gradebook has for them.
 
     Copied and missing cells, changed marks, tags and cell types would stop nbgrader, or change
     what it counts.
@@ -82,9 +82,9 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
         """The notebook with its cells restored; nbgrader's own steps follow."""
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as gradebook:
-            known = known_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
+            released = known_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
         nb.metadata = node({})
-        nb.cells = restored(nb.cells, known)
+        nb.cells = restored(nb.cells, released)
         identify(nb)
         # Cells have IDs from this minor version on.
         nb.nbformat, nb.nbformat_minor = 4, 5
@@ -92,7 +92,7 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
-    """All cells of a notebook that the gradebook knows, by their grade_id, in their order."""
+    """All cells of a notebook in the gradebook, by their grade_id, in their order."""
     worth = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
     grades = {cell.name for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
@@ -113,10 +113,10 @@ def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
     }
 
 
-def restored(cells: Iterable[Any], known: dict[str, KnownCell]) -> list[NotebookNode]:
-    """The submitted `cells`, with each of the `known` ones once, marked as it was released."""
-    fresh = [_fresh(cell, known) for cell in cells]
-    for name, original in known.items():
+def restored(cells: Iterable[Any], released: dict[str, KnownCell]) -> list[NotebookNode]:
+    """The submitted `cells`, with each of the `released` ones once, marked as it was released."""
+    fresh = [_fresh(cell, released) for cell in cells]
+    for name, original in released.items():
         copies = [cell for cell in fresh if cell.metadata.get("nbgrader") == original.marks()]
         # Where a learner copied a cell, the last of the copies that has an answer counts.
         answered = [cell for cell in copies if compute_checksum(cell) != original.checksum]
@@ -124,15 +124,15 @@ def restored(cells: Iterable[Any], known: dict[str, KnownCell]) -> list[Notebook
             if extra is not (answered or copies)[-1]:
                 extra.metadata = node({})
         if not copies and (original.grade or original.task):
-            fresh.insert(_place(fresh, name, list(known)), _missing(original))
+            fresh.insert(_place(fresh, name, list(released)), _missing(original))
     return fresh
 
 
-def _fresh(cell: Any, known: dict[str, KnownCell]) -> NotebookNode:
+def _fresh(cell: Any, released: dict[str, KnownCell]) -> NotebookNode:
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = marks.get("grade_id") if isinstance(marks, dict) else None
-    original = known.get(name) if isinstance(name, str) else None
+    original = released.get(name) if isinstance(name, str) else None
     source = cell.get("source")
     if not isinstance(source, str):
         # Lines, as a file may hold them; anything else is no source.
@@ -156,7 +156,7 @@ def _missing(original: KnownCell) -> NotebookNode:
 
 
 def _place(cells: list[NotebookNode], name: str, order: list[str]) -> int:
-    """Where a missing cell belongs: after the nearest of the known cells that stood before it."""
+    """Where a missing cell belongs: after the nearest of the known cells that were before it."""
     places = {
         cell.metadata["nbgrader"]["grade_id"]: place
         for place, cell in enumerate(cells)

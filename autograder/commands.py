@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Give the labs to a class, take in what is handed in, grade it, and tell everybody.\n\n"
+    help="Give the labs to a class, collect what is handed in, grade it, and return the results.\n\n"
     "All but [bold]init[/bold] run in the course's folder, beside nbgrader's own commands.",
 )
 Lab = Annotated[str, typer.Argument(help="The lab's number or name, as 01.")]
 AnyLab = Annotated[
     str,
-    typer.Argument(help="The lab's number or name, as 01; without it, all that were handed in."),
+    typer.Argument(help="The lab's number or name, as 01; without it, all labs with hand-ins."),
 ]
 Students = Annotated[
     list[str] | None,
@@ -66,7 +66,7 @@ def init(
     ] = None,
     exchange: Annotated[
         Path | None,
-        typer.Option(help="nbgrader's exchange, if it shall not be in the course's own folder."),
+        typer.Option(help="nbgrader's exchange, if it is not to be in the course's own folder."),
     ] = None,
 ) -> None:
     """Make a course with every lab in it, or add the labs and learners that a course lacks.
@@ -86,7 +86,7 @@ def init(
 
 @app.command()
 def words() -> None:
-    """Give each learner a word, from which the numbers of their own variants come.
+    """Create a personal word for each learner; their variants are derived from it.
 
     Example: beowulf class words
     """
@@ -97,11 +97,11 @@ def words() -> None:
         students = sorted(str(student.id) for student in book.students)
     if not students:
         raise LabError(
-            "Nobody is on the roster yet.", "`beowulf class init . --roster FILE.csv` reads one."
+            "The roster is empty.", "`beowulf class init . --roster FILE.csv` reads one."
         )
     made = variants.issue(course.folder, students)
     print(f"{made}: a word for each of {counted(len(students), 'learner')}.")
-    print("Give everybody their own line of it and nobody another's, for instance by mail merge.")
+    print("Give each learner their own line only, for instance by mail merge.")
 
 
 @app.command()
@@ -109,7 +109,7 @@ def give(
     lab: Lab,
     records: Annotated[Path, typer.Argument(help="A folder of Records that you measured.")],
 ) -> None:
-    """Label Records of yours for learners whose machine cannot run a cluster.
+    """Label your Records, for learners whose machine cannot run a cluster.
 
     Example: beowulf class give 01 work/01-validation/records
     """
@@ -121,7 +121,7 @@ def give(
         raise UsageError(f"There is no folder {records}.", "Name a folder of Records.")
     made = shared_records.prepare(course.folder, slug, records, course.api.course_id)
     where = course.folder / shared_records.FOLDER / slug
-    print(f"{counted(len(made), 'file')} in {where}: to be given out as records/.")
+    print(f"{counted(len(made), 'file')} in {where}: give them out as records/.")
     print("What is read off them counts in full; the points for having measured do not.")
 
 
@@ -147,26 +147,26 @@ def collect(
     ] = None,
     older: Annotated[
         bool,
-        typer.Option("--older", help="Let an older hand-in take the place of a newer one, too."),
+        typer.Option("--older", help="Also accept a submission older than the one collected."),
     ] = False,
 ) -> None:
-    """Take in what learners handed in: notebooks with their records/.
+    """Collect what learners handed in: notebooks with their records/.
 
-    It ends with 1 when something could not be taken in.
+    It ends with 1 when a hand-in could not be collected.
 
     Example: beowulf class collect 01 hand-ins.zip
     """
     from autograder.intake import collection
 
     course = _course()
-    _doing(f"Taking in {course.lab(lab)}")
-    found = collection.collect(course, lab, place, older)
-    for each in found:
+    _doing(f"Collecting {course.lab(lab)}")
+    results = collection.collect(course, lab, place, older)
+    for each in results:
         print(f"{_who(each)}: {each.outcome}")
         for note in each.notes:
             print(f"  {note}")
-    bad = {what: sum(each.outcome == what for each in found) for what in ("refused", "unknown")}
-    here = len(found) - sum(bad.values())
+    bad = {what: sum(each.outcome == what for each in results) for what in ("refused", "unknown")}
+    here = len(results) - sum(bad.values())
     print(f"Here: {here}. Refused: {bad['refused']}. Unknown: {bad['unknown']}.")
     if any(bad.values()):
         raise typer.Exit(1)
@@ -195,14 +195,14 @@ def grade(
     course = _course()
     how = (student, jobs, cluster)
     graded = {slug: _graded(course, slug, *how, again=False) for slug in _labs(course, lab)}
-    _tell(graded, as_json)
+    _show_all(graded, as_json)
 
 
 @app.command()
 def regrade(
     lab: AnyLab = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say whose points would change, and why.")
+        bool, typer.Option("--dry-run", help="Only show whose points would change, and why.")
     ] = False,
     student: Students = None,
     jobs: Jobs = None,
@@ -217,23 +217,24 @@ def regrade(
     if not dry_run:
         how = (student, jobs, cluster)
         graded = {slug: _graded(course, slug, *how, again=True) for slug in _labs(course, lab)}
-        _tell(graded, as_json)
+        _show_all(graded, as_json)
         return
-    from autograder.grading import regrade as room
+    from autograder.grading import regrade as regrading
     from beowulf.progress import bar
 
-    found: dict[str, list[Change]] = {}
+    changes: dict[str, list[Change]] = {}
     for slug in _labs(course, lab):
-        with bar("comparing", shown=sys.stderr.isatty()) as told:
-            found[slug] = list(room.changes(course, slug, told, student))
+        with bar("comparing", shown=sys.stderr.isatty()) as progress:
+            changes[slug] = list(regrading.changes(course, slug, progress, student))
     if as_json:
         print(
             json.dumps(
-                {slug: [asdict(each) for each in every] for slug, every in found.items()}, indent=1
+                {slug: [asdict(each) for each in every] for slug, every in changes.items()},
+                indent=1,
             )
         )
         return
-    for slug, every in found.items():
+    for slug, every in changes.items():
         _show_changes(every, slug)
 
 
@@ -248,19 +249,19 @@ def feedback(
         int, typer.Option(min=1, max=256, help="How many pages are made at the same time.")
     ] = 2,
 ) -> None:
-    """Write a page for each learner: what was found, what was expected, where to read.
+    """Write a page for each learner: their answers, what was expected, where to read.
 
     Example: beowulf class feedback 01
     """
-    from autograder.results import feedback as room
+    from autograder.results import feedback as feedback_pages
     from beowulf.progress import bar
 
     course = _course()
     bad = 0
     for slug in _labs(course, lab):
         _doing(f"Writing the pages of {slug}")
-        with bar("feedback", shown=sys.stderr.isatty()) as told:
-            pages = list(room.generate(course, slug, student, told, jobs=jobs))
+        with bar("feedback", shown=sys.stderr.isatty()) as progress:
+            pages = list(feedback_pages.generate(course, slug, student, progress, jobs=jobs))
         for page in pages:
             if page.problem:
                 print(f"{page.student}: {page.problem}")
@@ -285,13 +286,13 @@ def report(lab: AnyLab = "") -> None:
 
     Example: beowulf class report 01
     """
-    from autograder.results import report as room
+    from autograder.results import report as class_report
     from beowulf.progress import bar
 
     course = _course()
     for slug in _labs(course, lab):
-        with bar("report", shown=sys.stderr.isatty()) as told:
-            page = room.write(course, slug, told)
+        with bar("report", shown=sys.stderr.isatty()) as progress:
+            page = class_report.write(course, slug, progress)
         print(f"{page} (with tables and pictures beside it)")
 
 
@@ -307,20 +308,24 @@ def export(
 
     Example: beowulf class export --format canvas
     """
-    from autograder.results import export as room
+    from autograder.results import export as grades
 
-    if form not in room.FORMATS:
-        raise UsageError(f"There is no format {form!r}.", f"There are: {', '.join(room.FORMATS)}.")
+    if form not in grades.FORMATS:
+        raise UsageError(
+            f"There is no format {form!r}.", f"There are: {', '.join(grades.FORMATS)}."
+        )
     course = _course()
     slugs = [course.lab(name) for name in lab or []]
-    found = room.write(course, form, to, slugs)
-    print(f"{found.path}: the points of {counted(found.learners, 'learner')} in the format {form}.")
-    if found.gaps:
+    export = grades.write(course, form, to, slugs)
+    print(
+        f"{export.path}: the points of {counted(export.learners, 'learner')} in the format {form}."
+    )
+    if export.gaps:
         print(
-            f"{counted(found.gaps, 'cell')} of it without points: an import clears what stands there."
+            f"{counted(export.gaps, 'cell')} of it without points: an import clears what is there."
             " Name one lab at a time to leave them out."
         )
-    if waiting := room.waiting(course, slugs):
+    if waiting := grades.waiting(course, slugs):
         print(f"Without the points of answers that wait to be graded by hand: {waiting}.")
 
 
@@ -332,16 +337,16 @@ def _course() -> Course:
 
 
 def _labs(course: Course, lab: str) -> list[str]:
-    """The lab that was asked for, or else all of which something was collected."""
+    """The named lab, or else all labs of which something was collected."""
     if lab:
         return [course.lab(lab)]
-    found = [slug for slug in course.labs if course.submitted(slug)]
-    if not found:
+    collected = [slug for slug in course.labs if course.submitted(slug)]
+    if not collected:
         raise LabError(
             "Nothing was collected yet.",
-            "`beowulf class collect LAB FOLDER` takes in what was handed in.",
+            "`beowulf class collect LAB FOLDER` collects what was handed in.",
         )
-    return found
+    return collected
 
 
 def _graded(
@@ -356,22 +361,22 @@ def _graded(
     from autograder.grading import driver
     from beowulf.progress import bar
 
-    crew = None
+    pool = None
     if cluster:
         from beowulf.engines import starters
 
-        crew = starters.crew(cluster, jobs or 1)
+        pool = starters.crew(cluster, jobs or 1)
     where = f" on the nodes, by engines that {cluster} starts" if cluster else ""
     _doing(f"Grading {slug}{where}: every new notebook is run again, which takes some seconds each")
     try:
-        with bar("grading", shown=sys.stderr.isatty()) as told:
+        with bar("grading", shown=sys.stderr.isatty()) as progress:
             every = driver.grade(
-                course, slug, students, jobs=jobs or 2, again=again, progress=told, crew=crew
+                course, slug, students, jobs=jobs or 2, again=again, progress=progress, pool=pool
             )
             return sorted(every, key=lambda each: each.student)
     finally:
-        for said in crew.said if crew else ():
-            print(said, file=sys.stderr)
+        for message in pool.said if pool else ():
+            print(message, file=sys.stderr)
 
 
 def _doing(what: str) -> None:
@@ -379,7 +384,7 @@ def _doing(what: str) -> None:
     print(f"{what} …", file=sys.stderr, flush=True)
 
 
-def _tell(graded: dict[str, list[Graded]], as_json: bool) -> None:
+def _show_all(graded: dict[str, list[Graded]], as_json: bool) -> None:
     if as_json:
         plain = {slug: [asdict(each) for each in every] for slug, every in graded.items()}
         print(json.dumps(plain, indent=1))
@@ -421,7 +426,7 @@ def _show_changes(changes: list[Change], slug: str) -> None:
     from rich.table import Table
 
     if not changes:
-        print(f"Nobody's points in {slug} would change.")
+        print(f"No points in {slug} would change.")
         return
     table = Table("learner", "question", "now", "then", "why", title=f"What would change in {slug}")
     for each in changes:
@@ -437,6 +442,6 @@ def _show_changes(changes: list[Change], slug: str) -> None:
 
 
 def _points(graded: Graded) -> str:
-    """What was reached of what could be, without that which still waits for a person."""
+    """The points and how many are possible, without those that still wait for a person."""
     reached = f"{graded.points:g} of {graded.of - graded.by_hand:g}"
     return f"{reached}, {graded.by_hand:g} by hand" if graded.by_hand else reached

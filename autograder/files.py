@@ -1,4 +1,4 @@
-"""A file written whole, or not at all."""
+"""A file written completely, or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from beowulf.errors import LabError
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all; LabError when there is no room."""
+    """Write a file completely or not at all; LabError when there is no room."""
     fresh = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

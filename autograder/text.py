@@ -1,4 +1,4 @@
-"""How counts and texts are put before people: one and many, and text that stays text in a page."""
+"""Counts and texts for people: singular and plural, and text that stays text in a page."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def as_html(text: str) -> str:
 
 
 def as_written(value: object, longest: int = 200) -> str:
-    """A learner's value as text: not 0.30000000000000004, and no longer than one wants to read."""
+    """A learner's value as text: not 0.30000000000000004, and cut where it is too long to read."""
     text = f"{value:.9g}" if isinstance(value, float) else repr(value)
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME]`: measure, print a table, keep it under benchmarks/results."""
+"""`python -m benchmarks [NAME]`: measure, print a table, save it under benchmarks/results."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ EPILOG = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is asked for; 0: measured, 1: something could not be, 2: the arguments are wrong."""
+    """Run the chosen benchmarks; 0: all measured, 1: one failed, 2: the arguments are wrong."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
@@ -72,46 +72,48 @@ def _read(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "name", nargs="?", default="", help="one benchmark; if left out, all but the long ones"
     )
-    parser.add_argument("--list", action="store_true", help="say which there are")
+    parser.add_argument("--list", action="store_true", help="list the benchmarks")
     parser.add_argument("--rounds", type=int, help="how many; each benchmark has its own number")
-    parser.add_argument("--seed", type=int, help="draws the order and the intervals; kept")
+    parser.add_argument(
+        "--seed", type=int, help="draws the order and the intervals; saved in the result"
+    )
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder for the results")
     return parser.parse_args(arguments)
 
 
-def _run(asked: argparse.Namespace) -> int:
-    if asked.list:
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.list:
         for name in (*BENCHMARKS, *LONG):
             module = find(name)
             hours = "; hours, by its name alone" if name in LONG else ""
             print(f"{name:<12} {module.TITLE} ({module.ROUNDS} rounds{hours})")
         return 0
-    if asked.rounds is not None and asked.rounds < 1:
-        raise UsageError(f"It takes at least 1 round, not {asked.rounds}.")
-    names = [chosen(asked.name)] if asked.name else list(BENCHMARKS)
+    if arguments.rounds is not None and arguments.rounds < 1:
+        raise UsageError(f"It takes at least 1 round, not {arguments.rounds}.")
+    names = [chosen(arguments.name)] if arguments.name else list(BENCHMARKS)
     worst = 0
     for number, name in enumerate(names):
         if number:
             time.sleep(REST_S)
         try:
-            result = measure(name, asked.rounds, asked.seed)
-            files = result.save(asked.results)
+            result = measure(name, arguments.rounds, arguments.seed)
+            files = result.save(arguments.results)
         except LabError as trouble:
             print(f"benchmarks: {name}: {trouble}", file=sys.stderr)
             worst = 1
             continue
         show(result)
-        print(f"Kept in {' and '.join(str(path) for path in files)}.\n")
+        print(f"Saved in {' and '.join(str(path) for path in files)}.\n")
     return worst
 
 
 def chosen(name: str) -> str:
-    """The benchmark that is meant; its beginning is enough where only one begins so."""
-    known = (*BENCHMARKS, *LONG)
-    meant = [each for each in known if each.startswith(name)]
-    if len(meant) != 1:
-        raise UsageError(f"There is no benchmark {name!r}.", f"There are: {', '.join(known)}.")
-    return meant[0]
+    """The benchmark of this name; the beginning of the name is enough where only one begins so."""
+    names = (*BENCHMARKS, *LONG)
+    matching = [each for each in names if each.startswith(name)]
+    if len(matching) != 1:
+        raise UsageError(f"There is no benchmark {name!r}.", f"There are: {', '.join(names)}.")
+    return matching[0]
 
 
 def find(name: str) -> ModuleType:
@@ -125,10 +127,10 @@ def measure(name: str, rounds: int | None = None, seed: int | None = None) -> Re
     rounds = rounds or module.ROUNDS
     seed = secrets.randbits(32) if seed is None else seed
     started, before = moment(), host_state.now()
-    with bar(module.TITLE) as told:
-        found = module.measure(rounds, seed, told)
+    with bar(module.TITLE) as progress:
+        findings = module.measure(rounds, seed, progress)
     after, ended = host_state.now(), moment()
-    noisy = noise(before, after, found.busy_percent, fills_the_cores=module.FILLS_THE_CORES)
+    noisy = noise(before, after, findings.busy_percent, fills_the_cores=module.FILLS_THE_CORES)
     return Result(
         name=name,
         title=module.TITLE,
@@ -137,16 +139,16 @@ def measure(name: str, rounds: int | None = None, seed: int | None = None) -> Re
         rounds=rounds,
         seed=seed,
         noise=noisy,
-        rows=[answer(question, found.samples, noisy, seed) for question in found.questions],
-        samples_s=found.samples,
-        order=found.order,
-        raw_samples_s=found.raw,
-        facts=found.facts,
-        notes=found.notes,
+        rows=[answer(question, findings.samples, noisy, seed) for question in findings.questions],
+        samples_s=findings.samples,
+        order=findings.order,
+        raw_samples_s=findings.raw,
+        facts=findings.facts,
+        notes=findings.notes,
         circumstances={
             "before": before,
             "after": after,
-            "pauses_busy_percent": found.busy_percent,
+            "pauses_busy_percent": findings.busy_percent,
         },
         versions={**host_state.versions(), "commit": commit()},
     )

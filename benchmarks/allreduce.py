@@ -11,12 +11,13 @@ from typing import Any
 
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf import mpi
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 
 TITLE = "An 8-byte Allreduce on four ranks, with patient polling and without"
 ROUNDS = 10
@@ -40,19 +41,19 @@ NOTES = [
 ]
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Launches by turns on one cluster; the first, which is not kept, finds how many calls make a sample."""
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """Alternating launches on one cluster; the first, which does not count, shows how many calls make a sample."""
     cores = os.sysconf("SC_NPROCESSORS_ONLN")
     if cores >= RANKS:
         return Findings(
             questions(
-                f"with {cores} cores for {RANKS} ranks nothing is to be seen: each rank has a core to itself, "
+                f"with {cores} cores for {RANKS} ranks there is nothing to measure: each rank has a core to itself, "
                 "where spinning is the fastest way to wait, so patient polling stays off"
             )
         )
     raw: dict[str, list[list[float]]] = {name: [] for name in SETTINGS}
-    with workshop() as folder:
-        told(0, 1, "booting the cluster")
+    with scratch_folder() as folder:
+        progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(), folder=folder / STATE)
         program = mpi.build(SOURCE, output=folder / "allreduce")
         facts, _ = launch(cluster, program, SETTINGS[WITH], 0)
@@ -64,7 +65,9 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
 
             return run
 
-        taken = interleave({name: side(name) for name in SETTINGS}, rounds, seed, told, warm_up=0)
+        taken = interleave(
+            {name: side(name) for name in SETTINGS}, rounds, seed, progress, warm_up=0
+        )
         facts |= {"chunks_a_launch": CHUNKS, "rate": cluster.config.rate, "mpi": cluster.config.mpi}
     return Findings(
         questions(""), taken.samples, taken.busy_percent, taken.order, raw, facts, list(NOTES)
@@ -103,7 +106,7 @@ def summary(samples: Sequence[float]) -> dict[str, float]:
 def launch(
     cluster: Cluster, program: Path, patient: str, repetitions: int
 ) -> tuple[dict[str, Any], list[float]]:
-    """One launch with BEOWULF_PATIENT=`patient`: what the program found, and its samples in seconds."""
+    """One launch with BEOWULF_PATIENT=`patient`: the facts that the program prints, and its samples in seconds."""
     done = mpi.launch(
         cluster,
         program,

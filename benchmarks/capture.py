@@ -16,12 +16,13 @@ from benchmarks.failures import Failures
 from benchmarks.pingpong import Launcher
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf import paths
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 
 TITLE = "Our reader of captures against tshark and pyshark, and a capture of a busy link"
 ROUNDS = 6
@@ -50,14 +51,14 @@ SIZES = (1, 1 << 14, 1 << 20)
 WITH, WITHOUT = "captured", "not captured"
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """By turns: our reader, tshark and pyshark on one file; our reader on 1 GB; a busy link, captured and not."""
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """In turns: our reader, tshark and pyshark on one file; our reader on 1 GB; a busy link, captured and not."""
     missing, failed = missing_here(), Failures()
     facts: dict[str, Any] = {"fields": " ".join(FIELDS), "packets": PACKETS}
     dropped: list[int] = []
-    with workshop() as folder:
+    with scratch_folder() as folder:
         file, large = folder / "capture.pcap", folder / "large.pcap"
-        told(0, 1, "writing captures")
+        progress(0, 1, "writing captures")
         facts["capture_bytes"] = captures.write(file, PACKETS)
         sides: dict[str, Side] = {"reader": lambda: our_reader(file)}
         if not missing[TSHARK]:
@@ -74,7 +75,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             sides[WITH] = failed.spare(
                 WITH, lambda: captured_link(cluster, launch, program, folder, dropped)
             )
-        taken = interleave(sides, rounds, seed, told)
+        taken = interleave(sides, rounds, seed, progress)
     facts["packets_dropped"] = dropped
     return Findings(
         questions(missing | failed, dropped),
@@ -87,7 +88,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
 
 
 def missing_here() -> dict[str, str]:
-    """Why something cannot be measured on this machine, by name; empty words where it can."""
+    """Why something cannot be measured on this machine, by name; "" where it can."""
     free = shutil.disk_usage(tempfile.gettempdir()).free
     return {
         TSHARK: "" if shutil.which("tshark") else "tshark is not installed",
@@ -103,61 +104,61 @@ def large_packets() -> int:
 
 
 def reading(how: str, file: Path, *more: str) -> tuple[float, dict[str, Any]]:
-    """One process that reads; its seconds as a whole, and what it says."""
+    """One process that reads; its seconds as a whole, and its report."""
     python = str(paths.python_bin() / "python")
-    words = [python, "-m", "benchmarks.read_capture", how, str(file), *more]
+    command = [python, "-m", "benchmarks.read_capture", how, str(file), *more]
     took_s, printed = commands.timed(
-        words, commands.environment(), folder=paths.root(), timeout_s=LONGEST_S
+        command, commands.environment(), folder=paths.root(), timeout_s=LONGEST_S
     )
-    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
-    return took_s, found
+    report: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    return took_s, report
 
 
 def our_reader(file: Path) -> Mapping[str, float]:
     """The file into columns."""
-    took_s, found = reading("ours", file)
-    expect(found["packets"], PACKETS, "our reader")
+    took_s, report = reading("ours", file)
+    expect(report["packets"], PACKETS, "our reader")
     return {
-        READER: found["seconds"],
+        READER: report["seconds"],
         READER_COMMAND: took_s,
-        SMALL_MEMORY: found["memory_bytes"],
+        SMALL_MEMORY: report["memory_bytes"],
     }
 
 
 def our_reader_of_much(file: Path) -> Mapping[str, float]:
     """The large file into columns, a piece at a time."""
-    _, found = reading("ours", file)
-    expect(found["packets"], large_packets(), "our reader")
-    return {LARGE: found["seconds"], LARGE_MEMORY: found["memory_bytes"]}
+    _, report = reading("ours", file)
+    expect(report["packets"], large_packets(), "our reader")
+    return {LARGE: report["seconds"], LARGE_MEMORY: report["memory_bytes"]}
 
 
 def tshark(file: Path) -> Mapping[str, float]:
     """The same columns by tshark, as text that goes into a file."""
-    words = ["tshark", "-n", "-r", str(file), "-T", "fields"]
-    words += [word for field in FIELDS for word in ("-e", field)]
-    took_s, printed = commands.timed(words, commands.environment(), timeout_s=LONGEST_S)
+    command = ["tshark", "-n", "-r", str(file), "-T", "fields"]
+    command += [word for field in FIELDS for word in ("-e", field)]
+    took_s, printed = commands.timed(command, commands.environment(), timeout_s=LONGEST_S)
     expect(printed.count(f"\t{captures.WIRE_BYTES}\t"), PACKETS, "tshark")
     return {TSHARK: took_s}
 
 
 def pyshark(file: Path) -> Mapping[str, float]:
-    """The first packets by pyshark, reckoned up to all."""
-    _, found = reading("pyshark", file, str(PYSHARK_PACKETS))
-    expect(found["packets"], PYSHARK_PACKETS, "pyshark")
-    return {PYSHARK: found["seconds"] * PACKETS / PYSHARK_PACKETS}
+    """The first packets by pyshark, extrapolated to all."""
+    _, report = reading("pyshark", file, str(PYSHARK_PACKETS))
+    expect(report["packets"], PYSHARK_PACKETS, "pyshark")
+    return {PYSHARK: report["seconds"] * PACKETS / PYSHARK_PACKETS}
 
 
-def expect(found: int, packets: int, who: str) -> None:
+def expect(actual: int, expected: int, who: str) -> None:
     """LabError when not all packets were read, so that the time counts for nothing."""
-    if found != packets:
-        raise LabError(f"Of {packets:,} packets {who} has read {found:,}.")
+    if actual != expected:
+        raise LabError(f"Of {expected:,} packets, {who} has read {actual:,}.")
 
 
 def busy_link(launch: Launcher, program: str, word: str) -> Mapping[str, float]:
     """Half a round trip of short messages between large ones: the median of a launch, by size."""
-    words = [program, *pingpong.arguments(SIZES, "--passes", 20, "--chunks", 3)]
-    found = pingpong.half_round_trips(launch(words, {}))
-    return {sample(size, word): statistics.median(chunks) for size, chunks in found.items()}
+    command = [program, *pingpong.arguments(SIZES, "--passes", 20, "--chunks", 3)]
+    trips = pingpong.half_round_trips(launch(command, {}))
+    return {sample(size, word): statistics.median(chunks) for size, chunks in trips.items()}
 
 
 def captured_link(
@@ -167,11 +168,11 @@ def captured_link(
     file = folder / "busy.pcapng"
     try:
         with cluster.capture(file) as wire:
-            found = busy_link(launch, program, WITH)
+            trips = busy_link(launch, program, WITH)
         dropped.append(wire.dropped)
     finally:
         file.unlink(missing_ok=True)
-    return found
+    return trips
 
 
 def sample(size: int, word: str) -> str:
@@ -180,7 +181,7 @@ def sample(size: int, word: str) -> str:
 
 
 def questions(missing: Mapping[str, str], dropped: list[int]) -> list[Question]:
-    """The rows; those that cannot be measured here say why."""
+    """The rows, with the reason for those that cannot be measured here."""
     lost = f", {sum(dropped)} packets dropped" if dropped else ""
     return [
         Question(
@@ -231,12 +232,12 @@ def notes(dropped: list[int]) -> list[str]:
     """What the figures rest on."""
     return [
         f"The capture is written by the benchmark: {PACKETS:,} TCP segments between four nodes, {captures.SNAP_BYTES} "
-        "bytes kept of each, as pcap with nanoseconds. It is in the page cache when it is read.",
+        "bytes of each, as pcap with nanoseconds. It is in the page cache when it is read.",
         "Our reader turns it into the columns of beowulf/packets/headers.py on one core; its time is that of the "
         "reading, without Python's start. tshark writes the same things as text into a file; its time is that of the "
         "whole command, of which the start is a small part at this many packets.",
         f"pyshark reads the first {PYSHARK_PACKETS:,} packets of the same file, with the start of its tshark, and is "
-        f"reckoned up to {PACKETS:,}.",
+        f"extrapolated to {PACKETS:,}.",
         "Memory is the most that the reading process had in RAM (ru_maxrss), Python and its packages with it.",
         f"The busy link: two nodes at {RATE}, a ping-pong of messages of {', '.join(map(str, SIZES))} bytes in turns, "
         f"with dumpcap at the switch (128 bytes of each packet) and without. Dropped, launch by launch: {dropped}.",

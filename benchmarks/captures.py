@@ -1,4 +1,4 @@
-"""Captures that a benchmark writes: TCP segments between four nodes as dumpcap keeps them, with 128 bytes of each."""
+"""Captures that a benchmark writes: TCP segments between four nodes as dumpcap writes them, with 128 bytes of each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _FILE_HEADER = np.array([0xA1B23C4D, 4 << 16 | 2, 0, 0, SNAP_BYTES, 1], "<u4").t
 
 
 def write(path: Path, packets: int) -> int:
-    """Write a pcap file (nanoseconds) of so many packets, a block at a time; gives its bytes."""
+    """Write a pcap file (nanoseconds) of so many packets, a block at a time; returns its size."""
     draw = np.random.default_rng(SEED)
     nodes = np.array([int(ipaddress.IPv4Address(f"192.168.0.{host}")) for host in range(8, 12)])
     sent = np.zeros(len(nodes) ** 2, np.int64)
@@ -83,7 +83,7 @@ def _block(
     dst = (src + draw.integers(1, len(nodes), count)) % len(nodes)
     block["src"], block["dst"] = nodes[src], nodes[dst]
     block["src_port"], block["dst_port"] = 40000 + src, 40000 + dst
-    # Each flow goes on where it was, and acknowledges what has come the other way: numbers that jump
+    # Each flow continues where it was, and acknowledges what has come the other way: numbers that jump
     # would all be called lost or sent again, which takes a reader longer.
     flow, back = src * len(nodes) + dst, dst * len(nodes) + src
     places = [np.flatnonzero(flow == each) for each in range(len(sent))]

@@ -8,12 +8,12 @@ from beowulf import paths
 
 
 def commit() -> str:
-    """The commit of the checkout, with a word when files differ from it; "" where there is no git."""
+    """The commit of the checkout, marked when files differ from it; "" where there is no git."""
     root = paths.root()
 
-    def git(*words: str) -> str:
+    def git(*arguments: str) -> str:
         try:
-            done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True)
+            done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
         except OSError:
             return ""
         return done.stdout.strip()

@@ -35,7 +35,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def timed(
-    words: Sequence[str],
+    command: Sequence[str],
     env: Mapping[str, str],
     *,
     folder: Path | None = None,
@@ -46,7 +46,7 @@ def timed(
     with tempfile.TemporaryFile() as printed:
         began = time.perf_counter()
         process = subprocess.Popen(
-            words,
+            command,
             env=env,
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -56,7 +56,7 @@ def timed(
         )
         try:
             if not _ends_within(process, timeout_s):
-                raise LabError(f"`{_short(words)}` did not end within {timeout_s:g} s.")
+                raise LabError(f"`{_short(command)}` did not end within {timeout_s:g} s.")
             elapsed_s = time.perf_counter() - began
         finally:
             if process.returncode is None:
@@ -65,20 +65,20 @@ def timed(
         text = printed.read().decode(errors="replace")
     if process.returncode:
         last = "\n".join(text.strip().splitlines()[-5:])
-        raise LabError(f"`{_short(words)}` ended with {process.returncode}:\n{last}")
+        raise LabError(f"`{_short(command)}` ended with {process.returncode}:\n{last}")
     return elapsed_s, text
 
 
 def lines(printed: str) -> list[dict[str, Any]]:
     """What one of the labs' measuring programs printed, a dictionary a line; LabError when it breaks off."""
-    found = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    if not found or found[-1]["kind"] != "end":
+    records = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    if not records or records[-1]["kind"] != "end":
         raise LabError("What the program prints breaks off before its end.", "Measure again.")
-    return found
+    return records
 
 
 def _ends_within(process: subprocess.Popen[Any], timeout_s: float) -> bool:
-    # Popen.wait with a time-out looks only every 50 ms; the kernel tells the moment.
+    # Popen.wait with a time-out looks only every 50 ms; the kernel reports the moment.
     handle = os.pidfd_open(process.pid)
     try:
         ended, _, _ = select.select([handle], [], [], timeout_s)
@@ -90,7 +90,7 @@ def _ends_within(process: subprocess.Popen[Any], timeout_s: float) -> bool:
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """End a process that we started and all that is in its group: politely, then what has not heeded it."""
+    """End a process that we started and all that is in its group: first by SIGTERM, then by SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -99,7 +99,7 @@ def end(process: subprocess.Popen[Any]) -> None:
 
 
 class Talk:
-    """A started program that prints a line of JSON for each line that it is sent."""
+    """A started program that prints a line of JSON for each line that it gets."""
 
     def __init__(self, process: subprocess.Popen[bytes], name: str, complaints: Path) -> None:
         self.process = process
@@ -110,7 +110,7 @@ class Talk:
     def send(self) -> None:
         """Let it go on."""
         assert self.process.stdin
-        with suppress(BrokenPipeError):  # it has ended; what it said is asked for next
+        with suppress(BrokenPipeError):  # it has ended; its output is read next
             os.write(self.process.stdin.fileno(), b"go on\n")
 
     def hear(self, timeout_s: float = 60.0) -> dict[str, Any]:
@@ -126,8 +126,8 @@ class Talk:
                 raise LabError(f"{self.name} does not go on: " + " / ".join(last))
             self.unread += chunk
         line, _, self.unread = self.unread.partition(b"\n")
-        found: dict[str, Any] = json.loads(line)
-        return found
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def turn(self) -> tuple[float, dict[str, Any]]:
         """Let it go on; the seconds until its next line, and that line."""
@@ -138,11 +138,11 @@ class Talk:
 
 
 @contextmanager
-def talking(words: Sequence[str], env: Mapping[str, str], name: str) -> Iterator[Talk]:
-    """Start a program that talks in lines; afterwards neither it nor its group is there."""
+def talking(command: Sequence[str], env: Mapping[str, str], name: str) -> Iterator[Talk]:
+    """Start a program that talks in lines; afterwards it and its group are ended."""
     with tempfile.NamedTemporaryFile(prefix="beowulf-bench-") as complaints:
         process = subprocess.Popen(
-            words,
+            command,
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -156,13 +156,13 @@ def talking(words: Sequence[str], env: Mapping[str, str], name: str) -> Iterator
         finally:
             assert process.stdin
             assert process.stdout
-            # Who waits for a line finds none, and clears up by itself.
+            # A program that waits for a line gets none, and clears up by itself.
             process.stdin.close()
             if process.returncode is None and not _ends_within(process, LONGEST_END_S):
                 end(process)
             process.stdout.close()
 
 
-def _short(words: Sequence[str]) -> str:
-    line = shlex.join([Path(words[0]).name, *words[1:]])
+def _short(command: Sequence[str]) -> str:
+    line = shlex.join([Path(command[0]).name, *command[1:]])
     return line if len(line) < 80 else line[:77] + "..."

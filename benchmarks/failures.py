@@ -1,4 +1,4 @@
-"""What fails in a benchmark is told in its row; the other rows are measured all the same."""
+"""A part of a benchmark that fails is reported in its row; the other rows are still measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Failures(dict[str, str]):
     """Why sides failed, by name."""
 
     def spare(self, name: str, side: Side) -> Side:
-        """The side; once it has failed, with the reason kept here, it is not run again."""
+        """The side; after it has failed, its reason is stored here, and it is not run again."""
 
         def run() -> Mapping[str, float]:
             if name in self:

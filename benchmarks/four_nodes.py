@@ -1,6 +1,6 @@
 """Runs a command on all nodes of the running cluster at once, for each line that it reads: by ssh.py, or by plain ssh.
 
-The argument says which: `ours` or `plain`. Prints the seconds as a line of JSON.
+The argument selects: `ours` or `plain`. Prints the seconds as a line of JSON.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ COMMANDS = 10
 
 
 def main() -> None:
-    """A word that all is ready, then a measurement for each line."""
+    """Print that all is ready, then measure once for each line that is read."""
     cluster = ssh.running()
     assert cluster
     plain = [
         [*connections.words(cluster.folder, cluster.machine(n)), "true"] for n in cluster.nodes
     ]
-    lines = [shlex.join(words) for words in plain]
+    lines = [shlex.join(command) for command in plain]
     script = " & ".join(f"{line} </dev/null" for line in lines) + " & wait"
     print(json.dumps({"ready": True}), flush=True)
     while sys.stdin.readline():
@@ -38,9 +38,9 @@ def main() -> None:
 
 
 def _ours(cluster: SshCluster) -> None:
-    found, failed = connections.everywhere(cluster.nodes, lambda node: cluster.run(node, "true"))
+    results, failed = connections.everywhere(cluster.nodes, lambda node: cluster.run(node, "true"))
     assert not failed
-    assert all(done.returncode == 0 for done in found.values())
+    assert all(done.returncode == 0 for done in results.values())
 
 
 if __name__ == "__main__":

@@ -13,11 +13,12 @@ from benchmarks.failures import Failures
 from benchmarks.parts import Parts
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, busy_percent
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import Side, busy_percent
 from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
+from beowulf.progress import Progress
 from beowulf.studies import STUDIES
 
 TITLE = "`beowulf study ID` in full, for every study"
@@ -30,7 +31,7 @@ LONGEST_S = 1800.0
 NOTES = [
     *studies.NOTES,
     "All of them together take hours, so they may be made in several parts: the studies with the fewest runs come "
-    "first, in an order that is drawn. Ctrl-C ends a part; what was measured until then stands in the table. The "
+    "first, in an order that is drawn. Ctrl-C ends a part; what was measured until then is in the table. The "
     "circumstances below are those of the last part.",
 ]
 
@@ -44,15 +45,15 @@ class Run:
     claims: str
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """At most `rounds` more runs of each study, until each has three."""
     parts = Parts("full-studies", of())
-    runs = kept(parts)
+    runs = earlier_runs(parts)
     wanted = order(runs, rounds, seed)
     busy: list[float] = []
     failed = Failures()
-    with workshop() as folder:
-        told(0, len(wanted), "booting the cluster")
+    with scratch_folder() as folder:
+        progress(0, len(wanted), "booting the cluster")
         namespaces.up(ClusterConfig(), folder=folder / STATE)
 
         def a_run(study: str) -> Side:
@@ -65,7 +66,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
 
         try:
             for number, study in enumerate(wanted):
-                told(number, len(wanted), study)
+                progress(number, len(wanted), study)
                 busy.append(busy_percent())
                 a_run(study)()
         except KeyboardInterrupt:
@@ -73,7 +74,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     return findings(runs, failed, busy, wanted)
 
 
-def kept(parts: Parts) -> list[Run]:
+def earlier_runs(parts: Parts) -> list[Run]:
     """The runs of earlier parts; none, when they were a whole benchmark."""
     runs = [Run(**each) for each in parts.read()]
     if order(runs, ROUNDS, 0):

@@ -19,9 +19,10 @@ from benchmarks import commands
 from benchmarks.commands import Talk
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import workshop
+from benchmarks.scratch_cluster import scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 from tests import gold
 
 TITLE = "A class graded in the sandbox, against nbgrader's own loop without one"
@@ -41,21 +42,21 @@ MEMORY, SAME, START = "memory, most at a time", "same points", "start of a run, 
 LONGEST_SUBMISSION_S = 300.0
 
 NOTES = [
-    f"{CLASS} hand-ins of lab 01, by turns a perfect and an average one, made from code. Ours grades a part of them in "
-    f"each round with {JOBS} jobs, all of them in all rounds; nbgrader's loop grades {STOCK_A_ROUND} of that part one "
-    "after the other, and its figure is taken to hold for the rest.",
+    f"{CLASS} hand-ins of lab 01, alternating a perfect and an average one, made from code. Ours grades a part of them "
+    f"in each round with {JOBS} jobs, all of them in all rounds; nbgrader's loop grades {STOCK_A_ROUND} of that part "
+    "one after the other, and its figure is taken to hold for the rest.",
     "nbgrader's loop is NbGraderAPI.autograde in a process that has imported everything beforehand: its own Execute "
     "with a new kernel for each notebook, no sandbox, our scoring from the Records, so that the points are comparable.",
     f"Ours has a fresh bubblewrap sandbox for each notebook. What a run needs to start (a row of its own) is spread"
-    f" over {CLASS} submissions and counted. Both are kept on {CORES} cores.",
-    "Memory is the sum of the proportional shares (PSS) of all processes of ours, looked at twice a second.",
+    f" over {CLASS} submissions and counted. Both are bound to {CORES} cores.",
+    "Memory is the sum of the proportional shares (PSS) of all our processes, read twice a second.",
 ]
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Both by turns on the same submissions."""
-    with workshop() as folder, _on_two_cores():
-        told(0, 1, "making a course")
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """Both in turns on the same submissions."""
+    with scratch_folder() as folder, _on_two_cores():
+        progress(0, 1, "making a course")
         course, students = _a_class(folder / "ours", rounds)
         stock = Course(shutil.copytree(course.folder, folder / "stock"))
         began = time.perf_counter()
@@ -64,8 +65,8 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         parts = [students[number::rounds] for number in range(rounds)]
         few = [part[:STOCK_A_ROUND] for part in parts]
         chosen = [name for part in few for name in part]
-        words = [sys.executable, "-m", "benchmarks.stock_grading", str(stock.folder), SLUG]
-        with commands.talking([*words, *chosen], commands.environment(), STOCK) as talk:
+        command = [sys.executable, "-m", "benchmarks.stock_grading", str(stock.folder), SLUG]
+        with commands.talking([*command, *chosen], commands.environment(), STOCK) as talk:
             talk.hear(LONGEST_SUBMISSION_S)
             memory: list[float] = []
             ours, theirs = iter(parts), iter(few)
@@ -73,7 +74,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
                 "ours": lambda: _ours(course, next(ours), start_s, memory, talk.process.pid),
                 "nbgrader's loop": lambda: _stock(talk, next(theirs)),
             }
-            taken = interleave(sides, rounds, seed, told, warm_up=0)
+            taken = interleave(sides, rounds, seed, progress, warm_up=0)
         same = [
             float(course.graded(name, SLUG).questions == stock.graded(name, SLUG).questions)
             for name in chosen
@@ -97,12 +98,12 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
 def _ours(
     course: Course, part: list[str], start_s: float, memory: list[float], not_ours: int
 ) -> Mapping[str, float]:
-    with _memory(not_ours) as seen:
+    with _memory(not_ours) as used_bytes:
         began = time.perf_counter()
-        found = list(driver.grade(course, SLUG, part, jobs=JOBS))
+        graded = list(driver.grade(course, SLUG, part, jobs=JOBS))
         took_s = (time.perf_counter() - began) / len(part) + start_s / CLASS
-    memory.append(max(seen))
-    if bad := [f"{each.student}: {each.problem}" for each in found if each.problem]:
+    memory.append(max(used_bytes))
+    if bad := [f"{each.student}: {each.problem}" for each in graded if each.problem]:
         raise LabError(f"Not everything was graded: {bad[0]}")
     return {OURS: took_s}
 
@@ -111,9 +112,9 @@ def _stock(talk: Talk, part: list[str]) -> Mapping[str, float]:
     began = time.perf_counter()
     for student in part:
         talk.send()
-        said = talk.hear(LONGEST_SUBMISSION_S)
-        if said["student"] != student or not said["well"]:
-            raise LabError(f"nbgrader's loop could not grade {student}: {said['log']}")
+        reply = talk.hear(LONGEST_SUBMISSION_S)
+        if reply["student"] != student or not reply["well"]:
+            raise LabError(f"nbgrader's loop could not grade {student}: {reply['log']}")
     return {STOCK: (time.perf_counter() - began) / len(part)}
 
 
@@ -127,7 +128,7 @@ def _questions(trials: int) -> list[Question]:
         ),
         Question("memory", MEMORY, bar=Bar(4e9, says="below 4 GB"), unit="bytes"),
         Question(
-            "submissions with the same points as nbgrader's loop gives",
+            "submissions with the same points as by nbgrader's loop",
             SAME,
             bar=Bar(trials, "count", least=trials),
             unit="trials",
@@ -160,19 +161,19 @@ def _on_two_cores() -> Iterator[None]:
 @contextmanager
 def _memory(not_ours: int) -> Iterator[list[float]]:
     """Sums of the PSS of this process and its descendants but one, taken now and then until the block ends."""
-    seen: list[float] = []
+    used_bytes: list[float] = []
     over = threading.Event()
 
     def look() -> None:
         while True:
-            seen.append(float(sum(map(_pss_bytes, _family(not_ours)))))
+            used_bytes.append(float(sum(map(_pss_bytes, _family(not_ours)))))
             if over.wait(LOOK_EVERY_S):
                 return
 
     watcher = threading.Thread(target=look)
     watcher.start()
     try:
-        yield seen
+        yield used_bytes
     finally:
         over.set()
         watcher.join()
@@ -183,10 +184,10 @@ def _family(but: int) -> list[int]:
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
             parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-    found = [os.getpid()]
-    for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid and child != but]
-    return found
+    pids = [os.getpid()]
+    for pid in pids:
+        pids += [child for child, parent in parents.items() if parent == pid and child != but]
+    return pids
 
 
 def _pss_bytes(pid: int) -> int:

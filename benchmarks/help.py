@@ -7,8 +7,9 @@ import sys
 from benchmarks import commands
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Told, interleave
+from benchmarks.turns import interleave
 from beowulf import paths
+from beowulf.progress import Progress
 
 TITLE = "`beowulf --help` against a Python that does nothing"
 ROUNDS = 30
@@ -17,16 +18,16 @@ FILLS_THE_CORES = False
 OURS, OTHER = "beowulf --help", "python -c pass"
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Both by turns; the warm-up compiles what Python keeps compiled."""
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """Both in turns; the warm-up compiles what Python stores compiled."""
     env = commands.environment()
     beowulf = str(paths.python_bin() / "beowulf")
-    words = {OURS: [beowulf, "--help"], OTHER: [sys.executable, "-c", "pass"]}
+    commands_by_name = {OURS: [beowulf, "--help"], OTHER: [sys.executable, "-c", "pass"]}
     sides = {
         name: lambda name=name, line=line: {name: commands.timed(line, env)[0]}
-        for name, line in words.items()
+        for name, line in commands_by_name.items()
     }
-    taken = interleave(sides, rounds, seed, told, warm_up=2)
+    taken = interleave(sides, rounds, seed, progress, warm_up=2)
     return Findings(
         [Question("`beowulf --help`", OURS, OTHER, Bar(0.3))],
         taken.samples,

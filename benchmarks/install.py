@@ -1,4 +1,4 @@
-"""How long from a clean clone to MPI's hello on four nodes? With nothing kept of the Python packages, and with all."""
+"""How long from a clean clone to MPI's hello on four nodes? Without cached Python packages, and with them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 from benchmarks import commands
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf import doctor, paths
 from beowulf.cluster import namespaces
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 
 TITLE = "From a clean clone to MPI's hello on four nodes"
 ROUNDS = 3
@@ -35,11 +36,11 @@ NOTES = [
     "holds for this machine's way to its package index. Warm: the caches that the cold run has filled; each warm run "
     "follows its cold one, so here the order is not drawn.",
     "The clone has what is committed, not what else was changed in the checkout.",
-    "The Debian packages are already there on both sides, and so is what the kernel keeps of files in memory.",
+    "The Debian packages are already there on both sides, and so are the files that the kernel has in its cache.",
 ]
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Each round a cold install and, with what that one left in the caches, a warm one."""
     absent = [tool.name for tool in doctor.tools() if tool.group == "lab" and not tool.path]
     missing = f"{', '.join(absent)} must be there beforehand" if absent else ""
@@ -50,19 +51,19 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     if missing:
         return Findings(questions)
     kept_bytes: list[int] = []
-    with workshop() as folder:
+    with scratch_folder() as folder:
 
         def one_round() -> Mapping[str, float]:
-            found: dict[str, float] = {}
+            seconds: dict[str, float] = {}
             for which in (COLD, WARM):
-                found |= install(folder, which)
+                seconds |= install(folder, which)
                 if which == COLD:
                     kept_bytes.append(size_bytes(folder / "caches"))
             remove(folder / "caches")
-            return found
+            return seconds
 
         side: dict[str, Side] = {"a cold install, then a warm one": one_round}
-        taken = interleave(side, rounds, seed, told, warm_up=0)
+        taken = interleave(side, rounds, seed, progress, warm_up=0)
     return Findings(
         questions,
         taken.samples,
@@ -89,21 +90,21 @@ def install(folder: Path, which: str) -> dict[str, float]:
         "up": [beowulf, "up"],
         "hello": [beowulf, "run", "-n", "4", HELLO],
     }
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     try:
-        for step, words in lines.items():
+        for step, command in lines.items():
             where = None if step == "clone" else checkout
             took_s, printed = commands.timed(
-                words, env, folder=where, timeout_s=LONGEST_STEP_S[step]
+                command, env, folder=where, timeout_s=LONGEST_STEP_S[step]
             )
-            found[f"{which}: {step}"] = took_s
+            seconds[f"{which}: {step}"] = took_s
         if printed.count(" of 4 on node") != 4:
             raise LabError(f"hello did not greet from four nodes but printed: {printed.strip()}")
         commands.timed([beowulf, "down"], env, folder=checkout)
     finally:
         namespaces.down(folder=folder / STATE)
         remove(checkout)
-    return {which: sum(found.values())} | found
+    return {which: sum(seconds.values())} | seconds
 
 
 def size_bytes(folder: Path) -> int:
@@ -112,5 +113,5 @@ def size_bytes(folder: Path) -> int:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder of ours that need not be there."""
+    """Remove one of our folders, if it exists."""
     shutil.rmtree(folder, ignore_errors=True)

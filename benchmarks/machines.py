@@ -15,10 +15,11 @@ from benchmarks import commands
 from benchmarks.four_nodes import COMMANDS
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Taken, Told, interleave
-from benchmarks.workshop import workshop
+from benchmarks.scratch_cluster import scratch_folder
+from benchmarks.turns import Side, Taken, interleave
 from beowulf import paths
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 from tests.simulated_pcs import Hall, hall
 
 TITLE = "`beowulf setup` on four fresh PCs, and ssh.py against plain ssh"
@@ -31,8 +32,8 @@ OURS, PLAIN = "a command on four nodes by ssh.py", "four plain ssh at once"
 LONGEST_SETUP_S = 600.0
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Set fresh PCs up, twice each, some times; then commands on the last of them by turns."""
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """Set fresh PCs up, twice each, some times; then commands on the last of them, in turns."""
     questions = [
         Question("four fresh PCs are set up", FIRST, bar=Bar(300.0)),
         Question("the second run, which changes nothing", SECOND, bar=Bar(60.0)),
@@ -48,16 +49,16 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
     samples: dict[str, list[float]] = {FIRST: [], SECOND: []}
     taken: Taken | None = None
     for number in range(SETUPS):
-        told(number, SETUPS, FIRST)
-        with workshop() as folder, hall() as pcs:
+        progress(number, SETUPS, FIRST)
+        with scratch_folder() as folder, hall() as pcs:
             inventory = pcs.inventory(folder / "pcs.yml")
             env = commands.environment(BEOWULF_STATE=str(folder / "s"))
             for name in (FIRST, SECOND):
-                words = [*pcs.enter, str(paths.python_bin() / "beowulf"), "setup", str(inventory)]
-                seconds, _ = commands.timed(words, env, timeout_s=LONGEST_SETUP_S)
+                command = [*pcs.enter, str(paths.python_bin() / "beowulf"), "setup", str(inventory)]
+                seconds, _ = commands.timed(command, env, timeout_s=LONGEST_SETUP_S)
                 samples[name].append(seconds)
             if number == SETUPS - 1:
-                taken = _commands(pcs, inventory, env, rounds, seed, told)
+                taken = _commands(pcs, inventory, env, rounds, seed, progress)
     assert taken
     samples |= taken.samples
     return Findings(questions, samples, taken.busy_percent, taken.order, notes=NOTES)
@@ -73,20 +74,20 @@ NOTES = [
 
 
 def _commands(
-    pcs: Hall, inventory: Path, env: Mapping[str, str], rounds: int, seed: int, told: Told
+    pcs: Hall, inventory: Path, env: Mapping[str, str], rounds: int, seed: int, progress: Progress
 ) -> Taken:
     beowulf = [*pcs.enter, str(paths.python_bin() / "beowulf")]
     commands.timed([*beowulf, "up", "--target", str(inventory)], env)
     sides: dict[str, Side] = {}
     with ExitStack() as talks:
         for name, which in ((OURS, "ours"), (PLAIN, "plain")):
-            words = [*pcs.enter, sys.executable, "-m", "benchmarks.four_nodes", which]
-            program = talks.enter_context(commands.talking(words, env, "four_nodes.py"))
+            command = [*pcs.enter, sys.executable, "-m", "benchmarks.four_nodes", which]
+            program = talks.enter_context(commands.talking(command, env, "four_nodes.py"))
             program.hear()
             sides[name] = _side(name, program)
             assert program.process.stdin
-            talks.callback(program.process.stdin.close)  # it ends when nobody asks any more
-        taken = interleave(sides, rounds, seed, told)
+            talks.callback(program.process.stdin.close)  # it ends when its input ends
+        taken = interleave(sides, rounds, seed, progress)
     commands.timed([*beowulf, "down"], env)
     return taken
 

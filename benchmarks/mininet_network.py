@@ -19,7 +19,7 @@ from mininet.topo import SingleSwitchTopo  # type: ignore[import-not-found]
 HOSTS = 4
 RATE_MBIT_PER_S = 100
 LONGEST_WAIT_S = 20
-# Port 22 in state LISTEN, as /proc/net/tcp writes it; the nodes of `beowulf up` are asked the same.
+# Port 22 in state LISTEN, as /proc/net/tcp writes it; the nodes of `beowulf up` get the same check.
 LISTENING = "00000000:0016 00000000:0000 0A"
 BANNER = "exec 3<>/dev/tcp/{}/22 && read -r -t 5 -u 3 line && echo $line; exec 3>&-"
 
@@ -62,7 +62,7 @@ def shaped_ports(net: Any) -> int:
 
 
 def main() -> None:
-    """Up, a word about it, a line from whoever measures, down, a word about it."""
+    """Bring the network up and print it; after a line of input, take it down and print it."""
     links, folder = sys.argv[1:]
     began = time.perf_counter()
     net = started(links, folder)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Told
-from benchmarks.workshop import workshop
+from benchmarks.scratch_cluster import scratch_folder
+from beowulf.progress import Progress
 from tests import gold
 from tests.gold import trial
 from tests.gold.hand_in import file_name
@@ -24,25 +24,25 @@ ANSWERED = "graded, or refused with a sentence"
 WHOLE = "without an error of the grader"
 NO_MORE = "no points above what the unchanged hand-in gets"
 TIME = "reading and scoring one of them"
-# What a rubric says of a question that it could not score; a changed notebook is no reason for that.
+# What a rubric writes for a question that it could not score; a changed notebook is no reason for that.
 UNSCORED = "could not be scored"
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """A round is a mutant of the gold class, graded without a kernel."""
     samples: dict[str, list[float]] = {name: [] for name in (ANSWERED, WHOLE, NO_MORE, TIME)}
     failed: list[str] = []
     changes: dict[str, int] = {}
-    with workshop() as folder:
+    with scratch_folder() as folder:
         for number, mutant in enumerate(gold.mutants(rounds, seed)):
-            told(number, rounds, mutant.case.slug)
+            progress(number, rounds, mutant.case.slug)
             place = _laid_out(mutant, folder)
             began = time.perf_counter()
-            found = _graded(mutant, place)
+            answers = _graded(mutant, place)
             samples[TIME].append(time.perf_counter() - began)
-            for name, well in found.items():
+            for name, well in answers.items():
                 samples[name].append(float(well))
-            if not all(found.values()):
+            if not all(answers.values()):
                 failed.append(f"{mutant.case.slug}, {mutant.case.name}: {mutant.changes}")
             for change in mutant.changes:
                 changes[change] = changes.get(change, 0) + 1
@@ -77,15 +77,15 @@ def _laid_out(mutant: Mutant, folder: Path) -> Path:
 
 
 def _graded(mutant: Mutant, place: Path) -> dict[str, bool]:
-    """What is asked of a mutant, each yes or no."""
+    """The checks of a mutant, each passed or not."""
     try:
-        found = trial.graded(mutant.case.slug, place)
+        graded = trial.graded(mutant.case.slug, place)
     except Exception:  # whatever it is: this is what is looked for
         return {ANSWERED: False, WHOLE: False, NO_MORE: True}
     earned = mutant.case.points
-    scores = found.scores.items()
+    scores = graded.scores.items()
     return {
-        ANSWERED: bool(found.problem) != bool(found.scores) and all(s.found for _, s in scores),
+        ANSWERED: bool(graded.problem) != bool(graded.scores) and all(s.found for _, s in scores),
         WHOLE: not any(UNSCORED in score.found for _, score in scores),
         NO_MORE: all(
             math.isfinite(s.points) and 0 <= s.points <= earned.get(name, 0) + 1e-9

@@ -18,7 +18,7 @@ LARGEST = 1024
 NETPIPE_TRIALS = 7
 NETPIPE_REPETITIONS = 1000
 
-# What of our chunks stands beside a neighbour's figure: the same of as many.
+# What of our chunks is compared with a neighbour's figure: the same of as many.
 MEAN, LEAST_OF_7, LEAST_OF_5, AS_IMB = "mean", "least of 7", "least of 5", "as IMB"
 
 NOT_SLOWER = Bar(1.0, "ratio", "not slower")
@@ -27,15 +27,15 @@ WITHIN_A_TENTH = Bar(1.1, "ratio", "within 10 %", least=0.9)
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A program of others. `words` starts it for the sizes up to `largest`; it writes to `output` or prints.
+    """A program by others. `command` starts it for the sizes up to `largest`; it writes to `output` or prints.
 
-    `read` gives seconds of half a round trip by size; the least of `launches` launches is taken.
+    `read` returns the seconds of half a round trip by size; the least of `launches` launches is taken.
     """
 
     name: str
     ours: str
     bar: Bar
-    words: list[str]
+    command: list[str]
     read: Callable[[str], dict[int, float]]
     missing: str = ""
     launches: int = 1
@@ -44,34 +44,34 @@ class Neighbour:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def taken(self, printed: str) -> dict[int, float]:
-        """What one launch found; LabError when it found nothing."""
-        found = self.read(self.output.read_text() if self.output else printed)
+        """The seconds by size that one launch printed; LabError when there are none."""
+        seconds_by_size = self.read(self.output.read_text() if self.output else printed)
         if self.output:
             self.output.unlink()
-        found = {size: seconds for size, seconds in found.items() if size <= self.largest}
-        if not found:
+        seconds_by_size = {size: s for size, s in seconds_by_size.items() if size <= self.largest}
+        if not seconds_by_size:
             last = " / ".join(printed.strip().splitlines()[-3:])
             raise LabError(f"{self.name} printed no times: {last}")
-        return found
+        return seconds_by_size
 
 
 def all_of_them(folder: Path) -> list[Neighbour]:
-    """Every neighbour; `missing` says why one cannot be measured here."""
+    """Every neighbour, with the reason in `missing` where one cannot be measured here."""
     return [mpi4py_bench(), netpipe(folder), mpptest(folder), imb(), imb_its_way()]
 
 
 def mpi4py_bench() -> Neighbour:
     """From PyPI, on the library of this environment; a mean of 10,000, each timed by itself."""
     sizes = ["-m", "1", "-n", str(LARGEST)]
-    words = [str(paths.python_bin() / "python"), "-m", "mpi4py.bench", "pingpong", *sizes]
-    return Neighbour("mpi4py.bench", MEAN, NOT_SLOWER, words, read_mpi4py)
+    command = [str(paths.python_bin() / "python"), "-m", "mpi4py.bench", "pingpong", *sizes]
+    return Neighbour("mpi4py.bench", MEAN, NOT_SLOWER, command, read_mpi4py)
 
 
 def netpipe(folder: Path) -> Neighbour:
     """Debian's netpipe-mpich2, on the library of this environment in place of Debian's own."""
     program, output = shutil.which("NPmpich2") or "", folder / "netpipe.out"
     shim = folder / "netpipe"
-    # MPICH's libraries keep one binary interface since 3.1; Debian only names the file otherwise.
+    # MPICH's libraries keep one binary interface since 3.1; only Debian's name of the file differs.
     shim.mkdir()
     library = paths.mpi_prefix("classic") / "lib" / "libmpi.so.12"
     (shim / "libmpich.so.12").symlink_to(library)
@@ -97,10 +97,10 @@ def netpipe(folder: Path) -> Neighbour:
 def mpptest(folder: Path) -> Neighbour:
     """Argonne's mpptest, built by hand with this environment's mpicc."""
     program, output = shutil.which("mpptest") or "", folder / "mpptest.out"
-    words = [program, *f"-logscale -size 0 {LARGEST} 1 -fname {output}".split()]
+    command = [program, *f"-logscale -size 0 {LARGEST} 1 -fname {output}".split()]
     missing = "" if program else "mpptest is not in PATH"
     return Neighbour(
-        "mpptest", LEAST_OF_5, WITHIN_A_TENTH, words, read_mpptest, missing, 5, output=output
+        "mpptest", LEAST_OF_5, WITHIN_A_TENTH, command, read_mpptest, missing, 5, output=output
     )
 
 
@@ -116,14 +116,14 @@ def imb_its_way() -> Neighbour:
 
 def _imb(name: str, ours: str, log_of_largest: int, launches: int) -> Neighbour:
     program = shutil.which("IMB-MPI1") or ""
-    words = [program, "PingPong", "-msglog", f"0:{log_of_largest}"]
+    command = [program, "PingPong", "-msglog", f"0:{log_of_largest}"]
     # Intel's own build asks for its library by the name that ours has, too.
     library = paths.mpi_prefix("classic") / "lib"
     return Neighbour(
         name,
         ours,
         WITHIN_A_TENTH,
-        words,
+        command,
         read_imb,
         "" if program else "IMB-MPI1 is not in PATH (the wheel impi-rt from PyPI has one)",
         launches,
@@ -134,8 +134,8 @@ def _imb(name: str, ours: str, log_of_largest: int, launches: int) -> Neighbour:
 
 def read_mpi4py(text: str) -> dict[int, float]:
     """Lines such as `    1024    1463.18 | 6.9984567e-07 ± 2.3e-07    10000`."""
-    found = re.findall(r"^\s*(\d+)\s+[\d.]+ \| (\S+) ±", text, re.MULTILINE)
-    return {int(size): float(seconds) for size, seconds in found}
+    rows = re.findall(r"^\s*(\d+)\s+[\d.]+ \| (\S+) ±", text, re.MULTILINE)
+    return {int(size): float(seconds) for size, seconds in rows}
 
 
 def read_netpipe(text: str) -> dict[int, float]:

@@ -1,4 +1,4 @@
-"""What a node does: our rows of lab 02 against `perf bench` and LMBench, each beside ours and at once after it."""
+"""What a node does: our rows of lab 02 against `perf bench` and LMBench, each measured directly after ours."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from benchmarks import commands
 from benchmarks.failures import Failures
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import workshop
+from benchmarks.scratch_cluster import scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf import mpi, paths
+from beowulf.progress import Progress
 from beowulf.studies.lab_02 import node_neighbours
 from beowulf.studies.lab_02.node_neighbours import ABSENT, LMBENCH, NEIGHBOURS, PERF, Neighbour
 
@@ -26,34 +27,34 @@ FILLS_THE_CORES = False
 WITHIN = Bar(1.05, "ratio", "within 5 %", least=1 / 1.05)
 MIB = 1 << 20
 LONGEST_S = 120.0
-# Ours and theirs by turns: what drifts meanwhile meets both alike.
+# Ours and theirs alternate, so that drift affects both equally.
 TURNS = 2
 # As long as the neighbour's run: its mean is one of everything that happened in half a second.
 SAMPLES = ["--passes", "1", "--chunks", "8", "--chunk-us", "50000"]
 
 NOTES = [
-    "A pair is ours, theirs, theirs, ours (or the other way round), one at once after the other: the mean of ours over"
+    "A pair is ours, theirs, theirs, ours (or the other way round), one directly after the other: the mean of ours over"
     " the mean of theirs.",
-    "perf bench prints the mean of all repetitions of a run, so beside it stands our mean over a run of the same"
+    "perf bench prints the mean of all repetitions of a run, so it is compared with our mean over a run of the same"
     " length, not the median that the lab's tables have.",
     "One core: both programs are bound to the same core by taskset, with all their processes. A pipe between two"
     " processes is the same thing in both programs only there: where the kernel is free it puts the processes on one"
     " core or on two, changes its mind within a run, and takes two to four times as long. That row has no bar.",
-    "memcpy() of 1 MiB is what perf bench does unless told otherwise, and stays within the caches. The other size is"
+    "memcpy() of 1 MiB is what perf bench does by default, and stays within the caches. The other size is"
     " that of the row in paper A's table 3 here: twice the last cache, so that it has to come from main memory.",
-    "LMBench gives the median of eleven tries; beside it stands our median. It is run where somebody has installed"
-    " it, and is no part of this project.",
+    "LMBench gives the median of eleven tries; it is compared with our median. It is run where it is"
+    " installed, and is no part of this project.",
 ]
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A row of a program of lab 02 beside a neighbour: what is told to ours, and whether one core is enough for all."""
+    """A row of a program of lab 02 and a neighbour's: the arguments of ours, and whether one core is enough for all."""
 
     what: str
     program: str
     row: str
-    label: str  # of the row, by which node_neighbours knows it
+    label: str  # of the row in node_neighbours
     one_core: bool = True
     size: int = 0
     bar: Bar | None = WITHIN
@@ -85,43 +86,46 @@ def rows_of_perf(large: int) -> list[Compared]:
 
 def rows_of_lmbench(large: int) -> list[Compared]:
     """What LMBench has, for which there is no bar."""
-    found = []
-    for program, rows in {
+    rows = []
+    for program, names in {
         "processes": ("null call", "null I/O", "stat", "open/close", "select", "signal install"),
         "latencies": ("pipe", "AF UNIX", "UDP", "TCP"),
         "bandwidths": ("Bcopy (libc)", "Bcopy (hand)", "mem read", "mem write"),
     }.items():
         size = large if program == "bandwidths" else 0
-        found += [
-            Compared(f"{row}, one core", program, row, row, size=size, bar=None) for row in rows
+        rows += [
+            Compared(f"{name}, one core", program, name, name, size=size, bar=None)
+            for name in names
         ]
-    return found
+    return rows
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Pairs of each row with each tool that is here."""
     core = max(os.sched_getaffinity(0))
-    with workshop() as folder:
-        told(0, 1, "compiling")
+    with scratch_folder() as folder:
+        progress(0, 1, "compiling")
         programs = {name: build(folder, name) for name in ("processes", "latencies", "bandwidths")}
         large = usual_size(programs["bandwidths"])
         tools = {tool: here(search) for tool, search in node_neighbours.SEARCH.items()}
-        asked = {PERF: rows_of_perf(large), LMBENCH: rows_of_lmbench(large)}
+        rows = {PERF: rows_of_perf(large), LMBENCH: rows_of_lmbench(large)}
         sides: dict[str, Side] = {}
         failed = Failures()
         draw = random.Random(seed)
         for tool, where in tools.items():
-            for each in asked[tool] if where else []:
+            for each in rows[tool] if where else []:
                 name = f"{each.what}, {tool}"
-                one = pair(programs[each.program], each, known(tool, each.label), where, core, draw)
+                one = pair(
+                    programs[each.program], each, neighbour_of(tool, each.label), where, core, draw
+                )
                 sides[name] = failed.spare(name, one)
-        taken = interleave(sides, rounds, seed, told)
+        taken = interleave(sides, rounds, seed, progress)
     questions = [
         question(each, tool, failed)
-        for tool, each_of in asked.items()
+        for tool, each_of in rows.items()
         for each in (each_of if tools[tool] else [])
     ]
-    questions += [absent(tool, asked[tool]) for tool, where in tools.items() if not where]
+    questions += [absent(tool, rows[tool]) for tool, where in tools.items() if not where]
     return Findings(
         questions,
         taken.samples,
@@ -145,7 +149,7 @@ def build(folder: Path, name: str) -> str:
 
 
 def here(search: str) -> str:
-    """What a tool's search says on this machine; empty when it is not here."""
+    """What a tool's search prints on this machine; empty when it is not here."""
     return commands.timed(["sh", "-c", search], commands.environment())[1].strip()
 
 
@@ -156,12 +160,12 @@ def usual_size(program: str) -> int:
     return int(next(line["size_bytes"] for line in lines if line["kind"] == "sample"))
 
 
-def printed(words: list[str]) -> list[dict[str, Any]]:
-    """The lines of one run of a program of ours."""
-    return commands.lines(commands.timed(words, commands.environment(), timeout_s=LONGEST_S)[1])
+def printed(command: list[str]) -> list[dict[str, Any]]:
+    """The lines of one run of one of our programs."""
+    return commands.lines(commands.timed(command, commands.environment(), timeout_s=LONGEST_S)[1])
 
 
-def known(tool: str, label: str) -> Neighbour:
+def neighbour_of(tool: str, label: str) -> Neighbour:
     """How a tool measures a row."""
     return next(each for each in NEIGHBOURS[label] if each.tool == tool)
 
@@ -169,7 +173,7 @@ def known(tool: str, label: str) -> Neighbour:
 def pair(
     program: str, each: Compared, neighbour: Neighbour, where: str, core: int, draw: random.Random
 ) -> Side:
-    """Ours and theirs by turns; the mean seconds of each. One pair begins with ours, another with theirs."""
+    """Ours and theirs in turns; the mean seconds of each. One pair begins with ours, another with theirs."""
     bound = ["taskset", "-c", str(core)] if each.one_core else []
     line = node_neighbours.command(neighbour, where, each.size)
 
@@ -182,8 +186,8 @@ def pair(
         return seconds(median, each)
 
     def theirs() -> float:
-        words = [*bound, "sh", "-c", line]
-        text = commands.timed(words, commands.environment(), timeout_s=LONGEST_S)[1]
+        command = [*bound, "sh", "-c", line]
+        text = commands.timed(command, commands.environment(), timeout_s=LONGEST_S)[1]
         return seconds(node_neighbours.read(neighbour, text), each)
 
     def run() -> Mapping[str, float]:

@@ -13,12 +13,13 @@ from typing import Any
 
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf import mpi
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 from beowulf.suites.npb import BENCHMARKS
 from beowulf.tuning.knobs.offloads import Offloads
 
@@ -32,7 +33,7 @@ LONGEST_RUN_S = 600.0
 SHAPED, BITS_PER_S = "100mbit", 100e6
 # User CPU seconds of the whole program: NPB 3.4 in Fortran at -O3, class A, one rank, a core of about 2.6 GHz.
 UNKNOWN = "unknown"
-OFFICIAL_MHZ, ALIKE = 2600.0, 0.05
+OFFICIAL_MHZ, NEAR = 2600.0, 0.05
 OFFICIAL_S = {
     "EP": 3.2,
     "IS": 1.5,
@@ -49,7 +50,7 @@ OFFICIAL_S = {
 class Links:
     """One kind of cables between the nodes: their rate, and whether the nodes cut their own frames."""
 
-    words: str
+    label: str
     rate: str
     offloads: str = "off"
 
@@ -60,7 +61,10 @@ class Links:
             for node in cluster.nodes:
                 done = cluster.administer(node, Offloads().set("on", node))
                 if done.returncode:
-                    raise LabError(f"{node} kept its offloads: {done.stderr.strip()}", node=node)
+                    raise LabError(
+                        f"The offloads of {node} were not switched on: {done.stderr.strip()}",
+                        node=node,
+                    )
         return cluster
 
 
@@ -73,12 +77,12 @@ LINKS = (
 NOTES = [
     "Class A: user CPU seconds of the whole program on one rank without mpiexec, with start, warm-up and verification, "
     "as the official figures count. These were measured once, on another core of about 2.6 GHz; they are no samples of "
-    "this run, and a core that is a tenth faster makes ratios a tenth smaller. The facts say which core this is; the "
-    "bar is for one within 5 % of 2.6 GHz, and on any other there is none.",
+    "this run, and a core that is a tenth faster makes ratios a tenth smaller. The facts name the core; the "
+    "bar is for one within 5 % of 2.6 GHz, and on any other core there is no bar.",
     "Mop/s of the facts are those of the timed part, by the published formula: nominal operations over wall time.",
     "Four nodes: the timed part of class W (wall time of the slowest rank) on four nodes of a local cluster, over the "
     "same on one node, with patient polling as it is set for every learner. Four nodes share the cores of one machine.",
-    "At 100 Mbit/s the bar of three times is mostly the cable's to keep. `X on the cable` are the seconds that the "
+    "At 100 Mbit/s the bar of three times depends mostly on the cable. `X on the cable` are the seconds that the "
     "busiest link needs for the bytes of a whole run, as the nodes' interfaces counted them (headers and the untimed "
     "first iteration are in it, at most a fifth: MG's). Where that is more than three times the one node's time, no "
     "program that sends these bytes can keep the bar. What a program and its polling add is in the rows that hold "
@@ -90,16 +94,16 @@ NOTES = [
     "The unshaped links show what is left without the cable's limit. On them every frame of 1500 bytes still crosses "
     "the stacks of both nodes, on the processors that the ranks need: that is most of what IS does. With the knob "
     "`offloads` on, as cards of PCs have it, 64 KB cross in one piece.",
-    "Every run is verified against the published constants, S as well; one that is not ends the benchmark.",
+    "Every run is verified against the published constants, S as well; a run with wrong results ends the benchmark.",
 ]
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """A round: class A on one rank, class W on one node, and on four with each kind of link."""
     facts: dict[str, Any] = {"core": _cpuinfo("model name"), "mhz": _cpuinfo("cpu MHz")}
     mops: dict[str, list[float]] = {}
-    with workshop() as folder:
-        told(0, 1, "compiling, and booting the cluster")
+    with scratch_folder() as folder:
+        progress(0, 1, "compiling, and booting the cluster")
         programs = {
             name: mpi.build(benchmark.source, output=folder / name)
             for name, benchmark in BENCHMARKS.items()
@@ -111,32 +115,32 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         facts["verified"] = "S and W on 1 and 4 ranks, A on 1"
 
         def class_a() -> Mapping[str, float]:
-            found: dict[str, float] = {}
+            times: dict[str, float] = {}
             for name, program in programs.items():
                 seconds, rate = alone(program, name, "A")
                 mops.setdefault(f"Mop/s, {name} class A", []).append(rate)
-                found |= {ours(name): seconds, official(name): OFFICIAL_S[name]}
-            return found
+                times |= {ours(name): seconds, official(name): OFFICIAL_S[name]}
+            return times
 
         def class_w(ranks: int, links: Links) -> Side:
             def run() -> Mapping[str, float]:
                 rebuilt = links.laid(folder)
-                found = {}
+                seconds = {}
                 for name, program in programs.items():
                     before = carried(rebuilt)
-                    found[on(name, ranks, links)] = on_nodes(rebuilt, program, name, "W", ranks)
+                    seconds[on(name, ranks, links)] = on_nodes(rebuilt, program, name, "W", ranks)
                     if ranks > 1 and links.rate == SHAPED:
-                        found[on_cable(name)] = cable_s(before, carried(rebuilt))
-                return found
+                        seconds[on_cable(name)] = cable_s(before, carried(rebuilt))
+                return seconds
 
             return run
 
         sides: dict[str, Side] = {
             "class A, one rank": class_a,
             "class W, one node": class_w(1, LINKS[0]),
-            **{f"class W, four nodes, {links.words}": class_w(RANKS, links) for links in LINKS},
+            **{f"class W, four nodes, {links.label}": class_w(RANKS, links) for links in LINKS},
         }
-        taken = interleave(sides, rounds, seed, told, warm_up=0)
+        taken = interleave(sides, rounds, seed, progress, warm_up=0)
     facts |= {name: statistics.median(values) for name, values in mops.items()}
     return Findings(
         questions(facts["mhz"]),
@@ -159,7 +163,7 @@ def questions(mhz: str) -> list[Question]:
         ),
         *(
             Question(
-                f"{name} class W, {RANKS} nodes, {links.words}",
+                f"{name} class W, {RANKS} nodes, {links.label}",
                 on(name, RANKS, links),
                 on(name, 1, LINKS[0]),
                 at_most,
@@ -169,7 +173,7 @@ def questions(mhz: str) -> list[Question]:
         ),
         *(
             Question(
-                f"{name} class W, {RANKS} nodes, {LINKS[0].words}, over the slower of one node and the cable",
+                f"{name} class W, {RANKS} nodes, {LINKS[0].label}, over the slower of one node and the cable",
                 on(name, RANKS, LINKS[0]),
                 slower(name),
                 at_most,
@@ -191,7 +195,7 @@ def official(name: str) -> str:
 
 def on(name: str, ranks: int, links: Links) -> str:
     """The name of the samples of class W; on one node the links do not matter."""
-    return f"{name} W on one" if ranks == 1 else f"{name} W on {ranks}, {links.words}"
+    return f"{name} W on one" if ranks == 1 else f"{name} W on {ranks}, {links.label}"
 
 
 def on_cable(name: str) -> str:
@@ -222,8 +226,8 @@ def alone(program: Path, name: str, letter: str) -> tuple[float, float]:
         text = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    found = result(text, process.returncode, name, letter)
-    return used.ru_utime, float(found["mops"])
+    report = result(text, process.returncode, name, letter)
+    return used.ru_utime, float(report["mops"])
 
 
 def on_nodes(cluster: Cluster, program: Path, name: str, letter: str, ranks: int) -> float:
@@ -237,8 +241,8 @@ def on_nodes(cluster: Cluster, program: Path, name: str, letter: str, ranks: int
 def carried(cluster: Cluster) -> list[int]:
     """The bytes that each node has sent and received so far, headers included."""
     counters = " ".join(f"/sys/class/net/eth0/statistics/{way}_bytes" for way in ("tx", "rx"))
-    said = [cluster.administer(node, f"cat {counters}").stdout for node in cluster.nodes]
-    return [int(count) for each in said for count in each.split()]
+    outputs = [cluster.administer(node, f"cat {counters}").stdout for node in cluster.nodes]
+    return [int(count) for output in outputs for count in output.split()]
 
 
 def cable_s(before: Sequence[int], after: Sequence[int]) -> float:
@@ -249,22 +253,22 @@ def cable_s(before: Sequence[int], after: Sequence[int]) -> float:
 def result(text: str, code: int, name: str, letter: str) -> dict[str, Any]:
     """The result in what a program printed; LabError unless it is verified."""
     lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    found: list[dict[str, Any]] = [line for line in lines if line["kind"] == "result"]
-    if code or len(found) != 1 or not found[0]["verified"]:
+    results: list[dict[str, Any]] = [line for line in lines if line["kind"] == "result"]
+    if code or len(results) != 1 or not results[0]["verified"]:
         raise LabError(
             f"{name} class {letter} gave no verified result, so its time counts for nothing.",
             f"`beowulf npb {name} --class {letter}` shows the figures.",
         )
-    return found[0]
+    return results[0]
 
 
 def like(mhz: str) -> bool:
     """Whether a core of this clock can be held against the official figures."""
-    return mhz != UNKNOWN and abs(float(mhz) / OFFICIAL_MHZ - 1) <= ALIKE
+    return mhz != UNKNOWN and abs(float(mhz) / OFFICIAL_MHZ - 1) <= NEAR
 
 
 def _cpuinfo(name: str) -> str:
-    """What the kernel says of the first core."""
+    """What the kernel reports of the first core."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
-    found = [line.partition(":")[2].strip() for line in lines if line.startswith(name)]
-    return found[0] if found else UNKNOWN
+    values = [line.partition(":")[2].strip() for line in lines if line.startswith(name)]
+    return values[0] if values else UNKNOWN

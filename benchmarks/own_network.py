@@ -16,7 +16,7 @@ from beowulf.cluster.config import ClusterConfig
 
 
 def main() -> None:
-    """Up, a word about it, a line from whoever measures, down, a word about it."""
+    """Bring the cluster up and print it; after a line of input, take it down and print it."""
     folder = Path(sys.argv[1])
     began = time.perf_counter()
     namespaces.up(ClusterConfig(), folder=folder)

@@ -1,4 +1,4 @@
-"""A benchmark of hours is made in parts: each is kept in build/ at once, and the next run goes on from there."""
+"""A benchmark of hours is measured in parts: each is saved in build/ at once, and the next run continues from there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = paths.root() / "build"
 
 @dataclass(frozen=True)
 class Parts:
-    """What earlier parts measured, by the same code: `of` is its digest, and what another made does not count."""
+    """What earlier parts measured, by the same code: `of` is its digest, and parts by other code do not count."""
 
     name: str
     of: str
@@ -31,11 +31,11 @@ class Parts:
         return [each for each in plain if each.pop("of") == self.of]
 
     def add(self, measured: dict[str, Any]) -> None:
-        """Keep one more; it is on the disk when this returns."""
+        """Save one more; it is on the disk when this returns."""
         self.file.parent.mkdir(exist_ok=True)
         with self.file.open("a") as file:
             file.write(json.dumps({**measured, "of": self.of}) + "\n")
 
     def forget(self) -> None:
-        """They were a whole benchmark: the next one begins anew."""
+        """Delete the parts of a complete benchmark, so that the next one begins again."""
         self.file.unlink(missing_ok=True)

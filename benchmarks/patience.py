@@ -1,7 +1,7 @@
 """What does patient polling cost two ranks on nodes with one core each? Decided by each node's ranks, against never.
 
-Nodes on this machine, each kept on a core of its own. They are told that they share none (BEOWULF_SHARED_CORES), as
-PCs and VMs do not: then the ranks of a node count, and one rank on one core has nobody to be patient for.
+Nodes on this machine, each bound to a core of its own. BEOWULF_SHARED_CORES is set as for nodes that share no core,
+such as PCs and VMs: then the ranks of a node count, and one rank on one core has no other rank to be patient for.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any
 from benchmarks import commands, pingpong
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 from beowulf.tuning.knobs.pinning import Pinning
 
 TITLE = "Half a round trip of 8 bytes between nodes with one core each, by what decides on patience"
@@ -42,30 +43,30 @@ NOTES = [
 ]
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Alternating launches on one cluster; each launch has to say itself whether its ranks were patient."""
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """Alternating launches on one cluster; each launch has to print whether its ranks were patient."""
     if len(os.sched_getaffinity(0)) < pingpong.RANKS:
         return Findings(questions("this machine has not a core for each node"))
-    with workshop() as folder:
-        told(0, 1, "booting the cluster")
+    with scratch_folder() as folder:
+        progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(nodes=pingpong.RANKS), folder=folder / STATE)
         _one_core_each(cluster)
         program = pingpong.build(folder)
         launch = pingpong.on_nodes(cluster, folder)
-        words = [program, *pingpong.arguments([SIZE], "--passes", PASSES)]
+        command = [program, *pingpong.arguments([SIZE], "--passes", PASSES)]
         facts: dict[str, Any] = {"rate": cluster.config.rate, "mpi": cluster.config.mpi}
 
         def side(name: str) -> Side:
             def run() -> Mapping[str, float]:
-                said = launch(words, SETTINGS[name])
-                [about] = [line for line in commands.lines(said) if line["kind"] == "about"]
+                printed = launch(command, SETTINGS[name])
+                [about] = [line for line in commands.lines(printed) if line["kind"] == "about"]
                 if about["patient_ranks"] != (pingpong.RANKS if name == ALL else 0):
                     raise LabError(f"{name}: {about['patient_ranks']} ranks were patient.")
-                return {name: statistics.median(pingpong.half_round_trips(said)[SIZE])}
+                return {name: statistics.median(pingpong.half_round_trips(printed)[SIZE])}
 
             return run
 
-        taken = interleave({name: side(name) for name in SETTINGS}, rounds, seed, told)
+        taken = interleave({name: side(name) for name in SETTINGS}, rounds, seed, progress)
     return Findings(
         questions(""), taken.samples, taken.busy_percent, taken.order, facts=facts, notes=NOTES
     )
@@ -83,4 +84,4 @@ def _one_core_each(cluster: NamespaceCluster) -> None:
     for node in cluster.nodes:
         done = cluster.administer(node, Pinning().set("one", node))
         if done.returncode:
-            raise LabError(f"{node} cannot be kept on one core: {done.stderr.strip()}.", "", node)
+            raise LabError(f"{node} cannot be bound to one core: {done.stderr.strip()}.", "", node)

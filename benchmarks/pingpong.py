@@ -14,7 +14,7 @@ SOURCE = paths.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
 RANKS = 2
 LONGEST_LAUNCH_S = 300.0
 
-# Runs two ranks of these words with these settings; gives what they printed.
+# Runs two ranks of this command with these settings; returns what they printed.
 Launcher = Callable[[Sequence[str], Mapping[str, str]], str]
 
 
@@ -27,8 +27,8 @@ def on_one_host(folder: Path) -> Launcher:
     """Both ranks on this machine, where they talk through memory."""
     mpiexec = str(paths.mpi_prefix("classic") / "bin" / "mpiexec")
 
-    def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
-        line = [mpiexec, "-n", str(RANKS), *words]
+    def launch(command: Sequence[str], settings: Mapping[str, str]) -> str:
+        line = [mpiexec, "-n", str(RANKS), *command]
         env = commands.environment(**settings)
         return commands.timed(line, env, folder=folder, timeout_s=LONGEST_LAUNCH_S)[1]
 
@@ -38,16 +38,16 @@ def on_one_host(folder: Path) -> Launcher:
 def on_nodes(cluster: Cluster, folder: Path) -> Launcher:
     """A rank on each of two nodes of a cluster, where they talk over TCP."""
 
-    def launch(words: Sequence[str], settings: Mapping[str, str]) -> str:
+    def launch(command: Sequence[str], settings: Mapping[str, str]) -> str:
         done = mpi.launch(
             cluster,
-            words,
+            command,
             RANKS,
             environment=settings,
             timeout_s=LONGEST_LAUNCH_S,
             folder=folder,
         )
-        if sentence := mpi.failure(done, Path(words[0]).name):
+        if sentence := mpi.failure(done, Path(command[0]).name):
             raise LabError(sentence, done.stderr.strip())
         return done.stdout
 
@@ -55,15 +55,15 @@ def on_nodes(cluster: Cluster, folder: Path) -> Launcher:
 
 
 def arguments(sizes: Sequence[int], *more: object) -> list[str]:
-    """What the labs' ping-pong is told: blocking, these sizes, and more."""
+    """The arguments of the labs' ping-pong: blocking, these sizes, and more."""
     return ["--sizes", ",".join(str(size) for size in sizes), *(str(word) for word in more)]
 
 
 def half_round_trips(text: str) -> dict[int, list[float]]:
     """Seconds of half a round trip by size, a number for each chunk in the order in which they were taken."""
-    found: dict[int, list[float]] = {}
+    by_size: dict[int, list[float]] = {}
     for line in commands.lines(text):
         if line["kind"] == "sample":
             seconds = line["seconds"] / line["repetitions"] / 2
-            found.setdefault(line["size_bytes"], []).append(seconds)
-    return found
+            by_size.setdefault(line["size_bytes"], []).append(seconds)
+    return by_size

@@ -20,7 +20,7 @@ from benchmarks.captures import WIRE_BYTES
 
 
 def main() -> None:
-    """Read, then say what it took."""
+    """Read, then print what it took."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     packets, seconds = (ours if sys.argv[1] == "ours" else pyshark)(sys.argv[2])
     most_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,4 +1,4 @@
-"""What a benchmark found: rows of a table with a verdict each, kept as JSON and Markdown with all circumstances."""
+"""The result of a benchmark: rows with a verdict each, saved as JSON and Markdown with all circumstances."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ SCHEMA_VERSION = 1
 
 @dataclass
 class Findings:
-    """What a benchmark hands back: its samples (seconds, one a round), its questions, and what is to be known of it.
+    """What a benchmark returns: its samples (seconds, one a round), its questions, facts and notes.
 
-    Where a round has many samples of its own and gives their median, `raw` keeps them, a list a round.
+    Where a round has many samples of its own and gives their median, `raw` has them, a list a round.
     """
 
     questions: list[Question]
@@ -37,7 +37,7 @@ class Findings:
 
 @dataclass
 class Result:
-    """A benchmark's outcome, as it is kept."""
+    """A benchmark's outcome, as it is saved."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class Result:
     versions: dict[str, str]
 
     def save(self, folder: Path) -> list[Path]:
-        """Write NAME.json and NAME.md into `folder`, each whole or not at all; gives their paths."""
+        """Write NAME.json and NAME.md into `folder`, each completely or not at all; returns their paths."""
         content = {"kind": "benchmark", "schema": SCHEMA_VERSION, **asdict(self)}
         texts = {
             folder / f"{self.name}.json": _json(content),
@@ -68,13 +68,13 @@ class Result:
             except OSError as problem:
                 raise LabError(
                     f"{path} was not written: {problem.strerror}.",
-                    "Free some space or mend the folder's rights; the old file is untouched.",
+                    "Free some space or fix the folder's permissions; the old file is untouched.",
                 ) from problem
         return list(texts)
 
     @classmethod
     def load(cls, path: Path) -> Result:
-        """The result in a JSON file; LabError for what is none."""
+        """The result in a JSON file; LabError for any other file."""
         try:
             content = json.loads(path.read_text())
             kind, version = content.pop("kind"), content.pop("schema")
@@ -96,7 +96,7 @@ def markdown(result: Result) -> str:
         for name, taken in result.samples_s.items()
     ]
     before, after = result.circumstances["before"], result.circumstances["after"]
-    seen = [[name, _word(before[name]), _word(after.get(name))] for name in before]
+    circumstances = [[name, _word(before[name]), _word(after.get(name))] for name in before]
     busy = result.circumstances["pauses_busy_percent"]
     pauses = (
         f"In {len(busy)} pauses others took a median of {statistics.median(busy):.0f} % of the cores."
@@ -105,7 +105,7 @@ def markdown(result: Result) -> str:
     )
     parts = [
         f"# {result.title}",
-        f"Measured from {result.started} to {result.ended}: {result.rounds} rounds, by turns, in an order "
+        f"Measured from {result.started} to {result.ended}: {result.rounds} rounds, in turns, in an order "
         f"drawn with seed {result.seed}. A ratio is ours over the other, the median over the rounds' "
         f"pairs, with its 95 % bootstrap interval (with fewer than {LEAST_PAIRS} pairs: their whole "
         "range). The figures hold for the circumstances below.",
@@ -118,9 +118,9 @@ def markdown(result: Result) -> str:
         ),
         "## Samples",
         _table(["what", "n", "least", "quartile", "median", "quartile", "most"], quartile_rows),
-        f"All of them stand in {result.name}.json.",
+        f"All of them are in {result.name}.json.",
         "## Circumstances",
-        _table(["", "before", "after"], seen),
+        _table(["", "before", "after"], circumstances),
         pauses,
         _table(
             ["", ""],
@@ -154,7 +154,7 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _json(content: dict[str, Any]) -> str:
     text = json.dumps(content, indent=1, allow_nan=False)
     # A list of numbers on a line of its own: the file is read by people too, and compared.
-    return re.sub(r"\[[-+\d.e,\s]+\]", lambda found: " ".join(found[0].split()), text) + "\n"
+    return re.sub(r"\[[-+\d.e,\s]+\]", lambda match: " ".join(match[0].split()), text) + "\n"
 
 
 def _replace(path: Path, text: str) -> None:

@@ -25,22 +25,23 @@ from benchmarks.neighbours import (
 from benchmarks.pingpong import Launcher
 from benchmarks.result import Findings
 from benchmarks.rows import Question, seconds
-from benchmarks.turns import SETTLE_S, Side, Told, interleave
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import SETTLE_S, Side, interleave
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 from beowulf.measure.statistics import ratio
+from beowulf.progress import Progress
 
 TITLE = "Half a round trip, against others that time it"
-ROUNDS = 40  # equals take many rounds to tell apart
+ROUNDS = 40  # equals take many rounds to distinguish
 FILLS_THE_CORES = True
 
 HOST, NODES = "one host", "two nodes"
 SIZES = [0, *(1 << power for power in range(LARGEST.bit_length()))]
 # IMB's own sizes
 IMB_SIZES = [0, *(1 << power for power in range(23))]
-# Equals take many pairs of launches to tell apart. On one host a launch takes a tenth of a second.
+# Equals take many pairs of launches to distinguish. On one host a launch takes a tenth of a second.
 PAIRS_A_ROUND = {HOST: 6, NODES: 2}
 CHUNK_US = {HOST: 500, NODES: 20_000}
 CHUNKS = {MEAN: 7, LEAST_OF_7: 7, LEAST_OF_5: 5}
@@ -53,49 +54,49 @@ NOTES = [
     "minute to minute the same program differs more than the two do.",
     "Our program gives chunks of 0.5 ms on one host and of 20 ms on two nodes: about a thousand round trips, as many "
     "as the neighbours' figures are means of. A longer chunk meets more of what disturbs, so its least is larger.",
-    "Beside a neighbour's figure stands the same of as many: the mean of seven chunks for mpi4py.bench, which prints "
-    "the mean of 10,000 round trips; the least of seven for NetPIPE, which takes the least of "
+    "A neighbour's figure is compared with the same of as many: the mean of seven chunks for mpi4py.bench, which "
+    "prints the mean of 10,000 round trips; the least of seven for NetPIPE, which takes the least of "
     f"{NETPIPE_TRIALS} trials of {NETPIPE_REPETITIONS} (-n); the least of five for mpptest and IMB, which are launched "
-    "five times. In IMB's own way, one mean a launch stands beside one mean a launch.",
+    "five times. In IMB's own way, one mean a launch is compared with one mean a launch.",
     "mpi4py.bench looks at the clock at every round trip and is written in Python; ours looks once a chunk.",
-    "NetPIPE is Debian's program. A link named as the library that it asks for leads it to ours, which has the same "
+    "NetPIPE is Debian's program. A link with the name of its library leads it to ours, which has the same "
     "binary interface.",
     "A row has the size at which the ratio is worst. That is the worst of many, so noise alone lifts it.",
 ]
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Pairs of launches by turns, all sizes in each, on one host and on two nodes."""
-    with workshop() as folder:
-        told(0, 1, "booting the cluster")
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """Pairs of launches in turns, all sizes in each, on one host and on two nodes."""
+    with scratch_folder() as folder:
+        progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(nodes=2, rate="off"), folder=folder / STATE)
         launchers = {
             HOST: pingpong.on_one_host(folder),
             NODES: pingpong.on_nodes(cluster, folder),
         }
         program = pingpong.build(folder)
-        known = all_of_them(folder)
+        neighbours = all_of_them(folder)
         sides: dict[str, Side] = {}
         failed = Failures()
         draw = random.Random(seed)
         for place, launch in launchers.items():
-            for each in known:
+            for each in neighbours:
                 if each.missing:
                     continue
                 name = f"{each.name}, {place}"
                 side = failed.spare(name, a_pair(launch, program, each, place, draw))
                 for number in range(PAIRS_A_ROUND[place]):
                     sides[f"{name}, pair {number + 1}"] = side
-        taken = interleave(sides, rounds, seed, told)
+        taken = interleave(sides, rounds, seed, progress)
     tried = [
         (replace(each, missing=each.missing or failed.get(f"{each.name}, {place}", "")), place)
         for place in launchers
-        for each in known
+        for each in neighbours
     ]
-    asked = [question(each, place, taken.samples, seed) for each, place in tried]
+    rows = [question(each, place, taken.samples, seed) for each, place in tried]
     tables = [table(each, place, taken.samples) for each, place in tried if not each.missing]
     return Findings(
-        asked,
+        rows,
         taken.samples,
         taken.busy_percent,
         taken.order,
@@ -110,8 +111,8 @@ def a_pair(
     """Ours and a neighbour, one directly after the other; which is first is drawn."""
 
     def half_round_trips(is_ours: bool) -> dict[str, float]:
-        found = ours(launch, program, neighbour, place) if is_ours else theirs(launch, neighbour)
-        return {sample(neighbour, size, place, ours=is_ours): s for size, s in found.items()}
+        trips = ours(launch, program, neighbour, place) if is_ours else theirs(launch, neighbour)
+        return {sample(neighbour, size, place, ours=is_ours): s for size, s in trips.items()}
 
     def run() -> Mapping[str, float]:
         ours_first = draw.random() < 0.5
@@ -123,28 +124,28 @@ def a_pair(
 
 
 def ours(launch: Launcher, program: str, neighbour: Neighbour, place: str) -> dict[int, float]:
-    """One launch of our program: of each size, in seconds, what stands beside this neighbour's figure."""
+    """One launch of our program: of each size, in seconds, what is compared with this neighbour's figure."""
     if neighbour.ours == AS_IMB:
-        words = [program, *pingpong.arguments(IMB_SIZES, "--mode", "imb")]
+        command = [program, *pingpong.arguments(IMB_SIZES, "--mode", "imb")]
     else:
         options = ["--passes", CHUNKS[neighbour.ours], "--chunks", 1, "--chunk-us", CHUNK_US[place]]
-        words = [program, *pingpong.arguments(SIZES, *options)]
+        command = [program, *pingpong.arguments(SIZES, *options)]
     taken = statistics.fmean if neighbour.ours == MEAN else min
-    found = pingpong.half_round_trips(launch(words, {}))
-    return {size: taken(chunks) for size, chunks in found.items()}
+    trips = pingpong.half_round_trips(launch(command, {}))
+    return {size: taken(chunks) for size, chunks in trips.items()}
 
 
 def theirs(launch: Launcher, neighbour: Neighbour) -> dict[int, float]:
     """The least of a neighbour's launches, by size."""
     launches = [
-        neighbour.taken(launch(neighbour.words, neighbour.settings))
+        neighbour.taken(launch(neighbour.command, neighbour.settings))
         for _ in range(neighbour.launches)
     ]
     return {size: min(each[size] for each in launches) for size in launches[0]}
 
 
 def sample(neighbour: Neighbour, size: int, place: str, *, ours: bool = False) -> str:
-    """The name of samples: a neighbour's, or those of ours beside it."""
+    """The name of samples: a neighbour's, or ours compared with it."""
     return f"{'ours beside ' if ours else ''}{neighbour.name}, {size} B, {place}"
 
 
@@ -174,8 +175,8 @@ def question(
     def badness(size: int) -> float:
         ours = samples[sample(neighbour, size, place, ours=True)]
         other = samples[sample(neighbour, size, place)]
-        found = math.log(ratio(list(zip(ours, other, strict=True)), seed).median)
-        return abs(found) if neighbour.bar.least else found
+        log_ratio = math.log(ratio(list(zip(ours, other, strict=True)), seed).median)
+        return abs(log_ratio) if neighbour.bar.least else log_ratio
 
     worst = max(sizes, key=badness)
     return Question(

@@ -15,7 +15,7 @@ LEAST_RUNS = 3
 
 @dataclass(frozen=True)
 class Bar:
-    """What is to be reached: at most `limit`, in seconds for `ours`, or as a `ratio` of ours to the other.
+    """The target: at most `limit`, in seconds for `ours`, or as a `ratio` of ours to the other.
 
     Where less is not better either, `least` is the other end. A `count` is of trials that end as they should
     (1 or 0 each): at least `least` of `limit`.
@@ -36,9 +36,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class Question:
-    """One row to be: `ours` and `other` name samples in `unit`; `missing` says why there are none.
+    """One row of the table: `ours` and `other` name samples in `unit`; `missing` is why there are none.
 
-    Trials that were made, but of something else than `what` says, count as none.
+    With `missing`, trials that measured something else than `what` do not count.
     """
 
     what: str
@@ -97,8 +97,8 @@ def answer(
 
 
 def _counted(question: Question, bar: Bar, ours: Sequence[float], noise: str) -> Row:
-    found = sum(ours)
-    verdict, why = (MET, "") if found >= bar.least else (NOT_MET, "")
+    successes = sum(ours)
+    verdict, why = (MET, "") if successes >= bar.least else (NOT_MET, "")
     if question.missing:
         verdict, why = NOT_MEASURED, question.missing
     elif len(ours) < bar.limit:
@@ -110,7 +110,7 @@ def _counted(question: Question, bar: Bar, ours: Sequence[float], noise: str) ->
         bar=str(bar),
         ours=question.ours,
         other="",
-        ours_median_s=float(found),
+        ours_median_s=float(successes),
         ours_interval_s=None,
         other_median_s=None,
         ratio=None,
@@ -131,8 +131,8 @@ def _verdict(
 ) -> tuple[str, str]:
     bar = question.bar
     of_ratio = bar is not None and bar.of == "ratio"
-    found = (ratio.low, ratio.high) if of_ratio and ratio else None if of_ratio else ours
-    if found is None:
+    interval = (ratio.low, ratio.high) if of_ratio and ratio else None if of_ratio else ours
+    if interval is None:
         return NOT_MEASURED, question.missing
     if bar is None:
         return NO_BAR, ""
@@ -141,13 +141,13 @@ def _verdict(
     least = LEAST_PAIRS if of_ratio else LEAST_RUNS
     if n < least:
         return INCONCLUSIVE, f"{n} of the {least} rounds that it takes"
-    low, high = found
+    low, high = interval
     if bar.least <= low and high <= bar.limit:
         return MET, ""
     if low > bar.limit or high < bar.least:
         return NOT_MET, ""
     what = "of the ratio" if of_ratio else "of the median"
-    return INCONCLUSIVE, f"the bar lies within the interval {what}"
+    return INCONCLUSIVE, f"the bar is within the interval {what}"
 
 
 def seconds(value: float | None) -> str:
@@ -170,7 +170,7 @@ def amount(value: float | None, unit: str) -> str:
 
 
 def cells(row: Row) -> list[str]:
-    """A row as the words of a table; HEADINGS says what they are."""
+    """A row as the cells of a table, under HEADINGS."""
     ratio = "–"
     if row.ratio is not None and row.ratio_interval:
         low, high = row.ratio_interval

@@ -9,12 +9,13 @@ from benchmarks import pingpong
 from benchmarks.pingpong import Launcher
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import STATE, awake, workshop
+from benchmarks.scratch_cluster import STATE, awake, scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf.cluster import Cluster, namespaces
 from beowulf.cluster.config import RATE_BITS_PER_S, ClusterConfig
 from beowulf.measure import wire
 from beowulf.measure.statistics import ratio
+from beowulf.progress import Progress
 
 TITLE = "Half a round trip at 100 Mbit/s: does it repeat, and is the link full?"
 ROUNDS = 6
@@ -24,11 +25,11 @@ RATE = "100mbit"
 MTU = 1500
 LAUNCHES = 5
 SIZES = [1 << power for power in range(10, 21)]
-# Chunks one after the other have the same neighbours on a shared machine, and lie up to 3 % above others at 8192 B. A
+# Chunks one after the other have the same neighbours on a shared machine, and are up to 3 % above others at 8192 B. A
 # launch of sixty passes with one chunk of each size sees more of them than one of ten with three.
 PASSES, CHUNKS = 60, 1
 # A shaper's bucket carries over from one message to the next: a chunk of one message or two is a draw among its states,
-# and medians of such chunks lie up to 4 % apart at 4096 B. Some dozen messages together go through all of them.
+# and medians of such chunks differ by up to 4 % at 4096 B. Some dozen messages together go through all of them.
 CHUNK_US = 8000
 
 LARGEST = SIZES[-1]
@@ -39,21 +40,21 @@ ASLEEP = "Idle cores may sleep: this machine does not let the benchmark keep the
 MOST, LEAST = "most of 5 medians", "least of 5 medians"
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """A round is five launches on two nodes; of each launch and size the median is taken."""
-    with workshop() as folder, awake() as asked:
-        told(0, 1, "booting the cluster")
+    with scratch_folder() as folder, awake() as stay_awake:
+        progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(nodes=2, rate=RATE), folder=folder / STATE)
         stamps = time_stamps(cluster)
         side = our_side(pingpong.on_nodes(cluster, folder), pingpong.build(folder), stamps)
-        taken = interleave({f"{LAUNCHES} launches": side}, rounds, seed, told, warm_up=0)
+        taken = interleave({f"{LAUNCHES} launches": side}, rounds, seed, progress, warm_up=0)
     return Findings(
         questions(taken.samples, seed),
         taken.samples,
         taken.busy_percent,
         taken.order,
-        facts={"rate": RATE, "tcp_timestamps": stamps, "idle_cores_wait_awake": asked},
-        notes=notes(stamps, asked),
+        facts={"rate": RATE, "tcp_timestamps": stamps, "idle_cores_wait_awake": stay_awake},
+        notes=notes(stamps, stay_awake),
     )
 
 
@@ -65,8 +66,8 @@ def time_stamps(cluster: Cluster) -> bool:
 
 def our_side(launch: Launcher, program: str, stamps: bool) -> Side:
     """Five launches, one after the other."""
-    words = [program, *pingpong.arguments(SIZES, "--passes", PASSES, "--chunks", CHUNKS)]
-    words += ["--chunk-us", str(CHUNK_US)]
+    command = [program, *pingpong.arguments(SIZES, "--passes", PASSES, "--chunks", CHUNKS)]
+    command += ["--chunk-us", str(CHUNK_US)]
     ideal = {
         IDEAL: LARGEST * 8 / bits_per_s(stamps, wire.ETHERNET_BYTES),
         SHAPED: LARGEST * 8 / bits_per_s(stamps, wire.ETHERNET_BYTES - NOT_COUNTED),
@@ -76,12 +77,12 @@ def our_side(launch: Launcher, program: str, stamps: bool) -> Side:
         medians: dict[int, list[float]] = {size: [] for size in SIZES}
         for number in range(LAUNCHES):
             settings = ["--seed", str(number + 1)]
-            for size, chunks in pingpong.half_round_trips(launch(words + settings, {})).items():
+            for size, chunks in pingpong.half_round_trips(launch(command + settings, {})).items():
                 medians[size].append(statistics.median(chunks))
-        found = {AT_SATURATION: statistics.median(medians[LARGEST]), **ideal}
+        medians_by_name = {AT_SATURATION: statistics.median(medians[LARGEST]), **ideal}
         for size, each in medians.items():
-            found |= {sample(size, MOST): max(each), sample(size, LEAST): min(each)}
-        return found
+            medians_by_name |= {sample(size, MOST): max(each), sample(size, LEAST): min(each)}
+        return medians_by_name
 
     return run
 
@@ -130,7 +131,7 @@ def questions(samples: Mapping[str, list[float]], seed: int) -> list[Question]:
     ]
 
 
-def notes(stamps: bool, asked: bool) -> list[str]:
+def notes(stamps: bool, stay_awake: bool) -> list[str]:
     """What the figures rest on, the sum among it."""
     options = f" - {wire.TIME_STAMP_BYTES} (its time stamps, which the nodes use)" if stamps else ""
     cable, shaped = (
@@ -146,6 +147,6 @@ def notes(stamps: bool, asked: bool) -> list[str]:
         f"{MTU} + 14 (Ethernet) + 4 (check sum) + 8 (preamble) + 12 (gap) = {MTU + wire.ETHERNET_BYTES} byte times. "
         f"That leaves {cable:.2f} of 100 Mbit/s, and {LARGEST} B take {LARGEST * 8e-3 / cable:.3f} ms.",
         f"tbf, which shapes the links, counts {MTU} + 14 for the frame: there {shaped:.2f} Mbit/s are left.",
-        AWAKE if asked else ASLEEP,
+        AWAKE if stay_awake else ASLEEP,
         "Half a round trip also has the latency and what the rendezvous takes; at this size that is little.",
     ]

@@ -15,7 +15,7 @@ from autograder.course.course import Course
 
 
 def main(folder: str, slug: str, *students: str) -> None:
-    """Say that everything is imported; then grade the next submission for each line that is read."""
+    """Report that everything is imported; then grade the next submission for each line that is read."""
     course = Course(Path(folder))
     course.api.config.Autograde.autograde_preprocessors = [
         "nbgrader.preprocessors.Execute"

@@ -11,12 +11,13 @@ from benchmarks import commands
 from benchmarks.failures import Failures
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 from beowulf.studies import STUDIES
 
 TITLE = "`beowulf study ID --quick` for every study"
@@ -29,25 +30,25 @@ LONGEST_S = 300.0
 
 NOTES = [
     "The whole command with Python's start, the launches, the Record and its Verdicts, on a cluster of four nodes at "
-    "100 Mbit/s that runs already. What the claims came to in the last run stands below.",
+    "100 Mbit/s that runs already. What the claims came to in the last run is below.",
     "Each study begins with an empty folder for its Records.",
-    "A study that begins directly after another still finds that one's load and, as it should, judges nothing: here a "
-    "claim that is inconclusive says little about the study.",
+    "A study that begins directly after another still finds that one's load and, as it should, judges nothing: here an "
+    "inconclusive claim means little for the study.",
 ]
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """Every study by turns on one cluster of four nodes; one that fails is told and does not end the others."""
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """Every study in turns on one cluster of four nodes; one that fails is reported and does not end the others."""
     failed = Failures()
-    said: dict[str, str] = {}
-    with workshop() as folder:
-        told(0, 1, "booting the cluster")
+    outcomes_by_study: dict[str, str] = {}
+    with scratch_folder() as folder:
+        progress(0, 1, "booting the cluster")
         namespaces.up(ClusterConfig(), folder=folder / STATE)
         sides = {
-            sample(study): failed.spare(sample(study), a_study(study, folder, said))
+            sample(study): failed.spare(sample(study), a_study(study, folder, outcomes_by_study))
             for study in STUDIES
         }
-        taken = interleave(sides, rounds, seed, told, warm_up=0)
+        taken = interleave(sides, rounds, seed, progress, warm_up=0)
     # A study that failed once has no time, even if it went well in another round.
     return Findings(
         [
@@ -57,7 +58,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
         {name: times for name, times in taken.samples.items() if name not in failed},
         taken.busy_percent,
         taken.order,
-        facts=said,
+        facts=outcomes_by_study,
         notes=NOTES,
     )
 
@@ -67,12 +68,14 @@ def sample(study: str) -> str:
     return f"{study} --quick"
 
 
-def a_study(study: str, folder: Path, said: dict[str, str]) -> Side:
-    """One quick run of a study's command; what its claims came to goes into `said`."""
+def a_study(study: str, folder: Path, outcomes_by_study: dict[str, str]) -> Side:
+    """One quick run of a study's command; what its claims came to goes into `outcomes_by_study`."""
     name = sample(study)
 
     def run() -> Mapping[str, float]:
-        took_s, said[f"{name}: claims"] = timed(study, folder, "--quick", longest_s=LONGEST_S)
+        took_s, outcomes_by_study[f"{name}: claims"] = timed(
+            study, folder, "--quick", longest_s=LONGEST_S
+        )
         return {name: took_s}
 
     return run
@@ -83,20 +86,20 @@ def timed(study: str, folder: Path, *options: str, longest_s: float) -> tuple[fl
     records = folder / "records"
     env = commands.environment(BEOWULF_STATE=str(folder / STATE))
     beowulf = str(paths.python_bin() / "beowulf")
-    words = [beowulf, "study", study, *options, "--json", "--records", str(records)]
+    command = [beowulf, "study", study, *options, "--json", "--records", str(records)]
     try:
-        took_s, printed = commands.timed(words, env, folder=folder, timeout_s=longest_s)
+        took_s, printed = commands.timed(command, env, folder=folder, timeout_s=longest_s)
     finally:
         shutil.rmtree(records, ignore_errors=True)
     return took_s, outcomes(printed)
 
 
 def outcomes(printed: str) -> str:
-    """How many claims held, from the JSON that a study prints (warnings may stand before it)."""
+    """How many claims held, from the JSON that a study prints (warnings may come before it)."""
     start = printed.find("[\n")
     try:
         verdicts = json.loads(printed[start:])
-        found = [verdict["outcome"] for verdict in verdicts]
+        outcomes = [verdict["outcome"] for verdict in verdicts]
     except (ValueError, KeyError, TypeError) as problem:
         raise LabError(f"The study printed no Verdicts: {problem}.") from problem
-    return ", ".join(f"{found.count(word)} {word}" for word in sorted(set(found)))
+    return ", ".join(f"{outcomes.count(word)} {word}" for word in sorted(set(outcomes)))

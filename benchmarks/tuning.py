@@ -14,14 +14,15 @@ from pathlib import Path
 from benchmarks.parts import Parts
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Told, busy_percent
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import busy_percent
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio
+from beowulf.progress import Progress
 from beowulf.studies.lab_07 import e7_procedure
 from beowulf.tuning import ab_comparison, machines
 from beowulf.tuning.ab_comparison import DEFAULT, Comparison, compare, decide, pairs
@@ -51,15 +52,16 @@ RULE = "ip saddr 203.0.113.{0} tcp dport {1} drop"
 
 NOTES = [
     "A trial is a whole cycle of its own, with its launch of the program, as `beowulf tune apply` measures it. Both "
-    "kinds come by turns, in an order drawn with the seed.",
+    "kinds come in turns, in an order drawn with the seed.",
     "The change that changes nothing adds and removes as many firewall rules as the other one, in a chain that no "
     "packet passes: the nodes have the same work between two visits.",
     "The 10 % effect is real: so many rules in the chain that every arriving packet passes, on both nodes, as add 10 % "
     "by all that is measured: a first number comes from the line through two cycles with 50 and two with 200 rules, "
     f"and what it really adds, in {CORRECTIONS} cycles more and then in every trial, moves it along that line. What "
-    f"the rules added over all trials stands below; where it is more than {AT_MOST:.1%}, no 10 % effect was measured, "
-    "and the row says so.",
-    f"Found is 'slower'. A cycle has {DEFAULT.blocks} blocks of four visits with {DEFAULT.samples} samples each, and "
+    f"the rules added over all trials is below; where it is more than {AT_MOST:.1%}, no 10 % effect was measured, "
+    "and the row reports that.",
+    "An effect counts as detected when the decision is 'slower'."
+    f" A cycle has {DEFAULT.blocks} blocks of four visits with {DEFAULT.samples} samples each, and "
     f"while it is inconclusive up to {DEFAULT.most_blocks} blocks.",
     "A hundred trials may be made in several parts, of which each begins with a calibration of its own; the "
     "circumstances below are those of the last part.",
@@ -79,48 +81,48 @@ class Trial:
     rules: int
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """At most `rounds` more trials of each kind, until there are a hundred of each in all."""
     parts = Parts("tuning", _of())
-    found = kept(parts)
+    trials = earlier_trials(parts)
     busy: list[float] = []
     procedures: list[float] = []
-    wanted = _order(found, rounds, seed)
-    with workshop() as folder:
-        told(0, 1, "booting the cluster")
+    wanted = _order(trials, rounds, seed)
+    with scratch_folder() as folder:
+        progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(rate="off"), folder=folder / STATE)
         rules = calibrated(cluster, folder)
         for number, kind in enumerate(wanted):
-            told(number, len(wanted) + PROCEDURES, kind)
+            progress(number, len(wanted) + PROCEDURES, kind)
             if number % LISTEN_EVERY == 0:
                 busy.append(busy_percent())
-            found.append(trial(cluster, folder, kind, rules.number))
+            trials.append(trial(cluster, folder, kind, rules.number))
             if kind == EFFECT:
-                rules.learn(found[-1].rules, added(found[-1].both))
-            parts.add(asdict(found[-1]))
+                rules.learn(trials[-1].rules, added(trials[-1].both))
+            parts.add(asdict(trials[-1]))
         for number in range(PROCEDURES):
-            told(len(wanted) + number, len(wanted) + PROCEDURES, PROCEDURE)
+            progress(len(wanted) + number, len(wanted) + PROCEDURES, PROCEDURE)
             began = time.monotonic()
             e7_procedure.STUDY.measure(cluster, folder)
             procedures.append(time.monotonic() - began)
-    return findings(found, procedures, busy, wanted)
+    return findings(trials, procedures, busy, wanted)
 
 
-def _order(found: Sequence[Trial], rounds: int, seed: int) -> list[str]:
+def _order(trials: Sequence[Trial], rounds: int, seed: int) -> list[str]:
     left = []
     for kind in RIGHT:
-        done = sum(each.kind == kind for each in found)
+        done = sum(each.kind == kind for each in trials)
         left += [kind] * max(0, min(rounds, ROUNDS - done))
     return random.Random(seed).sample(left, len(left))
 
 
-def kept(parts: Parts) -> list[Trial]:
+def earlier_trials(parts: Parts) -> list[Trial]:
     """The trials of earlier parts; none, when they were a whole benchmark."""
-    found = [Trial(**each) for each in parts.read()]
-    if all(sum(each.kind == kind for each in found) >= ROUNDS for kind in RIGHT):
+    trials = [Trial(**each) for each in parts.read()]
+    if all(sum(each.kind == kind for each in trials) >= ROUNDS for kind in RIGHT):
         parts.forget()
         return []
-    return found
+    return trials
 
 
 def _of() -> str:
@@ -134,15 +136,15 @@ def _of() -> str:
 def trial(cluster: NamespaceCluster, folder: Path, kind: str, rules: int) -> Trial:
     """One whole cycle round a change of that kind."""
     began = time.monotonic()
-    found = _cycle(cluster, folder, rules, passed=kind == EFFECT)
-    both = [[after, before] for after, before in pairs(found.before, found.after)]
-    return Trial(kind, found.decision, both, time.monotonic() - began, rules)
+    comparison = _cycle(cluster, folder, rules, passed=kind == EFFECT)
+    both = [[after, before] for after, before in pairs(comparison.before, comparison.after)]
+    return Trial(kind, comparison.decision, both, time.monotonic() - began, rules)
 
 
 class Rules:
     """How many rules make a message SHARE slower, by the line through two measured numbers of them.
 
-    What they add bends, and one cycle is no sure measure of it: each cycle with the number found moves it on.
+    What they add is not linear, and one cycle is no sure measure of it: each cycle corrects the number.
     """
 
     def __init__(self, few: tuple[int, float], many: tuple[int, float]) -> None:
@@ -168,7 +170,7 @@ class Rules:
 
 
 def calibrated(cluster: NamespaceCluster, folder: Path) -> Rules:
-    """The rules of the 10 % effect, as far as some cycles can tell."""
+    """The rules of the 10 % effect, as far as some cycles show."""
 
     def more(rules: int, cycles: int = CALIBRATIONS) -> float:
         made = [_cycle(cluster, folder, rules, passed=True) for _ in range(cycles)]
@@ -211,21 +213,21 @@ def with_rules(cluster: NamespaceCluster, rules: int, *, passed: bool) -> Callab
 
 
 def findings(
-    found: Sequence[Trial], procedures: list[float], busy: list[float], order: list[str]
+    trials: Sequence[Trial], procedures: list[float], busy: list[float], order: list[str]
 ) -> Findings:
-    """The counts of both kinds against their bars, the times, and what shorter cycles would have said."""
+    """The counts of both kinds against their bars, the times, and what shorter cycles would have decided."""
     samples = {
-        kind: [float(each.decision == right) for each in found if each.kind == kind]
+        kind: [float(each.decision == right) for each in trials if each.kind == kind]
         for kind, right in RIGHT.items()
     }
-    samples[CYCLE] = [each.took_s for each in found]
+    samples[CYCLE] = [each.took_s for each in trials]
     samples[PROCEDURE] = procedures
     questions = [
         Question(
             f"{kind} comes out '{RIGHT[kind]}'",
             kind,
             bar=Bar(ROUNDS, "count", least=LEAST[kind]),
-            missing=_missed(found) if kind == EFFECT else "",
+            missing=_missed(trials) if kind == EFFECT else "",
             unit="trials",
         )
         for kind in RIGHT
@@ -234,44 +236,44 @@ def findings(
         Question("a default cycle, with its launch", CYCLE),
         Question("the whole default procedure (E7)", PROCEDURE, bar=Bar(600.0)),
     ]
-    notes = [*NOTES, shorter(found)]
-    facts = {f"decisions: {kind}": _decisions(found, kind) for kind in RIGHT}
-    facts |= {f"ratio over all trials: {kind}": _words(_pooled(found, kind)) for kind in RIGHT}
-    used = [each.rules for each in found if each.kind == EFFECT]
+    notes = [*NOTES, shorter(trials)]
+    facts = {f"decisions: {kind}": _decisions(trials, kind) for kind in RIGHT}
+    facts |= {f"ratio over all trials: {kind}": _words(_pooled(trials, kind)) for kind in RIGHT}
+    used = [each.rules for each in trials if each.kind == EFFECT]
     facts["rules of the 10 % effect"] = f"{min(used)} to {max(used)}" if used else "none"
-    facts["longest cycle"] = f"{max((len(each.both) // 2 for each in found), default=0)} blocks"
+    facts["longest cycle"] = f"{max((len(each.both) // 2 for each in trials), default=0)} blocks"
     return Findings(questions, samples, busy, order, facts=facts, notes=notes)
 
 
-def _decisions(found: Sequence[Trial], kind: str) -> str:
-    said = [each.decision for each in found if each.kind == kind]
-    return ", ".join(f"{said.count(word)} {word}" for word in sorted(set(said))) or "none"
+def _decisions(trials: Sequence[Trial], kind: str) -> str:
+    decisions = [each.decision for each in trials if each.kind == kind]
+    return ", ".join(f"{decisions.count(word)} {word}" for word in sorted(set(decisions))) or "none"
 
 
-def _pooled(found: Sequence[Trial], kind: str) -> Ratio | None:
-    both = [(after, before) for each in found if each.kind == kind for after, before in each.both]
+def _pooled(trials: Sequence[Trial], kind: str) -> Ratio | None:
+    both = [(after, before) for each in trials if each.kind == kind for after, before in each.both]
     return ratio(both) if both else None
 
 
-def _words(seen: Ratio | None) -> str:
-    return f"{seen.median:.4f} ({seen.low:.4f} to {seen.high:.4f})" if seen else "not measured"
+def _words(ratio: Ratio | None) -> str:
+    return f"{ratio.median:.4f} ({ratio.low:.4f} to {ratio.high:.4f})" if ratio else "not measured"
 
 
-def _missed(found: Sequence[Trial]) -> str:
-    """Why what was found was no 10 % effect; empty where it was one, or a smaller one."""
-    seen = _pooled(found, EFFECT)
-    if seen is None or seen.median <= 1 + AT_MOST:
+def _missed(trials: Sequence[Trial]) -> str:
+    """Why the measured effect was not 10 %; empty where it was, or where it was smaller."""
+    effect = _pooled(trials, EFFECT)
+    if effect is None or effect.median <= 1 + AT_MOST:
         return ""
-    return f"the effect was really {seen.median - 1:.1%}"
+    return f"the effect was really {effect.median - 1:.1%}"
 
 
-def shorter(found: Sequence[Trial]) -> str:
+def shorter(trials: Sequence[Trial]) -> str:
     """How many of the same trials would have come out right after fewer blocks, without going on."""
     lines = ["| blocks | " + " | ".join(RIGHT) + " |", "| --- | --- | --- |"]
     for blocks in (*SHORTER, DEFAULT.blocks):
         cells = []
         for kind, right in RIGHT.items():
-            mine = [each for each in found if each.kind == kind]
+            mine = [each for each in trials if each.kind == kind]
             fine = sum(
                 decide([(a, b) for a, b in each.both[: 2 * blocks]]) == right for each in mine
             )

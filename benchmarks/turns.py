@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from beowulf.progress import Progress
+
 # What the last run leaves to the kernel, such as the end of its namespaces, is over by then.
 SETTLE_S = 0.2
 LISTEN_S = 0.1
@@ -16,9 +18,7 @@ BUSY_PERCENT = 25.0
 MOST_BUSY_PAUSES = 0.25
 MOST_PRESSURE_PERCENT = 20.0
 
-# told: how much is done, of how much, and what is being done
-Told = Callable[[float, float, str], None]
-# Runs something once; gives the seconds of each thing that it timed, by name.
+# Runs something once; returns the seconds of each thing that it timed, by name.
 Side = Callable[[], Mapping[str, float]]
 
 
@@ -32,30 +32,30 @@ class Taken:
 
 
 def interleave(
-    sides: Mapping[str, Side], rounds: int, seed: int, told: Told, *, warm_up: int = 1
+    sides: Mapping[str, Side], rounds: int, seed: int, progress: Progress, *, warm_up: int = 1
 ) -> Taken:
-    """Run every side once a round, in an order drawn anew each time (`seed`); the warm-up rounds are not kept."""
+    """Run every side once a round, in an order drawn for each round (`seed`); the warm-up rounds do not count."""
     draw = random.Random(seed)
     taken = Taken({}, [], [])
     runs = (warm_up + rounds) * len(sides)
     done = 0
     for number in range(warm_up + rounds):
         for name in draw.sample(list(sides), len(sides)):
-            told(done, runs, name)
+            progress(done, runs, name)
             busy = busy_percent()
-            found = sides[name]()
+            seconds_by_quantity = sides[name]()
             done += 1
             if number < warm_up:
                 continue
             taken.busy_percent.append(busy)
             taken.order.append(name)
-            for quantity, seconds in found.items():
+            for quantity, seconds in seconds_by_quantity.items():
                 taken.samples.setdefault(quantity, []).append(seconds)
     return taken
 
 
 def busy_percent() -> float:
-    """The share of all cores' time that others took, in a pause of ours; stolen time counts."""
+    """The share of all cores' time that other processes took, in one of our pauses; stolen time counts."""
     time.sleep(SETTLE_S)
     before = _core_time()
     time.sleep(LISTEN_S)
@@ -80,21 +80,21 @@ def noise(
     """In words, why the machine was too noisy for a verdict; empty when it was quiet.
 
     `before` and `after` are circumstances, `busy` the pauses. What a benchmark that fills the cores leaves in the
-    load afterwards is its own doing and not held against the machine.
+    load afterwards is its own load and does not count as noise.
     """
-    said = []
-    for when, seen in (("before", before), ("after", after)):
+    reasons = []
+    for when, state in (("before", before), ("after", after)):
         if when == "after" and fills_the_cores:
             continue
-        load, cores = seen["load_1min"], seen["cores"]
+        load, cores = state["load_1min"], state["cores"]
         if load > cores:
-            said.append(f"the load was {load:.2f} on {cores} cores {when}")
-        pressure = seen.get("waiting_for_a_core_percent_10s")
+            reasons.append(f"the load was {load:.2f} on {cores} cores {when}")
+        pressure = state.get("waiting_for_a_core_percent_10s")
         if pressure is not None and pressure > MOST_PRESSURE_PERCENT:
-            said.append(f"some process waited for a core in {pressure:.0f} % of the time {when}")
+            reasons.append(f"some process waited for a core in {pressure:.0f} % of the time {when}")
     loud = sum(percent > BUSY_PERCENT for percent in busy)
     if busy and loud / len(busy) > MOST_BUSY_PAUSES:
-        said.append(
+        reasons.append(
             f"in {loud} of {len(busy)} pauses others took more than {BUSY_PERCENT:.0f} % of the cores"
         )
-    return "; ".join(said)
+    return "; ".join(reasons)

@@ -12,11 +12,12 @@ from typing import Any
 from benchmarks import commands
 from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
-from benchmarks.turns import Side, Told, interleave
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
+from benchmarks.turns import Side, interleave
 from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.errors import LabError
+from beowulf.progress import Progress
 
 TITLE = "`beowulf up` and `beowulf down` against Mininet"
 ROUNDS = 20
@@ -49,11 +50,11 @@ MININET_UP, MININET_DOWN = "Mininet up", "Mininet's net.stop()"
 MININET_UP_INNER = "Mininet up without Python's start"
 
 
-def measure(rounds: int, seed: int, told: Told) -> Findings:
-    """By turns: the commands, the same without the interpreter's start, and Mininet if it is there."""
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """In turns: the commands, the same without the interpreter's start, and Mininet if it is there."""
     missing = mininet_missing()
     facts: dict[str, Any] = {}
-    with workshop() as folder:
+    with scratch_folder() as folder:
         sides: dict[str, Side] = {
             "beowulf": lambda: _commands(folder / STATE),
             "beowulf inside": lambda: _inside(folder / STATE),
@@ -63,7 +64,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
             facts |= choose_links(folder)
             links = str(facts["mininet_links"])
             sides["Mininet"] = lambda: mininet(folder, links)[0]
-        taken = interleave(sides, rounds, seed, told)
+        taken = interleave(sides, rounds, seed, progress)
     notes = list(NOTES)
     if missing:
         notes.append(f"Mininet was not measured: {missing}.")
@@ -78,7 +79,7 @@ def measure(rounds: int, seed: int, told: Told) -> Findings:
 
 
 def questions(missing: str) -> list[Question]:
-    """The rows; those that need Mininet say why they are not there."""
+    """The rows, with the reason where those with Mininet are missing."""
     return [
         Question("up, the whole command", UP, MININET_UP, Bar(1.0)),
         Question(
@@ -102,7 +103,7 @@ NOTES = [
     "The whole command of Mininet is one process of the machine's own Python that uses Mininet's API: one switch "
     "(LinuxBridge), four hosts, no controller.",
     "Mininet runs in namespaces that were made beforehand, outside the measured time, so that nothing of it stays. "
-    "It may not raise limits of the machine there, says so, and goes on; that saves it some microseconds.",
+    "It may not raise limits of the machine there, reports that, and goes on; that saves it some microseconds.",
     "Mininet's process is there already when its network is taken down, so its down has no start of Python in it; "
     "that of the whole command `beowulf down` has one.",
 ]
@@ -120,8 +121,8 @@ def _commands(state: Path) -> Mapping[str, float]:
 
 
 def _inside(state: Path) -> Mapping[str, float]:
-    words = [str(paths.python_bin() / "python"), "-m", "benchmarks.own_network", str(state)]
-    with commands.talking(words, commands.environment(), "own_network.py") as program:
+    command = [str(paths.python_bin() / "python"), "-m", "benchmarks.own_network", str(state)]
+    with commands.talking(command, commands.environment(), "own_network.py") as program:
         up_s = program.hear()["up_s"]
         _expect_banners(state)
         program.send()
@@ -146,10 +147,10 @@ def mininet_missing() -> str:
     """Why Mininet cannot be measured here; empty when it can."""
     if os.geteuid() != 0:
         return "Mininet needs root"
-    asked = [MININET_PYTHON, "-c", "import mininet.net"]
+    command = [MININET_PYTHON, "-c", "import mininet.net"]
     if (
         not Path(MININET_PYTHON).exists()
-        or subprocess.run(asked, capture_output=True, env=commands.environment()).returncode
+        or subprocess.run(command, capture_output=True, env=commands.environment()).returncode
     ):
         return "mininet is not installed"
     if not shutil.which("brctl", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"):
@@ -166,18 +167,22 @@ def prepare_mininet(folder: Path) -> None:
 
 def choose_links(folder: Path) -> dict[str, Any]:
     """Links as ours, if Mininet can make them here, else plain ones; what was chosen, and Mininet's version."""
-    said = {
+    descriptions = {
         "tbf": "100 Mbit/s, tbf on both ends of each cable, as ours",
         "plain": "plain: tbf does not work for Mininet here, so it has less to do than we",
     }
     _, proof = mininet(folder, "tbf")
     links = "tbf" if proof["shaped_ports"] == 2 * NODES else "plain"
-    return {"mininet": proof["version"], "mininet_links": links, "mininet_links_are": said[links]}
+    return {
+        "mininet": proof["version"],
+        "mininet_links": links,
+        "mininet_links_are": descriptions[links],
+    }
 
 
 def mininet(folder: Path, links: str) -> tuple[Mapping[str, float], dict[str, Any]]:
     """One Mininet network up and down: what was timed, and the proof that it was one."""
-    words = [
+    command = [
         *"unshare --net --mount --pid --fork --kill-child --mount-proc bash -ec".split(),
         STAGE,
         "stage",
@@ -188,7 +193,7 @@ def mininet(folder: Path, links: str) -> tuple[Mapping[str, float], dict[str, An
     ]
     env = commands.environment()
     env["PATH"] = f"{env.get('PATH', '')}:/usr/sbin:/sbin"
-    with commands.talking(words, env, "Mininet") as program:
+    with commands.talking(command, env, "Mininet") as program:
         program.hear()
         up_s, ready = program.turn()
         proof = program.turn()[1] | ready

@@ -19,7 +19,7 @@ from benchmarks import __main__ as program
 from benchmarks import allreduce, commands, install, patience, turns, up_down
 from benchmarks.result import Findings, Result, markdown
 from benchmarks.rows import Bar, Question, answer, seconds
-from benchmarks.workshop import STATE, workshop
+from benchmarks.scratch_cluster import STATE, scratch_folder
 from beowulf import host_state, mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -97,7 +97,7 @@ def test_both_sides_run_once_a_round_in_a_drawn_order(monkeypatch: pytest.Monkey
 def test_a_bar_is_met_or_not_when_the_whole_interval_says_so() -> None:
     assert verdict(SLOW, {"ours": [0.7, 0.8, 0.9]}) == "met"
     assert verdict(SLOW, {"ours": [1.2, 1.3, 1.4]}) == "not met"
-    assert verdict(SLOW, {"ours": [0.9, 1.0, 1.2]}).startswith("inconclusive: the bar lies within")
+    assert verdict(SLOW, {"ours": [0.9, 1.0, 1.2]}).startswith("inconclusive: the bar is within")
     for factor, expected in ((0.5, "met"), (2.0, "not met"), (1.0, "inconclusive")):
         ours, other = pairs(11, factor)
         assert verdict(NOT_SLOWER, {"ours": ours, "other": other}).startswith(expected)
@@ -363,7 +363,7 @@ def test_no_cluster_stays_when_a_benchmark_is_interrupted() -> None:
     folders: list[Path] = []
 
     def interrupted() -> None:
-        with workshop() as folder:
+        with scratch_folder() as folder:
             folders.append(folder)
             namespaces.up(ClusterConfig(nodes=2), folder=folder / STATE)
             raise KeyboardInterrupt
@@ -381,7 +381,7 @@ def test_with_a_core_for_each_rank_patience_shows_nothing(monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "sysconf", lambda name: 8)
     found = allreduce.measure(1, 1, silent)
     said = [verdict(question, found.samples) for question in found.questions]
-    assert said[0].startswith("not measured: with 8 cores for 4 ranks nothing is to be seen")
+    assert said[0].startswith("not measured: with 8 cores for 4 ranks there is nothing to measure")
 
 
 @pytest.mark.cluster

@@ -99,7 +99,7 @@ def test_every_row_of_a_tool_is_one_that_it_has() -> None:
     asked = {PERF: node_bench.rows_of_perf(MIB), LMBENCH: node_bench.rows_of_lmbench(MIB)}
     for tool, rows in asked.items():
         for each in rows:
-            assert node_bench.known(tool, each.label).tool == tool
+            assert node_bench.neighbour_of(tool, each.label).tool == tool
     bars = [each.label for each in asked[PERF] if each.bar]
     assert set(bars) == {"null call", "pipe", "Bcopy (libc)"}
 

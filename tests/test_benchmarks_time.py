@@ -236,7 +236,7 @@ def test_our_ping_pong_and_mpi4pys_run_on_one_host(tmp_path: Path) -> None:
     found = pingpong.half_round_trips(launch(words, {}))
     assert {size: len(chunks) for size, chunks in found.items()} == {0: 2, 8: 2}
     bench = neighbours.mpi4py_bench()
-    taken = bench.taken(launch([*bench.words, "-l", "20"], {}))
+    taken = bench.taken(launch([*bench.command, "-l", "20"], {}))
     assert set(taken) == set(roundtrip.SIZES) - {0}
     assert all(seconds > 0 for seconds in taken.values())
 

@@ -30,7 +30,7 @@ SECRET = "submission_secret.txt"  # nbgrader's, of a hand-in that came by the ex
 
 @dataclass(frozen=True)
 class Graded:
-    """What came of one submission: its points, or the `problem` that kept it from being graded."""
+    """The result of one submission: its points, or the `problem` why it was not graded."""
 
     student: str
     points: float = 0.0
@@ -70,8 +70,8 @@ class Course:
         try:
             config: Config = PyFileConfigLoader(CONFIGURATION, str(self.folder)).load_config()
         except Exception as problem:
-            said = f"{type(problem).__name__}: {problem}"
-            raise LabError(f"{self.folder / CONFIGURATION} cannot be read: {said}.") from None
+            message = f"{type(problem).__name__}: {problem}"
+            raise LabError(f"{self.folder / CONFIGURATION} cannot be read: {message}.") from None
         config.CourseDirectory.root = str(self.folder)
         _put_our_programs_on_the_path()
         return NbGraderAPI(config=config)
@@ -82,13 +82,13 @@ class Course:
         return sorted(path.name for path in (self.folder / "source").glob("[!.]*") if path.is_dir())
 
     def lab(self, name: str) -> str:
-        """The NN-slug of a lab of this course, asked for by number (`1`, `01`) or by slug."""
+        """The NN-slug of a lab of this course, from its number (`1`, `01`) or its slug."""
         wanted = f"{int(name):02}" if name.isdecimal() else name
         for slug in self.labs:
             if wanted in (slug, slug.partition("-")[0]):
                 return slug
-        known = ", ".join(self.labs) or "none"
-        raise UsageError(f"This course has no lab {name!r}.", f"Its labs are: {known}.")
+        labs = ", ".join(self.labs) or "none"
+        raise UsageError(f"This course has no lab {name!r}.", f"Its labs are: {labs}.")
 
     def release(self, name: str) -> Path:
         """Generate a lab's released version and put it into the exchange; the folder there.
@@ -119,8 +119,8 @@ class Course:
 
     def graded_students(self, slug: str) -> list[str]:
         """The learners whose submission of a lab was graded."""
-        found = self.folder.glob(f"autograded/[!.]*/{slug}/*.ipynb")
-        return sorted({path.parent.parent.name for path in found})
+        notebooks = self.folder.glob(f"autograded/[!.]*/{slug}/*.ipynb")
+        return sorted({path.parent.parent.name for path in notebooks})
 
     def nbgrader_feedback(self, slug: str, student: str) -> str:
         """Let nbgrader write the page of one learner; why it could not, or ""."""
@@ -131,7 +131,7 @@ class Course:
     def release_feedback(self, slug: str, student: str) -> bool:
         """Let nbgrader put a learner's page into the exchange; False if the hand-in did not come by it."""
         if not (self.folder / "feedback" / student / slug / SECRET).is_file():
-            return False  # nbgrader shows a page only to who knows what the exchange gave for the hand-in
+            return False  # nbgrader shows a page only to a learner with the secret that the exchange gave
         with _quietly():
             result = self.api.release_feedback(slug, student)
         self._must(result, f"The page of {student} could not be put into the exchange")
@@ -153,7 +153,7 @@ class Course:
         return Graded(student, points, of, ordered, by_hand)
 
     def released(self, slug: str, book: Any) -> list[Any]:
-        """The notebooks of a lab as the open gradebook knows them; LabError when it was not released."""
+        """The notebooks of a lab in the open gradebook; LabError when it was not released."""
         try:
             return list(book.find_assignment(slug).notebooks)
         except MissingEntry:
@@ -163,7 +163,7 @@ class Course:
             ) from None
 
     def gradebook(self) -> Any:
-        """nbgrader's database of this course, as a context manager; it is made if there is none."""
+        """nbgrader's database of this course, as a context manager; it is created if it does not exist."""
         return Gradebook(self.api.coursedir.db_url, self.api.coursedir.course_id)
 
     def _must(self, result: dict[str, Any], what: str) -> None:
@@ -174,25 +174,25 @@ class Course:
 @contextmanager
 def _quietly() -> Iterator[None]:
     with warnings.catch_warnings():
-        # nbgrader's own queries and calls; nothing that an instructor could mend.
+        # nbgrader's own queries and calls; an instructor cannot fix them.
         warnings.simplefilter("ignore", SAWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         yield
 
 
 def _put_our_programs_on_the_path() -> None:
-    # nbgrader calls alembic by its bare name, which is known only in an activated environment.
-    ours, known = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
-    if ours not in known.split(os.pathsep):
-        os.environ["PATH"] = os.pathsep.join([ours, known])
+    # nbgrader calls alembic by its bare name, which only an activated environment finds.
+    ours, path = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
+    if ours not in path.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([ours, path])
 
 
 def _reason(result: dict[str, Any]) -> str:
     """The last error that nbgrader logged, without its traceback."""
     if "KeyboardInterrupt" in result.get("error", ""):
         raise KeyboardInterrupt  # nbgrader catches it, and would go on with the next learner
-    said = re.findall(
+    errors = re.findall(
         r"^ *([\w.]*(?:Error|Exception|Entry)\b: .+)$", result.get("log", ""), re.MULTILINE
     ) or re.findall(r"^\[ERROR\] (.+)$", result.get("log", ""), re.MULTILINE)
     fallback = result.get("error", "nbgrader gives no reason").strip().splitlines()[-1]
-    return str(said[-1] if said else fallback)[:300]
+    return str(errors[-1] if errors else fallback)[:300]

@@ -30,7 +30,7 @@ settings.apply(c)
 
 c.CourseDirectory.course_id = {course_id!r}
 c.Exchange.root = {exchange}
-# What stands on top of every lab that you release; write there what your class has to know.
+# This is on top of every lab that you release; write there what your class has to know.
 c.IncludeHeaderFooter.header = "source/{header}"
 '''
 HEADER = "header.ipynb"
@@ -57,16 +57,16 @@ def make_course(
     exchange: Path | None = None,
     learners: Path | None = None,
 ) -> Course:
-    """Make a course with every lab in `folder`, or add the labs and `learners` that one there lacks.
+    """Make a course with every lab in `folder`, or add the labs and `learners` that a course there lacks.
 
     `learners` is a CSV file. LabError when the folder or the file cannot be used; calling it again
-    goes on where it stopped.
+    continues where it stopped.
     """
     if not re.fullmatch(r"[A-Za-z0-9._-]+", course_id):
         raise UsageError(
             f"{course_id!r} cannot be the name of a course.", "Use letters and digits."
         )
-    # Before anything is made: a wrong file can then be mended and given again.
+    # Before anything is made: a wrong file can then be fixed and given again.
     students = roster.read(learners) if learners else []
     course = Course(folder)
     try:
@@ -79,12 +79,12 @@ def make_course(
         with course.gradebook() as book:  # opening it makes it
             roster.enrol(book, students)
         if learners:
-            # With it, who is not on the roster is unknown.
+            # With it, a sender who is not on the roster is unknown.
             write_text(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
     except OSError as problem:
-        raise _cannot_be_made(folder, _said(problem)) from problem
+        raise _cannot_be_made(folder, _reason(problem)) from problem
     except DBAPIError as problem:
-        raise _cannot_be_made(folder, f"its gradebook.db says: {problem.orig}") from problem
+        raise _cannot_be_made(folder, f"its gradebook.db reports: {problem.orig}") from problem
     return course
 
 
@@ -95,7 +95,7 @@ def _configure(course: Course, course_id: str, exchange: Path | None) -> None:
         raise LabError(
             f"{course.folder} exists and is no course.", "Choose a new or an empty folder."
         )
-    # Answers and points are in it, so nobody else on this machine may look in.
+    # Answers and points are in it, so other users of this machine may not look in.
     course.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     where = 'str(Path(__file__).parent / "exchange")'
     if exchange is not None:
@@ -144,7 +144,7 @@ def _keep_out_of_git(course: Course) -> None:
 def _make_exchange(root: Path) -> None:
     if not root.exists():
         root.mkdir(parents=True)
-        root.chmod(0o777)  # nbgrader insists that everybody may write there
+        root.chmod(0o777)  # nbgrader requires that all users may write there
 
 
 def _add_labs(course: Course) -> None:
@@ -167,7 +167,7 @@ def _add_labs(course: Course) -> None:
             raise
 
 
-def _said(problem: OSError) -> str:
+def _reason(problem: OSError) -> str:
     why = problem.strerror or str(problem)
     return f"{why}: {problem.filename}" if problem.filename else why
 

@@ -57,13 +57,13 @@ def _notebooks() -> Path:
 
 
 def instructor_version(source: Path) -> NotebookNode:
-    """The notebook in the text `source`, with answers and hidden tests; LabError if it is none."""
+    """The notebook in the text `source`, with answers and hidden tests; LabError if it is not one."""
     try:
         text = source.read_text(encoding="utf-8")
         notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
     except (OSError, ValueError, SyntaxError) as problem:
         raise LabError(f"{source} cannot be read as a notebook ({problem}).") from None
-    # What every learner shall get: no pairing with a text file, no trace of the author's machine.
+    # What every learner gets: no pairing with a text file, no trace of the author's machine.
     notebook.metadata = node({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for cell in notebook.cells:
         if marks := cell.metadata.get("nbgrader"):
@@ -96,8 +96,8 @@ def student_version(source: Path) -> NotebookNode:
             notebook, _ = step(config=c).preprocess(notebook, {})
         except Exception as problem:
             # nbgrader hides what is wrong with the metadata behind a general sentence.
-            said = (str(problem.__context__ or problem).splitlines() or [""])[0].rstrip(".")
-            raise LabError(f"{source}: {step.__name__} refuses it: {said}.") from None
+            reason = (str(problem.__context__ or problem).splitlines() or [""])[0].rstrip(".")
+            raise LabError(f"{source}: {step.__name__} refuses it: {reason}.") from None
     return notebook
 
 
@@ -113,7 +113,7 @@ def build(check: bool = False) -> list[str]:
 
     LabError when a source is wrong, or a lab.toml that contradicts it.
     """
-    said = []
+    messages = []
     wanted = {}
     for slug, source in sources().items():
         notebook = student_version(source)
@@ -125,15 +125,17 @@ def build(check: bool = False) -> list[str]:
             continue
         name = path.relative_to(paths.root())
         if check:
-            said.append(f"{name} is not {'there' if there is None else 'what its source gives'}.")
+            messages.append(
+                f"{name} is not {'there' if there is None else 'what its source gives'}."
+            )
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        said.append(f"{name} is written.")
+        messages.append(f"{name} is written.")
     for path in sorted(_notebooks().glob("release/*/*.ipynb")):
         if path not in wanted:
-            said.append(f"{path.relative_to(paths.root())} has no source.")
-    return said
+            messages.append(f"{path.relative_to(paths.root())} has no source.")
+    return messages
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -144,14 +146,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="only compare with what is there")
     check = parser.parse_args(arguments).check
     try:
-        said = build(check)
+        messages = build(check)
     except LabError as problem:
         print(problem, file=sys.stderr)
         return 1
-    print("\n".join(said) or "The released notebooks are what their sources give.")
-    if check and said:
+    print("\n".join(messages) or "The released notebooks are what their sources give.")
+    if check and messages:
         print(AGAIN, file=sys.stderr)
-    return 1 if check and said else 0
+    return 1 if check and messages else 0
 
 
 if __name__ == "__main__":

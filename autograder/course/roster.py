@@ -1,4 +1,4 @@
-"""Who is in the class: read from a CSV file, kept in nbgrader's database, found again by a name."""
+"""Who is in the class: read from a CSV file, stored in nbgrader's database, looked up by a name."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def fault_of_id(student: str) -> str:
         return "is empty"
     if student != student.strip() or student.startswith((".", "-")):
         return "begins or ends with a blank, a dot or a dash"
-    if found := NOT_IN_AN_ID.search(student):
-        return f"holds {found[0]!r}, which nbgrader cannot have in a folder's name"
+    if character := NOT_IN_AN_ID.search(student):
+        return f"holds {character[0]!r}, which nbgrader cannot have in a folder's name"
     return "is too long" if len(student.encode()) > LONGEST_ID else ""
 
 
@@ -61,22 +61,22 @@ def read(path: Path) -> list[Student]:
             (line, _from_canvas(row, names)) for line, row in rows if _is_person(row, names)
         ]
     else:
-        known = {
-            field: names[found]
+        columns = {
+            field: names[heading]
             for field, wanted in HEADINGS.items()
-            if (found := next((each for each in wanted if each in names), ""))
+            if (heading := next((each for each in wanted if each in names), ""))
         }
-        if "id" not in known:
+        if "id" not in columns:
             raise LabError(
                 f"{path} has no column with the learners' IDs; its columns are: {', '.join(headings)}.",
-                "Call the column `id`; first_name, last_name, email and lms_user_id may stand beside it.",
+                "Call the column `id`; first_name, last_name, email and lms_user_id may be beside it.",
             )
         students = [
-            (line, Student(**{field: _cell(row, name) for field, name in known.items()}))
+            (line, Student(**{field: _cell(row, name) for field, name in columns.items()}))
             for line, row in rows
         ]
     if not students:
-        raise LabError(f"There is nobody in {path}.", "It needs a line for each learner.")
+        raise LabError(f"There is no learner in {path}.", "It needs a line for each learner.")
     _must_differ(path, students)
     return [student for _, student in students]
 
@@ -147,19 +147,19 @@ def _must_differ(path: Path, students: list[tuple[int, Student]]) -> None:
             first = lines.setdefault(given.casefold(), line) if given else line
             if first != line:
                 raise LabError(
-                    f"The {what} {given!r} stands in line {first} and in line {line} of {path}.",
-                    "Each learner needs one of their own; nothing was taken over.",
+                    f"The {what} {given!r} is in line {first} and in line {line} of {path}.",
+                    "Each learner needs a different one; nothing was imported.",
                 )
 
 
 def enrol(book: Any, students: Iterable[Student]) -> None:
-    """Put learners into nbgrader's database, or what is new about them; nobody is taken out."""
+    """Put learners into nbgrader's database, or update them; none is removed."""
     for student in students:
-        known = {
+        fields = {
             name: getattr(student, name) or None
             for name in ("first_name", "last_name", "email", "lms_user_id")
         }
-        book.update_or_create_student(student.id, **known)
+        book.update_or_create_student(student.id, **fields)
 
 
 def enrolled(book: Any) -> list[Student]:
@@ -181,7 +181,7 @@ class Directory:
     """The learners by everything that an LMS may call them."""
 
     def __init__(self, students: Iterable[Student], complete: bool) -> None:
-        self.complete = complete  # there is a roster: who is not in it is unknown
+        self.complete = complete  # there is a roster: a sender who is not in it is unknown
         self._exact: dict[str, str] = {}
         self._others: dict[str, set[str]] = {}
         for student in students:
@@ -190,27 +190,27 @@ class Directory:
                 self._others.setdefault(name, set()).add(student.id)
 
     def find(self, name: str, number: str = "", full_name: bool = False) -> tuple[str, str]:
-        """The learner's ID and "", or "" and why nobody can be meant.
+        """The learner's ID and "", or "" and why there is none.
 
-        `number` is Canvas' own; a `full_name` can only be found on a roster, and is no ID by itself.
+        `number` is Canvas' own; a `full_name` can only be looked up in a roster, and is no ID by itself.
         """
         for each in (name, number):
             if each in self._exact:
                 return each, ""
-        found: set[str] = set()
+        ids: set[str] = set()
         keys = [f"number {number}"] if number else []
         for key in [*keys, f"id {_plain(name)}", f"words {_words(name)}", f"run {_run(name)}"]:
-            found = found or self._others.get(key, set())
-        if len(found) == 1:
-            return next(iter(found)), ""
-        if found:
-            return "", f"{', '.join(sorted(found))} on the roster all have this name"
+            ids = ids or self._others.get(key, set())
+        if len(ids) == 1:
+            return next(iter(ids)), ""
+        if ids:
+            return "", f"{', '.join(sorted(ids))} on the roster all have this name"
         if self.complete:
-            return "", "nobody on the roster has this name"
+            return "", "no learner on the roster has this name"
         if number or full_name:
             return (
                 "",
-                "only a roster can tell who this is: `beowulf class init . --roster FILE.csv`",
+                "only a roster can identify this learner: `beowulf class init . --roster FILE.csv`",
             )
         fault = fault_of_id(name)
         return ("", f"as an ID it {fault}") if fault else (name, "")

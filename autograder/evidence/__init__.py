@@ -1,9 +1,9 @@
-"""A Record as evidence: held against itself, its clock, its cables and its capture.
+"""A Record as evidence: compared with itself, its clock, its cables and its capture.
 
-A learner's file can be edited, so that a Record is not simply believed. What is looked at is what every
-measurement of ours leaves by itself and an invented one has to imitate: digits that our programs print,
-times that fit into the time it took, bytes that a cable can carry. A Record in which nothing is found
-may still be invented; one in which something is found is not what was measured.
+A learner can edit a file, so a Record is checked. The checks are about what every measurement
+leaves and an invented one has to imitate: digits that our programs print, times that fit into
+the time it took, bytes that a cable can carry. A Record without a Finding may still be invented; one
+with a Finding is not what was measured.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from beowulf.record import Record
 
 __all__ = ["IMPOSSIBLE", "INCONCLUSIVE", "Finding", "cannot_be", "findings"]
 
-# A full Record of D4 has 64,000 samples; far more would only keep the grader busy.
+# A full Record of D4 has 64,000 samples; far more would only take the grader's time.
 MOST_SAMPLES = 500_000
-# What a Record that somebody edited makes of reading it.
+# What reading an edited Record may raise.
 _UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 def findings(
     record: Record, records: Path | None = None, now: datetime | None = None
 ) -> list[Finding]:
-    """What does not fit in a Record, a Finding each; none for one that was measured.
+    """What contradicts itself in a Record, a Finding each; none for a measured one.
 
-    `records` is the folder that it lies in, with its captures. It never raises.
+    `records` is its folder, with its captures. It never raises.
     """
     if sum(len(point.samples) for point in record.points) > MOST_SAMPLES:
         return [Finding(INCONCLUSIVE, f"It has more than {MOST_SAMPLES:,} samples.")]
-    found: list[Finding] = []
+    problems: list[Finding] = []
     try:
-        found += clock.order(record, now or datetime.now(UTC))
-        found += clock.duration(record)
-        found += clock.digits(record)
-        found += clock.spread(record)
-        found += circumstances.findings(record)
-        found += wire.findings(record)
-        found += captured.findings(record, records)
+        problems += clock.order(record, now or datetime.now(UTC))
+        problems += clock.duration(record)
+        problems += clock.digits(record)
+        problems += clock.spread(record)
+        problems += circumstances.findings(record)
+        problems += wire.findings(record)
+        problems += captured.findings(record, records)
     except _UNFORESEEN as problem:
-        said = f"It holds what no measurement of ours leaves ({type(problem).__name__})."
-        found.append(Finding(INCONCLUSIVE, said))
-    return found
+        message = f"It holds what our measurements never leave ({type(problem).__name__})."
+        problems.append(Finding(INCONCLUSIVE, message))
+    return problems

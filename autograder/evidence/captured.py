@@ -1,4 +1,4 @@
-"""A Record and the capture beside it: is it the one that it names, and does counting it again give the same?"""
+"""A Record and its capture: is it the capture that the Record names, and does counting it again give the same?"""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from beowulf.exercises.lab_06 import postcard
 from beowulf.record import Record
 from beowulf.studies import STUDIES, find
 
-# The captures of postcards and of an idle wire are far below; a larger one would only keep the grader busy.
+# The captures of postcards and of an idle wire are far below; a larger one would only take the grader's time.
 LARGEST_BYTES = 5_000_000
 _UNREADABLE = (LabError, OSError, LookupError, TypeError, ValueError, ArithmeticError)
 
 
 def findings(record: Record, records: Path | None) -> list[Finding]:
-    """What does not fit between a Record and the captures that were handed in with it.
+    """What contradicts a Record in the captures that were handed in with it.
 
-    A capture that was not handed in tells nothing, for or against.
+    A capture that was not handed in is no evidence, for or against.
     """
-    found = []
+    problems = []
     for facts in record.captures:
         file = _file(facts, records)
         if file is None:
             continue
-        if said := _another(file, str(facts.get("sha256", ""))):
-            found.append(Finding(IMPOSSIBLE, said))
+        if fault := _another(file, str(facts.get("sha256", ""))):
+            problems.append(Finding(IMPOSSIBLE, fault))
         elif file.stat().st_size <= LARGEST_BYTES and len(record.captures) == 1:
-            found += _counted_again(record, file)
-    return found
+            problems += _counted_again(record, file)
+    return problems
 
 
 def _file(facts: Mapping[str, Any], records: Path | None) -> Path | None:
@@ -44,13 +44,13 @@ def _file(facts: Mapping[str, Any], records: Path | None) -> Path | None:
     return file if file.is_file() and not file.is_symlink() else None
 
 
-def _another(file: Path, digest: str) -> str:
-    """Why this is not the capture that was taken; "" when it is, or the Record does not say."""
-    if not digest:
+def _another(file: Path, expected: str) -> str:
+    """Why this is not the capture that was taken; "" when it is, or the Record has no digest."""
+    if not expected:
         return ""
     with file.open("rb") as opened:
-        found = hashlib.file_digest(opened, "sha256").hexdigest()
-    return "" if found == digest else f"{file.name} is not the capture that it names."
+        actual = hashlib.file_digest(opened, "sha256").hexdigest()
+    return "" if actual == expected else f"{file.name} is not the capture that it names."
 
 
 def _counted_again(record: Record, file: Path) -> list[Finding]:
@@ -65,8 +65,8 @@ def _counted_again(record: Record, file: Path) -> list[Finding]:
         else:
             return []
     except _UNREADABLE as problem:
-        said = f"{file.name} cannot be counted again ({type(problem).__name__})."
-        return [Finding(INCONCLUSIVE, said)]
+        message = f"{file.name} cannot be counted again ({type(problem).__name__})."
+        return [Finding(INCONCLUSIVE, message)]
     if not different:
         return []
     return [Finding(IMPOSSIBLE, f"{file.name} counted again gives another {different}.")]
@@ -74,11 +74,11 @@ def _counted_again(record: Record, file: Path) -> list[Finding]:
 
 def _cards(record: Record, file: Path) -> str:
     """Which fact of a postcard its capture does not give."""
-    found = postcard.points(file)
-    if len(found) != len(record.points):
+    captured = postcard.points(file)
+    if len(captured) != len(record.points):
         return "number of messages"
-    for said, seen in zip(record.points, found, strict=True):
-        for name, value in seen.as_plain()["facts"].items():
-            if name in said.facts and said.facts[name] != value:
+    for recorded, counted in zip(record.points, captured, strict=True):
+        for name, value in counted.as_plain()["facts"].items():
+            if name in recorded.facts and recorded.facts[name] != value:
                 return str(name)
     return ""

@@ -1,4 +1,4 @@
-"""A Record and its circumstances: what every measurement of ours says of the machine that it was made on."""
+"""A Record and its circumstances: what each of our measurements records about its machine."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ def findings(record: Record) -> list[Finding]:
     left_out = [name for name in VERSIONS if not record.versions.get(name)]
     left_out += [name for name in COUNTS if not is_number(before.get(name))]
     if left_out:
-        said = f"It does not say {', '.join(left_out)}, which every measurement keeps."
-        return [Finding(INCONCLUSIVE, said)]
-    found = []
+        message = f"It lacks {', '.join(left_out)}, which every measurement records."
+        return [Finding(INCONCLUSIVE, message)]
+    problems = []
     after = record.circumstances.get("after", {})
     switches = after.get("involuntary_switches")
     if is_number(switches) and switches < before["involuntary_switches"]:
-        said = "Its count of involuntary switches is smaller afterwards than before."
-        found.append(Finding(INCONCLUSIVE, said))
+        message = "Its count of involuntary switches is smaller afterwards than before."
+        problems.append(Finding(INCONCLUSIVE, message))
     kernel = record.cluster.get("kernel")
     if on_one_machine(record.cluster) and kernel:
         # The nodes of such a cluster are namespaces of one kernel.
         if kernel != record.versions["kernel"]:
-            said = f"The nodes run kernel {kernel}, and the machine {record.versions['kernel']}."
-            found.append(Finding(INCONCLUSIVE, said))
-    return found
+            message = f"The nodes run kernel {kernel}, and the machine {record.versions['kernel']}."
+            problems.append(Finding(INCONCLUSIVE, message))
+    return problems

@@ -21,7 +21,7 @@ EXACT = 1e-12  # what dividing and multiplying again costs, far below a printed 
 STRAY = 0.05  # of the samples may be off
 # A clock that counts nanoseconds gives six digits or more of anything that lasts; people write two or three.
 ROUND_DIGITS, FINE_CLOCK_S = 4, 1e-7
-FEWEST, FEWEST_ALIKE = 5, 8
+FEWEST, FEWEST_EQUAL = 5, 8
 ENOUGH = 4000
 # The HPC Challenge counts the seconds of its sections itself, whole ones: a short section has none.
 WHOLE_SECONDS = "section_s"
@@ -33,14 +33,14 @@ ONE_AFTER_ANOTHER = {
 
 
 def order(record: Record, now: datetime) -> list[Finding]:
-    """Whether it began before it ended, and neither is still to come."""
+    """Whether it began before it ended, and not in the future."""
     started, ended = _moment(record.started), _moment(record.ended)
     if ended < started:
-        said = f"It says that it ended ({record.ended}) before it began ({record.started})."
-        return [Finding(IMPOSSIBLE, said)]
+        message = f"It ended ({record.ended}) before it began ({record.started})."
+        return [Finding(IMPOSSIBLE, message)]
     if started > now + MOST_AHEAD:
-        said = f"It says that it began at {record.started}, which is still to come."
-        return [Finding(INCONCLUSIVE, said)]
+        message = f"It began at {record.started}, which is in the future."
+        return [Finding(INCONCLUSIVE, message)]
     return []
 
 
@@ -57,8 +57,8 @@ def duration(record: Record) -> list[Finding]:
     longest_s = max(sums.values(), default=0.0)
     if longest_s <= most_s:
         return []
-    said = f"Its samples took {longest_s:,.1f} s together, and all of it {took_s:,.1f} s."
-    return [Finding(IMPOSSIBLE, said)]
+    message = f"Its samples took {longest_s:,.1f} s together, and all of it {took_s:,.1f} s."
+    return [Finding(IMPOSSIBLE, message)]
 
 
 def digits(record: Record) -> list[Finding]:
@@ -71,40 +71,38 @@ def digits(record: Record) -> list[Finding]:
     stray = sum(not _as_printed(each) for each in printed)
     if stray <= STRAY * len(printed):
         return []
-    said = (
+    message = (
         f"{stray:,} of its {len(printed):,} samples are no numbers that {names[0]} prints: it gives"
         f" {PRINTED_DIGITS} digits of the seconds of all repetitions."
     )
-    return [Finding(INCONCLUSIVE, said)]
+    return [Finding(INCONCLUSIVE, message)]
 
 
 def spread(record: Record) -> list[Finding]:
     """Whether samples differ as times do, and have the digits of a clock."""
-    alike, looked_at, fine = 0, list[float](), _is_fine(record)
+    constant, looked_at, fine = 0, list[float](), _is_fine(record)
     for point, _ in _timed(record):
-        if len(point.samples) >= FEWEST_ALIKE and len(set(point.samples)) == 1:
-            alike += 1
+        if len(point.samples) >= FEWEST_EQUAL and len(set(point.samples)) == 1:
+            constant += 1
         if len(point.samples) >= FEWEST and fine:
             looked_at += point.samples
     looked_at = _few(looked_at)
     every, rounded = len(looked_at), sum(map(_is_round, looked_at))
-    found = []
-    if alike:
-        said = (
-            f"At {alike} of its points every sample is the same; a clock shows that each differs."
-        )
-        found.append(Finding(INCONCLUSIVE, said))
+    problems = []
+    if constant:
+        message = f"At {constant} of its points every sample is the same; a clock shows that each differs."
+        problems.append(Finding(INCONCLUSIVE, message))
     if rounded > every / 2:
-        said = f"{rounded:,} of its {every:,} samples have {ROUND_DIGITS} digits or fewer; a clock gives more."
-        found.append(Finding(INCONCLUSIVE, said))
-    return found
+        message = f"{rounded:,} of its {every:,} samples have {ROUND_DIGITS} digits or fewer; a clock gives more."
+        problems.append(Finding(INCONCLUSIVE, message))
+    return problems
 
 
 def _timed(record: Record) -> Iterator[tuple[Point, list[float]]]:
     """The points with times of a measuring program, with the seconds of each sample's repetitions together."""
     for point in record.points:
         unit = next((u for u in PER_SECOND if point.quantity.endswith(u)), "")
-        # A2 asks ping and ssh; their own programs print times as they like.
+        # A2 runs ping and ssh, which print times in their own way.
         if not unit or not point.samples or "check" in point.at:
             continue
         if point.quantity.endswith("_per_s"):
@@ -119,12 +117,12 @@ def _timed(record: Record) -> Iterator[tuple[Point, list[float]]]:
 
 
 def _few(samples: list[float]) -> list[float]:
-    """Of very many samples some thousands from all over; they tell as much."""
+    """Of very many samples some thousands from all over, which are enough."""
     return samples[:: len(samples) // ENOUGH + 1]
 
 
 def _counted(point: Point) -> bool:
-    """Whether a point says for each sample how many repetitions it is the mean of."""
+    """Whether a point has for each sample how many repetitions it is the mean of."""
     times = point.facts.get("repetitions")
     if not isinstance(times, list) or len(times) != len(point.samples):
         return False
@@ -137,7 +135,7 @@ def _as_printed(seconds: float) -> bool:
 
 
 def _is_fine(record: Record) -> bool:
-    """Whether the clock that took the samples makes small steps, as far as the Record says."""
+    """Whether the clock that took the samples makes small steps, as far as the Record has it."""
     steps = [point.facts.get("clock_resolution_s") for point in record.points]
     return all(step < FINE_CLOCK_S for step in steps if is_number(step))
 

@@ -1,4 +1,4 @@
-"""What does not fit in a Record, in words, and how sure one can be of it."""
+"""What contradicts itself in a Record, in words, and how certain that is."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ INCONCLUSIVE = "inconclusive"
 
 @dataclass(frozen=True)
 class Finding:
-    """`says` is a sentence; `kind` is IMPOSSIBLE (no measurement leaves this) or INCONCLUSIVE (nobody can tell)."""
+    """`says` is a sentence; `kind` is IMPOSSIBLE (no measurement leaves this) or INCONCLUSIVE (undecided)."""
 
     kind: str
     says: str
 
 
-def cannot_be(found: Iterable[Finding]) -> bool:
+def cannot_be(findings: Iterable[Finding]) -> bool:
     """Whether one of these is IMPOSSIBLE."""
-    return any(each.kind == IMPOSSIBLE for each in found)
+    return any(each.kind == IMPOSSIBLE for each in findings)
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a fact is a number that can be reckoned with; True and False are none."""
+    """Whether a fact is a number to compute with; True and False are not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) < 1e300 and not math.isnan(value)

@@ -1,8 +1,8 @@
-"""Records that the course gives to learners whose machine cannot run a cluster: labelled, and known again.
+"""Records that the course gives to learners whose machine cannot run a cluster: labelled, and recognised later.
 
-They lie in COURSE/given/SLUG/. What is read off them counts as off one's own; the points for having
-measured do not. A label says so to whoever reads the Record; the course knows its Records by their
-values, so that taking the label away changes nothing.
+They are in COURSE/given/SLUG/. Answers that are read from them get their full points; the points for
+measuring are not given. A label in the Record says that the course gave it. The course recognises its
+Records by their values, so that removing the label changes nothing.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from beowulf.errors import LabError
 from beowulf.record import Record
 
 FOLDER, LABEL = "given", "given_by"
-SENTENCE = "The course {} gave this Record: whoever hands it in did not measure it."
+SENTENCE = "The course {} gave this Record: the learner who hands it in did not measure it."
 
 
 def label(record: Record, course: str) -> Record:
     """The Record with a label that the course of this name gave it."""
-    said = SENTENCE.format(course)
-    warnings = [*record.warnings, *([] if said in record.warnings else [said])]
+    sentence = SENTENCE.format(course)
+    warnings = [*record.warnings, *([] if sentence in record.warnings else [sentence])]
     cluster = {**deepcopy(record.cluster), LABEL: course}
     return replace(record, cluster=cluster, warnings=warnings)
 
@@ -57,25 +57,25 @@ def fingerprint(record: Record) -> str:
     return hashlib.sha256(schemas.canonical({"points": points})).hexdigest()
 
 
-def known(course: Path | None) -> frozenset[str]:
+def fingerprints_of(course: Path | None) -> frozenset[str]:
     """The fingerprints of all Records that a course gives."""
-    found = set()
+    given = set()
     for path in sorted((course / FOLDER).glob("*/*.json")) if course else []:
         try:
-            found.add(fingerprint(Record.load(path)))
+            given.add(fingerprint(Record.load(path)))
         except LabError:
-            continue  # no Record, so nobody can hand it in as one
-    return frozenset(found)
+            continue  # not a Record, so it cannot be handed in as one
+    return frozenset(given)
 
 
-def is_given(record: Record, known: frozenset[str]) -> bool:
+def is_given(record: Record, given: frozenset[str]) -> bool:
     """Whether a Record is one that the course gave, by its label or by its values."""
-    return LABEL in record.cluster or (bool(known) and fingerprint(record) in known)
+    return LABEL in record.cluster or (bool(given) and fingerprint(record) in given)
 
 
-def findings(record: Record, known: frozenset[str]) -> list[Finding]:
+def findings(record: Record, given: frozenset[str]) -> list[Finding]:
     """Whether a Record says that the course gave it, and has values that the course did not give."""
-    if LABEL not in record.cluster or not known or fingerprint(record) in known:
+    if LABEL not in record.cluster or not given or fingerprint(record) in given:
         return []
-    said = "It says that the course gave it, and its values are not those that the course gave."
-    return [Finding(IMPOSSIBLE, said)]
+    message = "It says that the course gave it, and its values are not those that the course gave."
+    return [Finding(IMPOSSIBLE, message)]

@@ -1,4 +1,4 @@
-"""The course's side of variants: the words that it gave out, and whose a Record is.
+"""The course's side of variants: the words that it gave out, and which learner made a Record.
 
 `words.csv` in the course's folder has a line for each student. Where it is there, the course has
 variants; the words themselves follow from `course.key`, so that no edited line changes anything.
@@ -31,7 +31,7 @@ DRAWN = {("A2", f"broken-{name}") for name in PUZZLES} | {
 
 @dataclass(frozen=True)
 class Own:
-    """What is a student's own in a course, and whose each mark of the class is."""
+    """A student's word in a course, and the student of each mark of the class."""
 
     student: str
     word: str
@@ -43,7 +43,7 @@ class Own:
         return variant.mark(self.word)
 
     def whose(self, mark: str) -> str:
-        """The other student under whose word a Record with this mark was made; "" if nobody's."""
+        """The other student under whose word a Record with this mark was made; "" if there is none."""
         who = self.marks.get(mark, "")
         return who if who != self.student else ""
 
@@ -57,46 +57,49 @@ class _Class:
 
 
 def issue(course: Path, students: Iterable[str]) -> Path:
-    """Make words.csv in the course's folder: a student and their word a line, to be given out one to each.
+    """Make words.csv in the course's folder: each student and their word on a line, for that student only.
 
     Students who are in it stay. LabError when the course has no key.
     """
     key = _key(course)
     if not key:
         raise LabError(f"There is no {KEY} in {course}.", "`beowulf class init` makes one.")
-    everybody = sorted({*_students(course), *students})
+    all_students = sorted({*_students(course), *students})
     fresh = course / f".{WORDS}.new"
-    # Whoever has a word can make Records that look like its owner's.
+    # Anyone who has a word can make Records that look like its owner's.
     with open(
         os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline=""
     ) as file:
         rows = csv.writer(file)
         rows.writerow(["student", "word"])
-        rows.writerows([student, variant.of(key, student)] for student in everybody)
+        rows.writerows([student, variant.of(key, student)] for student in all_students)
     return fresh.replace(course / WORDS)
 
 
 def of(course: Path | None, student: str) -> Own | None:
     """What is the student's own in a course; None where it has no variants, or does not know the student."""
-    everybody = _class(course.absolute()) if course and student else None
-    if everybody is None or student not in everybody.words:
+    course_class = _class(course.absolute()) if course and student else None
+    if course_class is None or student not in course_class.words:
         return None
-    return Own(student, everybody.words[student], everybody.marks)
+    return Own(student, course_class.words[student], course_class.marks)
 
 
 def findings(record: Record, own: Own | None) -> list[Finding]:
     """Whether a Record was made under the learner's own word, where that matters."""
     if own is None:
         return []
-    found = str(record.cluster.get(MARK, ""))
-    if found == own.mark:
+    mark = str(record.cluster.get(MARK, ""))
+    if mark == own.mark:
         return []
-    if own.whose(found):
-        said = "It was made under another learner's word. Measure under your own."
-        return [Finding(INCONCLUSIVE, said)]
+    if own.whose(mark):
+        message = "It was made under another learner's word. Measure under your own."
+        return [Finding(INCONCLUSIVE, message)]
     if (record.study, record.variant) in DRAWN:
-        said = f"It was made without your course's word, so it is not your variant. Put the word into {variant.FILE}."
-        return [Finding(INCONCLUSIVE, said)]
+        message = (
+            "It was made without your course's word, so it is not your variant. "
+            f"Put the word into {variant.FILE}."
+        )
+        return [Finding(INCONCLUSIVE, message)]
     return []
 
 
@@ -108,12 +111,12 @@ def foreign(record: Record, student: str, course: Path | None) -> str:
 
 
 def _class(course: Path) -> _Class:
-    """Everybody's words: worked out once, because they are asked for with every Record of the class."""
-    return _worked_out(course, _state(course / KEY), _state(course / WORDS))
+    """All students' words: computed once, because every Record of the class needs them."""
+    return _compute(course, _state(course / KEY), _state(course / WORDS))
 
 
 @lru_cache(maxsize=4)
-def _worked_out(course: Path, *_states: tuple[int, ...]) -> _Class:
+def _compute(course: Path, *_states: tuple[int, ...]) -> _Class:
     key = _key(course)
     words = {each: variant.of(key, each) for each in _students(course)} if key else {}
     return _Class(words, {variant.mark(word): each for each, word in words.items()})
@@ -122,10 +125,10 @@ def _worked_out(course: Path, *_states: tuple[int, ...]) -> _Class:
 def _state(file: Path) -> tuple[int, ...]:
     """What differs once a file was written again."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _key(course: Path) -> str:

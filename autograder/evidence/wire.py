@@ -14,7 +14,7 @@ from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find
 from beowulf.studies.lab_06.wire_shares import TAG
 
-# tbf keeps a rate within less than a per cent; the kernel's timer costs a little.
+# tbf holds a rate within less than a per cent; the kernel's timer costs a little.
 ROOM = 1.02
 RATE_ROOM = 1.05  # of a capture at the switch, which begins and ends in the middle of bursts
 ADD_UP = 1e-3  # to which rate, bytes and seconds agree: they are written with all digits
@@ -23,14 +23,14 @@ SHORTEST_FRAME = 60  # an Ethernet card pads what is shorter
 
 def findings(record: Record) -> list[Finding]:
     """The first thing of each kind that does not fit."""
-    found = [_faster(record), _at_the_switch(record)]
+    problems = [_faster(record), _at_the_switch(record)]
     for point in record.points:
-        found += [_rates(point), _headers(point, record), _messages(point)]
-    said: dict[str, Finding] = {}
-    for each in found:
-        if each:
-            said.setdefault(each.says.partition(":")[0], each)
-    return list(said.values())
+        problems += [_rates(point), _headers(point, record), _messages(point)]
+    first_of_kind: dict[str, Finding] = {}
+    for problem in problems:
+        if problem:
+            first_of_kind.setdefault(problem.says.partition(":")[0], problem)
+    return list(first_of_kind.values())
 
 
 def _faster(record: Record) -> Finding | None:
@@ -48,11 +48,11 @@ def _faster(record: Record) -> Finding | None:
         for us in point.samples:
             most = ROOM * cables * rate / 8 * us / 1e6 + 2 * BURST_BYTES[name] + MTU_BYTES
             if size > most:
-                said = (
+                message = (
                     f"Faster than the cable: {size:,} bytes in {us:,.4g} µs, and {name} carries"
                     f" {most:,.0f} in that time."
                 )
-                return Finding(IMPOSSIBLE, said)
+                return Finding(IMPOSSIBLE, message)
     return None
 
 
@@ -70,11 +70,11 @@ def _at_the_switch(record: Record) -> Finding | None:
         for facts in _with_rates(point.facts):
             mbit = facts["mbit_per_s"]
             if is_number(mbit) and mbit > most:
-                said = (
+                message = (
                     f"More than all cables carry: {mbit:,.4g} Mbit/s at the switch, and {len(nodes)}"
                     f" cables of {name} carry {most:,.0f}."
                 )
-                return Finding(IMPOSSIBLE, said)
+                return Finding(IMPOSSIBLE, message)
     return None
 
 
@@ -88,9 +88,11 @@ def _rates(point: Point) -> Finding | None:
         if is_number(facts.get("packets")):
             wanted["packets_per_s"] = facts["packets"] / seconds
         for name, value in wanted.items():
-            said = facts.get(name, value)
-            if not is_number(said) or not math.isclose(said, value, rel_tol=ADD_UP, abs_tol=1e-9):
-                why = f"Rates that do not add up: {name} is {said}, and bytes, packets and seconds give {value:.6g}."
+            written = facts.get(name, value)
+            if not is_number(written) or not math.isclose(
+                written, value, rel_tol=ADD_UP, abs_tol=1e-9
+            ):
+                why = f"Rates that do not add up: {name} is {written}, and bytes, packets and seconds give {value:.6g}."
                 return Finding(INCONCLUSIVE, why)
     return None
 
@@ -111,18 +113,18 @@ def _headers(point: Point, record: Record) -> Finding | None:
     headers = sum(facts[name] for name in names)
     frame = headers + facts["payload_bytes"]
     if facts["frame_bytes"] not in (frame, max(frame, SHORTEST_FRAME)):
-        said = (
+        message = (
             f"Headers that do not add up: a frame of {facts['frame_bytes']} bytes has {headers} bytes"
             f" of headers and {facts['payload_bytes']} of payload."
         )
-        return Finding(IMPOSSIBLE, said)
+        return Finding(IMPOSSIBLE, message)
     # A card that cuts segments itself is given longer ones, and so a capture has them.
     segment = _mtu(record) - facts["ip_header_bytes"] - facts["tcp_header_bytes"]
     segment = max(segment, facts["payload_bytes"])
     size, segments = facts.get("bytes"), facts.get("segments")
     if is_number(size) and is_number(segments) and size > segments * segment:
-        said = f"Segments that are too few: {size:,} bytes do not fit into {segments} of {segment} bytes."
-        return Finding(IMPOSSIBLE, said)
+        message = f"Segments that are too few: {size:,} bytes do not fit into {segments} of {segment} bytes."
+        return Finding(IMPOSSIBLE, message)
     return None
 
 
@@ -134,23 +136,25 @@ def _messages(point: Point) -> Finding | None:
     size = point.at.get("message_bytes")
     for each in (*sent, *captured):
         if each.get("tag") == TAG and is_number(size) and each["bytes"] != each["messages"] * size:
-            said = (
+            message = (
                 f"Messages that do not add up: {each['messages']} messages of {size} bytes are not"
                 f" {each['bytes']:,} bytes."
             )
-            return Finding(IMPOSSIBLE, said)
+            return Finding(IMPOSSIBLE, message)
     payload = point.facts.get("tcp", {}).get("payload_bytes")
     whole = sum(each["bytes"] for each in captured)
     if is_number(payload) and whole > payload:
-        said = f"More messages than bytes on the wire: {whole:,} bytes in {payload:,} of payload."
-        return Finding(IMPOSSIBLE, said)
+        message = (
+            f"More messages than bytes on the wire: {whole:,} bytes in {payload:,} of payload."
+        )
+        return Finding(IMPOSSIBLE, message)
     return None
 
 
 def _mtu(record: Record) -> int:
-    """What a frame can carry: what the node said, or Ethernet's."""
-    said = str(record.cluster.get("mtu", "")).strip()
-    return int(said) if said.isdecimal() else MTU_BYTES
+    """What a frame can carry: the MTU that the node reported, or Ethernet's."""
+    mtu = str(record.cluster.get("mtu", "")).strip()
+    return int(mtu) if mtu.isdecimal() else MTU_BYTES
 
 
 def _count(value: object, usual: int) -> int:

@@ -1,1 +1,1 @@
-"""Submissions are graded: points found outside of the kernel, written into nbgrader's database."""
+"""Grades submissions: points are computed outside of the kernel and written into nbgrader's database."""

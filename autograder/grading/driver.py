@@ -1,7 +1,6 @@
-"""A class graded: processes here or on nodes at work on one submission each, one process that writes the gradebook.
+"""Grades a class: processes here or on nodes grade one submission each, one process writes the gradebook.
 
-A bad submission stops no other. What was graded stands at once, so that a run that was broken off is gone on with by
-the next one.
+A bad submission stops no other. Each result is saved at once, so that the next run continues one that was broken off.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ def grade(
     jobs: int = 1,
     again: bool = False,
     progress: Progress = no_progress,
-    crew: EnginePool | None = None,
+    pool: EnginePool | None = None,
 ) -> Iterator[Graded]:
-    """Grade what is new of a lab, or all of it `again`, `jobs` at a time here or by a `crew`; each Graded as it ends.
+    """Grade what is new of a lab, or all of it `again`, `jobs` at a time here or on `pool`; each Graded as it ends.
 
     LabError at once when nothing was released or collected or there is no sandbox, UsageError for a learner who
     handed in nothing.
@@ -60,21 +59,23 @@ def grade(
     if jobs < 1:
         raise UsageError(f"It takes at least 1 job, not {jobs}.")
     box.refuse_if_shown(course.folder)
-    return _grade(course, assignment, chosen, jobs, again, progress, crew)
+    return _grade(course, assignment, chosen, jobs, again, progress, pool)
 
 
 def assess(course: Course, slug: str, student: str) -> dict[str, Score]:
-    """The trusted points alone, from what lies in submitted/: nothing is run, nothing written."""
+    """The trusted points alone, from what is in submitted/: nothing is run, nothing written."""
     return one_submission.assess(Assignment.of(course, course.lab(slug)), student)
 
 
 def ungraded(course: Path, slug: str) -> dict[str, str]:
     """Why submissions could not be graded when it was tried last, by learner."""
     try:
-        kept = json.loads((log.folder(course, slug) / UNGRADED).read_text(encoding="utf-8"))
+        reasons = json.loads((log.folder(course, slug) / UNGRADED).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(name): str(why) for name, why in kept.items()} if isinstance(kept, dict) else {}
+    return (
+        {str(name): str(why) for name, why in reasons.items()} if isinstance(reasons, dict) else {}
+    )
 
 
 def _chosen(course: Course, slug: str, students: Sequence[str] | None) -> list[str]:
@@ -97,30 +98,30 @@ def _grade(
     jobs: int,
     again: bool,
     progress: Progress,
-    crew: EnginePool | None,
+    pool: EnginePool | None,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
-    with _alone(course.folder), warnings.catch_warnings():
-        # nbgrader's own queries; nothing that an instructor could mend.
+    with _locked(course.folder), warnings.catch_warnings():
+        # nbgrader's own queries; an instructor cannot fix them.
         warnings.simplefilter("ignore", SAWarning)
-        new, old = _sorted(course, assignment, chosen, again)
+        new, old = _new_and_old(course, assignment, chosen, again)
         shutil.rmtree(course.folder / "autograded" / one_submission.NEW, ignore_errors=True)
         yield from old
         if not new:
             return
-        with _hands(assignment, min(jobs, len(new)), crew) as hands, course.gradebook() as book:
+        with _workers(assignment, min(jobs, len(new)), pool) as workers, course.gradebook() as book:
             entries = Entries(book, assignment)
-            for done, outcome in enumerate(hands.run(new)):
+            for done, outcome in enumerate(workers.run(new)):
                 progress(done, len(new), outcome.student)
-                found = _keep(entries, assignment, outcome)
-                _note(course.folder, assignment.slug, why, found)
-                yield found
+                graded = _save(entries, assignment, outcome)
+                _save_reason(course.folder, assignment.slug, why, graded)
+                yield graded
 
 
-def _sorted(
+def _new_and_old(
     course: Course, assignment: Assignment, chosen: list[str], again: bool
 ) -> tuple[list[str], list[Graded]]:
-    """Who is to be graded, and the points of those who were and handed in nothing newer."""
+    """The students to grade, and the results of those who were graded and handed in nothing newer."""
     new: list[str] = []
     old: list[Graded] = []
     with course.gradebook() as book:
@@ -138,12 +139,14 @@ def _sorted(
 
 
 @contextmanager
-def _hands(assignment: Assignment, jobs: int, crew: EnginePool | None) -> Iterator[Workers | Nodes]:
-    """Processes of this machine, or a crew's engines: both give an Outcome for each submission."""
+def _workers(
+    assignment: Assignment, jobs: int, pool: EnginePool | None
+) -> Iterator[Workers | Nodes]:
+    """Processes of this machine, or a pool's engines: both give an Outcome for each submission."""
     notebook_s = ExecuteOnRecords(config=assignment.config).limits.notebook_s
     most_s = len(assignment.notebooks) * notebook_s + LONGEST_REST_S
-    if crew is not None:
-        with Nodes(assignment, crew, most_s) as nodes:
+    if pool is not None:
+        with Nodes(assignment, pool, most_s) as nodes:
             yield nodes
         return
     kernel.shared().await_ready()
@@ -153,8 +156,8 @@ def _hands(assignment: Assignment, jobs: int, crew: EnginePool | None) -> Iterat
         yield workers
 
 
-def _keep(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
-    """The rows first, then the files: what is broken off between them is graded again."""
+def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
+    """Save the rows first, then the files: if it breaks off between them, it is graded again."""
     student, problem = outcome.student, outcome.problem
     if not problem:
         try:
@@ -162,21 +165,21 @@ def _keep(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
             one_submission.publish(assignment, student)
             return entries.graded(student)
         except (SQLAlchemyError, InvalidEntry) as fault:  # as which nbgrader passes some of them on
-            said = str(getattr(fault, "orig", None) or fault).splitlines()[0]
-            problem = f"The points could not be written into the gradebook ({said}). Make room and grade again."
+            reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
+            problem = f"The points could not be written into the gradebook ({reason}). Make room and grade again."
         except OSError as fault:
-            said = fault.strerror or str(fault)
-            problem = f"What was graded could not be put into its place ({said}). Grade again."
+            reason = fault.strerror or str(fault)
+            problem = f"What was graded could not be put into its place ({reason}). Grade again."
     one_submission.discard(assignment, student)
     return Graded(student, problem=problem)
 
 
-def _note(course: Path, slug: str, why: dict[str, str], found: Graded) -> None:
-    """Keep the sentence of what could not be graded, and drop that of what could."""
+def _save_reason(course: Path, slug: str, why: dict[str, str], graded: Graded) -> None:
+    """Save why a submission could not be graded, and remove the reason of one that could."""
     before = dict(why)
-    why.pop(found.student, None)
-    if found.problem:
-        why[found.student] = found.problem
+    why.pop(graded.student, None)
+    if graded.problem:
+        why[graded.student] = graded.problem
     if why != before:
         text = json.dumps(dict(sorted(why.items())), indent=1, ensure_ascii=False)
         with suppress(LabError):  # on a full disk the sentence is still in the Graded
@@ -184,8 +187,8 @@ def _note(course: Path, slug: str, why: dict[str, str], found: Graded) -> None:
 
 
 @contextmanager
-def _alone(course: Path) -> Iterator[None]:
-    """Two gradings of one course at a time would take away each other's files."""
+def _locked(course: Path) -> Iterator[None]:
+    """Two gradings of one course at the same time would remove each other's files."""
     handle = os.open(course / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:

@@ -1,4 +1,4 @@
-"""The rows of nbgrader's database for what was graded: written by one process, a submission at a time, whole or not."""
+"""The rows of nbgrader's database for what was graded: written by one process, each submission completely or not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Entries:
         return True
 
     def enter(self, outcome: Outcome) -> None:
-        """Write the points of a submission; what a person gave stays, and is to be looked at again."""
+        """Write the points of a submission; points given by a person stay, and are marked to be checked again."""
         try:
             self._enter(outcome)
         except Exception:

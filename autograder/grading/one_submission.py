@@ -40,9 +40,9 @@ from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from beowulf.errors import LabError
 
-NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows stand
-RESPONSE = "No response."  # as nbgrader says it
-# What these do with the database is done in _restore() and by the entries; what CheckCellMetadata holds against a
+NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows are saved
+RESPONSE = "No response."  # as nbgrader writes it
+# What these do with the database is done in _restore() and by the entries; what CheckCellMetadata compares with a
 # schema, cell by cell, are after that the released marks themselves; KeepSafe is the last one whatever a course sets.
 _BY_US = (
     RestoreCells,
@@ -57,7 +57,7 @@ _BY_US = (
 
 @dataclass(frozen=True)
 class KnownNotebook:
-    """A notebook of a lab as the gradebook knows it since its release."""
+    """A released notebook of a lab, from the gradebook."""
 
     cells: dict[str, KnownCell]
     kernelspec: dict[str, Any]
@@ -127,20 +127,20 @@ class Outcome:
     points: dict[str, dict[str, float | None]] = field(default_factory=dict)
     comments: dict[str, dict[str, str | None]] = field(default_factory=dict)
     problem: str = ""
-    stops_all: bool = False  # there is no sandbox: nobody can be graded
+    stops_all: bool = False  # there is no sandbox: nothing can be graded
 
 
 def grade(assignment: Assignment, student: str) -> Outcome:
-    """Grade one submission into its new folder; never raises for what a learner handed in."""
+    """Grade one submission into its new folder; never raises because of what a learner handed in."""
     folder = assignment.new(student)
     try:
         _lay_out(assignment, student)
         points: dict[str, dict[str, float | None]] = {}
         comments: dict[str, dict[str, str | None]] = {}
-        for name, known in assignment.notebooks.items():
+        for name, released in assignment.notebooks.items():
             notebook = read(assignment.submitted(student), name)
             resources = _resources(assignment, student, name, folder)
-            _restore(notebook, known)
+            _restore(notebook, released)
             for step in [*assignment.sanitize, *assignment.autograde]:
                 if step not in _BY_US:
                     notebook, resources = step(config=assignment.config)(notebook, resources)
@@ -155,28 +155,30 @@ def grade(assignment: Assignment, student: str) -> Outcome:
     except OSError as problem:
         return not_written(student, problem)
     except (Exception, RecursionError, MemoryError) as problem:
-        said = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
-        return Outcome(student, problem=f"It could not be graded ({said[:200]}).")
+        reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
+        return Outcome(student, problem=f"It could not be graded ({reason[:200]}).")
     return Outcome(student, points, comments)
 
 
 def not_written(student: str, problem: OSError) -> Outcome:
     """The outcome where there was no room for what was graded."""
-    said = problem.strerror or str(problem)
-    return Outcome(student, problem=f"It could not be written: {said}. Make room and grade again.")
+    reason = problem.strerror or str(problem)
+    return Outcome(
+        student, problem=f"It could not be written: {reason}. Make room and grade again."
+    )
 
 
 def assess(assignment: Assignment, student: str) -> dict[str, Score]:
-    """The trusted points alone, from what lies in submitted/: nothing is run and nothing written."""
+    """The trusted points alone, from what is in submitted/: nothing is run and nothing written."""
     folder = assignment.submitted(student)
-    found: dict[str, Score] = {}
-    for name, known in assignment.notebooks.items():
+    scores: dict[str, Score] = {}
+    for name, released in assignment.notebooks.items():
         notebook = read(folder, name)
-        _restore(notebook, known)
+        _restore(notebook, released)
         resources = _resources(assignment, student, name, folder)
         AssessSubmission(config=assignment.config).preprocess(notebook, resources)
-        found |= resources.get("beowulf_scores") or {}
-    return found
+        scores |= resources.get("beowulf_scores") or {}
+    return scores
 
 
 class HandInError(LabError):
@@ -184,7 +186,7 @@ class HandInError(LabError):
 
 
 def read(folder: Path, name: str) -> NotebookNode:
-    """The notebook of a hand-in; HandInError with a sentence for what is none."""
+    """The notebook of a hand-in; HandInError with a sentence where it is not one."""
     path = folder / f"{name}.ipynb"
     if fault := inspection.notebook_fault(path):
         raise HandInError(fault)
@@ -192,7 +194,7 @@ def read(folder: Path, name: str) -> NotebookNode:
 
 
 def _lay_out(assignment: Assignment, student: str) -> None:
-    """The files beside the notebook as nbgrader lays them out: the learner's, then those that the course keeps."""
+    """The files beside the notebook as nbgrader lays them out: the learner's, then those of the course."""
     folder = assignment.new(student)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -211,7 +213,7 @@ def _copy(source: Path, folder: Path, ignored: list[str], left_out: Iterable[str
 
 
 def _resources(assignment: Assignment, student: str, name: str, folder: Path) -> dict[str, Any]:
-    """What nbgrader's converter tells its steps."""
+    """What nbgrader's converter passes to its steps."""
     about = {"student": student, "assignment": assignment.slug, "notebook": name}
     return {
         "unique_key": name,
@@ -221,14 +223,14 @@ def _resources(assignment: Assignment, student: str, name: str, folder: Path) ->
     }
 
 
-def _restore(notebook: NotebookNode, known: KnownNotebook) -> None:
+def _restore(notebook: NotebookNode, released: KnownNotebook) -> None:
     """What RestoreCells, OverwriteKernelspec and OverwriteCells do together."""
-    notebook.metadata = node({"kernelspec": known.kernelspec} if known.kernelspec else {})
-    notebook.cells = restored(notebook.cells, known.cells)
+    notebook.metadata = node({"kernelspec": released.kernelspec} if released.kernelspec else {})
+    notebook.cells = restored(notebook.cells, released.cells)
     identify(notebook)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
-        original = known.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+        original = released.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
         if original and original.locked and compute_checksum(cell) != original.checksum:
             cell.source = original.source
 
@@ -252,14 +254,14 @@ def _marks(notebook: NotebookNode) -> tuple[dict[str, float | None], dict[str, s
 
 
 def set_permissions(folder: Path, permissions: int) -> None:
-    """Give the files what the course's configuration wants them to have."""
+    """Give the files the permissions of the course's configuration."""
     for path in folder.rglob("*"):
         if path.is_file():
             path.chmod(permissions)
 
 
 def publish(assignment: Assignment, student: str) -> None:
-    """Put what was graded into its place; what was there before goes only when the new is whole."""
+    """Put what was graded into its place; what was there before is removed only when the new is complete."""
     new, place = assignment.new(student), assignment.autograded(student)
     old = new.with_name(f"{new.name}.old")
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -289,7 +291,7 @@ def is_graded(assignment: Assignment, student: str) -> bool:
 def when(folder: Path) -> datetime | None:
     """The time in a hand-in's timestamp.txt, as nbgrader reads it; None where there is none."""
     try:
-        found: datetime = parse_utc((folder / submissions.TIMESTAMP).read_text().strip())
+        time: datetime = parse_utc((folder / submissions.TIMESTAMP).read_text().strip())
     except (OSError, ValueError, OverflowError):
         return None
-    return found
+    return time

@@ -33,7 +33,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a rubric gave what it gave: the score that stands in a graded notebook."""
+    """Why a rubric gave what it gave: the score in a graded notebook."""
 
     student: str
     question: str
@@ -62,7 +62,7 @@ class ClassOfLab:
 
     @property
     def graded(self) -> list[str]:
-        """The learners who have points; a newer hand-in that cannot be graded does not take them away."""
+        """The learners who have points; a newer hand-in that cannot be graded does not remove them."""
         return sorted({each.student for each in self.given})
 
     @property
@@ -76,9 +76,9 @@ class ClassOfLab:
 
 
 def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfLab:
-    """All that is known of a lab in a course; LabError when it was not released.
+    """All results of a lab in a course; LabError when it was not released.
 
-    The reasons stand in everybody's graded notebook, and are read only where they are needed.
+    The reasons are in the graded notebooks, and are read only where they are needed.
     """
     with course.gradebook() as book:
         questions = _questions(book, course.released(slug, book))
@@ -86,8 +86,8 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
         enrolled = [student.id for student in roster.enrolled(book)]
     submitted = course.submitted(slug)
     graded = {each.student for each in given} & set(course.graded_students(slug))
-    kept = driver.ungraded(course.folder, slug)
-    problems = {name: said for name, said in kept.items() if name in submitted}
+    ungraded = driver.ungraded(course.folder, slug)
+    problems = {name: why for name, why in ungraded.items() if name in submitted}
     for student in submitted:
         if student not in graded and student not in problems:
             problems[student] = "It was not graded yet."
@@ -108,20 +108,20 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
 
 
 def _questions(book: Any, notebooks: list[Any]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    questions: dict[str, float] = {}
     for notebook in notebooks:
         worth = {
             cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]
         }
         order = [cell.name for cell in notebook.source_cells]
-        known = sorted(worth, key=lambda name: order.index(name) if name in order else len(order))
-        found |= {name: float(worth[name] or 0) for name in known}
-    return found
+        names = sorted(worth, key=lambda name: order.index(name) if name in order else len(order))
+        questions |= {name: float(worth[name] or 0) for name in names}
+    return questions
 
 
 def _given(book: Any, slug: str, questions: dict[str, float]) -> Iterator[Given]:
     assignment = book.find_assignment(slug)
-    # One question to the database for the class, and not some for every cell of everybody.
+    # One question to the database for the class, and not some for every cell of every learner.
     rows = (
         book.db.query(
             SubmittedAssignment.student_id,
@@ -151,8 +151,8 @@ def _given(book: Any, slug: str, questions: dict[str, float]) -> Iterator[Given]
 
 
 def reasons(course: Course, slug: str, student: str) -> list[Reason]:
-    """The reasons in the graded notebooks of one learner; nothing where there is none to be read."""
-    found = []
+    """The reasons in the graded notebooks of one learner; none where none can be read."""
+    reasons_found = []
     for path in sorted((course.folder / "autograded" / student / slug).glob("*.ipynb")):
         try:
             cells = json.loads(path.read_bytes())["cells"]
@@ -163,12 +163,12 @@ def reasons(course: Course, slug: str, student: str) -> list[Reason]:
             for output in cell.get("outputs", ()):
                 score = output.get("data", {}).get(MIME_TYPE)
                 if isinstance(score, dict):
-                    found.append(_reason(student, name, score))
-    return found
+                    reasons_found.append(_reason(student, name, score))
+    return reasons_found
 
 
 def _reason(student: str, question: str, score: dict[str, Any]) -> Reason:
-    said = (str(score.get(name, "")) for name in ("found", "expected", "read", "outcome"))
-    found, expected, read, outcome = said
+    texts = (str(score.get(name, "")) for name in ("found", "expected", "read", "outcome"))
+    found, expected, read, outcome = texts
     points, of = (float(score.get(name) or 0) for name in ("points", "of"))
     return Reason(student, question, points, of, found, expected, read, outcome)

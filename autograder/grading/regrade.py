@@ -1,4 +1,4 @@
-"""Whose points a changed rubric would change, found before it is applied: nothing is run, nothing is written."""
+"""Whose points a changed rubric would change, before it is applied: nothing is run, nothing is written."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def changes(
             f"{slug} has no rubric: its own test cells give the points.",
             f"`beowulf class regrade {slug}` runs them again.",
         )
-    found = points.gather(course, slug)
+    lab_class = points.gather(course, slug)
     assignment = Assignment.of(course, slug)
     for student in students or ():
-        if student not in found.graded:
+        if student not in lab_class.graded:
             raise UsageError(f"{student} was not graded in {slug} yet.")
-    chosen = [student for student in found.graded if not students or student in students]
+    chosen = [student for student in lab_class.graded if not students or student in students]
     for done, student in enumerate(chosen):
         progress(done, len(chosen), student)
         try:
             today = one_submission.assess(assignment, student)
         except HandInError:
             continue  # what was handed in since cannot be read; the points of before stay
-        for question, given in sorted(found.of_student(student).items()):
+        for question, given in sorted(lab_class.of_student(student).items()):
             score = today.get(question)
             if score is None or given.by_rubric is None:
                 continue

@@ -1,6 +1,7 @@
-"""A submission on its errand to a node, and what comes back of it: plain bytes both ways.
+"""A submission sent to a node, and its result sent back: plain bytes both ways.
 
-On a node, a folder stands for the course with as much of it as grading reads; the gradebook stays at home.
+On a node, a folder represents the course, with as much of it as grading reads; the gradebook stays with the
+course.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from beowulf import paths as places
 from beowulf.engines.pool import FOLDER, KEY
 from beowulf.errors import LabError
 
-# What decides about points, in the checkout: it has to be the same on both sides.
+# The files of the checkout that decide about points: they have to be the same on both sides.
 PROGRAMS = ("autograder/**/*.py", "beowulf/**/*.py", "labs/*/lab.toml")
 
 
@@ -56,18 +57,18 @@ class Return:
 @cache
 def programs() -> str:
     """A digest of the programs by which submissions are graded here."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for pattern in PROGRAMS:
         for path in sorted(places.root().glob(pattern)):
-            found.update(path.relative_to(places.root()).as_posix().encode())
-            found.update(path.read_bytes())
-    return found.hexdigest()
+            digest.update(path.relative_to(places.root()).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
-# ---------------------------------------------------------------- at home
+# ---------------------------------------------------------------- on the course's machine
 
 
-def kit(assignment: Assignment) -> bytes:
+def pack_lab(assignment: Assignment) -> bytes:
     """The lab for a node; LabError when the course's own settings cannot be sent."""
     course, source = assignment.course, f"source/{assignment.slug}"
     paths = [course / variants.KEY, course / variants.WORDS]
@@ -89,17 +90,17 @@ def pack(assignment: Assignment, student: str) -> bytes:
     return pickle.dumps(Job(student, _read(folder, sorted(folder.rglob("*")))))
 
 
-def receive(assignment: Assignment, said: bytes) -> Outcome:
+def receive(assignment: Assignment, packed: bytes) -> Outcome:
     """What came of a submission, with its files where grading here would have put them."""
-    found: Return = pickle.loads(said)
-    outcome = found.outcome
+    result: Return = pickle.loads(packed)
+    outcome = result.outcome
     if outcome.problem:
         return outcome
     folder = assignment.new(outcome.student)
     try:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        _write(folder, found.files)
+        _write(folder, result.files)
         one_submission.set_permissions(folder, assignment.permissions)
     except OSError as problem:
         return one_submission.not_written(outcome.student, problem)
@@ -115,30 +116,30 @@ class Workspace:
     def __init__(self) -> None:
         self.assignment: Assignment | None = None
 
-    def lay(self, its_kit: bytes) -> None:
-        """Make the folder that stands for the course; LabError when no learner's code can be run here."""
-        found: LabBundle = pickle.loads(its_kit)
+    def set_up(self, packed: bytes) -> None:
+        """Make the folder that represents the course; LabError when no learner's code can be run here."""
+        bundle: LabBundle = pickle.loads(packed)
         folder = Path(tempfile.mkdtemp(prefix="course-", dir=os.environ[FOLDER]))
         box.refuse_if_shown(folder)
-        _write(folder, found.files)
+        _write(folder, bundle.files)
         kernel.shared().await_ready()
-        self.assignment = replace(found.assignment, course=folder)
+        self.assignment = replace(bundle.assignment, course=folder)
 
 
-_bench = Workspace()
+_workspace = Workspace()
 
 
-def prepare(known: str, its_kit: bytes) -> dict[str, str]:
+def prepare(home_programs: str, packed: bytes) -> dict[str, str]:
     """Make an engine ready for a lab: its start's key, its node, and the problem if it cannot grade."""
     logging.disable(logging.CRITICAL)
     about = {"key": os.environ.get(KEY, ""), "node": socket.gethostname(), "problem": ""}
     try:
-        if known != programs():
+        if home_programs != programs():
             raise LabError(
                 f"The programs in {places.root()} are not those of this machine.",
-                "Bring this checkout there, so that everybody is graded by the same rules.",
+                "Bring this checkout there, so that the same rules grade every learner.",
             )
-        _bench.lay(its_kit)
+        _workspace.set_up(packed)
     except LabError as problem:
         about["problem"] = str(problem)
     except OSError as problem:
@@ -146,23 +147,23 @@ def prepare(known: str, its_kit: bytes) -> dict[str, str]:
     return about
 
 
-def work(errand: bytes) -> bytes:
+def work(packed: bytes) -> bytes:
     """Grade one submission on a node."""
-    asked: Job = pickle.loads(errand)
-    assignment = _bench.assignment
+    job: Job = pickle.loads(packed)
+    assignment = _workspace.assignment
     assert assignment, "it was not prepared"
-    folder = assignment.submitted(asked.student)
+    folder = assignment.submitted(job.student)
     try:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        _write(folder, asked.files)
-        outcome = one_submission.grade(assignment, asked.student)
-        made = assignment.new(asked.student)
+        _write(folder, job.files)
+        outcome = one_submission.grade(assignment, job.student)
+        made = assignment.new(job.student)
         files = {} if outcome.problem else _read(made, sorted(made.rglob("*")))
     except OSError as problem:
-        outcome, files = one_submission.not_written(asked.student, problem), {}
+        outcome, files = one_submission.not_written(job.student, problem), {}
     finally:
-        one_submission.discard(assignment, asked.student)
+        one_submission.discard(assignment, job.student)
         shutil.rmtree(folder.parent, ignore_errors=True)
     return pickle.dumps(Return(outcome, files))
 

@@ -1,4 +1,4 @@
-"""A crew's engines at work on submissions; one that dies gives its submission to another one."""
+"""The engines of a pool grade submissions. If an engine dies, its submission is reassigned."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAME_PLACE = "This checkout has to be there too, in the same place, with `make l
 
 @dataclass
 class NodeWorker:
-    """An engine, where it is, and what it is at."""
+    """An engine, its node, and the submission that it grades."""
 
     engine: int
     call: Any = None
@@ -35,26 +35,26 @@ class NodeWorker:
     node: str = ""
     student: str = ""
     ends: float = math.inf
-    well: bool = False  # it is ready, and can grade
+    ready: bool = False  # it is ready, and can grade
 
 
 class Nodes:
-    """A crew that grades a lab; what goes wrong on nodes is in the crew's `said`."""
+    """An engine pool that grades a lab; problems of nodes are in the pool's `said`."""
 
-    def __init__(self, assignment: Assignment, crew: EnginePool, most_s: float) -> None:
-        self.assignment, self.crew, self.most_s = assignment, crew, most_s
-        self.hands: dict[int, NodeWorker] = {}
-        self.left: set[int] = set()  # engines that the controller may take for alive still
+    def __init__(self, assignment: Assignment, pool: EnginePool, most_s: float) -> None:
+        self.assignment, self.pool, self.most_s = assignment, pool, most_s
+        self.workers: dict[int, NodeWorker] = {}
+        self.ended_engines: set[int] = set()  # engines that the controller may take for alive still
         self.done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         self.deaths: Counter[str] = Counter()
         self.tries: Counter[str] = Counter()
-        self.news = time.monotonic()
-        self._kit = b""
+        self.last_event_s = time.monotonic()
+        self._packed_lab = b""
 
     def __enter__(self) -> Nodes:
-        self._kit = remote_jobs.kit(self.assignment)
-        self.crew.__enter__()
-        self._say_who_is_absent()
+        self._packed_lab = remote_jobs.pack_lab(self.assignment)
+        self.pool.__enter__()
+        self._report_absent_nodes()
         return self
 
     def __exit__(
@@ -63,157 +63,157 @@ class Nodes:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.crew.__exit__(kind, problem, trace)
+        self.pool.__exit__(kind, problem, trace)
 
     def run(self, students: list[str]) -> Iterator[Outcome]:
         """The outcome of each submission, in the order in which they end; LabError when no engine is left."""
         waiting = deque(students)
-        while waiting or any(hand.student for hand in self.hands.values()):
-            self._greet()
-            yield from self._bury(waiting)
-            yield from self._hand_out(waiting)
-            yield from self._hear(waiting)
+        while waiting or any(worker.student for worker in self.workers.values()):
+            self._prepare_new_engines()
+            yield from self._requeue_lost(waiting)
+            yield from self._assign(waiting)
+            yield from self._receive(waiting)
 
-    def _greet(self) -> None:
+    def _prepare_new_engines(self) -> None:
         """Make engines ready that have come."""
-        for engine in self.crew.ids - self.hands.keys() - self.left:
-            hand = NodeWorker(engine)
+        for engine in self.pool.ids - self.workers.keys() - self.ended_engines:
+            worker = NodeWorker(engine)
             with suppress(LabError):  # it has gone already
-                self._call(hand, remote_jobs.prepare, remote_jobs.programs(), self._kit)
-                self.hands[engine] = hand
-                self.news = time.monotonic()
+                self._submit(worker, remote_jobs.prepare, remote_jobs.programs(), self._packed_lab)
+                self.workers[engine] = worker
+                self.last_event_s = time.monotonic()
 
-    def _call(self, hand: NodeWorker, *what: Any) -> None:
-        call = self.crew.call(hand.engine, *what)
-        hand.call = call
-        call.add_done_callback(lambda _: self.done.put((hand.engine, call)))
+    def _submit(self, worker: NodeWorker, *what: Any) -> None:
+        call = self.pool.call(worker.engine, *what)
+        worker.call = call
+        call.add_done_callback(lambda _: self.done.put((worker.engine, call)))
 
-    def _bury(self, waiting: deque[str]) -> Iterator[Outcome]:
-        """What engines were at that have died goes back; their starts are tried again."""
-        there = self.crew.ids
-        for hand in [each for each in self.hands.values() if each.engine not in there]:
-            self.crew.end(hand.key)
-            yield from self._again(hand, waiting)
-        for start in self.crew.ended():
-            self.news = time.monotonic()
-            for hand in [each for each in self.hands.values() if each.key == start.key]:
-                yield from self._again(hand, waiting)
+    def _requeue_lost(self, waiting: deque[str]) -> Iterator[Outcome]:
+        """If an engine dies, its submission waits again, and the engine is started again."""
+        there = self.pool.ids
+        for worker in [each for each in self.workers.values() if each.engine not in there]:
+            self.pool.end(worker.key)
+            yield from self._requeue(worker, waiting)
+        for start in self.pool.ended():
+            self.last_event_s = time.monotonic()
+            for worker in [each for each in self.workers.values() if each.key == start.key]:
+                yield from self._requeue(worker, waiting)
             self._start_again(start)
         self._refuse_to_wait()
 
     def _start_again(self, start: Start) -> None:
-        where = self.crew.node(start.key)
+        where = self.pool.node(start.key)
         self.tries[start.key] += 1
         try:
             if self.tries[start.key] >= MOST_STARTS:
                 raise LabError(f"{start.said}.", SAME_PLACE if start.at_once else "")
-            self.crew.start(start.key)
-            self._say_who_is_absent()
+            self.pool.start(start.key)
+            self._report_absent_nodes()
         except LabError as problem:
-            self._say(f"No more is graded on {where}: {problem}")
+            self._report(f"No more is graded on {where}: {problem}")
 
-    def _again(self, hand: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
-        del self.hands[hand.engine]
-        self.left.add(hand.engine)
-        student = hand.student
+    def _requeue(self, worker: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
+        del self.workers[worker.engine]
+        self.ended_engines.add(worker.engine)
+        student = worker.student
         if not student:
             return
         self.deaths[student] += 1
         if self.deaths[student] < MOST_DEATHS:
             waiting.append(student)
             return
-        why = f"the engine that was at it died {MOST_DEATHS} times, at last on {hand.node}"
+        why = f"the engine that graded it died {MOST_DEATHS} times, at last on {worker.node}"
         yield Outcome(student, problem=f"It could not be graded: {why}.")
 
     def _refuse_to_wait(self) -> None:
-        """LabError when no engine is there that can grade, and none will come."""
-        if any(hand.well for hand in self.hands.values()):
+        """LabError when no engine can grade, and none will start."""
+        if any(worker.ready for worker in self.workers.values()):
             return
-        to_come = sum(start.engines for start in self.crew.starts.values()) - len(self.hands)
-        busy = any(not hand.node for hand in self.hands.values())
-        waited_s = time.monotonic() - self.news
+        to_come = sum(start.engines for start in self.pool.starts.values()) - len(self.workers)
+        busy = any(not worker.node for worker in self.workers.values())
+        waited_s = time.monotonic() - self.last_event_s
         if waited_s < LONGEST_START_S and (busy or to_come > 0):
             return
         raise LabError(
-            "No node can grade: " + (" ".join(self.crew.said) or "no engine came up."),
-            "What was graded stands; `--jobs` without `--cluster` grades on this machine.",
+            "No node can grade: " + (" ".join(self.pool.said) or "no engine came up."),
+            "What was graded is kept; `--jobs` without `--cluster` grades on this machine.",
         )
 
-    def _hand_out(self, waiting: deque[str]) -> Iterator[Outcome]:
-        for hand in self.hands.values():
+    def _assign(self, waiting: deque[str]) -> Iterator[Outcome]:
+        for worker in self.workers.values():
             if not waiting:
                 return
-            if not hand.well or hand.student:
+            if not worker.ready or worker.student:
                 continue
             student = waiting.popleft()
             try:
-                errand = remote_jobs.pack(self.assignment, student)
+                job = remote_jobs.pack(self.assignment, student)
             except OSError as problem:
                 why = problem.strerror or str(problem)
                 yield Outcome(student, problem=f"It cannot be read: {why}.")
                 continue
             try:
-                self._call(hand, remote_jobs.work, errand)
+                self._submit(worker, remote_jobs.work, job)
             except LabError:  # its end is seen in the next round
                 waiting.append(student)
                 continue
-            hand.student, hand.ends = student, time.monotonic() + self.most_s
+            worker.student, worker.ends = student, time.monotonic() + self.most_s
 
-    def _hear(self, waiting: deque[str]) -> Iterator[Outcome]:
+    def _receive(self, waiting: deque[str]) -> Iterator[Outcome]:
         with suppress(Empty):
             engine, call = self.done.get(timeout=LOOK_EVERY_S)
-            hand = self.hands.get(engine)
-            if hand is not None and hand.call is call:
-                yield from self._take(hand, waiting)
-        for hand in self.hands.values():
-            if hand.student and time.monotonic() > hand.ends:
-                student, hand.student, hand.well = hand.student, "", False
-                self.crew.end(hand.key)
-                why = f"it took more than {self.most_s:g} s on {hand.node}"
+            worker = self.workers.get(engine)
+            if worker is not None and worker.call is call:
+                yield from self._handle_result(worker, waiting)
+        for worker in self.workers.values():
+            if worker.student and time.monotonic() > worker.ends:
+                student, worker.student, worker.ready = worker.student, "", False
+                self.pool.end(worker.key)
+                why = f"it took more than {self.most_s:g} s on {worker.node}"
                 yield Outcome(student, problem=f"It could not be graded: {why}.")
 
-    def _take(self, hand: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
-        """What an engine said: that it is ready, or what came of a submission."""
+    def _handle_result(self, worker: NodeWorker, waiting: deque[str]) -> Iterator[Outcome]:
+        """Take an engine's message: that it is ready, or the result of a submission."""
         from ipyparallel.error import EngineError
 
-        self.news = time.monotonic()
+        self.last_event_s = time.monotonic()
         try:
-            said = hand.call.result()
+            result = worker.call.result()
         except EngineError:
-            self.crew.end(hand.key)  # it died: _bury() has the rest
+            self.pool.end(worker.key)  # it died: _requeue_lost() does the rest
             return
         except Exception as problem:  # whatever was raised there
-            self._complain(hand, problem)
-            if hand.student:
-                student, hand.student = hand.student, ""
-                why = f"{type(problem).__name__} on {hand.node}: {problem}".splitlines()[0]
+            self._report_unprepared(worker, problem)
+            if worker.student:
+                student, worker.student = worker.student, ""
+                why = f"{type(problem).__name__} on {worker.node}: {problem}".splitlines()[0]
                 yield Outcome(student, problem=f"It could not be graded ({why[:200]}).")
             return
-        if not hand.node:
-            hand.key, hand.node, why = said["key"], said["node"], said["problem"]
-            hand.well = not why
+        if not worker.node:
+            worker.key, worker.node, why = result["key"], result["node"], result["problem"]
+            worker.ready = not why
             if why:
-                self._say(f"{hand.node} cannot grade. {why}")
+                self._report(f"{worker.node} cannot grade. {why}")
             return
-        student, hand.student = hand.student, ""
-        outcome = remote_jobs.receive(self.assignment, said)
+        student, worker.student = worker.student, ""
+        outcome = remote_jobs.receive(self.assignment, result)
         if outcome.stops_all:
-            hand.well = False
-            self._say(f"{hand.node} cannot grade any more. {outcome.problem}")
+            worker.ready = False
+            self._report(f"{worker.node} cannot grade any more. {outcome.problem}")
             waiting.append(student)
             return
         yield outcome
 
-    def _complain(self, hand: NodeWorker, problem: Exception) -> None:
-        if not hand.node:
-            said = (str(problem).splitlines() or [type(problem).__name__])[0]
-            hand.node = "a node"
-            self._say(f"An engine cannot be made ready: {said[:300]}")
+    def _report_unprepared(self, worker: NodeWorker, problem: Exception) -> None:
+        if not worker.node:
+            message = (str(problem).splitlines() or [type(problem).__name__])[0]
+            worker.node = "a node"
+            self._report(f"An engine cannot be made ready: {message[:300]}")
 
-    def _say_who_is_absent(self) -> None:
-        for problem in self.crew.absent.values():
-            self._say(problem)
+    def _report_absent_nodes(self) -> None:
+        for problem in self.pool.absent.values():
+            self._report(problem)
 
-    def _say(self, what: str) -> None:
-        if what not in self.crew.said:
-            self.crew.said.append(what)
+    def _report(self, message: str) -> None:
+        if message not in self.pool.said:
+            self.pool.said.append(message)

@@ -1,6 +1,6 @@
 """What learners wrote, as a browser may have it: text and pictures, and nothing that a page runs or fetches.
 
-Formgrader and nbgrader's feedback show Markdown and HTML as they are. So what grading writes holds neither: a
+Formgrader and nbgrader's feedback show Markdown and HTML as they are. So grading writes neither: a
 learner's Markdown becomes HTML of a few tags, outputs become text, PNG and JPEG, and files that a browser would run are
 removed.
 """
@@ -52,14 +52,14 @@ IN_TEXT = re.compile(r"[\r\n$\\`*_\[\]!~{}|#]")
 IN_TAG = re.compile(r"[\r\n$\\]")
 _TAG = re.compile(r"(<[^>]*>)")
 _ATTACHED = re.compile(r"attachment:([^\s)\"'>]+)")
-# Formgrader serves the files of a submission; by these endings, as something that a browser only shows or keeps.
+# Formgrader serves the files of a submission; by these endings, as something that a browser only shows or saves.
 ENDINGS = set(
     " .c .csv .h .ipynb .jpeg .jpg .json .log .lua .md .pcap .pcapng .png .py .toml .txt".split(" ")
 )
 
 
 class KeepSafe(NbGraderPreprocessor):  # type: ignore[misc]
-    """Leaves nothing in a graded notebook, and nothing beside it, that could act in the browser of who reads it."""
+    """Leaves nothing in a graded notebook, and nothing beside it, that could act in a reader's browser."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -82,7 +82,7 @@ def markdown(text: str, attachments: object = None) -> str:
         cut = f"The first {LONGEST_TEXT:,} of {len(text):,} characters:"
         return _one_line(f"<p>{cut}</p><pre>{escape(text[:LONGEST_TEXT])}</pre>")
     pictures = _pictures(attachments)
-    text = _ATTACHED.sub(lambda found: pictures.get(found[1], ""), text)
+    text = _ATTACHED.sub(lambda match: pictures.get(match[1], ""), text)
     return _one_line(_reader().render(text))
 
 
@@ -102,7 +102,7 @@ def _one_line(html: str) -> str:
 
 
 def _coded(part: str, characters: re.Pattern[str]) -> str:
-    return characters.sub(lambda found: f"&#{ord(found[0])};", part)
+    return characters.sub(lambda match: f"&#{ord(match[0])};", part)
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
@@ -117,13 +117,13 @@ def _reader() -> MarkdownIt:
 
 def _pictures(attachments: object) -> dict[str, str]:
     """The PNG and JPEG files that were pasted into a cell, by name, as addresses that hold them."""
-    found: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     if isinstance(attachments, Mapping):
         for name, kinds in attachments.items():
             for kind in FIRST_BYTES:
                 if isinstance(kinds, Mapping) and (data := picture(kind, kinds.get(kind))):
-                    found[str(name)] = f"data:{kind};base64,{data}"
-    return found
+                    addresses[str(name)] = f"data:{kind};base64,{data}"
+    return addresses
 
 
 def picture(kind: str, data: object) -> str:
@@ -143,17 +143,17 @@ def output(shown: Mapping[str, Any], ours: bool = False) -> NotebookNode:
         return node(dict(shown))
     data = shown["data"]
     score = score_in(data) if ours else None
-    kept: dict[str, Any] = {}
+    safe_data: dict[str, Any] = {}
     if score is not None:
-        kept = score.as_output()
+        safe_data = score.as_output()
     else:
         if isinstance(data.get("text/plain"), str):
-            kept["text/plain"] = data["text/plain"]
-        kept |= {kind: safe for kind in FIRST_BYTES if (safe := picture(kind, data.get(kind)))}
-        if not kept:
+            safe_data["text/plain"] = data["text/plain"]
+        safe_data |= {kind: safe for kind in FIRST_BYTES if (safe := picture(kind, data.get(kind)))}
+        if not safe_data:
             left_out = ", ".join(sorted(str(kind) for kind in data if kind != MIME_TYPE))
-            kept = {"text/plain": f"(not shown: {left_out or 'nothing'})"}
-    return node({**shown, "metadata": {}, "data": kept})
+            safe_data = {"text/plain": f"(not shown: {left_out or 'nothing'})"}
+    return node({**shown, "metadata": {}, "data": safe_data})
 
 
 def remove_unsafe(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Points from outside the learner's kernel: found before it starts, written after it ended."""
+"""Points from outside the learner's kernel: computed before it starts, written after it ended."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def assess(
 
 
 def course_of(folder: Path) -> Path | None:
-    """The folder of the course that a hand-in lies in; None when it lies in none."""
+    """The folder of the course that a hand-in is in; None when it is in none."""
     for place in folder.absolute().parents:
         if (place / CONFIGURATION).is_file():
             return place
@@ -63,7 +63,7 @@ class AssessSubmission(NbGraderPreprocessor):  # type: ignore[misc]
 class WriteScores(NbGraderPreprocessor):  # type: ignore[misc]
     """Replaces the output of every test cell, so that nbgrader counts the rubric's points.
 
-    An assignment without a rubric keeps what its own test cells said.
+    An assignment without a rubric keeps the outputs of its own test cells.
     """
 
     def preprocess(

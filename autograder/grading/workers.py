@@ -20,14 +20,14 @@ from autograder.sandbox import box, kernel
 from autograder.sandbox.enter import end_with_parent
 
 LOOK_EVERY_S = 1.0
-# Forks know what the parent knows, and share its zygote.
+# Forks share what the parent has read, and its fork server.
 _FORK = multiprocessing.get_context("fork")
 Work = Callable[[str], Outcome]
 
 
 @dataclass
 class Worker:
-    """A process, the pipe to it, and what it is at."""
+    """A process, the pipe to it, and the submission that it grades."""
 
     process: BaseProcess
     pipe: Connection
@@ -57,12 +57,12 @@ class Workers:
         self._end()
 
     def renew(self) -> None:
-        """Start all of them anew."""
+        """Start all of them again."""
         self._end()
         self.all = [self._start() for _ in range(self.count)]
 
     def run(self, students: list[str]) -> Iterator[Outcome]:
-        """The outcome of each submission as it ends; where the sandbox failed, it is mended and tried once more."""
+        """The outcome of each submission as it ends; where the sandbox failed, it is tried once more in a new one."""
         tried_again: set[str] = set()
         waiting = list(students)
         while waiting:
@@ -75,7 +75,7 @@ class Workers:
             waiting = failed
             if failed:
                 tried_again |= set(failed)
-                # It may be gone for good: then this says so, and what was graded stands.
+                # It may fail for good: then this raises LabError, and what was graded is kept.
                 box.check.cache_clear()
                 kernel.shared().stop()
                 kernel.shared().await_ready()
@@ -94,11 +94,11 @@ class Workers:
             ready = wait(list(busy), LOOK_EVERY_S)
             for pipe, worker in busy.items():
                 if pipe in ready:
-                    yield self._hear(worker)
+                    yield self._receive(worker)
                 elif time.monotonic() > worker.ends:
                     yield self._replace(worker, f"it took more than {self.most_s:g} s")
 
-    def _hear(self, worker: Worker) -> Outcome:
+    def _receive(self, worker: Worker) -> Outcome:
         try:
             outcome: Outcome = worker.pipe.recv()
         except (EOFError, OSError):
@@ -133,7 +133,7 @@ def _kill(worker: Worker) -> None:
 
 
 def _serve(pipe: Connection, work: Work) -> None:
-    # Ctrl-C is for the parent, which ends us; and what steps log is none of a terminal's business.
+    # Ctrl-C is for the parent, which ends us; and what steps log does not belong in a terminal.
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.disable(logging.CRITICAL)

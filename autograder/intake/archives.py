@@ -1,6 +1,6 @@
 """What came from a class, sorted by sender: a folder, or a zip from Moodle, from Canvas or of folders.
 
-Nothing is unpacked or copied here; a name in a zip is only a name until it was found harmless.
+Nothing is unpacked or copied here. A name in a zip is used as a path only after it was checked.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Archive:
 
 @contextmanager
 def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
-    """The parcels in a folder or a zip, one a sender; LabError for what is neither."""
+    """The hand-ins in a folder or a zip, one a sender; LabError for anything else."""
     if place.is_dir():
         yield _sorted(_in_folder(place), slug)
     elif not place.exists():
@@ -83,11 +83,11 @@ def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
             yield _sorted(_below_one_folder(in_zip(archive), slug), slug)
 
 
-Found = tuple[PurePosixPath, Piece | str]  # a place, and what is there or why it is left out
+Entry = tuple[PurePosixPath, Piece | str]  # a place, and what is there or why it is left out
 
 
-def _in_folder(folder: Path) -> list[Found]:
-    found: list[Found] = []
+def _in_folder(folder: Path) -> list[Entry]:
+    entries: list[Entry] = []
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not is_left_out(name))
         place = PurePosixPath(Path(here).relative_to(folder).as_posix())
@@ -95,20 +95,20 @@ def _in_folder(folder: Path) -> list[Found]:
             path = Path(here, name)
             if path.is_symlink():
                 # It could lead to a file of the instructor's.
-                found.append((place / name, "is a link and is left out"))
+                entries.append((place / name, "is a link and is left out"))
             elif name in folders or is_left_out(name):
                 continue
             elif not path.is_file():
-                found.append((place / name, "is not a file and is left out"))
+                entries.append((place / name, "is not a file and is left out"))
             else:
                 about = path.stat()
                 when = datetime.fromtimestamp(about.st_mtime, UTC)
-                found.append(
+                entries.append(
                     (place / name, Piece(place / name, about.st_size, when, _reader(path)))
                 )
         if not names and not folders and place.parts:
-            found.append((place, ""))  # an empty folder is a hand-in without a file
-    return found
+            entries.append((place, ""))  # an empty folder is a hand-in without a file
+    return entries
 
 
 def _reader(path: Path) -> Callable[[], IO[bytes]]:
@@ -119,29 +119,29 @@ def _reader(path: Path) -> Callable[[], IO[bytes]]:
     return read
 
 
-def in_zip(archive: zipfile.ZipFile) -> list[Found]:
+def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
     """Every file in a zip, or why it is left out; LabError when there are too many."""
-    entries = archive.infolist()
-    if len(entries) > MOST_FILES:
-        raise LabError(f"There are {len(entries):,} files in the zip; {MOST_FILES:,} are allowed.")
-    found: list[Found] = []
-    for entry in entries:
-        name = entry.filename.replace("\\", "/") if entry.create_system == 0 else entry.filename
+    members = archive.infolist()
+    if len(members) > MOST_FILES:
+        raise LabError(f"There are {len(members):,} files in the zip; {MOST_FILES:,} are allowed.")
+    entries: list[Entry] = []
+    for member in members:
+        name = member.filename.replace("\\", "/") if member.create_system == 0 else member.filename
         path = PurePosixPath(name)
-        if entry.is_dir() and not _wrong_name(path):
-            found.append((path, ""))
+        if member.is_dir() and not _wrong_name(path):
+            entries.append((path, ""))
         elif any(map(is_left_out, path.parts)) and ".." not in path.parts:
             continue
         elif wrong := _wrong_name(path):
-            found.append((PurePosixPath(*_harmless(path)), wrong))
-        elif stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
-            found.append((path, "is a link and is left out"))
-        elif entry.flag_bits & ENCRYPTED:
-            found.append((path, "needs a password and is left out"))
+            entries.append((PurePosixPath(*_shown_parts(path)), wrong))
+        elif stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
+            entries.append((path, "is a link and is left out"))
+        elif member.flag_bits & ENCRYPTED:
+            entries.append((path, "needs a password and is left out"))
         else:
-            piece = Piece(path, entry.file_size, _changed(entry), _opener(archive, entry))
-            found.append((path, piece))
-    return found
+            piece = Piece(path, member.file_size, _changed(member), _opener(archive, member))
+            entries.append((path, piece))
+    return entries
 
 
 def _opener(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
@@ -162,60 +162,60 @@ def _wrong_name(path: PurePosixPath) -> str:
     return ""
 
 
-def _harmless(path: PurePosixPath) -> Iterable[str]:
-    """Under which sender a bad name is told, without the steps that make it bad."""
+def _shown_parts(path: PurePosixPath) -> Iterable[str]:
+    """The parts of a bad name that a message may show, without the steps that make it bad."""
     parts = [part for part in path.parts if part not in ("/", "..", ".")]
     return [_STRANGE.sub("?", part)[:40] for part in [*parts[:1], *parts[-1:]]] or ["?"]
 
 
 def _changed(entry: zipfile.ZipInfo) -> datetime:
     try:
-        return datetime(*entry.date_time).astimezone(UTC)  # zips keep the time of the place
+        return datetime(*entry.date_time).astimezone(UTC)  # zips have local time
     except (ValueError, OverflowError, OSError):
         return datetime(1980, 1, 1, tzinfo=UTC)  # the first day that a zip can name
 
 
 def is_left_out(name: str) -> bool:
-    """Whether a file or a folder of that name is nobody's work."""
+    """Whether a file or a folder of that name is made by a program and not by a learner."""
     return any(fnmatch.fnmatch(name, pattern) for pattern in LEFT_OUT)
 
 
-def _below_one_folder(found: list[Found], slug: str) -> list[Found]:
+def _below_one_folder(entries: list[Entry], slug: str) -> list[Entry]:
     """Without the one folder round everything that a zip of a folder has."""
-    tops = {path.parts[0] for path, _ in found if path.parts}
+    tops = {path.parts[0] for path, _ in entries if path.parts}
     if len(tops) != 1 or _MOODLE.fullmatch(next(iter(tops))):
-        return found
-    inner = [(path, what) for path, what in found if len(path.parts) > 1]
+        return entries
+    inner = [(path, what) for path, what in entries if len(path.parts) > 1]
     if {path.parts[1] for path, _ in inner} == {slug}:
-        return found
+        return entries
     # With files directly in it, it is a sender's own folder.
     if not inner or any(len(path.parts) == 2 and isinstance(what, Piece) for path, what in inner):
         if not _all_of_canvas(inner):
-            return found
+            return entries
     return [(PurePosixPath(*path.parts[1:]), what) for path, what in inner]
 
 
-def _all_of_canvas(found: list[Found]) -> bool:
-    files = [path.name for path, what in found if isinstance(what, Piece)]
+def _all_of_canvas(entries: list[Entry]) -> bool:
+    files = [path.name for path, what in entries if isinstance(what, Piece)]
     return bool(files) and all(_CANVAS.fullmatch(name) for name in files)
 
 
-def _sorted(found: list[Found], slug: str) -> list[Archive]:
-    parcels: dict[tuple[str, str], Archive] = {}
-    for path, what in found:
+def _sorted(entries: list[Entry], slug: str) -> list[Archive]:
+    hand_ins: dict[tuple[str, str], Archive] = {}
+    for path, what in entries:
         if not path.parts:
             continue
-        parcel, rest = _sender(path, what)
-        if parcel is None:
+        hand_in, rest = _sender(path, what)
+        if hand_in is None:
             continue
-        parcel = parcels.setdefault((parcel.sender, parcel.number), parcel)
+        hand_in = hand_ins.setdefault((hand_in.sender, hand_in.number), hand_in)
         if isinstance(what, Piece):
-            parcel.pieces.append(Piece(rest, what.size, what.changed, what.open))
+            hand_in.pieces.append(Piece(rest, what.size, what.changed, what.open))
         elif what:
-            parcel.notes.append(f"{rest} {what}.")
-    for parcel in parcels.values():
-        _only_of(slug, parcel)
-    return sorted(parcels.values(), key=lambda parcel: parcel.sender)
+            hand_in.notes.append(f"{rest} {what}.")
+    for hand_in in hand_ins.values():
+        _keep_only_lab(slug, hand_in)
+    return sorted(hand_ins.values(), key=lambda hand_in: hand_in.sender)
 
 
 def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, PurePosixPath]:
@@ -233,8 +233,8 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
     return (Archive(stem) if suffix in (".zip", ".ipynb") else None), PurePosixPath(top)
 
 
-def _only_of(slug: str, parcel: Archive) -> None:
+def _keep_only_lab(slug: str, hand_in: Archive) -> None:
     """Of a sender with a folder for each lab, only what is in this lab's folder."""
-    inner = [piece for piece in parcel.pieces if piece.path.parts[0] == slug]
-    if inner and len(inner) < len(parcel.pieces):
-        parcel.pieces = inner
+    inner = [piece for piece in hand_in.pieces if piece.path.parts[0] == slug]
+    if inner and len(inner) < len(hand_in.pieces):
+        hand_in.pieces = inner

@@ -1,4 +1,4 @@
-"""Taking in what a class handed in: from nbgrader's exchange, a folder, or a zip of an LMS."""
+"""Collects what a class handed in: from nbgrader's exchange, a folder, or a zip of an LMS."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from beowulf.errors import LabError
 def collect(
     course: Course, name: str, place: Path | None = None, older: bool = False
 ) -> list[Collected]:
-    """Take in the hand-ins of the lab of that name from a folder or a zip, or from the exchange, and keep the messages.
+    """Collect the hand-ins of the lab of that name from a folder or a zip, or from the exchange, and save the notes.
 
-    One that is older than what is there stays out, unless `older` ones are asked for; the exchange gives the newest.
+    One that is older than what is there is left out unless `older` is set; the exchange gives the newest.
 
-    LabError when there is nothing, or it is neither; a hand-in that is refused stops no other.
+    LabError when there is nothing, or `place` is neither; a hand-in that is refused stops no other.
     """
     slug = course.lab(name)
     wanted = _wanted(course, slug)
     learners = directory(course)
     if place is None:
-        found = _from_exchange(course, wanted, learners)
+        results = _from_exchange(course, wanted, learners)
     else:
         submitted = course.folder / "submitted"
-        found = list(submissions.collect(place, wanted, submitted, learners, older=older))
-        if not found:
+        results = list(submissions.collect(place, wanted, submitted, learners, older=older))
+        if not results:
             raise LabError(
                 f"There is nothing to collect in {place}.",
                 "It holds one folder a learner, named as the learner, with the notebook in it.",
             )
-    log.remember(course.folder, slug, found)
-    return found
+    log.remember(course.folder, slug, results)
+    return results
 
 
 def directory(course: Course) -> Directory:
@@ -55,7 +55,7 @@ def _from_exchange(course: Course, wanted: Wanted, learners: Directory) -> list[
     slug = wanted.slug
     before = {student: _stamp(course, student, slug) for student in course.submitted(slug)}
     course.collect_from_exchange(slug)
-    found = []
+    results = []
     for student in course.submitted(slug):
         outcome = "new" if student not in before else "unchanged"
         if student in before and _stamp(course, student, slug) != before[student]:
@@ -63,16 +63,16 @@ def _from_exchange(course: Course, wanted: Wanted, learners: Directory) -> list[
         folder = course.folder / "submitted" / student / slug
         notes = submissions.rename(folder, wanted) if outcome != "unchanged" else []
         if learners.complete and not learners.find(student)[0]:
-            notes.append("Nobody on the roster has this name.")
-        found.append(
-            Collected(student, outcome, [*notes, *submissions.said(folder, student, wanted)])
+            notes.append("This name is not on the roster.")
+        results.append(
+            Collected(student, outcome, [*notes, *submissions.notes_on(folder, student, wanted)])
         )
-    if not found:
+    if not results:
         raise LabError(
-            f"Nobody has handed in {slug} through the exchange yet.",
+            f"No learner has handed in {slug} through the exchange yet.",
             "To collect from a folder, name it: `beowulf class collect LAB FOLDER`.",
         )
-    return found
+    return results
 
 
 def _stamp(course: Course, student: str, slug: str) -> str:

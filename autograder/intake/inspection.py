@@ -1,4 +1,4 @@
-"""What can be said of a hand-in before it is graded: its notebook, its Records; one sentence each."""
+"""Checks of a hand-in before it is graded: its notebook and its Records. Each fault is one sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from beowulf.record import Record
 LARGEST_NOTEBOOK_BYTES = 20_000_000
 NOTEBOOK_VERSION = 4
 MOST_SENTENCES = 8  # of one kind; the rest is counted
-# A Record, a capture or an exported picture's table that lies beside the notebook.
+# A Record, a capture or an exported picture's table beside the notebook.
 _OF_RECORDS = re.compile(r"[A-Z]\d+-.+\.(json|pcapng|pcap)")
 
 
@@ -43,7 +43,7 @@ def notebook_fault(path: Path) -> str:
         return f"{unread}: it is not text in UTF-8 (byte {problem.start})."
     except (ValueError, RecursionError, MemoryError) as problem:
         where = f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
-        return f"{unread}: its JSON breaks off or is none{where}."
+        return f"{unread}: its JSON breaks off or is wrong{where}."
     if not isinstance(content, dict):
         return f"{unread}: it is JSON, but no notebook."
     if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
@@ -65,8 +65,8 @@ def read(path: Path) -> NotebookNode:
 
 
 def grade_ids(path: Path) -> set[str]:
-    """The names of the cells that nbgrader knows in a readable notebook."""
-    found = set()
+    """The names of nbgrader's cells in a readable notebook."""
+    names = set()
     try:
         cells = json.loads(path.read_bytes())["cells"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
@@ -76,21 +76,21 @@ def grade_ids(path: Path) -> set[str]:
         marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
         name = marks.get("grade_id") if isinstance(marks, dict) else None
         if isinstance(name, str):
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
-def other_lab(path: Path, known: Collection[str]) -> str:
-    """A sentence when no cell of a notebook is one of the `known` ones of its lab."""
+def other_lab(path: Path, lab_cells: Collection[str]) -> str:
+    """A sentence when no cell of a notebook is one of the `lab_cells`, those of its lab."""
     there = grade_ids(path)
-    if known and not there & set(known):
+    if lab_cells and not there & set(lab_cells):
         what = "another notebook's" if there else "none"
         return f"{path.name} has no question of this lab; its cells with names are {what}."
     return ""
 
 
-def records_said(folder: Path, slug: str, student: str, course: Path | None) -> list[str]:
-    """What is to be known of the Records in a hand-in's records/: those that cannot be read, or are not this lab's."""
+def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> list[str]:
+    """Notes on the Records in a hand-in's records/: those that cannot be read, or are not of this lab."""
     place = folder / RECORDS
     if slug not in paths.labs():
         return []
@@ -112,8 +112,8 @@ def records_said(folder: Path, slug: str, student: str, course: Path | None) -> 
         except (RecursionError, MemoryError, OSError, ValueError) as problem:
             unreadable.append(f"{path.name} cannot be read ({problem}).")
             continue
-        if said := variants.foreign(record, student, course):
-            foreign.append(said if path.name in said else f"{path.name}: {said}")
+        if note := variants.foreign(record, student, course):
+            foreign.append(note if path.name in note else f"{path.name}: {note}")
         elif record.study in _elsewhere(slug):
             others.setdefault(record.study, []).append(path.name)
     strange = [
@@ -124,23 +124,23 @@ def records_said(folder: Path, slug: str, student: str, course: Path | None) -> 
     return [*_short(unreadable), *_short(foreign), *_short(strange)]
 
 
-def _short(said: list[str]) -> list[str]:
-    more = len(said) - MOST_SENTENCES
-    return [*said[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
+def _short(notes: list[str]) -> list[str]:
+    more = len(notes) - MOST_SENTENCES
+    return [*notes[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
 
 
 @cache
 def studies(slug: str) -> frozenset[str]:
-    """The studies that a lab names as its own; nothing for an assignment that is none of our labs."""
+    """The studies that a lab names as its own; nothing for an assignment that is not one of our labs."""
     return frozenset(lab_file.read(slug).studies if slug in paths.labs() else ())
 
 
 def _elsewhere(slug: str) -> frozenset[str]:
-    """The studies of the other labs; those of a lab's own exercises are named nowhere."""
+    """The studies of the other labs; those of a lab's own exercises are not listed."""
     of_all = frozenset[str]().union(*map(studies, paths.labs()))
     return of_all - studies(slug)
 
 
 def belongs_to_records(name: str) -> bool:
-    """Whether a file that lies beside the notebook has the name of a Record or of its capture."""
+    """Whether a file beside the notebook has the name of a Record or of its capture."""
     return bool(_OF_RECORDS.fullmatch(name)) or name == ANSWERS

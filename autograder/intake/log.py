@@ -1,4 +1,4 @@
-"""What was said of each hand-in when it was collected, kept for the report: reports/SLUG/collected.json."""
+"""The notes on each hand-in from when it was collected, kept for the report: reports/SLUG/collected.json."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def folder(course: Path, slug: str) -> Path:
 
 
 def remember(course: Path, slug: str, collected: Iterable[Collected]) -> None:
-    """Keep what was said; of a learner who is not in it the earlier words stay, of the unknown only the last."""
-    found = list(collected)
-    kept = {each.student: each for each in remembered(course, slug) if each.student}
-    kept |= {each.student: each for each in found if each.student}
-    everything = [*kept.values(), *(each for each in found if not each.student)]
+    """Save the notes. Earlier notes on other learners stay; of unknown senders only the last ones are kept."""
+    new = list(collected)
+    by_student = {each.student: each for each in remembered(course, slug) if each.student}
+    by_student |= {each.student: each for each in new if each.student}
+    everything = [*by_student.values(), *(each for each in new if not each.student)]
     text = json.dumps([asdict(each) for each in everything], indent=1, ensure_ascii=False)
     write_text(folder(course, slug) / FILE, text + "\n")
 
 
 def remembered(course: Path, slug: str) -> list[Collected]:
-    """What was said at the last collections of a lab; nothing when the file is gone or spoilt."""
+    """The notes of the last collections of a lab; none when the file is missing or damaged."""
     try:
         content: Any = json.loads((folder(course, slug) / FILE).read_text(encoding="utf-8"))
         return [Collected(**each) for each in content]

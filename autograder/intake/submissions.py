@@ -1,4 +1,4 @@
-"""Parcels put where nbgrader looks for submissions: each one whole or not at all."""
+"""Puts hand-ins where nbgrader looks for submissions: each one completely or not at all."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of one hand-in: new, updated, unchanged, refused or unknown; `notes` say why.
+    """What became of one hand-in: new, updated, unchanged, refused or unknown; `notes` explain it.
 
-    An unknown one has no `student`: its `sender` is nobody on the roster.
+    An unknown one has no `student`: its `sender` is not on the roster.
     """
 
     student: str
@@ -48,7 +48,7 @@ class Wanted:
 
 
 class RefusedError(LabError):
-    """A hand-in cannot be taken in; the sentence says why."""
+    """A hand-in cannot be collected; the message is the reason."""
 
 
 def collect(
@@ -56,24 +56,24 @@ def collect(
 ) -> Iterator[Collected]:
     """Put what is in a folder or a zip to SUBMITTED/STUDENT/SLUG/, one hand-in at a time.
 
-    A newer hand-in takes the place of an older one, and an `older` one of a newer one only if asked to. One that is
+    A newer hand-in replaces an older one. With `older`, an older hand-in replaces a newer one, too. One that is
     refused does not stop the others.
     """
-    with archives.opened(place, wanted.slug) as found:
+    with archives.opened(place, wanted.slug) as hand_ins:
         of_students: dict[str, list[Archive]] = {}
-        for parcel in found:
-            student, why = learners.find(parcel.sender, parcel.number, parcel.full_name)
+        for hand_in in hand_ins:
+            student, why = learners.find(hand_in.sender, hand_in.number, hand_in.full_name)
             if student:
-                of_students.setdefault(student, []).append(parcel)
+                of_students.setdefault(student, []).append(hand_in)
             else:
-                notes = [f"Not taken in: {why}.", *parcel.notes]
-                yield Collected("", "unknown", notes, parcel.sender)
+                notes = [f"Not taken in: {why}.", *hand_in.notes]
+                yield Collected("", "unknown", notes, hand_in.sender)
         for student, several in sorted(of_students.items()):
-            parcel, notes = _newest(several)
-            sender = parcel.sender if parcel.sender != student else ""
-            notes += parcel.notes
+            hand_in, notes = _newest(several)
+            sender = hand_in.sender if hand_in.sender != student else ""
+            notes += hand_in.notes
             try:
-                outcome = _take(parcel, student, wanted, submitted, notes, older)
+                outcome = _take(hand_in, student, wanted, submitted, notes, older)
             except RefusedError as problem:
                 outcome = "refused"
                 notes.append(problem.message)
@@ -91,14 +91,14 @@ def _newest(several: list[Archive]) -> tuple[Archive, list[str]]:
     return chosen, [f"“{chosen.sender}” is the newest of {len(several)}; left out: {others}."]
 
 
-def _changed(parcel: Archive) -> datetime:
-    return max((each.changed for each in parcel.pieces), default=datetime.min.replace(tzinfo=UTC))
+def _changed(hand_in: Archive) -> datetime:
+    return max((each.changed for each in hand_in.pieces), default=datetime.min.replace(tzinfo=UTC))
 
 
 def _take(
-    parcel: Archive, student: str, wanted: Wanted, submitted: Path, notes: list[str], older: bool
+    hand_in: Archive, student: str, wanted: Wanted, submitted: Path, notes: list[str], older: bool
 ) -> str:
-    """Put a parcel into its place, add to the notes what is to be known, and say the outcome."""
+    """Put a hand-in into its place, and add notes on it; returns the outcome."""
     place = submitted / student / wanted.slug
     fresh, old = (place.with_name(f".{place.name}.{what}") for what in ("new", "old"))
     if old.is_dir() and not place.exists():
@@ -107,21 +107,21 @@ def _take(
         shutil.rmtree(left, ignore_errors=True)
     try:
         fresh.mkdir(parents=True)
-        _Writing(fresh, notes).write(parcel.pieces)
+        _Writing(fresh, notes).write(hand_in.pieces)
         if not any(path.is_file() for path in fresh.rglob("*")):
             raise RefusedError("There is no file in it.")
         notes += tidy(fresh, wanted)
         fault = _fault(fresh, wanted)
         if fault and place.is_dir() and not _fault(place, wanted):
             raise RefusedError(f"{fault} The hand-in that was there before stays.")
-        when, before = _handed_in(parcel), timestamp(place / TIMESTAMP)
+        when, before = _handed_in(hand_in), timestamp(place / TIMESTAMP)
         if place.is_dir() and _same(fresh, place):
-            notes += said(fresh, student, wanted)
+            notes += notes_on(fresh, student, wanted)
             return "unchanged"
         if before and when < before and not older:
-            notes[:] = [_stays(when, before), *said(place, student, wanted)]
+            notes[:] = [_older_note(when, before), *notes_on(place, student, wanted)]
             return "unchanged"
-        notes += said(fresh, student, wanted)
+        notes += notes_on(fresh, student, wanted)
         # nbgrader grades again only what is newer than what it graded.
         newer = when if before is None or when > before else before + timedelta(seconds=1)
         (fresh / TIMESTAMP).write_text(newer.strftime(_FORMAT))
@@ -185,12 +185,12 @@ class _Writing:
         name = path.relative_to(self.folder)
         try:
             with zipfile.ZipFile(path) as archive:
-                found = archives.in_zip(archive)
-                pieces = [what for _, what in found if isinstance(what, Piece)]
+                entries = archives.in_zip(archive)
+                pieces = [piece for _, piece in entries if isinstance(piece, Piece)]
                 wrong = [
-                    f"{inner} in {name} {what}."
-                    for inner, what in found
-                    if isinstance(what, str) and what
+                    f"{inner} in {name} {why}."
+                    for inner, why in entries
+                    if isinstance(why, str) and why
                 ]
                 self.notes += wrong
                 self._all([each for each in pieces if each.path.suffix.lower() != ".zip"])
@@ -205,7 +205,7 @@ class _Writing:
 
 def tidy(folder: Path, wanted: Wanted) -> list[str]:
     """Bring a hand-in into the form that grading expects, as far as there is no doubt; what was done."""
-    notes = _raise(folder, wanted)
+    notes = _move_up(folder, wanted)
     notes += rename(folder, wanted)
     loose = sorted(path for path in folder.iterdir() if path.is_file())
     loose = [path for path in loose if inspection.belongs_to_records(path.name)]
@@ -218,8 +218,8 @@ def tidy(folder: Path, wanted: Wanted) -> list[str]:
     return notes
 
 
-def _raise(folder: Path, wanted: Wanted) -> list[str]:
-    """Make the folder with the notebook the hand-in, when it lies deeper."""
+def _move_up(folder: Path, wanted: Wanted) -> list[str]:
+    """Make the folder with the notebook the hand-in, when it is deeper."""
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     named = [file for file in files if file.name in wanted.notebooks]
     others = [file for file in files if file.suffix == ".ipynb"]
@@ -255,15 +255,15 @@ def rename(folder: Path, wanted: Wanted) -> list[str]:
     return []
 
 
-def said(folder: Path, student: str, wanted: Wanted) -> list[str]:
-    """What is to be known of a hand-in before it is graded."""
+def notes_on(folder: Path, student: str, wanted: Wanted) -> list[str]:
+    """Notes on a hand-in before it is graded: faults of its notebooks and its Records."""
     notes = [
         fault
         for name in wanted.notebooks
         if (fault := inspection.notebook_fault(folder / name))
         or (fault := inspection.other_lab(folder / name, wanted.cells))
     ]
-    return [*notes, *inspection.records_said(folder, wanted.slug, student, wanted.course)]
+    return [*notes, *inspection.record_notes(folder, wanted.slug, student, wanted.course)]
 
 
 def _fault(folder: Path, wanted: Wanted) -> str:
@@ -279,18 +279,18 @@ def _same(fresh: Path, place: Path) -> bool:
     return one == other and all(cmp(fresh / file, place / file, shallow=False) for file in one)
 
 
-def _stays(when: datetime, before: datetime) -> str:
+def _older_note(when: datetime, before: datetime) -> str:
     return (
         f"This one is of {when:%Y-%m-%d %H:%M} UTC; the one that is here, of {before:%Y-%m-%d %H:%M} UTC, is newer"
-        " and stays. `--older` takes the older one all the same."
+        " and stays. `--older` accepts the older one, too."
     )
 
 
-def _handed_in(parcel: Archive) -> datetime:
-    """When it was handed in: what a timestamp says, or else when its newest file was changed."""
-    stamps = [each for each in parcel.pieces if each.path == PurePosixPath(TIMESTAMP)]
+def _handed_in(hand_in: Archive) -> datetime:
+    """When it was handed in: its timestamp, or else when its newest file was changed."""
+    stamps = [each for each in hand_in.pieces if each.path == PurePosixPath(TIMESTAMP)]
     when = _stamp(stamps[0]) if stamps else None
-    return min(when or _changed(parcel), datetime.now(UTC))
+    return min(when or _changed(hand_in), datetime.now(UTC))
 
 
 def _stamp(piece: Piece) -> datetime | None:
@@ -299,7 +299,7 @@ def _stamp(piece: Piece) -> datetime | None:
 
 
 def timestamp(path: Path) -> datetime | None:
-    """When a submission that was collected had been handed in; None when nothing says it."""
+    """When a collected submission was handed in; None without a timestamp that can be read."""
     try:
         return _read(path.read_text())
     except (OSError, ValueError):

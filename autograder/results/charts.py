@@ -1,4 +1,4 @@
-"""The pictures of a class report that no study has: shares of a class, values beside the class."""
+"""The pictures that only a class report has: shares of a class, values beside the class."""
 
 from __future__ import annotations
 
@@ -81,15 +81,17 @@ def shares(
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         titles(axes, title, value_title, "")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    said = "; ".join(
+    counts_text = "; ".join(
         f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in each.items() if number)
         for name, each in counts.items()
     )
-    return Figure(drawing, title, f"Bars of {value_title}. {title}. {said}.", pd.DataFrame(rows))
+    return Figure(
+        drawing, title, f"Bars of {value_title}. {title}. {counts_text}.", pd.DataFrame(rows)
+    )
 
 
 def histogram(values: Sequence[float], most: float, *, title: str, value_title: str) -> Figure:
-    """How many of the class lie in each step between 0 and `most`; a step is a round number."""
+    """How many of the class are in each step between 0 and `most`; a step is a round number."""
     step = _round_step(most)
     bins = max(1, math.ceil(most / step))
     counted = [0] * bins
@@ -107,11 +109,11 @@ def histogram(values: Sequence[float], most: float, *, title: str, value_title: 
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.margins(y=0.15)
         titles(axes, title, value_title, "learners")
-    found = ", ".join(
+    steps = ", ".join(
         f"{number} from {name}" for name, number in zip(names, counted, strict=True) if number
     )
     table = pd.DataFrame({value_title: names, "learners": counted})
-    alt = f"Bars of learners over {value_title}. {title}. {found or 'Nobody'}."
+    alt = f"Bars of learners over {value_title}. {title}. {steps or 'Nobody'}."
     return Figure(drawing, title, alt, table)
 
 
@@ -121,10 +123,10 @@ def _round_step(most: float) -> float:
     return next(round_one * power for round_one in (1, 2, 5, 10) if round_one * power >= least)
 
 
-def beside_the_class(found: Sequence[Compared], *, title: str) -> Figure:
-    """A line for each quantity, a mark for each learner: how many times the class' middle; the far ones by name."""
+def beside_the_class(values: Sequence[Compared], *, title: str) -> Figure:
+    """A line for each quantity, a mark for each learner: how many times the class' middle; the far ones are named."""
     lines: dict[tuple[str, str], list[Compared]] = defaultdict(list)
-    for each in found:
+    for each in values:
         lines[each.study, each.quantity].append(each)
     order = sorted(lines, key=lambda line: (-sum(each.odd for each in lines[line]), line))
     shown = order[:MOST_LINES]
@@ -162,18 +164,22 @@ def beside_the_class(found: Sequence[Compared], *, title: str) -> Figure:
         titles(axes, title, "times the class' middle", "")
     far = [
         f"{each.student} {each.times:.3g} times in {each.quantity} of {each.study}"
-        for each in found
+        for each in values
         if each.odd
     ]
-    said = "Far from the class: " + "; ".join(far) + "." if far else "Nobody is far from the class."
+    far_text = (
+        "Far from the class: " + "; ".join(far) + "."
+        if far
+        else "No learner is far from the class."
+    )
     table = pd.DataFrame(
-        [vars(each) | {"times": float(f"{each.times:.4g}")} for each in found],
+        [vars(each) | {"times": float(f"{each.times:.4g}")} for each in values],
         columns=list(Compared.__dataclass_fields__),
     )
     return Figure(
         drawing,
         title,
-        f"A mark for each learner in each of {len(shown)} quantities. {title}. {said}",
+        f"A mark for each learner in each of {len(shown)} quantities. {title}. {far_text}",
         table,
     )
 
@@ -181,5 +187,5 @@ def beside_the_class(found: Sequence[Compared], *, title: str) -> Figure:
 def _ticks(values: Sequence[float]) -> list[float]:
     every = [step * 10.0**power for power in range(-6, 7) for step in (1, 2, 5)]
     low, high = min([*values, 0.5]), max([*values, 2.0])
-    kept = [tick for tick in every if low / 1.5 <= tick <= high * 1.5]
-    return kept if len(kept) <= 12 else [tick for tick in kept if f"{tick:e}".startswith("1.")]
+    ticks = [tick for tick in every if low / 1.5 <= tick <= high * 1.5]
+    return ticks if len(ticks) <= 12 else [tick for tick in ticks if f"{tick:e}".startswith("1.")]

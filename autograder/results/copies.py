@@ -1,8 +1,8 @@
-"""Hand-ins of a class that hold the same measurement: found and laid side by side. The instructor decides.
+"""Finds hand-ins of a class that hold the same measurement, and shows them side by side. The instructor decides.
 
-Nobody measures the same nanoseconds twice. What is compared are therefore not answers, which may well be
-alike, but whole Records with the moment of their start, and values with many digits: of each Record a few,
-chosen by a digest, so that Records of which a part was copied still show it. No points are taken.
+The same nanoseconds are never measured twice. So not the answers are compared, which may well be equal, but
+whole Records with the moment of their start, and values with many digits: of each Record a few, chosen by
+a digest, so that a Record of which a part was copied still shows it. No points are taken.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _SAYS = {
     "record": "the same in every point",
     "capture": "the same, byte for byte",
 }
-# A value with so many digits is not met twice by chance.
+# A value with so many digits does not occur twice by chance.
 UNIQUE_DIGITS = 7
 # So many of a Record's values are compared; by their digests the same ones are chosen of equal Records.
-KEPT = 64
+VALUES_COMPARED = 64
 FEWEST_SHARED, LEAST_SHARE = 4, 0.1
 LARGEST_CAPTURE_BYTES = 100_000_000
 LEAST_CAPTURE_BYTES = 1_000  # an idle wire leaves captures that hold nothing but their header
 CAPTURES = {".pcap", ".pcapng"}
-MOST_SAID = 6  # sentences of one suspicion; its files are all named
+MOST_SENTENCES = 6  # sentences of one suspicion; its files are all named
 _UNREADABLE = (LabError, OSError, ValueError, RecursionError, MemoryError)
 
 
@@ -75,10 +75,10 @@ class Suspicion:
     @property
     def what(self) -> str:
         """Every sentence, or the first of very many."""
-        said = [each.what for each in self.shared]
-        more = len(said) - MOST_SAID
+        sentences = [each.what for each in self.shared]
+        more = len(sentences) - MOST_SENTENCES
         return " ".join(
-            [*said[:MOST_SAID], *([f"And {more} more like these."] if more > 0 else [])]
+            [*sentences[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
         )
 
     @property
@@ -88,8 +88,8 @@ class Suspicion:
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """One file of one student, and what it is known by."""
+class _File:
+    """One file of one student, and what identifies it."""
 
     student: str
     file: str
@@ -102,12 +102,12 @@ class _Seen:
 def suspected(hand_ins: Mapping[str, Path], course: Path | None = None) -> list[Suspicion]:
     """What students of one lab have in common; `hand_ins` has the folder of each student's hand-in.
 
-    Records that the course gave are left out. Files that cannot be read are passed over. No two
+    Records that the course gave are left out. Files that cannot be read are skipped. No two
     suspicions are of the same students.
     """
-    gifts = shared_records.known(course)
-    records: list[_Seen] = []
-    captures: list[_Seen] = []
+    gifts = shared_records.fingerprints_of(course)
+    records: list[_File] = []
+    captures: list[_File] = []
     for student, folder in sorted(hand_ins.items()):
         records += _records(student, folder / RECORDS, gifts)
         captures += _captures(student, folder / RECORDS, course)
@@ -118,22 +118,22 @@ def suspected(hand_ins: Mapping[str, Path], course: Path | None = None) -> list[
         for group in _groups(records, lambda each: each.digest)
         if len({each.whole for each in group}) > 1
     ]
-    found = [
+    shared = [
         *_same(whole, "whole"),
         *_same(points, "record"),
         *_same(_groups(captures, lambda each: each.digest), "capture"),
         *_marked(records, course),
-        *_alike(records),
+        *_equal_values(records),
     ]
-    return _merged(found)
+    return _merged(shared)
 
 
-def _merged(found: Iterable[Shared]) -> list[Suspicion]:
-    """What the same students share, together; what only a part of a group shares stands with the group's."""
+def _merged(all_shared: Iterable[Shared]) -> list[Suspicion]:
+    """What the same students share, together; what only a part of a group shares is listed with the group's."""
     groups: dict[frozenset[str], list[Shared]] = {}
-    for each in sorted(found, key=lambda each: -len(each.students)):
+    for each in sorted(all_shared, key=lambda each: -len(each.students)):
         who = frozenset(each.students)
-        group = next((known for known in groups if who <= known), who)
+        group = next((larger for larger in groups if who <= larger), who)
         groups.setdefault(group, []).append(each)
     merged = [
         Suspicion(tuple(sorted(students)), tuple(sorted(shared, key=_surest)))
@@ -146,7 +146,7 @@ def _surest(shared: Shared) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     return list(KINDS).index(shared.kind), shared.students, shared.files
 
 
-def _records(student: str, folder: Path, gifts: frozenset[str]) -> Iterator[_Seen]:
+def _records(student: str, folder: Path, gifts: frozenset[str]) -> Iterator[_File]:
     paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
     for path in paths[:MOST_RECORDS]:
         try:
@@ -162,12 +162,12 @@ def _records(student: str, folder: Path, gifts: frozenset[str]) -> Iterator[_See
             digest = points if len(written) >= FEWEST_SHARED else ""
             mark = str(record.cluster.get(variants.MARK, ""))
             whole = _whole(record, points)
-            yield _Seen(student, path.name, mark, _chosen(samples), digest, whole)
+            yield _File(student, path.name, mark, _chosen(samples), digest, whole)
         except _UNREADABLE:
             continue
 
 
-def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_Seen]:
+def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_File]:
     gifts = (
         {path.name for path in (course / shared_records.FOLDER).glob("*/*")} if course else set()
     )
@@ -178,7 +178,7 @@ def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_Seen
             if not LEAST_CAPTURE_BYTES <= path.stat().st_size <= LARGEST_CAPTURE_BYTES:
                 continue
             with path.open("rb") as file:
-                yield _Seen(
+                yield _File(
                     student, path.name, digest=hashlib.file_digest(file, "sha256").hexdigest()
                 )
         except OSError:
@@ -186,36 +186,36 @@ def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_Seen
 
 
 def _whole(record: Record, points: str) -> str:
-    """A digest of all of a Record but whose it says it is; `points` is that of its points."""
+    """A digest of all of a Record except its learner; `points` is that of its points."""
     plain = replace(record, points=[], learner="").as_plain()
     return hashlib.sha256(points.encode() + schemas.canonical(plain)).hexdigest()
 
 
-def _groups(seen: Iterable[_Seen], known_by: Callable[[_Seen], str]) -> list[list[_Seen]]:
-    """Files of several students that are known by the same, one of each student."""
-    alike: dict[str, dict[str, _Seen]] = defaultdict(dict)
-    for each in seen:
-        if known_by(each):
-            alike[known_by(each)].setdefault(each.student, each)
-    return [list(group.values()) for group in alike.values() if len(group) > 1]
+def _groups(files: Iterable[_File], key: Callable[[_File], str]) -> list[list[_File]]:
+    """Files of several students with the same key, one of each student."""
+    groups: dict[str, dict[str, _File]] = defaultdict(dict)
+    for each in files:
+        if key(each):
+            groups[key(each)].setdefault(each.student, each)
+    return [list(group.values()) for group in groups.values() if len(group) > 1]
 
 
-def _same(groups: Iterable[list[_Seen]], kind: str) -> Iterator[Shared]:
+def _same(groups: Iterable[list[_File]], kind: str) -> Iterator[Shared]:
     """One Shared for all files that the same students have in common."""
-    of_students: dict[tuple[str, ...], list[list[_Seen]]] = defaultdict(list)
+    of_students: dict[tuple[str, ...], list[list[_File]]] = defaultdict(list)
     for group in groups:
         of_students[tuple(each.student for each in group)].append(group)
     for students, several in of_students.items():
         files = tuple(f"{each.student}: {each.file}" for group in several for each in group)
         number = len(several)
         are = "is" if number == 1 else "are"
-        said = f"{counted(number, _WHAT[kind])} of {_names(students)} {are} {_SAYS[kind]}."
-        yield Shared(students, kind, said, files)
+        what = f"{counted(number, _WHAT[kind])} of {_names(students)} {are} {_SAYS[kind]}."
+        yield Shared(students, kind, what, files)
 
 
-def _marked(seen: Iterable[_Seen], course: Path | None) -> Iterator[Shared]:
+def _marked(files: Iterable[_File], course: Path | None) -> Iterator[Shared]:
     """Records that were made under another student's word."""
-    for each in seen:
+    for each in files:
         own = variants.of(course, each.student)
         if whose := own.whose(each.mark) if own else "":
             what = f"{each.student} handed in {each.file}, made under the word of {whose}."
@@ -223,11 +223,11 @@ def _marked(seen: Iterable[_Seen], course: Path | None) -> Iterator[Shared]:
             yield Shared(students, "mark", what, (f"{each.student}: {each.file}",))
 
 
-def _alike(seen: Iterable[_Seen]) -> Iterator[Shared]:
+def _equal_values(records: Iterable[_File]) -> Iterator[Shared]:
     """Records of two students that share values, though their points are not the same throughout."""
-    known = [each for each in seen if each.values]
+    with_values = [each for each in records if each.values]
     places: dict[int, list[int]] = defaultdict(list)
-    for place, each in enumerate(known):
+    for place, each in enumerate(with_values):
         for value in each.values:
             places[value].append(place)
     shared: dict[tuple[int, int], int] = defaultdict(int)
@@ -235,7 +235,7 @@ def _alike(seen: Iterable[_Seen]) -> Iterator[Shared]:
         for pair in combinations(where[:MOST_RECORDS], 2):
             shared[pair] += 1
     for (one, other), count in shared.items():
-        first, second = known[one], known[other]
+        first, second = with_values[one], with_values[other]
         fewer = min(len(first.values), len(second.values))
         if first.student == second.student or count < max(FEWEST_SHARED, LEAST_SHARE * fewer):
             continue
@@ -276,4 +276,4 @@ def _chosen(values: Iterable[float]) -> frozenset[int]:
         int.from_bytes(hashlib.blake2b(struct.pack("<d", value), digest_size=8).digest())
         for value in set(values)
     )
-    return frozenset(digests[:KEPT])
+    return frozenset(digests[:VALUES_COMPARED])

@@ -26,12 +26,12 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Table(ExportPlugin):  # type: ignore[misc]
-    """What the three have in common: learners, labs, points, a file that is written whole."""
+    """What the three have in common: learners, labs, points, a file that is written completely."""
 
     usual = "grades.csv"
 
     def export(self, gradebook: Any) -> None:
-        """Write the file; a lab or a learner that was not asked for is left out."""
+        """Write the file, for the chosen labs and learners only."""
         path = Path(self.to or self.usual)
         write_text(path, as_csv(self.rows(gradebook)))
         self.log.info("Grades are in %s", path)
@@ -60,7 +60,7 @@ class Grades(Table):
     """A line for each learner and lab, in the columns of nbgrader's own export, with quotes where text needs them."""
 
     def rows(self, gradebook: Any) -> Iterator[list[Any]]:
-        """The lines; who handed in nothing has 0 points, as nbgrader counts."""
+        """The lines; a learner who handed in nothing has 0 points, as nbgrader counts."""
         yield [
             *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name"),
             *("email", "raw_score", "late_submission_penalty", "score", "max_score"),
@@ -80,24 +80,26 @@ class Grades(Table):
 class ForImport(Table):
     """What Canvas' and Moodle's files have in common: an empty cell would clear the grade that is there.
 
-    So who has no points in any of the labs is left out, and so is a lab in which nobody has any.
+    So a learner without points in any of the labs is left out, and so is a lab in which no learner has points.
     """
 
     learners = 0
     gaps = 0  # cells that are empty all the same, because a learner has points in another lab
 
     def graded(self, gradebook: Any) -> tuple[list[Any], list[tuple[Any, list[str]]]]:
-        """The labs in which somebody has points; and who has some, with the points in each of these labs."""
+        """The labs in which a learner has points; and the learners with points, in each of these labs."""
         assignments = self.assignments(gradebook)
         every = [
             (student, [points_of(gradebook, each, student) for each in assignments])
             for student in self.students(gradebook)
         ]
-        kept = [n for n in range(len(assignments)) if any(points[n] for _, points in every)]
-        lines = [(student, [points[n] for n in kept]) for student, points in every if any(points)]
+        columns = [n for n in range(len(assignments)) if any(points[n] for _, points in every)]
+        lines = [
+            (student, [points[n] for n in columns]) for student, points in every if any(points)
+        ]
         self.learners = len(lines)
         self.gaps = sum(not each for _, points in lines for each in points)
-        return [assignments[n] for n in kept], lines
+        return [assignments[n] for n in columns], lines
 
 
 class Canvas(ForImport):
@@ -110,7 +112,7 @@ class Canvas(ForImport):
         ' {"01-validation": "Validation (4711)"}. Without it Canvas takes its assignment that is'
         " called 01-validation, or offers to make one.",
     ).tag(config=True)
-    section = Unicode("", help="What stands in the column Section.").tag(config=True)
+    section = Unicode("", help="The text in the column Section.").tag(config=True)
 
     def rows(self, gradebook: Any) -> Iterator[list[Any]]:
         """The lines; Canvas finds a learner by its own number, or else by the login, or else by the name."""
@@ -130,7 +132,7 @@ class Moodle(ForImport):
     usual = "moodle.csv"
 
     def rows(self, gradebook: Any) -> Iterator[list[Any]]:
-        """The lines; which column says who it is, Moodle asks when it imports them."""
+        """The lines; when Moodle imports them, it asks which column identifies a learner."""
         assignments, lines = self.graded(gradebook)
         names = [str(each.name) for each in assignments]
         yield ["Username", "First name", "Last name", "Email address", *names]
@@ -151,24 +153,24 @@ class Written:
 
 
 def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
-    """Write the grades of these labs in one of the FORMATS; the file, and what is to be known of it."""
+    """Write the grades of these labs in one of the FORMATS; the file, its learners and its gaps."""
     plugin = FORMATS[form](parent=course.api)
     plugin.assignment = slugs
     path = to or course.folder / plugin.usual
     plugin.to = str(path)
     with course.gradebook() as book:
-        known = {str(each.name) for each in book.assignments}
-        if missing := [slug for slug in slugs if slug not in known]:
+        labs = {str(each.name) for each in book.assignments}
+        if missing := [slug for slug in slugs if slug not in labs]:
             raise LabError(f"{missing[0]} was not released yet, so it has no grades.")
         plugin.export(book)
-        everybody = len(plugin.students(book))
+        learners = len(plugin.students(book))
     if isinstance(plugin, ForImport):
         return Written(path, plugin.learners, plugin.gaps)
-    return Written(path, everybody, 0)
+    return Written(path, learners, 0)
 
 
 def submission_of(gradebook: Any, assignment: Any, student: Any) -> Any:
-    """What a learner handed in of a lab, as nbgrader knows it; None when nothing was graded."""
+    """A learner's submission of a lab in nbgrader's database; None when nothing was graded."""
     try:
         return gradebook.find_submission(assignment.name, student.id)
     except MissingEntry:
@@ -208,9 +210,9 @@ def _cell(value: Any) -> Any:
 
 def waiting(course: Any, slugs: list[str]) -> str:
     """What the points lack because a person has not graded it, in a few words; "" when nothing."""
-    found = []
+    waits_by_lab = []
     for slug in slugs or filter(course.submitted, course.labs):
         with suppress(LabError):  # what was not released has no points either
             waits = len(class_points.gather(course, slug).waiting)
-            found += [f"{waits} of {slug}"] if waits else []
-    return ", ".join(found)
+            waits_by_lab += [f"{waits} of {slug}"] if waits else []
+    return ", ".join(waits_by_lab)

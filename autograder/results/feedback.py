@@ -1,4 +1,4 @@
-"""What goes back to a learner: the page with points and reasons, and nothing beside it."""
+"""What a learner gets back: the page with points and reasons, and no other file."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from beowulf.progress import Progress, no_progress
 if TYPE_CHECKING:
     from autograder.course.course import Course
 
-# nbgrader's own: by these it knows to which hand-in a page belongs, and to whom it may show it.
-KEPT = {"timestamp.txt", "submission_secret.txt"}
+# nbgrader's own: they tell it to which hand-in a page belongs, and which learner may see it.
+STAY_BESIDE = {"timestamp.txt", "submission_secret.txt"}
 BY_HAND = "Your instructor graded this."
 NOT_MADE = "The page could not be made"
 LONGEST_PAGE_S = 600.0
@@ -48,7 +48,7 @@ WAITS = "Your instructor has not graded this yet."
 
 @dataclass(frozen=True)
 class Page:
-    """The page of one learner, or the `problem` that kept it from being made."""
+    """The page of one learner, or the `problem` why it was not made."""
 
     student: str
     files: tuple[Path, ...] = ()
@@ -63,9 +63,9 @@ def generate(
     *,
     jobs: int = 1,
 ) -> Iterator[Page]:
-    """Make the pages of everybody who was graded, by nbgrader, `jobs` at a time; one that fails stops no other.
+    """Make the pages of all graded learners, by nbgrader, `jobs` at a time; one that fails stops no other.
 
-    Each learner's folder is written by one process, and nobody writes into the gradebook.
+    Each learner's folder is written by one process, and no process writes into the gradebook.
     """
     graded = course.graded_students(slug)
     for student in students or ():
@@ -76,7 +76,7 @@ def generate(
         return
 
     def work(student: str) -> Outcome:
-        logging.disable(logging.NOTSET)  # the reason is read off what nbgrader logs
+        logging.disable(logging.NOTSET)  # the reason is read from what nbgrader logs
         return Outcome(student, problem=course.nbgrader_feedback(slug, student))
 
     _ = course.api  # read once, and not by each process
@@ -91,12 +91,12 @@ def generate(
 
 
 class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
-    """Puts a table on top of the page: for each question the points, what was found and expected, where to read."""
+    """Puts a table on top of the page: for each question the points, the answer, what was expected, where to read."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook with the table before its first cell; it needs the points that GetGrades finds."""
+        """The notebook with the table before its first cell; it needs the points from GetGrades."""
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as book:
             rows = [
@@ -148,7 +148,7 @@ def _score(cell: NotebookNode) -> dict[str, Any]:
 
 
 def _table(rows: list[list[str]]) -> str:
-    # One line, because Markdown takes what stands after an empty line for text of its own.
+    # One line, because Markdown takes what is after an empty line for text of its own.
     head = "".join(
         f'<th scope="col" {CELL}>{name}</th>'
         for name in ("Question", "Points", "Found", "Expected", "Where to read")
@@ -169,8 +169,8 @@ def finish_pages(assignment: str, student: str, notebooks: Iterable[str]) -> Non
     """Forbid the pages to run or fetch anything, and remove from feedback/ what nbgrader copied beside them.
 
     nbgrader calls this for each learner, in the course's folder, with the autograded `notebooks`.
-    `assignment` and `student` may be patterns, so that the names are read off the paths. What is
-    beside the pages of an assignment that is none of our labs stays.
+    `assignment` and `student` may be patterns, so that the names are read from the paths. What is
+    beside the pages of an assignment that is not one of our labs stays.
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         place = Path("feedback", folder.parent.name, folder.name)
@@ -190,7 +190,7 @@ def _clear(place: Path) -> None:
     # The deepest first, so that a folder is empty when its turn comes.
     for path in sorted(place.rglob("*"), reverse=True):
         if path.is_symlink() or not path.is_dir():
-            if path.parent != place or not (path.suffix == ".html" or path.name in KEPT):
+            if path.parent != place or not (path.suffix == ".html" or path.name in STAY_BESIDE):
                 path.unlink()
         elif not any(path.iterdir()):
             path.rmdir()

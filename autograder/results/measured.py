@@ -1,4 +1,4 @@
-"""What an instructor wants to know of what a class measured: how long, whose cluster is odd, who has the same."""
+"""What an instructor wants to know of what a class measured: time, odd clusters, equal hand-ins."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ from beowulf.figures import matrix, titled
 
 def time_spent(minutes: Mapping[str, float | None]) -> Section:
     """How long each learner measured."""
-    known = {student: value for student, value in minutes.items() if value is not None}
+    measured = {student: value for student, value in minutes.items() if value is not None}
     rows = [
-        {"learner": student, "minutes": round(value, 1)} for student, value in sorted(known.items())
+        {"learner": student, "minutes": round(value, 1)}
+        for student, value in sorted(measured.items())
     ]
     text = (
         "From the first Record to the last, without pauses of more than"
         f" {LONGEST_PAUSE_MIN:g} minutes; reading before the first measurement is not in it."
     )
-    if not known:
+    if not measured:
         return Section(
-            "time", "Time spent", "No Record tells a time.", table_of(rows, ["learner", "minutes"])
+            "time", "Time spent", "No Record has a time.", table_of(rows, ["learner", "minutes"])
         )
-    text += f" The median is {counted(round(median(known.values())), 'minute')}."
+    text += f" The median is {counted(round(median(measured.values())), 'minute')}."
     figure = charts.histogram(
-        list(known.values()),
-        max(known.values()),
+        list(measured.values()),
+        max(measured.values()),
         title="Time spent measuring",
         value_title="minutes",
     )
     return Section("time", "Time spent", text, table_of(rows, ["learner", "minutes"]), figure)
 
 
-def measured_values(found: Sequence[Compared]) -> Section:
-    """Whose cluster is unlike the others'."""
+def measured_values(values: Sequence[Compared]) -> Section:
+    """Whose cluster differs from the others."""
     columns = ["study", "quantity", "learner", "times the class' middle", "places", "far"]
-    order = sorted(found, key=lambda each: (not each.odd, each.study, each.quantity, each.student))
+    order = sorted(values, key=lambda each: (not each.odd, each.study, each.quantity, each.student))
     rows = [
         {
             "study": each.study,
@@ -55,29 +56,31 @@ def measured_values(found: Sequence[Compared]) -> Section:
         for each in order
     ]
     title = "Measured values beside the class"
-    if not found:
-        text = f"Fewer than {LEAST_STUDENTS} learners measured the same, so nobody can be compared."
+    if not values:
+        text = f"Fewer than {LEAST_STUDENTS} learners measured the same, so that no comparison is possible."
         return Section("values", title, text, table_of(rows, columns))
     odd: dict[str, list[str]] = defaultdict(list)
-    for each in found:
+    for each in values:
         if each.odd:
             what = f"{titled(each.quantity)} of {each.study} {each.times:.3g} times"
             odd[each.student].append(what)
     text = "Each learner's values as a multiple of the class' middle, over all places of a sweep."
     if odd:
         who = "; ".join(f"{student}: {listed(what, 3)}" for student, what in sorted(odd.items()))
-        text += f" Far from the class, which a slow machine does as well as a mistake: {who}."
+        text += f" Far from the class, because of a slow machine or a mistake: {who}."
     else:
-        text += " Nobody is far from the class."
+        text += " No learner is far from the class."
     urgent = (
-        f"{counted(len(odd), 'cluster')} unlike the others: {listed(sorted(odd))}" if odd else ""
+        f"{counted(len(odd), 'cluster')} that differ from the others: {listed(sorted(odd))}"
+        if odd
+        else ""
     )
-    figure = charts.beside_the_class(found, title=title)
+    figure = charts.beside_the_class(values, title=title)
     return Section("values", title, text, table_of(rows, columns), figure, urgent)
 
 
-def suspected_copies(found: Sequence[Suspicion]) -> Section:
-    """Who has the same measurements as somebody else; nothing is concluded from it."""
+def suspected_copies(suspicions: Sequence[Suspicion]) -> Section:
+    """Which learners have the same measurements; nothing is concluded from it."""
     columns = ["learners", "the same", "what", "files"]
     rows = [
         {
@@ -86,30 +89,30 @@ def suspected_copies(found: Sequence[Suspicion]) -> Section:
             "what": each.what,
             "files": "\n".join(each.files),
         }
-        for each in found
+        for each in suspicions
     ]
     title = "Suspected copies"
-    if not found:
+    if not suspicions:
         text = "No two hand-ins share a Record, raw samples or a capture."
         return Section("copies", title, text, table_of(rows, columns))
-    who = sorted({student for each in found for student in each.students})
+    who = sorted({student for each in suspicions for student in each.students})
     shown = who[:MOST_IN_A_PICTURE]
     figure = matrix(
-        shown, shown, _pairs(found, shown), title="Who shares what with whom", good="nothing"
+        shown, shown, _pairs(suspicions, shown), title="Who shares what with whom", good="nothing"
     )
     text = (
-        "The same measurement in two hand-ins. It took no points from anybody: you decide, with the"
+        "The same measurement in two hand-ins. No points were taken: you decide, with the"
         " files side by side."
     )
-    urgent = f"{counted(len(found), 'suspicion')} of a copy among {listed(who)}"
+    urgent = f"{counted(len(suspicions), 'suspicion')} of a copy among {listed(who)}"
     return Section("copies", title, text, table_of(rows, columns), figure, urgent)
 
 
-def _pairs(found: Sequence[Suspicion], shown: Sequence[str]) -> dict[tuple[str, str], str]:
+def _pairs(suspicions: Sequence[Suspicion], shown: Sequence[str]) -> dict[tuple[str, str], str]:
     """The surest of what each two learners have in common."""
     pairs: dict[tuple[str, str], str] = {}
     surest = list(KINDS)
-    every = [shared for each in found for shared in each.shared]
+    every = [shared for each in suspicions for shared in each.shared]
     for shared in sorted(every, key=lambda shared: surest.index(shared.kind)):
         here = [student for student in shared.students if student in shown]
         for pair in permutations(here, 2):

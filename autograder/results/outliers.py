@@ -1,4 +1,4 @@
-"""What a class measured, side by side: whose values lie far from the others', and how long it took."""
+"""What a class measured, side by side: whose values are far from the others', and how long it took."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autograder.evidence.shared_records import LABEL
 from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS, is_number
 from beowulf.cluster.recorded import ANSWERS
 
-# With fewer there is no middle from which anybody could be far.
+# With fewer there is no middle from which a learner could be far.
 LEAST_STUDENTS = 3
 # Far is what is away from the class by this factor, and by this many times the class' own spread.
 FAR_FACTOR, FAR_SPREADS = 1.5, 4.0
@@ -31,7 +31,7 @@ Plain = dict[str, Any]
 
 @dataclass(frozen=True)
 class Compared:
-    """How one learner's values of a quantity lie to the class' middle: 2 is twice as much."""
+    """One learner's values of a quantity as a multiple of the class' middle: 2 is twice as much."""
 
     study: str
     quantity: str
@@ -43,7 +43,7 @@ class Compared:
 
 def plain_records(hand_in: Path) -> list[Plain]:
     """What a learner measured, as plain data; a file that is no Record, or one that the course gave, is left out."""
-    found: list[Plain] = []
+    records: list[Plain] = []
     for path in sorted((hand_in / RECORDS).glob("*.json"))[:MOST_RECORDS]:
         if path.name == ANSWERS or path.is_symlink():
             continue
@@ -51,10 +51,10 @@ def plain_records(hand_in: Path) -> list[Plain]:
             if path.stat().st_size <= LARGEST_RECORD_BYTES:
                 content = json.loads(path.read_bytes())
                 if _is_own(content):
-                    found.append(content)
+                    records.append(content)
         except (OSError, ValueError, RecursionError, MemoryError):
             continue
-    return found
+    return records
 
 
 def _is_own(content: object) -> bool:
@@ -91,10 +91,10 @@ def _span(record: Plain) -> tuple[datetime, datetime] | None:
 
 
 def compared(records: Mapping[str, list[Plain]]) -> list[Compared]:
-    """Every learner beside the class, for each quantity that at least three measured at the same places."""
+    """Every learner compared with the class, for each quantity that at least three measured at the same places."""
     at_places: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
-    for student, kept in records.items():
-        for (study, quantity, place), value in _values(kept):
+    for student, of_student in records.items():
+        for (study, quantity, place), value in _values(of_student):
             at_places[study, quantity, place].setdefault(student, value)
     times: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for (study, quantity, _), values in at_places.items():
@@ -103,11 +103,11 @@ def compared(records: Mapping[str, list[Plain]]) -> list[Compared]:
         middle = median(values.values())
         for student, value in values.items():
             times[study, quantity][student].append(value / middle)
-    found = []
+    comparisons = []
     for (study, quantity), of_students in sorted(times.items()):
         if len(of_students) >= LEAST_STUDENTS:
-            found += _beside(study, quantity, of_students)
-    return found
+            comparisons += _beside(study, quantity, of_students)
+    return comparisons
 
 
 def _beside(study: str, quantity: str, of_students: Mapping[str, list[float]]) -> list[Compared]:

@@ -15,7 +15,7 @@ from autograder.results.sections import Section
 from autograder.text import as_html
 from beowulf.figures import Figure, number_text
 
-MOST_OPEN = 12  # rows of a table that is shown without being asked for
+MOST_OPEN = 12  # rows of a table that is shown open
 MOST_ROWS = 500  # of a table in the page; its CSV file has them all
 STYLE = """
 :root { color-scheme: light; }

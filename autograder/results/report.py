@@ -24,17 +24,19 @@ PAGE = "index.html"
 
 
 def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
-    """Write the page of a lab and beside it each table and picture; the page.
+    """Write the page of a lab and each table and picture; returns the page.
 
     LabError when the lab was not released, or nothing was collected.
     """
-    found = points.gather(course, slug, with_reasons=True)
-    if not (found.submitted or found.collected):
+    lab_class = points.gather(course, slug, with_reasons=True)
+    if not (lab_class.submitted or lab_class.collected):
         raise LabError(
             f"No submission of {slug} was collected yet.",
             f"`beowulf class collect {slug} FOLDER` does it.",
         )
-    folders = {student: course.folder / "submitted" / student / slug for student in found.submitted}
+    folders = {
+        student: course.folder / "submitted" / student / slug for student in lab_class.submitted
+    }
     records = {}
     for done, (student, folder) in enumerate(folders.items()):
         progress(done, len(folders), f"reading {student}")
@@ -44,23 +46,25 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
         # A letter that the font lacks; the table has it.
         warnings.simplefilter("ignore", UserWarning)
         made = [
-            sections.by_question(found),
-            sections.by_learner(found),
-            sections.waiting(found),
-            sections.hand_ins(found),
-            sections.wrong_answers(found),
+            sections.by_question(lab_class),
+            sections.by_learner(lab_class),
+            sections.waiting(lab_class),
+            sections.hand_ins(lab_class),
+            sections.wrong_answers(lab_class),
             measured.time_spent(
-                {name: outliers.minutes_spent(kept) for name, kept in records.items()}
+                {name: outliers.minutes_spent(of_student) for name, of_student in records.items()}
             ),
             measured.measured_values(outliers.compared(records)),
             measured.suspected_copies(copies.suspected(folders, course.folder)),
         ]
-        return _write(course, slug, made, _about(course, len(found.submitted), len(found.roster)))
+        return _write(
+            course, slug, made, _about(course, len(lab_class.submitted), len(lab_class.roster))
+        )
 
 
 def _about(course: Course, handed_in: int, enrolled: int) -> str:
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    counts = f"{handed_in} handed in, {enrolled} known"
+    counts = f"{handed_in} handed in, {enrolled} on the roster"
     return f"Course {course.api.course_id}; {counts}; written {when}. For instructors only."
 
 

@@ -27,7 +27,7 @@ FULL, PART, NONE, AGAIN, WAITS = (
 KINDS = {FULL: 0, PART: 5, NONE: 1, AGAIN: 3, WAITS: 4}
 MOST_WRONG = 5  # answers of one question
 MOST_IN_A_PICTURE = 12
-# A Record's name holds its moment, and would make every answer one of its own.
+# A Record's name has its moment, and would make every answer different.
 _RECORD_NAME = re.compile(r"\b([A-Z]\d+)-[\w.-]*?\d{8}T[\w.-]*?\.json(?:\.\w+)?")
 
 
@@ -43,12 +43,12 @@ class Section:
     urgent: str = ""  # a line for the top of the page
 
 
-def by_question(found: ClassOfLab) -> Section:
+def by_question(lab_class: ClassOfLab) -> Section:
     """How the class did in each question."""
-    counts: dict[str, Counter[str]] = {question: Counter() for question in found.questions}
+    counts: dict[str, Counter[str]] = {question: Counter() for question in lab_class.questions}
     points: dict[str, list[float]] = defaultdict(list)
-    again = {(each.student, each.question) for each in found.reasons if each.outcome}
-    for each in found.given:
+    again = {(each.student, each.question) for each in lab_class.reasons if each.outcome}
+    for each in lab_class.given:
         kind = WAITS if each.points is None else _kind(each.points, each.of)
         if kind in (PART, NONE) and (each.student, each.question) in again and not each.by_hand:
             kind = AGAIN
@@ -65,39 +65,41 @@ def by_question(found: ClassOfLab) -> Section:
             else None,
             **{kind: counts[question][kind] for kind in KINDS},
         }
-        for question, of in found.questions.items()
+        for question, of in lab_class.questions.items()
     ]
     table = table_of(rows, ["question", "of", "mean points", "mean share (%)", *KINDS])
-    # Of a question that was graded for some only, a mean says little.
-    known = table[table[WAITS] == 0].dropna(subset=["mean share (%)"])
+    # Of a question that was graded for some only, a mean means little.
+    complete = table[table[WAITS] == 0].dropna(subset=["mean share (%)"])
     text = "How many learners have all points of a question, a part of them, or none."
-    if not known.empty:
-        hardest = known.sort_values("mean share (%)", kind="stable").iloc[0]
+    if not complete.empty:
+        hardest = complete.sort_values("mean share (%)", kind="stable").iloc[0]
         share = hardest["mean share (%)"]
         text += f" The hardest is {hardest['question']}: {share:.0f} % on average."
     figure = charts.shares(counts, KINDS, title="Points by question", value_title="learners")
-    return Section("questions", "Points by question", text, table, figure if found.given else None)
+    return Section(
+        "questions", "Points by question", text, table, figure if lab_class.given else None
+    )
 
 
 def _kind(points: float, of: float) -> str:
     return FULL if points >= of else PART if points > 0 else NONE
 
 
-def by_learner(found: ClassOfLab) -> Section:
+def by_learner(lab_class: ClassOfLab) -> Section:
     """What each learner has, question by question."""
     rows: list[dict[str, Any]] = []
-    most = sum(found.questions.values())
-    for student in found.graded:
-        given = found.of_student(student)
-        points = {q: given[q].points if q in given else None for q in found.questions}
+    most = sum(lab_class.questions.values())
+    for student in lab_class.graded:
+        given = lab_class.of_student(student)
+        points = {q: given[q].points if q in given else None for q in lab_class.questions}
         waits = sum(each.of for each in given.values() if each.points is None)
         total = sum(value for value in points.values() if value is not None)
         rows.append(
             {"learner": student, "points": total, "of": most - waits, "waits": waits, **points}
         )
-    table = table_of(rows, ["learner", "points", "of", "waits", *found.questions])
-    missing = [student for student in found.roster if student not in found.submitted]
-    text = f"{len(found.graded)} graded; {len(missing)} on the roster handed in nothing"
+    table = table_of(rows, ["learner", "points", "of", "waits", *lab_class.questions])
+    missing = [student for student in lab_class.roster if student not in lab_class.submitted]
+    text = f"{len(lab_class.graded)} graded; {len(missing)} on the roster handed in nothing"
     text += f": {listed(missing)}." if missing else "."
     figure = None
     if rows:
@@ -120,23 +122,23 @@ def _middle(totals: Sequence[float], waiting: Sequence[float], most: float) -> s
     return f"So far {middle}, without what waits for you: {missing} of {most:g} points, of {whose}."
 
 
-def wrong_answers(found: ClassOfLab) -> Section:
-    """What several learners answered alike, and wrongly."""
-    alike: dict[str, dict[str, list[Reason]]] = defaultdict(lambda: defaultdict(list))
-    for reason in found.reasons:
+def wrong_answers(lab_class: ClassOfLab) -> Section:
+    """The same wrong answers of several learners."""
+    equal: dict[str, dict[str, list[Reason]]] = defaultdict(lambda: defaultdict(list))
+    for reason in lab_class.reasons:
         if reason.points < reason.of:
-            alike[reason.question][_RECORD_NAME.sub(r"a Record \1", reason.found)].append(reason)
+            equal[reason.question][_RECORD_NAME.sub(r"a Record \1", reason.found)].append(reason)
     rows = []
-    for question in found.questions:
-        often = sorted(alike[question].items(), key=lambda each: (-len(each[1]), each[0]))
-        for said, given in often[:MOST_WRONG]:
+    for question in lab_class.questions:
+        often = sorted(equal[question].items(), key=lambda each: (-len(each[1]), each[0]))
+        for answer, given in often[:MOST_WRONG]:
             if len(given) > 1:
-                row = {"question": question, "learners": len(given), "found": said}
+                row = {"question": question, "learners": len(given), "found": answer}
                 row |= {"expected of the first": given[0].expected, "where to read": given[0].read}
                 rows.append(row | {"who": ", ".join(sorted(each.student for each in given))})
     columns = ["question", "learners", "found", "expected of the first", "where to read", "who"]
     table = table_of(rows, columns)
-    text = "What at least two learners have in common that earned less than all points."
+    text = "What at least two learners have in common and what lost them points."
     figure = None
     if rows:
         top = sorted(rows, key=lambda row: -int(str(row["learners"])))[:MOST_IN_A_PICTURE]
@@ -150,14 +152,14 @@ def wrong_answers(found: ClassOfLab) -> Section:
     return Section("wrong-answers", "Common wrong answers", text, table, figure)
 
 
-def waiting(found: ClassOfLab) -> Section:
+def waiting(lab_class: ClassOfLab) -> Section:
     """What only a person can grade, and has not."""
     rows = [
         {"question": each.question, "learner": each.student, "of": each.of}
-        for each in found.waiting
+        for each in lab_class.waiting
     ]
     rows.sort(
-        key=lambda row: (list(found.questions).index(str(row["question"])), str(row["learner"]))
+        key=lambda row: (list(lab_class.questions).index(str(row["question"])), str(row["learner"]))
     )
     title, columns = "Waits for you", ["question", "learner", "of"]
     if not rows:
@@ -171,17 +173,17 @@ def waiting(found: ClassOfLab) -> Section:
     return Section("waiting", title, text, table_of(rows, columns), figure, urgent)
 
 
-def hand_ins(found: ClassOfLab) -> Section:
-    """What was said of each hand-in when it was collected and graded."""
+def hand_ins(lab_class: ClassOfLab) -> Section:
+    """The notes on each hand-in from when it was collected and graded."""
     rows, outcomes = [], Counter[str]()
-    said = {each.student: each for each in found.collected if each.student}
-    for student in sorted({*found.submitted, *said}):
-        collected = said.get(student)
-        problem = found.problems.get(student, "")
+    results = {each.student: each for each in lab_class.collected if each.student}
+    for student in sorted({*lab_class.submitted, *results}):
+        collected = results.get(student)
+        problem = lab_class.problems.get(student, "")
         refused = collected is not None and collected.outcome == "refused"
         state = (
             "refused"
-            if refused and student not in found.submitted
+            if refused and student not in lab_class.submitted
             else "not graded"
             if problem
             else "graded"
@@ -197,7 +199,7 @@ def hand_ins(found: ClassOfLab) -> Section:
                 "notes": " ".join(dict.fromkeys(notes)),
             }
         )
-    for each in found.collected:
+    for each in lab_class.collected:
         if not each.student:
             outcomes["unknown"] += 1
             rows.append(
@@ -210,8 +212,8 @@ def hand_ins(found: ClassOfLab) -> Section:
             )
     missing = [
         student
-        for student in found.roster
-        if student not in found.submitted and student not in said
+        for student in lab_class.roster
+        if student not in lab_class.submitted and student not in results
     ]
     if missing:
         outcomes["nothing handed in"] += len(missing)
@@ -221,10 +223,10 @@ def hand_ins(found: ClassOfLab) -> Section:
         ]
     columns = ["learner", "state", "sender", "notes"]
     text = (
-        "What was handed in, under which name it came, and what was noticed before and in grading."
+        "What was handed in, under which name it came, and the notes from collecting and grading."
     )
     bad = sum(outcomes[state] for state in ("refused", "not graded", "unknown"))
-    urgent = f"{counted(bad, 'hand-in')} that could not be taken in or graded" if bad else ""
+    urgent = f"{counted(bad, 'hand-in')} that could not be collected or graded" if bad else ""
     figure = None
     if outcomes:
         figure = charts.counts(outcomes, title="Hand-ins", value_title="hand-ins")

@@ -18,14 +18,14 @@ from beowulf.studies.lab_01.a2_validation import Diagnosis
 HOSTS_NODE = "node01"
 PAIR_CHECKS = ("resolve", "ping", "ssh", "transfer")
 PROGRAM_CHECKS = ("mpi-hello", "mpi-ring")
-# These clusters have up to 16 nodes; thousands of names would only keep the grader busy.
+# These clusters have up to 16 nodes; thousands of names would only take the grader's time.
 MOST_NODES = 64
-# By how much the Mbit/s that a Record says may differ from those that its bytes and seconds give.
+# By how much the Mbit/s in a Record may differ from those that its bytes and seconds give.
 ROUNDING_PERCENT, ROUNDING_MBIT_PER_S = 1, 0.00001
 
 
 def a2_record(submission: Submission) -> Score:
-    """All points for a whole Record of a cluster in which every check is well, a third for any other."""
+    """All points for a complete Record of a cluster in which every check is well, a third for any other."""
     expected = "A whole Record A2 of a cluster in which every node reaches every other."
     record, why = _validation(submission)
     if record is None:
@@ -42,9 +42,9 @@ def hosts_first_line(submission: Submission) -> Score:
     facts = _facts(record, check="configuration", node=HOSTS_NODE) if record else {}
     lines = str(facts.get("hosts", "")).splitlines() or [str(facts.get("hosts_first_line", ""))]
     if not lines[0].strip():
-        return Score(0, 1, why or f"The Record says nothing about {HOSTS_NODE}'s /etc/hosts.")
+        return Score(0, 1, why or f"The Record has nothing about {HOSTS_NODE}'s /etc/hosts.")
     answer = submission.answers.get("hosts_first_line")
-    # How many blanks or tabs stand between address and name does not matter to anybody.
+    # How many blanks or tabs are between address and name does not matter.
     right = isinstance(answer, str) and answer.split() == lines[0].split()
     return _answered(submission, "hosts_first_line", right, f"“{lines[0]}”")
 
@@ -64,18 +64,18 @@ def count(name: str, submission: Submission) -> Score:
 def a5_record(submission: Submission) -> Score:
     """All points for a whole Record of the idle wire, half for one whose numbers do not agree."""
     expected = "A whole Record A5 of the idle wire."
-    found = submission.measured("A5")
-    if not found:
+    records = submission.measured("A5")
+    if not records:
         return Score(0, 2, submission.missing("A5"), expected)
     # One that was measured again and cut short does not take away the whole one before it.
-    whole = [record for record in found if not _unusable(record)]
-    record = next(filter(_agrees, whole), (whole or found)[0])
+    whole = [record for record in records if not _unusable(record)]
+    record = next(filter(_agrees, whole), (whole or records)[0])
     if why := _unusable(record):
         return Score(0, 2, f"{record.file_name}: {why}.", f"{expected} Measure it again.")
     rate = _idle_mbit_per_s(record)
     if not _agrees(record):
-        said = a5_no_load.seen(record).get("mbit_per_s")
-        why = f"it says {said} Mbit/s, and its bytes and seconds give {rate:.6g}"
+        recorded = a5_no_load.seen(record).get("mbit_per_s")
+        why = f"it has {recorded} Mbit/s, and its bytes and seconds give {rate:.6g}"
         return Score(1, 2, f"{record.file_name}: {why}.", expected)
     return Score(2, 2, f"{record.file_name}: {rate:.6g} Mbit/s.")
 
@@ -83,14 +83,14 @@ def a5_record(submission: Submission) -> Score:
 def idle_mbit(submission: Submission, *, tolerance_percent: float, tolerance: float) -> Score:
     """The idle wire's Mbit/s, from the bytes and the seconds of one of the learner's Records A5.
 
-    Whoever runs all cells again has measured again, and has typed the figures of an earlier Record.
+    A learner who runs all cells again has measured again, and has typed the figures of an earlier Record.
     """
-    found = submission.measured("A5")
-    if not found:
+    records = submission.measured("A5")
+    if not records:
         return Score(0, 2, submission.missing("A5"))
-    whole = [record for record in found if not _unusable(record)]
+    whole = [record for record in records if not _unusable(record)]
     if not whole:
-        return Score(0, 2, f"{found[0].file_name}: {_unusable(found[0])}.")
+        return Score(0, 2, f"{records[0].file_name}: {_unusable(records[0])}.")
     answer = submission.answers.get("idle_mbit_per_s")
     answered = given(submission, "idle_mbit_per_s")
     for record in whole:
@@ -111,17 +111,17 @@ def broken(name: str, submission: Submission) -> Score:
     """Half of the points for the fault, half for the node, as the Record of that broken cluster shows them."""
     variant = f"broken-{name}"
     measure = f"`beowulf break {name}`, then measure A2 with the variant {variant}."
-    found = submission.measured("A2", variant)
-    if not found:
+    records = submission.measured("A2", variant)
+    if not records:
         return Score(0, 2, submission.missing("A2", variant), measure)
-    diagnoses = [(record, _diagnose(record)) for record in found]
-    told = [each for each in diagnoses if each[1].fault not in ("none", "unknown")]
-    record, truth = (told or diagnoses)[0]
+    diagnoses = [(record, _diagnose(record)) for record in records]
+    conclusive = [each for each in diagnoses if each[1].fault not in ("none", "unknown")]
+    record, truth = (conclusive or diagnoses)[0]
     if truth.fault == "none":
         why = f"{record.file_name} shows a cluster in which nothing is broken."
         return Score(0, 2, why, measure)
     if truth.fault == "unknown":
-        why = f"{record.file_name} does not tell what is broken: {truth.because}."
+        why = f"{record.file_name} does not show what is broken: {truth.because}."
         return Score(0, 2, why, f"`beowulf up` heals the cluster. {measure}")
     fault, node = (_word(submission, f"{what}_{name}") for what in ("fault", "node"))
     points = (fault == truth.fault) + (node == truth.node)
@@ -145,10 +145,10 @@ SCORERS: dict[str, Scorer] = {
 
 def _validation(submission: Submission) -> tuple[Record | None, str]:
     """The Record A2 that counts, the newest well one if there is one, and what is wrong with it."""
-    found = [(record, _fault(record)) for record in submission.measured("A2")]
-    if not found:
+    faults = [(record, _fault(record)) for record in submission.measured("A2")]
+    if not faults:
         return None, submission.missing("A2")
-    return next((each for each in found if not each[1]), found[0])
+    return next((each for each in faults if not each[1]), faults[0])
 
 
 def _fault(record: Record) -> str:
@@ -159,8 +159,8 @@ def _fault(record: Record) -> str:
     if not 2 <= len(nodes) <= MOST_NODES:
         return f"it names {len(nodes)} nodes"
     for check in PAIR_CHECKS:
-        asked = {(p.at.get("node"), p.at.get("peer")) for p in record.select(check=check)}
-        if left := [pair for pair in permutations(nodes, 2) if pair not in asked]:
+        checked = {(p.at.get("node"), p.at.get("peer")) for p in record.select(check=check)}
+        if left := [pair for pair in permutations(nodes, 2) if pair not in checked]:
             return f"the check {check} from {left[0][0]} to {left[0][1]} is missing"
     for check in PROGRAM_CHECKS:
         if not record.select(check=check):
@@ -211,9 +211,9 @@ def _idle_mbit_per_s(record: Record) -> float:
 
 
 def _agrees(record: Record) -> bool:
-    said = a5_no_load.seen(record).get("mbit_per_s")
+    recorded = a5_no_load.seen(record).get("mbit_per_s")
     wanted = _idle_mbit_per_s(record)
-    return is_number(said) and _near(said, wanted, ROUNDING_PERCENT, ROUNDING_MBIT_PER_S)
+    return is_number(recorded) and _near(recorded, wanted, ROUNDING_PERCENT, ROUNDING_MBIT_PER_S)
 
 
 def _near(value: float, wanted: float, percent: float, room: float) -> bool:

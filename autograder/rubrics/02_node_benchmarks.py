@@ -1,4 +1,4 @@
-"""Lab 02: points for what a learner read off their own A3, for rows of their own, and for the odd node."""
+"""Lab 02: points for what a learner read from their own A3, for rows of their own, and for the odd node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CABLES_MB_PER_S = {"10mbit": 1.25, "100mbit": 12.5, "1gbit": 125.0}
 
 def caches(
     submission: Submission,
-    found: Facts,
+    facts: Facts,
     by: str,
     *,
     tolerance_percent: float,
@@ -28,27 +28,27 @@ def caches(
     """A point each for both load times, as median or best, and for the end of the first plateau."""
     right = 0
     for name in ("l1", "main_memory"):
-        for value in (found[f"{name}_ns"], found[f"{name}_best_ns"]):
+        for value in (facts[f"{name}_ns"], facts[f"{name}_best_ns"]):
             if is_near(submission, f"{name}_ns", value, tolerance_percent / 100 * value):
                 right += 1
                 break
     end = submission.answers.get("l1_ends_at_kib")
-    low, high = found["ends_from_kib"], found["ends_to_kib"]
+    low, high = facts["ends_from_kib"], facts["ends_to_kib"]
     right += is_number(end) and low / times_the_size <= end <= high * times_the_size
     expected = (
-        f"l1_ns: {found['l1_ns']:.3g}, main_memory_ns: {found['main_memory_ns']:.4g},"
+        f"l1_ns: {facts['l1_ns']:.3g}, main_memory_ns: {facts['main_memory_ns']:.4g},"
         f" l1_ends_at_kib: {low:g}{f' to {high:g}' if high > low else ''}, or a size beside it (by {by})"
     )
-    said = given(submission, "l1_ns", "main_memory_ns", "l1_ends_at_kib")
-    return Score(right, 3, said, expected)
+    answered = given(submission, "l1_ns", "main_memory_ns", "l1_ends_at_kib")
+    return Score(right, 3, answered, expected)
 
 
-def extremes(submission: Submission, found: Facts, by: str, *, times_the_extreme: float) -> Score:
+def extremes(submission: Submission, facts: Facts, by: str, *, times_the_extreme: float) -> Score:
     """A point each for a row that became faster by nearly the largest or the smallest factor."""
-    most, least = max(found.values()), min(found.values())
+    most, least = max(facts.values()), min(facts.values())
     rows = {
-        "most_faster_row": [n for n, times in found.items() if times * times_the_extreme >= most],
-        "least_faster_row": [n for n, times in found.items() if times <= least * times_the_extreme],
+        "most_faster_row": [n for n, times in facts.items() if times * times_the_extreme >= most],
+        "least_faster_row": [n for n, times in facts.items() if times <= least * times_the_extreme],
     }
     right = sum(word(submission, name) in map(str.lower, near) for name, near in rows.items())
     expected = ", ".join(f"{name}: {' or '.join(near)}" for name, near in rows.items())
@@ -56,32 +56,32 @@ def extremes(submission: Submission, found: Facts, by: str, *, times_the_extreme
 
 
 def prediction(
-    submission: Submission, found: Facts, by: str, *, tolerance_percent: float, cable_percent: float
+    submission: Submission, facts: Facts, by: str, *, tolerance_percent: float, cable_percent: float
 ) -> Score:
     """A point each for the latency, for what is read meanwhile, and for what a cable carries."""
     names = ("predicted_half_round_trip_us", "predicted_read_meanwhile_bytes")
-    right = sum(is_near(submission, n, found[n], tolerance_percent / 100 * found[n]) for n in names)
-    cable = CABLES_MB_PER_S.get(found["rate"])
+    right = sum(is_near(submission, n, facts[n], tolerance_percent / 100 * facts[n]) for n in names)
+    cable = CABLES_MB_PER_S.get(facts["rate"])
     answer = submission.answers.get("predicted_cable_mb_per_s")
     if cable is None:  # cables without a limit: any guess is as good
         right += is_number(answer) and answer > 0
     else:
         room = cable_percent / 100 * cable
         right += is_near(submission, "predicted_cable_mb_per_s", cable, room)
-    expected = ", ".join(f"{name}: {found[name]:.4g}" for name in names)
+    expected = ", ".join(f"{name}: {facts[name]:.4g}" for name in names)
     expected += f", predicted_cable_mb_per_s: {cable or 'a number'} (by {by})"
     return Score(right, 3, given(submission, *names, "predicted_cable_mb_per_s"), expected)
 
 
-def own(submission: Submission, found: Facts, by: str) -> Score:
-    """A point for each row that can be what it says, and one for what both clocks tell."""
+def own(submission: Submission, facts: Facts, by: str) -> Score:
+    """A point for each row that can be what its name says, and one for what both clocks show."""
     name = "library_clock_asks_the_kernel"
-    right = sum(found[row] == "right" for row in own_rows.YOURS)
-    both = all(found[row] == "right" for row in (own_rows.LIBRARY, own_rows.SYSTEM_CALL))
-    right += both and word(submission, name) in str(found[name]).split(" or ")
-    said = "; ".join(f"{row}: {found[row]}" for row in own_rows.YOURS)
-    expected = f"three rows, and {name}: {found[name] or 'by both rows of the clock'} (by {by})"
-    return Score(right, 4, f"{said}; {given(submission, name)}", expected)
+    right = sum(facts[row] == "right" for row in own_rows.YOURS)
+    both = all(facts[row] == "right" for row in (own_rows.LIBRARY, own_rows.SYSTEM_CALL))
+    right += both and word(submission, name) in str(facts[name]).split(" or ")
+    rows = "; ".join(f"{row}: {facts[row]}" for row in own_rows.YOURS)
+    expected = f"three rows, and {name}: {facts[name] or 'by both rows of the clock'} (by {by})"
+    return Score(right, 4, f"{rows}; {given(submission, name)}", expected)
 
 
 def paper_tables(submission: Submission) -> Score:

@@ -27,7 +27,7 @@ from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.suites import npb
 
 RANKS = 4
-CABLE_BYTES_PER_S = 12.5e6  # 100 Mbit/s, as the notebook says
+CABLE_BYTES_PER_S = 12.5e6  # 100 Mbit/s, as in the notebook
 TURNS = 7  # of FT's cube in its timed part, classes S, W and A
 # NPB's table of sizes: EP's pairs, and FT's points.
 EP_PAIRS = {"S": 2**24, "W": 2**25, "A": 2**28, "B": 2**30}
@@ -41,21 +41,21 @@ def ft_bytes(points: int) -> float:
 
 
 def eight(record: Record) -> Facts:
-    """What a Record of A4 tells of EP, FT and LU, and of the shares of all; LabError when one is missing or wrong."""
-    found = a4.table(record).set_index("benchmark")
-    read = found.drop(columns=["paper_mops", "grendel_mops"]).dropna().index
+    """What a Record of A4 shows of EP, FT and LU, and of the shares of all; LabError when one is missing or wrong."""
+    table = a4.table(record).set_index("benchmark")
+    read = table.drop(columns=["paper_mops", "grendel_mops"]).dropna().index
     if missing := [name for name in npb.BENCHMARKS if name not in read]:
         raise LabError(f"{', '.join(missing)} was not measured")
-    if wrong := [str(name) for name, right in found["verified"].items() if not right]:
+    if wrong := [str(name) for name, right in table["verified"].items() if not right]:
         raise LabError(f"{', '.join(wrong)} is not verified")
     rows: dict[str, dict[Any, Any]] = {
-        str(row["benchmark"]): row for row in found.reset_index().to_dict("records")
+        str(row["benchmark"]): row for row in table.reset_index().to_dict("records")
     }
     ep, ft = rows["EP"], rows["FT"]
     workers = min(RANKS, int(record.circumstances["before"]["cores"]))
     turned = ft_bytes(FT_POINTS[ft["class"]])
     operations = 2.0 * EP_PAIRS[ep["class"]]
-    shares = {str(name): float(share) for name, share in found["communication_percent"].items()}
+    shares = {str(name): float(share) for name, share in table["communication_percent"].items()}
     most = max(shares, key=lambda name: shares[name])
     return {
         "ep_operations": operations,
@@ -75,13 +75,13 @@ def eight(record: Record) -> Facts:
 
 
 def _bytes_a_call(record: Record, benchmark: str, call: str) -> float:
-    found = a4.calls(record)
-    row = found[(found["benchmark"] == benchmark) & (found["call"] == call)].iloc[0]
+    calls = a4.calls(record)
+    row = calls[(calls["benchmark"] == benchmark) & (calls["call"] == call)].iloc[0]
     return float(row["bytes"]) / float(row["calls"])
 
 
 def challenge(record: Record) -> Facts:
-    """What a Record of E4 tells of HPL and DGEMM."""
+    """What a Record of E4 shows of HPL and DGEMM."""
     hpl, dgemm = (_result(record, name) for name in ("hpl_gflops", "dgemm_gflops"))
     ranks = int(record.select(result="hpl_gflops")[0].at["ranks"])
     return {"hpl_percent_of_dgemm": 100 * hpl / (ranks * dgemm)}
@@ -94,14 +94,14 @@ def _result(record: Record, name: str) -> float:
     return median(samples)
 
 
-def shares(submission: Submission, found: Facts, by: str, *, tolerance_percent: float) -> Score:
+def shares(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
     """A point each for which benchmark has the largest share of MPI, and for how much that is."""
     name, percent = "largest_share_has", "largest_share_percent"
     right = [
-        word(submission, name) == str(found[name]).lower(),
-        is_near(submission, percent, found[percent], tolerance_percent / 100 * found[percent]),
+        word(submission, name) == str(facts[name]).lower(),
+        is_near(submission, percent, facts[percent], tolerance_percent / 100 * facts[percent]),
     ]
-    expected = f"{name}: {found[name]}, {percent}: {found[percent]:.1f} (by {by})"
+    expected = f"{name}: {facts[name]}, {percent}: {facts[percent]:.1f} (by {by})"
     return Score(sum(right), 2, given(submission, name, percent), expected)
 
 
@@ -135,16 +135,16 @@ def own_laws(submission: Submission) -> Score:
 
 
 def _laws(record: Record, expected: str) -> Score:
-    said, points = [], 0
+    results, points = [], 0
     for name, point in {p.at.get("law"): p for p in record.points[:MOST_POINTS]}.items():
         if name not in speedup_laws.OURS:
             continue
-        # What is right is worked out anew from what was asked: the Record is not believed.
+        # The right results are computed again from the arguments: the Record is not trusted.
         pairs = list(zip(point.facts["asked"], point.facts["yours"], strict=True))
         right = sum(speedup_laws.is_right(name, *pair) for pair in pairs)
         points += len(pairs) >= speedup_laws.TIMES and right == len(pairs)
-        said.append(f"{name}: {right} of {len(pairs)} right")
-    return Score(points, 3, f"{record.file_name}: {'; '.join(said) or 'no laws'}", expected)
+        results.append(f"{name}: {right} of {len(pairs)} right")
+    return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no laws'}", expected)
 
 
 def own_counts(submission: Submission) -> Score:
@@ -154,15 +154,15 @@ def own_counts(submission: Submission) -> Score:
 
 
 def _counts(record: Record, expected: str) -> Score:
-    said, points = [], 0
+    results, points = [], 0
     for name, point in {p.at.get("count"): p for p in record.points[:MOST_POINTS]}.items():
         yours, ours = point.facts.get("yours"), point.facts.get("ours")
         if name not in message_sizes.COUNTS or not (is_number(yours) and is_number(ours)):
             continue
         right = yours == ours and not math.isnan(ours)
         points += right
-        said.append(f"{name}: {yours:,.0f}, {'right' if right else f'ours is {ours:,.0f}'}")
-    return Score(points, 3, f"{record.file_name}: {'; '.join(said) or 'no counts'}", expected)
+        results.append(f"{name}: {yours:,.0f}, {'right' if right else f'ours is {ours:,.0f}'}")
+    return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no counts'}", expected)
 
 
 def lu_operations(side: int) -> float:

@@ -24,11 +24,11 @@ from beowulf.studies.lab_04 import a7_rate_by_nodes, e1_latency_model
 
 T = TypeVar("T")
 # Whether an answer is right for a Record, and what would be right.
-Told = tuple[bool, str]
-Judge = Callable[..., Told]  # of a Record and an answer; takes tolerances as a Scorer does
+Judgement = tuple[bool, str]
+Judge = Callable[..., Judgement]  # of a Record and an answer; takes tolerances as a Scorer does
 
 PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
-# What the notebook asks for in the question model-time where the course gave no word.
+# The size in the question model-time where the course gave no word.
 ASKED_BYTES = variant.USUAL_ASKED_BYTES
 # MPICH 3.4 with CH3 sends at once while the message and its header of 32 bytes are not longer than
 # the default of MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE.
@@ -40,11 +40,11 @@ MISSING = (KeyError, IndexError, TypeError, ValueError, AttributeError, Arithmet
 def whole(study: str, variant: str, submission: Submission) -> Score:
     """All points for a whole Record, half for one that was cut short or lacks something."""
     expected = f"A whole Record {study}{f' of the variant {variant}' if variant else ''}."
-    found = submission.measured(study, variant)
-    if not found:
+    records = submission.measured(study, variant)
+    if not records:
         return Score(0, 2, submission.missing(study, variant), expected)
     faults = []
-    for record in found:
+    for record in records:
         if not (fault := FAULTS[study, variant](record)):
             return Score(2, 2, f"{record.file_name}: all that is needed is there.")
         faults.append(f"{record.file_name}: {fault}.")
@@ -53,7 +53,7 @@ def whole(study: str, variant: str, submission: Submission) -> Score:
 
 @dataclass(frozen=True)
 class Concluded:
-    """Full points when an answer is what `judge` finds in one of the learner's Records.
+    """Full points when an answer is what `judge` reads from one of the learner's Records.
 
     A learner who runs all cells again has measured again, and has typed the figures of an earlier Record.
     """
@@ -72,7 +72,7 @@ class Concluded:
         number = answer if is_number(answer) else math.nan
         wanted = []
         for record in records[:MOST_RECORDS]:
-            judged = _known(partial(self.judge, record, number, **limits))
+            judged = _or_none(partial(self.judge, record, number, **limits))
             if judged and judged[0]:
                 return Score(1, 1, f"{answered}, which is what {record.file_name} gives.")
             if judged:
@@ -83,22 +83,22 @@ class Concluded:
         return Score(0, 1, answered, "; or ".join(wanted[:3]))
 
 
-def saturation(record: Record, answer: float) -> Told:
+def saturation(record: Record, answer: float) -> Judgement:
     """Where np = 2, blocking, saturates; a step of the sweep more or less is near enough."""
     rate = _rate(rates(record), "pairs", 2, "blocking")
-    found = a7_rate_by_nodes.saturation_bytes(rate)
+    saturates_at = a7_rate_by_nodes.saturation_bytes(rate)
     sizes = [int(size) for size in rate.index]
-    place = sizes.index(found)
+    place = sizes.index(saturates_at)
     low, high = sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
-    said = f"{found:,} bytes, or a step of the sweep beside it ({low:,} to {high:,})"
-    return low <= answer <= high, said
+    expected = f"{saturates_at:,} bytes, or a step of the sweep beside it ({low:,} to {high:,})"
+    return low <= answer <= high, expected
 
 
-def four_nodes(record: Record, answer: float, *, tolerance_percent: float) -> Told:
+def four_nodes(record: Record, answer: float, *, tolerance_percent: float) -> Judgement:
     """How often the rate of two nodes four have, in the ring, at the largest message."""
-    found, times = rates(record), []
+    table, times = rates(record), []
     for protocol in a7_rate_by_nodes.PROTOCOLS:
-        two, four = (_rate(found, "ring", ranks, protocol).iloc[-1] for ranks in (2, 4))
+        two, four = (_rate(table, "ring", ranks, protocol).iloc[-1] for ranks in (2, 4))
         times.append(float(four / two))
     expected = f"{times[0]:.2f} times (blocking) or {times[1]:.2f} times (non-blocking)"
     right = any(_near(answer, each, tolerance_percent) for each in times)
@@ -106,9 +106,9 @@ def four_nodes(record: Record, answer: float, *, tolerance_percent: float) -> To
 
 
 def eager(submission: Submission, *, tolerance: float) -> Score:
-    """Full points for the largest message that headon.c brings home with the classic MPICH.
+    """Full points for the largest message that headon.c completes with the classic MPICH.
 
-    No Record has the limit, so that any will do that names the library.
+    No Record has the limit, so any Record that names the library is enough.
     """
     name = "eager_limit_bytes"
     answer, answered = submission.answers.get(name), given(submission, name)
@@ -125,35 +125,37 @@ def eager(submission: Submission, *, tolerance: float) -> Score:
 
 
 def model_time(submission: Submission, *, tolerance_percent: float) -> Score:
-    """The model's time for the size that the learner was asked for; another learner's size is noticed."""
+    """The model's time for the size in the learner's question; another learner's size is reported."""
     own = submission.own
-    asked = variant.asked_bytes(own.word) if own else ASKED_BYTES
-    score = _model_time(asked, submission, tolerance_percent)
+    size_bytes = variant.asked_bytes(own.word) if own else ASKED_BYTES
+    score = _model_time(size_bytes, submission, tolerance_percent)
     if score.points or own is None:
         return score
-    for size in sorted({*variant.ASKED_BYTES, ASKED_BYTES} - {asked}):
+    for size in sorted({*variant.ASKED_BYTES, ASKED_BYTES} - {size_bytes}):
         if _model_time(size, submission, tolerance_percent).points:
             whose = "without your course's word" if size == ASKED_BYTES else "for another learner"
-            said = f"{score.found}, which is right for {size:,} bytes, as they are asked {whose}"
-            return replace(score, found=said)
+            note = f"{score.found}, which is right for {size:,} bytes, the question {whose}"
+            return replace(score, found=note)
     return score
 
 
-def _model_time(asked: int, submission: Submission, tolerance_percent: float) -> Score:
-    scorer = Concluded("model_time_us", "E1", partial(time_of, asked))
+def _model_time(size_bytes: int, submission: Submission, tolerance_percent: float) -> Score:
+    scorer = Concluded("model_time_us", "E1", partial(time_of, size_bytes))
     return scorer(submission, tolerance_percent=tolerance_percent)
 
 
-def time_of(asked: int, record: Record, answer: float, *, tolerance_percent: float) -> Told:
+def time_of(
+    size_bytes: int, record: Record, answer: float, *, tolerance_percent: float
+) -> Judgement:
     """alpha + n / beta for so many bytes."""
     fit = _line(record)
-    alpha, beta, wanted = fit.alpha_us.value, fit.beta_bytes_per_s.value, fit.time_us(asked)
-    model = f"{alpha:.3g} µs + {asked:,} bytes / ({beta:,.0f} bytes/s)"
+    alpha, beta, wanted = fit.alpha_us.value, fit.beta_bytes_per_s.value, fit.time_us(size_bytes)
+    model = f"{alpha:.3g} µs + {size_bytes:,} bytes / ({beta:,.0f} bytes/s)"
     right = _near(answer, wanted, tolerance_percent)
     return right, f"{model} = {wanted:,.0f} µs, within {tolerance_percent:g} %"
 
 
-def half_rate(record: Record, answer: float, *, tolerance_percent: float) -> Told:
+def half_rate(record: Record, answer: float, *, tolerance_percent: float) -> Judgement:
     """alpha times beta: the size whose bytes take as long as alpha."""
     fit = _line(record)
     wanted = fit.alpha_us.value * 1e-6 * fit.beta_bytes_per_s.value
@@ -161,7 +163,7 @@ def half_rate(record: Record, answer: float, *, tolerance_percent: float) -> Tol
     return right, f"alpha * beta = {wanted:,.0f}, within {tolerance_percent:g} %"
 
 
-def impatience(record: Record, answer: float, *, tolerance_percent: float) -> Told:
+def impatience(record: Record, answer: float, *, tolerance_percent: float) -> Judgement:
     """How often an exchange without patient polling takes as long as one with it."""
     times = _impatience(record)
     right = _near(answer, times, tolerance_percent)
@@ -183,12 +185,12 @@ SCORERS: dict[str, Scorer] = {
 
 def _a7_fault(record: Record) -> str:
     """Why this is no whole Record of A7; "" when it is."""
-    found = _known(partial(rates, record)) if record.complete else None
-    if found is None:
+    table = _or_none(partial(rates, record)) if record.complete else None
+    if table is None:
         return "it holds no rates" if record.complete else "it was cut short"
     for pattern, ranks in a7_rate_by_nodes.RUNS:
         for protocol in a7_rate_by_nodes.PROTOCOLS:
-            if len(_rate(found, pattern, ranks, protocol)) < 3:
+            if len(_rate(table, pattern, ranks, protocol)) < 3:
                 return f"{pattern} of np {ranks}, {protocol}, has fewer than three sizes"
     return ""
 
@@ -196,14 +198,14 @@ def _a7_fault(record: Record) -> str:
 def _e1_fault(record: Record) -> str:
     if not record.complete:
         return "it was cut short"
-    fit = _known(partial(_line, record))
+    fit = _or_none(partial(_line, record))
     return "" if fit else "no line can be fitted to its times"
 
 
 def _patience_fault(record: Record) -> str:
     if not record.complete:
         return "it was cut short"
-    times = _known(partial(_impatience, record))
+    times = _or_none(partial(_impatience, record))
     return "" if times else "it does not hold exchanges with and without patience"
 
 
@@ -214,18 +216,18 @@ FAULTS: dict[tuple[str, str], Callable[[Record], str]] = {
 }
 
 
-def _known(look: Callable[[], T]) -> T | None:
-    """What is found in a Record; None when it lacks what every measured one has."""
+def _or_none(look: Callable[[], T]) -> T | None:
+    """What `look` reads from a Record; None when it lacks what every measured one has."""
     try:
         return look()
     except MISSING:
         return None
 
 
-def _rate(found: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Series[float]:
+def _rate(table: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Series[float]:
     """Of all rates of a Record, those of one line of its figure: Mbit/s by size."""
-    chosen = (found["pattern"] == pattern) & (found["ranks"] == ranks)
-    rows = found[chosen & (found["protocol"] == protocol)]
+    chosen = (table["pattern"] == pattern) & (table["ranks"] == ranks)
+    rows = table[chosen & (table["protocol"] == protocol)]
     return rows.set_index("size_bytes")["rate_mbit_per_s"].sort_index()
 
 

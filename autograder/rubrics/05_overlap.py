@@ -6,7 +6,7 @@ from functools import partial
 
 from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import ByRecord, Facts, record_of, told
+from autograder.rubrics.record_facts import ByRecord, Facts, read_records, record_of
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import papers
@@ -24,7 +24,7 @@ from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED
 QUIET = "Close what else runs on the machine and measure it again."
 # Nothing makes messages and work, one after the other, so much longer than the sum of both.
 MOST_OF_THE_SUM = 1.5
-# A full Record of D4 has 64,000; far more would only keep the grader busy.
+# A full Record of D4 has 64,000; far more would only take the grader's time.
 MOST_SAMPLES = 200_000
 SUPPORT_CASES = {
     "one_user_39_kb": ONE_USER,
@@ -46,18 +46,18 @@ def supports(record: Record) -> Facts:
 
 
 def jump(record: Record) -> Facts:
-    """The sizes on either side of the jump in a Record of D2; nothing where it does not show one."""
+    """The sizes on either side of the jump in a Record of D2; none where it does not show one."""
     _refuse_huge(record)
-    found = d2.step(d2.shares(record, ONE_USER))
-    return {name: size / KB for name, size in zip(SIDES, found, strict=True)} if found else {}
+    sizes = d2.step(d2.shares(record, ONE_USER))
+    return {name: size / KB for name, size in zip(SIDES, sizes, strict=True)} if sizes else {}
 
 
 def one_sided(record: Record) -> Facts:
     """Equation 1 for the medians of a Record of D3 at 65 KB."""
     _refuse_huge(record)
     middle = d3.operations(record, ONE_USER, 65 * KB).median()
-    apart = float(middle["message"] + middle["work"])
-    return {"d3_percent": improvement_percent(float(middle["both"]), apart)}
+    separate = float(middle["message"] + middle["work"])
+    return {"d3_percent": improvement_percent(float(middle["both"]), separate)}
 
 
 def both_sides(record: Record) -> Facts:
@@ -75,8 +75,8 @@ def lost_gains(record: Record) -> Facts:
     _refuse_huge(record)
     facts: Facts = {}
     for name, way in LOST_GAIN.items():
-        found = d5.exchanges(record, way)
-        slower = found[found["size_bytes"] == 70 * KB].groupby(["launch", "pass"]).max()
+        table = d5.exchanges(record, way)
+        slower = table[table["size_bytes"] == 70 * KB].groupby(["launch", "pass"]).max()
         middle = slower.median()
         facts[name] = improvement_percent(float(middle["during"]), float(middle["before"]))
         facts[OF_RATIOS.format(name)] = d5.gains(record, way)[70 * KB].percent
@@ -84,14 +84,14 @@ def lost_gains(record: Record) -> Facts:
 
 
 def own_exchange(record: Record) -> Facts:
-    """What a Record of the learner's own exchange gains, and whether the two that are compared are alike."""
+    """What a Record of the learner's own exchange gains, and whether the two that are compared are similar."""
     _refuse_huge(record)
     gain, middle = exchange.gain(record), exchange.passes(record).median()
-    apart = float(middle["comm"] + middle["comp"])
+    separate = float(middle["comm"] + middle["comp"])
     return {
         "high": gain.high,
         "says": gain.says,
-        "alike": bool(middle["before"] <= MOST_OF_THE_SUM * apart),
+        "alike": bool(middle["before"] <= MOST_OF_THE_SUM * separate),
     }
 
 
@@ -100,28 +100,28 @@ def _refuse_huge(record: Record) -> None:
         raise LabError(f"it has more than {MOST_SAMPLES:,} samples")
 
 
-def support(submission: Submission, found: Facts, by: str) -> Score:
-    """A point for each of three cases that the learner's own Record shows as they say."""
-    right = sum(word(submission, name) == found[name] for name in SUPPORT_CASES)
-    expected = ", ".join(f"{name}: {seen}" for name, seen in found.items())
-    if "unclear" in found.values():
+def support(submission: Submission, facts: Facts, by: str) -> Score:
+    """A point for each of three cases that are as in the learner's own Record."""
+    right = sum(word(submission, name) == facts[name] for name in SUPPORT_CASES)
+    expected = ", ".join(f"{name}: {fact}" for name, fact in facts.items())
+    if "unclear" in facts.values():
         expected += f"; what is unclear earns nothing. {QUIET}"
     return Score(right, 3, given(submission, *SUPPORT_CASES), f"{expected} (by {by})")
 
 
-def eager_limit(submission: Submission, found: Facts, by: str) -> Score:
+def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
     """A point for the size on either side of the jump in the learner's own sweep."""
-    if not found:
+    if not facts:
         return Score(0, 2, f"{by} does not show one jump.", QUIET)
-    right = sum(found[name] > 0 and is_near(submission, name, found[name], 0.0) for name in SIDES)
-    last, first = (found[name] for name in SIDES)
+    right = sum(facts[name] > 0 and is_near(submission, name, facts[name], 0.0) for name in SIDES)
+    last, first = (facts[name] for name in SIDES)
     expected = f"between {last:g} and {first:g} KB, the step of the sweep (by {by})"
     return Score(right, 2, given(submission, *SIDES), expected)
 
 
-def d3_percent(submission: Submission, found: Facts, by: str, *, tolerance: float) -> Score:
+def d3_percent(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
     """The learner's equation 1 for their own Record at 65 KB, with its sign."""
-    name, wanted = "d3_percent", found["d3_percent"]
+    name, wanted = "d3_percent", facts["d3_percent"]
     right = is_near(submission, name, wanted, tolerance)
     expected = f"{wanted:+.2f} %, within {tolerance:g} points (by {by})"
     if not right and is_near(submission, name, -wanted, tolerance):
@@ -131,16 +131,16 @@ def d3_percent(submission: Submission, found: Facts, by: str, *, tolerance: floa
     return Score(int(right), 1, given(submission, name), expected)
 
 
-def lost_gain(submission: Submission, found: Facts, by: str, *, tolerance: float) -> Score:
+def lost_gain(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
     """A point each for equation 1 at 70 KB without and with MPI_Test."""
     points = sum(
         any(
-            is_near(submission, name, found[each], tolerance)
+            is_near(submission, name, facts[each], tolerance)
             for each in (name, OF_RATIOS.format(name))
         )
         for name in LOST_GAIN
     )
-    expected = ", ".join(f"{name}: {found[name]:+.1f} %" for name in LOST_GAIN)
+    expected = ", ".join(f"{name}: {facts[name]:+.1f} %" for name in LOST_GAIN)
     expected += f", within {tolerance:g} point (by {by})"
     return Score(points, 2, given(submission, *LOST_GAIN), expected)
 
@@ -164,22 +164,22 @@ def misprint(submission: Submission) -> Score:
 
 def exchange_record(submission: Submission) -> Score:
     """All points for a Record of the learner's own exchange; the program refuses to make a wrong one."""
-    found, why = told(own_exchange, exchange.STUDY, exchange.VARIANT, submission)
-    if not found:
+    readings, why = read_records(own_exchange, exchange.STUDY, exchange.VARIANT, submission)
+    if not readings:
         return Score(0, 1, why, "A whole Record of your own exchange.c.")
-    return Score(1, 1, f"{found[0][1]}: right data, all work done.")
+    return Score(1, 1, f"{readings[0][1]}: right data, all work done.")
 
 
 def exchange_gain(
-    submission: Submission, found: Facts, by: str, *, clear_gain_percent: float
+    submission: Submission, facts: Facts, by: str, *, clear_gain_percent: float
 ) -> Score:
     """All points for a clear gain, half for a certain one."""
     expected = f"{clear_gain_percent:g} % or less by equation 1, the whole interval"
-    if not found["alike"]:
+    if not facts["alike"]:
         why = "one after the other takes far longer than the messages and the work together"
         return Score(0, 1, f"{by}: {why}.", f"{expected}. {QUIET}")
-    points = 1 if found["high"] <= clear_gain_percent else 0.5 if found["high"] < 0 else 0
-    return Score(points, 1, f"{by}: {found['says']}", expected)
+    points = 1 if facts["high"] <= clear_gain_percent else 0.5 if facts["high"] < 0 else 0
+    return Score(points, 1, f"{by}: {facts['says']}", expected)
 
 
 SCORERS: dict[str, Scorer] = {

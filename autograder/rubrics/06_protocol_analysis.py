@@ -1,11 +1,11 @@
-"""Lab 06: points for what a learner read off their own captures, for A10 to A13, and for their own counts."""
+"""Lab 06: points for what a learner read from their own captures, for A10 to A13, and for their own counts."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from autograder.rubrics.answers import given, is_near, word
-from autograder.rubrics.facts_06 import TELLS
+from autograder.rubrics.facts_06 import READERS
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     MOST_POINTS,
@@ -32,26 +32,26 @@ SWAPPED = ("bytes_a_packet", "no_overlap_bytes_per_s")
 
 def overlap_gain(
     submission: Submission,
-    found: Facts,
+    facts: Facts,
     by: str,
     *,
     tolerance: float,
     tolerance_percent: float,
     change_points: float,
 ) -> Score:
-    """A point each for the overhead and for the rate without and with overlap, read off the own Record.
+    """A point each for the overhead and for the rate without and with overlap, read from the own Record.
 
     The word whether the overhead changes counts only with the figures that it is drawn from.
     """
     percents = ("overhead_without_percent", "overhead_with_percent")
     rates = ("rate_without_mbit_per_s", "rate_with_mbit_per_s")
-    without, with_overlap = (found[name] for name in percents)
+    without, with_overlap = (facts[name] for name in percents)
     changes = "yes" if abs(with_overlap - without) > change_points else "no"
     share = tolerance_percent / 100
-    read = all(is_near(submission, name, found[name], tolerance) for name in percents)
+    read = all(is_near(submission, name, facts[name], tolerance) for name in percents)
     drawn = read and word(submission, "overhead_changes") == changes
-    right = [read, drawn, *(is_near(submission, n, found[n], share * found[n]) for n in rates)]
-    expected = ", ".join(f"{name}: {found[name]:.2f}" for name in (*percents, *rates))
+    right = [read, drawn, *(is_near(submission, n, facts[n], share * facts[n]) for n in rates)]
+    expected = ", ".join(f"{name}: {facts[name]:.2f}" for name in (*percents, *rates))
     expected += f", overhead_changes: {changes} (by {by})"
     names = (*percents, "overhead_changes", *rates)
     return Score(sum(right), 4, given(submission, *names), expected)
@@ -60,12 +60,12 @@ def overlap_gain(
 def eager_limit(submission: Submission, *, tolerance: float) -> Score:
     """The largest eager and the smallest rendezvous card of all captures; they should be neighbours."""
     names = ("largest_eager_bytes", "smallest_rendezvous_bytes")
-    seen = _protocols(submission)
-    if not all(seen.values()):
-        missing = " and ".join(name for name, sizes in seen.items() if not sizes)
+    sizes_by_protocol = _protocols(submission)
+    if not all(sizes_by_protocol.values()):
+        missing = " and ".join(name for name, sizes in sizes_by_protocol.items() if not sizes)
         what = f"No card in your Records travelled by {missing}."
         return Score(0, 2, what, "Cards on both sides of the limit.")
-    largest, smallest = max(seen["eager"]), min(seen["rendezvous"])
+    largest, smallest = max(sizes_by_protocol["eager"]), min(sizes_by_protocol["rendezvous"])
     right = all(
         is_near(submission, n, v, 0.0) for n, v in zip(names, (largest, smallest), strict=True)
     )
@@ -73,20 +73,20 @@ def eager_limit(submission: Submission, *, tolerance: float) -> Score:
     points = 0 if not right or between > tolerance else 2 if between == 1 else 1
     expected = f"your cards: {largest} bytes eager, {smallest} bytes rendezvous"
     if between != 1:
-        expected += "; two sizes that differ by 1 byte tell the limit"
+        expected += "; two sizes that differ by 1 byte give the limit"
     return Score(points, 2, given(submission, *names), expected)
 
 
 def _protocols(submission: Submission) -> dict[str, set[int]]:
     """The sizes of all cards in the Records, by the protocol that they travelled by."""
-    seen: dict[str, set[int]] = {"eager": set(), "rendezvous": set()}
+    sizes_by_protocol: dict[str, set[int]] = {"eager": set(), "rendezvous": set()}
     for name in postcard.NAMES:
         for record in submission.measured(postcard.STUDY, name)[:MOST_RECORDS]:
             for point in record.points[:MOST_POINTS]:
                 size, how = point.facts.get("bytes"), point.facts.get("protocol")
-                if point.at.get("from_rank") == 0 and is_number(size) and how in seen:
-                    seen[how].add(int(size))
-    return seen
+                if point.at.get("from_rank") == 0 and is_number(size) and how in sizes_by_protocol:
+                    sizes_by_protocol[how].add(int(size))
+    return sizes_by_protocol
 
 
 def smpp(submission: Submission, *, tolerance: float) -> Score:
@@ -101,8 +101,8 @@ def smpp(submission: Submission, *, tolerance: float) -> Score:
         "short_messages_are: mpich, because nothing on that wire spoke SMPP and Ethereal guessed;"
         f" all_data_percent: {both:.2f}"
     )
-    said = given(submission, "short_messages_are", "all_data_percent")
-    return Score(sum(right), 2, said, expected)
+    answered = given(submission, "short_messages_are", "all_data_percent")
+    return Score(sum(right), 2, answered, expected)
 
 
 def swapped(submission: Submission, *, tolerance: float) -> Score:
@@ -146,7 +146,7 @@ def tallied(submission: Submission) -> Score:
 
 
 def _tally(record: Record, expected: str) -> Score:
-    said, points = [], 0
+    results, points = [], 0
     for name, point in {p.at.get("count"): p for p in record.points[:MOST_POINTS]}.items():
         yours, ours = point.facts.get("yours"), point.facts.get("ours")
         if name not in count_packets.OURS or not is_number(ours):
@@ -154,18 +154,18 @@ def _tally(record: Record, expected: str) -> Score:
         right = is_number(yours) and count_packets.is_right(yours, ours)
         points += right
         value = f"{yours:.5g}" if is_number(yours) else "no number"
-        said.append(f"{name}: {value}, {'right' if right else f'ours is {ours:.5g}'}")
-    return Score(points, 3, f"{record.file_name}: {'; '.join(said) or 'no counts'}", expected)
+        results.append(f"{name}: {value}, {'right' if right else f'ours is {ours:.5g}'}")
+    return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no counts'}", expected)
 
 
 def _read(judge: Judge, study: str, variant: str = "") -> Scorer:
-    """For what the learner's own Records tell; the one that fits best counts."""
-    return ByRecord(TELLS[study, variant], study, judge, variant)
+    """For what the learner's own Records show; the one that fits best counts."""
+    return ByRecord(READERS[study, variant], study, judge, variant)
 
 
 def _whole(study: str) -> Scorer:
     """For a whole Record of a study."""
-    return partial(record_of, TELLS[study, ""], study)
+    return partial(record_of, READERS[study, ""], study)
 
 
 CARD, SIZES = ("A10", "postcard"), ("A10", "sizes")

@@ -15,8 +15,8 @@ from autograder.rubrics.record_facts import (
     Judge,
     best_of_own,
     numbers,
+    read_records,
     record_of,
-    told,
     words,
 )
 from autograder.rubrics.score import Score
@@ -30,16 +30,16 @@ from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import IRQBALANCE, LOW_LATENCY
 
 SHORTEST_FRAME_BYTES = 84  # with preamble, check sum and gap
-# No delayed acknowledgement takes so long: a given letter that does was slowed down by something else.
+# No delayed acknowledgement takes so long: something else slowed down a given letter that does.
 LONGEST_GIVEN_MS = 500.0
 
 
 def observed(*names: str) -> Judge:
     """The same points for each answer that is nearly the Record's number, or the word where there is none."""
 
-    def judge(submission: Submission, found: Facts, by: str, *, tolerance: float) -> Score:
-        right = sum(_fits(submission, name, found[name], tolerance) for name in names)
-        expected = ", ".join(f"{name}: {_shown(found[name])}" for name in names)
+    def judge(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
+        right = sum(_fits(submission, name, facts[name], tolerance) for name in names)
+        expected = ", ".join(f"{name}: {_shown(facts[name])}" for name in names)
         return Score(right, len(names), given(submission, *names), f"{expected} (by {by})")
 
     return judge
@@ -57,7 +57,7 @@ def _shown(value: Any) -> str:
 
 def largest(
     submission: Submission,
-    found: Facts,
+    facts: Facts,
     by: str,
     *,
     tolerance_percent: float,
@@ -66,7 +66,7 @@ def largest(
     """A point each for a step that is the largest, or nearly, and for its microseconds."""
     every = {
         name.removeprefix(facts_07.US_OF): us
-        for name, us in found.items()
+        for name, us in facts.items()
         if name.startswith(facts_07.US_OF)
     }
     longest = max(every.values())
@@ -75,8 +75,8 @@ def largest(
     share = tolerance_percent / 100
     right = step and is_near(submission, "largest_step_us", us[step], share * us[step])
     expected = " or ".join(f"{name}: {each:.3g} µs" for name, each in us.items())
-    said = given(submission, "largest_step", "largest_step_us")
-    return Score(bool(step) + bool(right), 2, said, f"{expected} (by {by})")
+    answered = given(submission, "largest_step", "largest_step_us")
+    return Score(bool(step) + bool(right), 2, answered, f"{expected} (by {by})")
 
 
 def budget_sum(submission: Submission, *, tolerance_percent: float) -> Score:
@@ -94,7 +94,7 @@ def budget_sum(submission: Submission, *, tolerance_percent: float) -> Score:
 
 def table_3(
     submission: Submission,
-    found: Facts,
+    facts: Facts,
     by: str,
     *,
     tolerance: float,
@@ -103,23 +103,23 @@ def table_3(
     deviation_times: float,
 ) -> Score:
     """A point each for the change of the mean, all together, and for what is left of the deviation."""
-    mean, times = found["together_percent"], found["deviation_times"]
+    mean, times = facts["together_percent"], facts["deviation_times"]
     share = tolerance_percent / 100
     room = 0.0 if isinstance(times, str) else max(deviation_times, share * times)
     right = [
         _fits(submission, "together_percent", mean, mean_points)
-        or _fits(submission, "together_percent", found["both_percent"], tolerance),
+        or _fits(submission, "together_percent", facts["both_percent"], tolerance),
         _fits(submission, "deviation_times", times, room),
     ]
     expected = f"together_percent: {_shown(mean)}, deviation_times: {_shown(times)} (by {by})"
-    said = given(submission, "together_percent", "deviation_times")
-    return Score(sum(right), 2, said, expected)
+    answered = given(submission, "together_percent", "deviation_times")
+    return Score(sum(right), 2, answered, expected)
 
 
 def not_observable(submission: Submission) -> Score:
     """A point each for the knob that needs interrupts, and for the version since which the other does nothing."""
     since = re.search(r"[0-9]+\.[0-9]+", ALL[LOW_LATENCY].kernel)
-    assert since, "the knob says on which kernels it does something"
+    assert since, "the knob has the kernels on which it does something"
     version = "kernel_without_prequeue"
     right = [
         word(submission, "knob_without_interrupts") == IRQBALANCE,
@@ -127,8 +127,8 @@ def not_observable(submission: Submission) -> Score:
         or word(submission, version) == since[0],
     ]
     expected = f"knob_without_interrupts: {IRQBALANCE}, {version}: {since[0]}"
-    said = given(submission, "knob_without_interrupts", version)
-    return Score(sum(right), 2, said, expected)
+    answered = given(submission, "knob_without_interrupts", version)
+    return Score(sum(right), 2, answered, expected)
 
 
 def own(submission: Submission) -> Score:
@@ -139,35 +139,37 @@ def own(submission: Submission) -> Score:
 
 def _own(record: Record, expected: str) -> Score:
     takes, exact, decision = facts_07.own(record)
-    said = [
+    results = [
         "both values take" if takes else "a value does not take",
         "the exact state comes back" if exact else "the exact state does not come back",
-        f"the cycle says {decision}" if decision else "no whole cycle",
+        f"the cycle decides {decision}" if decision else "no whole cycle",
     ]
     points = takes + exact + (takes and bool(decision))
-    return Score(points, 3, f"{record.file_name}: {'; '.join(said)}", expected)
+    return Score(points, 3, f"{record.file_name}: {'; '.join(results)}", expected)
 
 
 def letters_record(submission: Submission) -> Score:
     """All points for a Record of the learner's letters; the program refuses letters that are not whole."""
-    found, why = told(facts_07.posted, small_writes.STUDY, small_writes.VARIANT, submission)
-    if not found:
+    readings, why = read_records(
+        facts_07.posted, small_writes.STUDY, small_writes.VARIANT, submission
+    )
+    if not readings:
         return Score(0, 1, why, "A whole Record of your letters.c.")
-    return Score(1, 1, f"{found[0][1]}: every letter is whole.")
+    return Score(1, 1, f"{readings[0][1]}: every letter is whole.")
 
 
-def letters_gain(submission: Submission, found: Facts, by: str, *, times_the_given: float) -> Score:
+def letters_gain(submission: Submission, facts: Facts, by: str, *, times_the_given: float) -> Score:
     """All points for letters that take at most a certain share of the time of the given ones."""
     expected = f"at most {times_the_given:g} times the time of the given letters"
-    if found["given_ms"] > LONGEST_GIVEN_MS:
-        why = f"{by}: the given letters take {found['given_ms']:.0f} ms, which no acknowledgement explains."
+    if facts["given_ms"] > LONGEST_GIVEN_MS:
+        why = f"{by}: the given letters take {facts['given_ms']:.0f} ms, which no acknowledgement explains."
         return Score(0, 1, why, expected)
-    right = found["times"] <= times_the_given
-    return Score(int(right), 1, f"{by}: {found['times']:.3g} times", expected)
+    right = facts["times"] <= times_the_given
+    return Score(int(right), 1, f"{by}: {facts['times']:.3g} times", expected)
 
 
 def forty_ms(submission: Submission) -> Score:
-    """Which two waits stand against each other: both, or nothing."""
+    """Which two waits block each other: both, or nothing."""
     wanted = {"body_waits_for": "ack", "that_waits_for": "data"}
     right = all(word(submission, name) == each for name, each in wanted.items())
     expected = (
@@ -177,23 +179,23 @@ def forty_ms(submission: Submission) -> Score:
     return Score(1 if right else 0, 1, given(submission, *wanted), expected)
 
 
-def limit(submission: Submission, found: Facts, by: str, *, tolerance: float) -> Score:
+def limit(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
     """A point for the ping-pong's change, and one for the kernel that gains most, with its change."""
-    kernels = {name: found[f"percent of {name}"] for name in KERNELS}
+    kernels = {name: facts[f"percent of {name}"] for name in KERNELS}
     least = min(kernels.values())
     named = word(submission, "best_kernel").upper()
     right = [
-        is_near(submission, "pingpong_percent", found["pingpong_percent"], tolerance),
+        is_near(submission, "pingpong_percent", facts["pingpong_percent"], tolerance),
         named in kernels
         and kernels[named] <= least + tolerance
         and is_near(submission, "best_kernel_percent", kernels[named], tolerance),
     ]
     expected = (
-        f"pingpong_percent: {found['pingpong_percent']:+.1f}, best_kernel: {found['best_kernel']},"
+        f"pingpong_percent: {facts['pingpong_percent']:+.1f}, best_kernel: {facts['best_kernel']},"
         f" best_kernel_percent: {least:+.1f} (by {by})"
     )
-    said = given(submission, "pingpong_percent", "best_kernel", "best_kernel_percent")
-    return Score(sum(right), 2, said, expected)
+    answered = given(submission, "pingpong_percent", "best_kernel", "best_kernel_percent")
+    return Score(sum(right), 2, answered, expected)
 
 
 def by_hand(
@@ -222,7 +224,7 @@ AFTER_US = float(_printed("E-knobs", finding="latency after tuning")["value"])
 WAITING_PERCENT = 100 * SEARCH / SYNTHETIC
 FRAME_NS = SHORTEST_FRAME_BYTES * 8.0
 
-UNLIKE = words("unlike_node", "unlike_question")
+DIFFERING = words("unlike_node", "unlike_question")
 FATES = words("moderation_fate", "firewall_fate")
 SUM = observed("sum_percent", "both_percent")
 TWICE = observed("firewall_alone_percent", "firewall_later_percent")
@@ -231,7 +233,7 @@ SCORERS: dict[str, Scorer] = {
     "l1-record": partial(record_of, facts_07.budget, "L1"),
     "largest-step": ByRecord(facts_07.budget, "L1", largest),
     "wire-time": partial(by_hand, "wire_16384_us", WIRE_US, "17,464 bytes, 12.5 in a microsecond"),
-    "unlike": ByRecord(facts_07.odd_one, differing_node.STUDY, UNLIKE, differing_node.VARIANT),
+    "unlike": ByRecord(facts_07.odd_one, differing_node.STUDY, DIFFERING, differing_node.VARIANT),
     "null": ByRecord(facts_07.nothing, null_knob.STUDY, words("null_decision"), null_knob.VARIANT),
     "budget-sum": budget_sum,
     "e6-record": partial(record_of, facts_07.knobs, "E6"),

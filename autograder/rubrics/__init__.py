@@ -19,41 +19,43 @@ from autograder.rubrics.submission import Submission
 
 Rubric = Callable[[Submission], dict[str, Score]]
 
-PARTIAL = 0.5  # of the points that rest on a Record of which nobody can tell
+PARTIAL = 0.5  # of the points that rest on an inconclusive Record
 
 _log = logging.getLogger(__name__)
 
 
 def find(slug: str) -> Rubric | None:
-    """A lab's rubric, by its lab.toml of now; None for an assignment without one, as an instructor's own.
+    """A lab's rubric, by its present lab.toml; None for an assignment without one, as an instructor's own.
 
     LabError when the lab.toml is wrong.
     """
     return partial(ask, questions.of_lab(slug)) if questions.has_rubric(slug) else None
 
 
-def ask(asked: Mapping[str, Question], submission: Submission) -> dict[str, Score]:
+def ask(lab_questions: Mapping[str, Question], submission: Submission) -> dict[str, Score]:
     """Each question's Score; one whose grading fails gives no points and stops no other.
 
-    Here, and nowhere else, Records that do not fit themselves and Records that the course gave are
-    told from measured ones: a rubric reads what it is handed.
+    Only this function distinguishes Records that contradict themselves, and Records that the course gave,
+    from measured ones: a rubric reads what it gets.
     """
-    return {name: _weighed(name, question, submission) for name, question in asked.items()}
+    return {
+        name: _weigh_doubts(name, question, submission) for name, question in lab_questions.items()
+    }
 
 
-def _weighed(name: str, question: Question, submission: Submission) -> Score:
+def _weigh_doubts(name: str, question: Question, submission: Submission) -> Score:
     """A question's Score, less what rests on Records that cannot be what was measured."""
-    score = _by_rule_for_given(name, question, submission)
+    score = _with_given_records(name, question, submission)
     if not submission.doubts or not score.points:
         return score
-    # What nobody can tell gives a part, what cannot be gives nothing.
-    sure = _by_rule_for_given(name, question, submission.without(submission.doubts))
+    # What is inconclusive gives a part, what is impossible gives nothing.
+    sure = _with_given_records(name, question, submission.without(submission.doubts))
     if sure.points >= score.points:
         return sure
-    cannot = {p for p, found in submission.doubts.items() if evidence.cannot_be(found)}
+    cannot = {p for p, findings in submission.doubts.items() if evidence.cannot_be(findings)}
     likely = score
     if cannot:
-        likely = _by_rule_for_given(name, question, submission.without(cannot))
+        likely = _with_given_records(name, question, submission.without(cannot))
     if likely.points <= sure.points:
         return replace(sure, found=f"{submission.doubted()} {sure.found}")
     points = sure.points + PARTIAL * (likely.points - sure.points)
@@ -67,13 +69,15 @@ def _weighed(name: str, question: Question, submission: Submission) -> Score:
     )
 
 
-def _sentences(*said: str) -> str:
-    """What was said, each with a full stop at its end."""
-    return " ".join(each if each.endswith((".", "!", "?")) else f"{each}." for each in said if each)
+def _sentences(*texts: str) -> str:
+    """The texts, each with a full stop at its end."""
+    return " ".join(
+        each if each.endswith((".", "!", "?")) else f"{each}." for each in texts if each
+    )
 
 
-def _by_rule_for_given(name: str, question: Question, submission: Submission) -> Score:
-    """What is read off a Record that the course gave counts in full, having measured it does not."""
+def _with_given_records(name: str, question: Question, submission: Submission) -> Score:
+    """Answers read from a Record that the course gave count in full; the points for measuring are not given."""
     score = _ask(name, question, submission)
     if not submission.given_by_course or not score.points:
         return score
@@ -84,8 +88,8 @@ def _by_rule_for_given(name: str, question: Question, submission: Submission) ->
     points = max(own.points, score.points - silent.points)
     if points >= score.points:
         return score
-    said = "By a Record that the course gave: what is read off it counts, measuring does not."
-    return replace(score, points=points, found=f"{said} {score.found}", read=question.read)
+    note = "By a Record that the course gave: what is read from it counts, measuring does not."
+    return replace(score, points=points, found=f"{note} {score.found}", read=question.read)
 
 
 def _ask(name: str, question: Question, submission: Submission) -> Score:
@@ -94,6 +98,6 @@ def _ask(name: str, question: Question, submission: Submission) -> Score:
     except Exception as problem:
         # A fault of the rubric, or a Record that it does not foresee: the instructor looks at it.
         _log.exception("the question %s could not be scored", name)
-        said = f"This question could not be scored ({type(problem).__name__}: {problem})."
-        return Score(0.0, question.of, said, "Your instructor looks at it.")
+        message = f"This question could not be scored ({type(problem).__name__}: {problem})."
+        return Score(0.0, question.of, message, "Your instructor looks at it.")
     return score if score.points == question.of else replace(score, read=question.read)

@@ -12,7 +12,7 @@ def is_near(submission: Submission, name: str, wanted: float, room: float) -> bo
 
 
 def word(submission: Submission, name: str) -> str:
-    """This answer as a text in small letters, empty when it is none."""
+    """This answer as a text in small letters, empty when it is not one."""
     answer = submission.answers.get(name)
     return " ".join(answer.lower().split()) if isinstance(answer, str) else ""
 

@@ -1,4 +1,4 @@
-"""What the Records of lab 02 tell: the numbers and words that its questions ask for."""
+"""What the Records of lab 02 show: the numbers and words that its questions ask for."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def _of_first_node(record: Record) -> dict[str, Row]:
 
 def _printed() -> dict[str, float]:
     """Paper A's figures by the labels of the rows."""
-    found = {}
+    figures = {}
     for program, (table, _) in PROGRAMS.items():
         for line in papers.table(table).itertuples(index=False):
-            found[label(program, str(line[0]))] = float(line[1])
-    return found
+            figures[label(program, str(line[0]))] = float(line[1])
+    return figures
 
 
 def whole(record: Record) -> Facts:
     """Every row of paper A; a cache may lack where a machine does not show it."""
-    found = _of_first_node(record)
-    if gone := [name for name in _printed() if name not in found and name != "L2 cache"]:
+    rows = _of_first_node(record)
+    if gone := [name for name in _printed() if name not in rows and name != "L2 cache"]:
         raise LabError(f"there is no row {gone[0]}")
     return {"rows": float(len(_printed()))}
 
@@ -56,9 +56,9 @@ def messages(record: Record) -> Facts:
 
 def moved(record: Record) -> Facts:
     """Table 3: what the copying loop copies and what crosses for it, and which way of reading a file is faster."""
-    found = _of_first_node(record)
-    copied = found["Bcopy (hand)"].median
-    mapped = found["Mmap reread"].median > found["file reread"].median
+    rows = _of_first_node(record)
+    copied = rows["Bcopy (hand)"].median
+    mapped = rows["Mmap reread"].median > rows["file reread"].median
     return {
         "hand_copied_mb_per_s": copied,
         "hand_crossing_mb_per_s": 3 * copied,
@@ -69,12 +69,12 @@ def moved(record: Record) -> Facts:
 
 def memory(record: Record) -> Facts:
     """Table 4: the first and the last plateau, and where the first one ends by each launch."""
-    found = _of_first_node(record)
+    rows = _of_first_node(record)
     ends = [
         point.facts["to_bytes"] / 1024
         for point in record.select(**{RESULT: "L1 cache", "node": record.sweep["nodes"][0]})
     ]
-    l1, main = found["L1 cache"], found["Main memory"]
+    l1, main = rows["L1 cache"], rows["Main memory"]
     return {
         **{"l1_ns": l1.median, "l1_best_ns": l1.best},
         **{"main_memory_ns": main.median, "main_memory_best_ns": main.best},
@@ -84,11 +84,11 @@ def memory(record: Record) -> Facts:
 
 def prediction(record: Record) -> Facts:
     """Half a round trip, what memory reads in it, and the rate of the cables."""
-    found = _of_first_node(record)
-    half = found["TCP"].median / 2
+    rows = _of_first_node(record)
+    half = rows["TCP"].median / 2
     return {
         "predicted_half_round_trip_us": half,
-        "predicted_read_meanwhile_bytes": found["mem read"].median * half,
+        "predicted_read_meanwhile_bytes": rows["mem read"].median * half,
         "rate": str(record.cluster.get("rate", "")),
     }
 
@@ -101,12 +101,12 @@ def odd(record: Record) -> Facts:
 def times_faster_by_row(record: Record) -> Facts:
     """By what factor each row of paper A became faster."""
     printed = _printed()
-    found = _of_first_node(record)
-    return {name: times_faster(found[name], printed[name]) for name in printed if name in found}
+    rows = _of_first_node(record)
+    return {name: times_faster(rows[name], printed[name]) for name in printed if name in rows}
 
 
 def own(record: Record) -> Facts:
-    """For each row of the learner's own whether its time can be that of what it says, and the clock's answer."""
+    """For each row of the learner's own whether its time can be that of its name, and the clock's answer."""
     us = own_rows.best_us(record)
     call = us[own_rows.EXAMPLE]
     library, by_call = us.get(own_rows.LIBRARY), us.get(own_rows.SYSTEM_CALL)

@@ -1,11 +1,11 @@
-"""What the Records of lab 06 tell: the numbers and words that its questions ask for."""
+"""What the Records of lab 06 show: the numbers and words that its questions ask for."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from autograder.rubrics.record_facts import Facts, Tell
+from autograder.rubrics.record_facts import Facts, Reader
 from autograder.rubrics.submission import is_number
 from beowulf.errors import LabError
 from beowulf.exercises.lab_06 import postcard
@@ -36,9 +36,9 @@ def _card(record: Record) -> Facts:
 
 
 def _mpich_header(facts: Facts) -> int:
-    """MPICH's header: what the first frame's payload holds beside the text, where all of that is in it."""
+    """MPICH's header: what the first frame's payload has beside the text, where all of that is in it."""
     if facts["kind"] == "short eager" or facts["protocol"] == "rendezvous":
-        return int(facts["payload_bytes"])  # the text lies within the header, or comes later
+        return int(facts["payload_bytes"])  # the text is within the header, or comes later
     beside = int(facts["payload_bytes"] - facts["bytes"])
     return ch3.HEADER_BYTES if facts["segments"] > 1 else beside
 
@@ -54,13 +54,13 @@ def _sizes(record: Record) -> Facts:
 
 
 def _short(record: Record) -> Facts:
-    found = wire_picture.table(record)
-    return {"places": len(found) >= len(a10.TALKS) or _missing("a conversation")}
+    table = wire_picture.table(record)
+    return {"places": len(table) >= len(a10.TALKS) or _missing("a conversation")}
 
 
 def _long(record: Record) -> Facts:
-    found = wire_picture.table(record)
-    none, most = (_medians(found, place("nonblocking", 8192, n)) for n in (0, a11.MOST))
+    table = wire_picture.table(record)
+    none, most = (_medians(table, place("nonblocking", 8192, n)) for n in (0, a11.MOST))
     overhead, rate = "tcp_overhead_percent", "talking_mbit_per_s"
     return {
         "overhead_without_percent": none[overhead],
@@ -70,17 +70,17 @@ def _long(record: Record) -> Facts:
     }
 
 
-def _medians(found: pd.DataFrame, at: dict[str, Any]) -> dict[str, float]:
+def _medians(table: pd.DataFrame, at: dict[str, Any]) -> dict[str, float]:
     """The row of a conversation in the table that a learner sees."""
     for name, value in at.items():
-        found = found[found[name] == value]
-    row = found.iloc[0].to_dict()
+        table = table[table[name] == value]
+    row = table.iloc[0].to_dict()
     return {str(name): float(value) for name, value in row.items() if is_number(value)}
 
 
 def _by_size(record: Record) -> Facts:
-    found = wire_picture.table(record)
-    small, _, large = (_medians(found, place("blocking", size, 0)) for size in a12.SIZES)
+    table = wire_picture.table(record)
+    small, _, large = (_medians(table, place("blocking", size, 0)) for size in a12.SIZES)
 
     def moves(name: str) -> str:
         return "rises" if large[name] > small[name] else "falls"
@@ -103,8 +103,8 @@ def _missing(what: str) -> bool:
     raise LabError(f"{what} is missing")
 
 
-# What a Record of each study and variant has to tell.
-TELLS: dict[tuple[str, str], Tell] = {
+# How the facts are read from a Record of each study and variant.
+READERS: dict[tuple[str, str], Reader] = {
     (postcard.STUDY, "postcard"): _card,
     (postcard.STUDY, "sizes"): _sizes,
     ("A10", ""): _short,

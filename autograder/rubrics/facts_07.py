@@ -1,4 +1,4 @@
-"""What the Records of lab 07 tell: the numbers and words that its questions ask for."""
+"""What the Records of lab 07 show: the numbers and words that its questions ask for."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def budget(record: Record) -> Facts:
 
 
 def odd_one(record: Record) -> Facts:
-    """The node that answered otherwise, and the question."""
+    """The node that answered differently, and the question."""
     node, question = differing_node.odd(record)
     return {"unlike_node": node, "unlike_question": question}
 
 
 def nothing(record: Record) -> Facts:
     """What a cycle of nothing decided, and its median before."""
-    found = null_knob.comparison(record)
+    comparison = null_knob.comparison(record)
     return {
-        "null_decision": found.decision,
-        "measured_mpi_us": described(found.before).median,
+        "null_decision": comparison.decision,
+        "measured_mpi_us": described(comparison.before).median,
     }
 
 
@@ -55,12 +55,12 @@ def knobs(record: Record) -> Facts:
     if not gains(record):
         raise LabError("it compares no knob")
     alone = _measured(record, FIREWALL)
-    found: Facts = {"firewall_alone_percent": alone.percent.median}
+    facts: Facts = {"firewall_alone_percent": alone.percent.median}
     later, whole = gain(record, FIREWALL, LATER), gain(record, TOGETHER)
     moderation = gain(record, MODERATION)
     if later and whole and moderation:
         mean = 100 * (whole.after.mean / whole.before.mean - 1)
-        return found | {
+        return facts | {
             "together_percent": mean,
             "deviation_times": whole.after.deviation / whole.before.deviation,
             "sum_percent": moderation.percent.median + alone.percent.median,
@@ -70,14 +70,14 @@ def knobs(record: Record) -> Facts:
     if not absent(record, MODERATION):
         raise LabError(f"there is no comparison of {MODERATION} and of {TOGETHER}")
     names = ("together_percent", "deviation_times", "sum_percent", "both_percent")
-    return found | dict.fromkeys((*names, "firewall_later_percent"), NOT_OBSERVABLE)
+    return facts | dict.fromkeys((*names, "firewall_later_percent"), NOT_OBSERVABLE)
 
 
 def _measured(record: Record, knob: str) -> Gain:
-    if found := gain(record, knob):
-        return found
-    known = ", ".join(says(each) for each in gains(record))
-    raise LabError(f"there is no comparison of {knob}, only of {known}")
+    if comparison := gain(record, knob):
+        return comparison
+    others = ", ".join(says(each) for each in gains(record))
+    raise LabError(f"there is no comparison of {knob}, only of {others}")
 
 
 def procedure(record: Record) -> Facts:
@@ -101,12 +101,12 @@ def posted(record: Record) -> Facts:
 
 def applications(record: Record) -> Facts:
     """The change of each time in per cent, and the kernels that gain most."""
-    found = {name: 100 * (each.median - 1) for name, each in l2.times(record).items()}
-    if missing := [name for name in ("ping-pong", *l2.KERNELS) if name not in found]:
+    changes = {name: 100 * (each.median - 1) for name, each in l2.times(record).items()}
+    if missing := [name for name in ("ping-pong", *l2.KERNELS) if name not in changes]:
         raise LabError(f"{', '.join(missing)} was not measured in both states")
-    kernels = {name: found[name] for name in l2.KERNELS}
+    kernels = {name: changes[name] for name in l2.KERNELS}
     return {
-        "pingpong_percent": found["ping-pong"],
+        "pingpong_percent": changes["ping-pong"],
         "best_kernel": min(kernels, key=lambda name: kernels[name]),
         **{f"percent of {name}": percent for name, percent in kernels.items()},
     }
@@ -115,7 +115,7 @@ def applications(record: Record) -> Facts:
 def own(record: Record) -> tuple[bool, bool, str]:
     """Of a learner's own knob: whether both values take, whether the exact state comes back, what its cycle decides.
 
-    Judged from what was read on the nodes, not from what the Record says of itself.
+    Judged from what was read on the nodes, not from the Record's own conclusion.
     """
     takes = exact = False
     with suppress(LookupError, TypeError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""The questions of a lab: what `lab.toml` says of each, and the function of the rubric that scores it."""
+"""The questions of a lab: each table of `lab.toml`, and the function of the rubric that scores it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Question:
 
 
 def has_rubric(slug: str) -> bool:
-    """Whether a function of ours scores this lab's questions."""
+    """Whether one of our functions scores this lab's questions."""
     return bool(re.fullmatch(r"[0-9]{2}-[a-z0-9-]+", slug)) and bool(find_spec(_module(slug)))
 
 
@@ -96,7 +96,7 @@ def _module(slug: str) -> str:
 
 def _refuse_wrong_limits(table: QuestionTable, scorer: Scorer | None) -> None:
     """LabError unless a question has the tolerances and limits that its function takes."""
-    # Where a Record is read first, it is the judge of what was read that takes them.
+    # Where a Record is read first, the judge of what was read takes them.
     judge = getattr(scorer, "judge", scorer)
     taken = {
         each.name: each.default is each.empty

@@ -1,4 +1,4 @@
-"""What a learner's own Records tell, and points for answers that were read off them."""
+"""What a learner's own Records show, and points for answers that were read from them."""
 
 from __future__ import annotations
 
@@ -13,57 +13,59 @@ from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
 from beowulf.record import Record
 
-# A full Record of A11 has some hundred Points; far more would only keep the grader busy.
+# A full Record of A11 has some hundred Points; far more would only take the grader's time.
 MOST_POINTS = 20_000
 MOST_RECORDS = 20  # of one study, the newest
-# What a Record that somebody edited makes of reading it.
+# What reading an edited Record may raise.
 _UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, StopIteration)
 
-# A Record, read: what a question asks of it, by the name of the answer.
+# What a question needs from a Record, by the name of the answer.
 Facts = dict[str, Any]
-Tell = Callable[[Record], Facts]
+Reader = Callable[[Record], Facts]
 # Scores a submission by the facts of one of its Records, with the Record's name; takes tolerances as a Scorer does.
 Judge = Callable[..., Score]
 
 
-def told(
-    tell: Tell, study: str, variant: str, submission: Submission
+def read_records(
+    read: Reader, study: str, variant: str, submission: Submission
 ) -> tuple[list[tuple[Facts, str]], str]:
-    """What the newest whole Records of a study tell, each with its name, and why others tell nothing."""
-    return submission.once((tell, study, variant), lambda: _told(tell, study, variant, submission))
+    """The facts of the newest complete Records of a study, each with its name; and why another cannot be used."""
+    return submission.once(
+        (read, study, variant), lambda: _read_records(read, study, variant, submission)
+    )
 
 
-def _told(
-    tell: Tell, study: str, variant: str, submission: Submission
+def _read_records(
+    read: Reader, study: str, variant: str, submission: Submission
 ) -> tuple[list[tuple[Facts, str]], str]:
-    found = submission.measured(study, variant)
-    if not found:
+    records = submission.measured(study, variant)
+    if not records:
         return [], submission.missing(study, variant)
-    seen_in: list[tuple[Facts, str]] = []
-    said = ""
-    for record in found[:MOST_RECORDS]:
+    readings: list[tuple[Facts, str]] = []
+    fault = ""
+    for record in records[:MOST_RECORDS]:
         try:
             if len(record.points) > MOST_POINTS:
                 raise LabError(f"it has more than {MOST_POINTS:,} Points")
-            seen = tell(record)
-            if bad := [name for name, value in seen.items() if _is_no_fact(value)]:
-                raise LabError(f"{', '.join(bad)} cannot be read off")
+            facts = read(record)
+            if bad := [name for name, value in facts.items() if _is_no_fact(value)]:
+                raise LabError(f"{', '.join(bad)} cannot be read")
             why = "" if record.complete else "it was cut short"
         except (LabError, ArithmeticError, *_UNFORESEEN) as bad:
-            seen, why = {}, f"something is missing in it ({_first(bad)})"
+            facts, why = {}, f"something is missing in it ({_first(bad)})"
         if why:
-            said = said or f"{record.file_name}: {why}."
+            fault = fault or f"{record.file_name}: {why}."
         else:
-            seen_in.append((seen, record.file_name))
-    return seen_in, said
+            readings.append((facts, record.file_name))
+    return readings, fault
 
 
-def record_of(tell: Tell, study: str, submission: Submission) -> Score:
+def record_of(read: Reader, study: str, submission: Submission) -> Score:
     """All points for a whole Record of a study that has what the questions ask for."""
-    found, why = told(tell, study, "", submission)
-    if not found:
+    readings, why = read_records(read, study, "", submission)
+    if not readings:
         return Score(0, 1, why, f"A whole Record {study}. `beowulf study {study} --quick`.")
-    return Score(1, 1, f"{found[0][1]} is whole.")
+    return Score(1, 1, f"{readings[0][1]} is whole.")
 
 
 def best_of_own(
@@ -74,24 +76,24 @@ def best_of_own(
     submission: Submission,
 ) -> Score:
     """The best Score of the learner's newest Records of an exercise, whole or not."""
-    found = submission.measured(study, variant)[:MOST_RECORDS]
-    if not found:
+    records = submission.measured(study, variant)[:MOST_RECORDS]
+    if not records:
         return Score(0, 1, submission.missing(study, variant), expected)
-    return max((judge(record, expected) for record in found), key=lambda score: score.points)
+    return max((judge(record, expected) for record in records), key=lambda score: score.points)
 
 
 @dataclass(frozen=True)
 class ByRecord:
     """Scores answers against the Record that they fit best: a learner may have measured again since."""
 
-    tell: Tell
+    read: Reader
     study: str
     judge: Judge
     variant: str = ""
 
     def __call__(self, submission: Submission, **limits: float) -> Score:
         """The best Score that the judge gives."""
-        facts, why = told(self.tell, self.study, self.variant, submission)
+        facts, why = read_records(self.read, self.study, self.variant, submission)
         if not facts:
             name = f"{self.study} ({self.variant})" if self.variant else self.study
             return Score(0, 1, why, f"A whole Record {name}.")
@@ -103,11 +105,11 @@ def numbers(*wanted: str) -> Judge:
     """The same points for each of these answers that is the Record's own number, exactly or nearly."""
 
     def judge(
-        submission: Submission, found: Facts, by: str, *, tolerance_percent: float = 0
+        submission: Submission, facts: Facts, by: str, *, tolerance_percent: float = 0
     ) -> Score:
         share = tolerance_percent / 100
-        right = sum(is_near(submission, n, found[n], share * abs(found[n])) for n in wanted)
-        expected = ", ".join(f"{name}: {found[name]:g}" for name in wanted)
+        right = sum(is_near(submission, n, facts[n], share * abs(facts[n])) for n in wanted)
+        expected = ", ".join(f"{name}: {facts[name]:g}" for name in wanted)
         return Score(right, len(wanted), given(submission, *wanted), f"{expected} (by {by})")
 
     return judge
@@ -116,9 +118,9 @@ def numbers(*wanted: str) -> Judge:
 def words(*wanted: str) -> Judge:
     """The same points for each of these answers that is the Record's own word."""
 
-    def judge(submission: Submission, found: Facts, by: str) -> Score:
-        right = sum(word(submission, name) == found[name] for name in wanted)
-        expected = ", ".join(f"{name}: {found[name]}" for name in wanted)
+    def judge(submission: Submission, facts: Facts, by: str) -> Score:
+        right = sum(word(submission, name) == facts[name] for name in wanted)
+        expected = ", ".join(f"{name}: {facts[name]}" for name in wanted)
         return Score(right, len(wanted), given(submission, *wanted), f"{expected} (by {by})")
 
     return judge

@@ -15,7 +15,7 @@ MIME_TYPE = "application/vnd.beowulf.score+json"
 _TABLE = "margin-bottom:1em"
 _CELL = "text-align:left; vertical-align:top; padding:0.2em 1em 0.2em 0"
 _CAPTION = "text-align:left; caption-side:top; font-weight:bold; padding:0.2em 0"
-# An outcome of its own beside right and wrong: what it rests on cannot carry it. Measure again.
+# An outcome beside right and wrong: the measurement is not good enough. Measure again.
 INCONCLUSIVE = "inconclusive"
 
 
@@ -23,7 +23,7 @@ INCONCLUSIVE = "inconclusive"
 class Score:
     """`points` of `of`: what was `found`, what was `expected`, and where to `read` about it.
 
-    `outcome` is INCONCLUSIVE where a part of the points was given because nobody can tell.
+    `outcome` is INCONCLUSIVE where a part of the points was given because the Record leaves it open.
     """
 
     points: float
@@ -69,7 +69,7 @@ class Score:
 
 
 def score_in(data: Mapping[str, Any]) -> Score | None:
-    """The Score in a cell's output, made again from its plain data; None where there is none."""
+    """The Score in a cell's output, made again from its plain data; None without one."""
     plain = data.get(MIME_TYPE)
     if not isinstance(plain, Mapping):
         return None

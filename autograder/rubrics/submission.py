@@ -27,7 +27,7 @@ RECORDS = "records"
 LARGEST_RECORD_BYTES = 20_000_000
 MOST_RECORDS = 500
 LONGEST_CELL = 100_000
-MOST_TOLD = 3  # of the Records in which something does not fit
+MOST_REASONS = 3  # why Records are doubted, in a message
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -61,8 +61,8 @@ class Submission:
     given_by_course: frozenset[int] = frozenset()
     own: Own | None = None  # the learner's variants, where the course has some
     student: str = ""
-    # What was read off the Records already, because several questions ask for it.
-    known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+    # What was read from the Records already, because several questions need it.
+    cache: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def read(
@@ -70,25 +70,25 @@ class Submission:
     ) -> Submission:
         """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
 
-        `course` is the folder of the course that knows the `student`; without it there are neither
-        variants nor Records that were given.
+        `course` is the folder of the `student`'s course; without it there are no variants and no
+        Records that were given.
         """
         records, unreadable = _records(folder / RECORDS)
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
         own = variants.of(course, student)
-        known = shared_records.known(course)
+        given = shared_records.fingerprints_of(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()
         for place, record in enumerate(records):
-            found = evidence.findings(record, folder / RECORDS)
-            if shared_records.is_given(record, known):
+            problems = evidence.findings(record, folder / RECORDS)
+            if shared_records.is_given(record, given):
                 gifts.add(place)
-                found += shared_records.findings(record, known)
+                problems += shared_records.findings(record, given)
             else:
-                found += variants.findings(record, own)
-            if found:
-                doubts[place] = found
+                problems += variants.findings(record, own)
+            if problems:
+                doubts[place] = problems
         return cls(
             records,
             unreadable,
@@ -104,14 +104,14 @@ class Submission:
         )
 
     def once(self, key: Hashable, look: Callable[[], T]) -> T:
-        """What `look` finds in the Records, looked up once for each `key`."""
-        if key not in self.known:
-            self.known[key] = look()
-        found: T = self.known[key]
-        return found
+        """What `look` reads from the Records, once for each `key`."""
+        if key not in self.cache:
+            self.cache[key] = look()
+        value: T = self.cache[key]
+        return value
 
     def without(self, places: Collection[int]) -> Submission:
-        """The same hand-in as if it had not these of its Records; why, is said where one is missed."""
+        """The same hand-in without these of its Records; `missing` explains why they are not there."""
         left = [place for place in range(len(self.records)) if place not in places]
         gone = [
             Unreadable(self.records[place].file_name, _why(self, place)) for place in sorted(places)
@@ -119,7 +119,7 @@ class Submission:
         return replace(
             self,
             records=[self.records[place] for place in left],
-            known={},
+            cache={},
             unreadable=[*gone, *self.unreadable],
             doubts={new: self.doubts[old] for new, old in enumerate(left) if old in self.doubts},
             given_by_course=frozenset(
@@ -128,10 +128,14 @@ class Submission:
         )
 
     def doubted(self) -> str:
-        """What does not fit in its Records, in words; the first of them stand for all."""
-        said = [_why(self, place) for place in sorted(self.doubts)]
-        more = f" So it is with {len(said) - MOST_TOLD} more." if len(said) > MOST_TOLD else ""
-        return " ".join(said[:MOST_TOLD]) + more
+        """What contradicts itself in its Records, in words: the first of them, and how many more."""
+        reasons = [_why(self, place) for place in sorted(self.doubts)]
+        more = (
+            f" {len(reasons) - MOST_REASONS} more have the same problem."
+            if len(reasons) > MOST_REASONS
+            else ""
+        )
+        return " ".join(reasons[:MOST_REASONS]) + more
 
     def measured(self, study: str, variant: str = "") -> list[Record]:
         """The Records of a study and variant, the newest first."""
@@ -161,8 +165,8 @@ class Submission:
 
 def _why(submission: Submission, place: int) -> str:
     name = submission.records[place].file_name
-    said = " ".join(found.says for found in submission.doubts.get(place, []))
-    return f"{name}: {said or 'The course gave it.'}"
+    findings = " ".join(finding.says for finding in submission.doubts.get(place, []))
+    return f"{name}: {findings or 'The course gave it.'}"
 
 
 def _start(record: Record) -> datetime:
@@ -174,7 +178,7 @@ def _name(record: Record) -> str:
 
 
 def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
-    found: list[Record] = []
+    records: list[Record] = []
     bad: list[Unreadable] = []
     # What cluster.ask() remembers for the notebook is no measurement.
     paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
@@ -186,13 +190,13 @@ def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
                 raise LabError(f"{path.name} is not a file.")
             if path.stat().st_size > LARGEST_RECORD_BYTES:
                 raise LabError(f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.")
-            found.append(Record.load(path))
+            records.append(Record.load(path))
         except LabError as problem:
-            # The learner knows the file by its name, not by the place that the grader keeps it in.
+            # The learner knows the file by its name, not by the grader's path.
             bad.append(Unreadable(path.name, problem.message.replace(str(path), path.name)))
         except (RecursionError, MemoryError, OSError, ValueError) as problem:
             bad.append(Unreadable(path.name, f"{path.name} cannot be read ({problem})."))
-    return found, bad
+    return records, bad
 
 
 def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], list[str]]:
@@ -235,20 +239,20 @@ def _assignments(source: str) -> Iterable[tuple[str, ast.expr, str]]:
                 yield target.id, statement.value, text
 
 
-def literal(expression: ast.expr, known: Mapping[str, Any] | None = None) -> Any:
+def literal(expression: ast.expr, names: Mapping[str, Any] | None = None) -> Any:
     """The value of plain values, with + - * / between numbers; ValueError for anything else.
 
-    A name is looked up among the plain answers that are `known` by then; nothing is called, and
-    nothing is asked of a value.
+    A name is looked up among the plain answers in `names`; nothing is called, and
+    no attribute of a value is read.
     """
-    if isinstance(expression, ast.Name) and known is not None and expression.id in known:
-        return known[expression.id]
+    if isinstance(expression, ast.Name) and names is not None and expression.id in names:
+        return names[expression.id]
     if isinstance(expression, ast.BinOp) and type(expression.op) in _ARITHMETIC:
-        left, right = literal(expression.left, known), literal(expression.right, known)
+        left, right = literal(expression.left, names), literal(expression.right, names)
         if is_number(left) and is_number(right):
             return _ARITHMETIC[type(expression.op)](left, right)
     if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.USub):
-        value = literal(expression.operand, known)
+        value = literal(expression.operand, names)
         if is_number(value):
             return -value
     try:
@@ -258,7 +262,7 @@ def literal(expression: ast.expr, known: Mapping[str, Any] | None = None) -> Any
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether an answer is a number that can be reckoned with; True and False are none."""
+    """Whether an answer is a number to compute with; True and False are not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 

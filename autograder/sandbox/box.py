@@ -1,7 +1,7 @@
 """The box that a learner's notebook runs in: bubblewrap's namespaces, a read-only system, no network, little room.
 
 Nothing of a course is in it. The only way in is a pipe with the notebook and what was handed in beside it; the only
-way out is a pipe of which the grader reads as much as it likes. What is written in the box is gone with it.
+way out is a pipe of which the grader reads as much as it needs. What is written in the box disappears with it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BWRAP = "bwrap"
 HOME = "/home/learner"
 RECORDED = f"{HOME}/records"
 PLACES_TO_WRITE = (HOME, "/tmp", "/dev/shm")
-# Linux's flags for clone(2); bubblewrap makes all of these, and whoever enters the box enters them.
+# Linux's flags for clone(2); bubblewrap makes all of these, and a process that enters the box enters them.
 NEW_USER = 0x10000000
 NEW_ALL = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
 # Nobody's account. Where there are so many IDs, each box has one of its own, so that one learner's processes are not
@@ -63,7 +63,7 @@ class Limits:
 
 
 class Box:
-    """A box that stands as long as the `with` block; `pid` is its first process, on this side of the wall."""
+    """A box that exists as long as the `with` block; `pid` is its first process, on this side of the wall."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -71,31 +71,31 @@ class Box:
         self.namespaces = NEW_ALL if self.uid else NEW_ALL | NEW_USER
 
     def __enter__(self) -> Box:
-        tell, told = os.pipe()
+        info_read, info_write = os.pipe()
         passwd = _pipe_with(f"learner:x:{self.uid or _uid_inside()}:{NOBODY}::{HOME}:/bin/sh\n")
         try:
             self._process = subprocess.Popen(
-                list(self._words(told, passwd)),
+                list(self._words(info_write, passwd)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=(told, passwd),
+                pass_fds=(info_write, passwd),
                 start_new_session=True,
                 env={"PATH": os.defpath},
             )
         except OSError as problem:
-            os.close(tell)
+            os.close(info_read)
             raise LabError(
                 f"The sandbox cannot be made: {BWRAP} is missing ({problem.strerror}). {WHY_NOT}",
                 "`sudo apt-get install bubblewrap`, or `beowulf doctor --fix`.",
             ) from None
         finally:
-            os.close(told)
+            os.close(info_write)
             os.close(passwd)
         try:
-            with open(tell, "rb") as said:
+            with open(info_read, "rb") as info:
                 self._await_echo()
-                self.pid = int(json.loads(said.read())["child-pid"])
+                self.pid = int(json.loads(info.read())["child-pid"])
             self.handle = os.pidfd_open(self.pid)
         except (OSError, ValueError, KeyError) as problem:
             raise self._refusal(problem) from None
@@ -129,10 +129,10 @@ class Box:
         # Memory that a fork has not written to yet is counted twice there, and only once here.
         return written + sum(map(_share_bytes, processes))
 
-    def _words(self, told: int, passwd: int) -> Iterator[str]:
+    def _words(self, info_fd: int, passwd: int) -> Iterator[str]:
         yield from (BWRAP, "--die-with-parent", "--new-session", "--as-pid-1", "--clearenv")
         yield from ("--unshare-ipc", "--unshare-net", "--unshare-pid", "--unshare-uts")
-        yield from ("--unshare-cgroup", "--hostname", "grading", "--info-fd", str(told))
+        yield from ("--unshare-cgroup", "--hostname", "grading", "--info-fd", str(info_fd))
         if not self.uid:
             yield from ("--unshare-user", "--uid", str(_uid_inside()), "--gid", str(NOBODY))
         yield from ("--cap-drop", "ALL")
@@ -141,12 +141,12 @@ class Box:
         yield from ("--proc", "/proc", "--dev", "/dev")
         for place in PLACES_TO_WRITE:
             yield from ("--perms", "1777", "--size", str(self.limits.disk_bytes), "--tmpfs", place)
-        # After these, because a checkout may lie in /tmp.
+        # After these, because a checkout may be in /tmp.
         for folder in shown():
             yield from _open_way(folder)
             yield from ("--ro-bind", str(folder), str(folder))
         yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/")
-        # It says back the one byte that it is told, which is when the box stands; and it ends when we do.
+        # It sends back the one byte that it gets, which shows that the box is ready; and it ends when we do.
         yield from ("--", "/bin/cat")
 
     def _await_echo(self) -> None:
@@ -160,10 +160,10 @@ class Box:
     def _refusal(self, problem: Exception) -> LabError:
         self._process.kill()
         assert self._process.stderr
-        said = self._process.stderr.read(4000).decode(errors="replace").strip()
+        complaints = self._process.stderr.read(4000).decode(errors="replace").strip()
         self._end()
-        first = (said.splitlines() or [str(problem)])[0]
-        return LabError(f"The sandbox cannot be made: {first}. {WHY_NOT}", _mend())
+        first = (complaints.splitlines() or [str(problem)])[0]
+        return LabError(f"The sandbox cannot be made: {first}. {WHY_NOT}", _hint())
 
     def _end(self) -> None:
         self._process.kill()
@@ -176,10 +176,14 @@ class Box:
 
 def shown() -> list[Path]:
     """The folders that the box shows beside the system's: Python with its packages, this project's own, the labs."""
-    found = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parent.parent}
-    found |= {paths.root() / "beowulf", paths.root() / "labs"}
-    inner = {folder for folder in found if folder.is_relative_to("/usr")}
-    return sorted(folder for folder in found - inner if folder.is_dir())
+    folders = {
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+        Path(sys.executable).resolve().parent.parent,
+    }
+    folders |= {paths.root() / "beowulf", paths.root() / "labs"}
+    inner = {folder for folder in folders if folder.is_relative_to("/usr")}
+    return sorted(folder for folder in folders - inner if folder.is_dir())
 
 
 def refuse_if_shown(course: Path) -> None:
@@ -187,7 +191,7 @@ def refuse_if_shown(course: Path) -> None:
     for folder in [Path("/usr"), *shown()]:
         if course.resolve().is_relative_to(folder.resolve()):
             raise LabError(
-                f"The course lies in {folder}, which learners' code can read while it is graded.",
+                f"The course is in {folder}, which learners' code can read while it is graded.",
                 "Move the course to another folder.",
             )
 
@@ -265,10 +269,10 @@ def _share_bytes(process: Path) -> int:
     return _own_bytes(process)
 
 
-def _mend() -> str:
+def _hint() -> str:
     from beowulf import doctor
 
     if not shutil.which(BWRAP):
         return "`sudo apt-get install bubblewrap`, or `beowulf doctor --fix`."
     check = doctor.namespaces()
-    return check.hint or "`beowulf doctor` says what this machine forbids; or grade as root."
+    return check.hint or "`beowulf doctor` shows what this machine forbids; or grade as root."

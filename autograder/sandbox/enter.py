@@ -24,7 +24,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Allowance:
-    """What the kernel itself holds each process of a box to."""
+    """The limits that the kernel sets for each process of a box."""
 
     seconds: int
     memory_bytes: int
@@ -144,7 +144,7 @@ def _filter(machine: str) -> bytes:
         answer(_EQUAL, number, _REFUSE | _EPERM)
     answer(
         _EQUAL, _CLONE3, _REFUSE | _ENOSYS
-    )  # the C library then uses clone, whose flags can be seen
+    )  # the C library then uses clone, whose flags a filter can check
     lines += [
         (_EQUAL, 0, 4, _CLONE[machine]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),

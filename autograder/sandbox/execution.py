@@ -19,7 +19,7 @@ from autograder.sandbox.box import Limits
 from autograder.sandbox.kernel import Ran
 from beowulf.errors import LabError
 
-NOTE = "**This notebook was not run to its end** ({}). The points stand all the same."
+NOTE = "**This notebook was not run to its end** ({}). The points are not affected."
 NOTE_ID = "not-run-to-its-end"
 NOT_RUN = {
     "output_type": "error",
@@ -69,10 +69,10 @@ class ExecuteOnRecords(NbGraderPreprocessor):  # type: ignore[misc]
         cells = {place: cell.source for place, cell in enumerate(nb.cells) if _is_run(cell)}
         ran = kernel.shared().run(cells, folder, self.limits)
         put_into(nb, list(cells), ran)
-        if ran.said:
-            self.log.warning("the notebook was not run to its end: %s", ran.said)
+        if ran.reason:
+            self.log.warning("the notebook was not run to its end: %s", ran.reason)
             nb.cells.insert(
-                0, new_cell("markdown", NOTE.format(escape(_text(ran.said))), id=NOTE_ID)
+                0, new_cell("markdown", NOTE.format(escape(_text(ran.reason))), id=NOTE_ID)
             )
         return nb, resources
 
@@ -91,9 +91,9 @@ def put_into(nb: NotebookNode, places: list[int], ran: Ran) -> None:
 
 
 def clean(outputs: object) -> list[NotebookNode]:
-    """The outputs of a cell as a notebook may have them: what came out of the sandbox is anybody's writing.
+    """The outputs of a cell as a notebook may have them: what came out of the sandbox may be anything.
 
-    What looks like a score of ours is left out.
+    What looks like one of our scores is left out.
     """
     if not isinstance(outputs, list):
         return []
@@ -131,7 +131,7 @@ def _data(data: object) -> dict[str, Any]:
 def _is_shown(kind: str, value: object) -> bool:
     if not (kind.endswith("+json") or kind == "application/json"):
         return isinstance(value, str)
-    try:  # as a file that everybody can read
+    try:  # as a file that any program can read
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return False
@@ -139,7 +139,7 @@ def _is_shown(kind: str, value: object) -> bool:
 
 
 def _text(value: object) -> str:
-    # Half of a pair of surrogates can be said in JSON and in no file.
+    # JSON can hold half of a surrogate pair, a file cannot.
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 

@@ -39,7 +39,7 @@ IMPORTED = (
 
 
 def main(handle: int) -> None:
-    """Import everything, say so, and serve until the other end of the socket is closed."""
+    """Import everything, report that, and serve until the other end of the socket is closed."""
     enter.end_with_parent()
     orders = socket.socket(fileno=handle)
     for name in IMPORTED:
@@ -89,7 +89,7 @@ def _run(order: dict[str, Any], packed: int, out: int) -> None:
         enter.drop_privileges(order["uid"], Allowance(**order["allowance"]))
         os.environ.clear()
         os.environ.update(order["environment"])
-        # Before any line of a learner's: after this, nobody can claim that there is no sandbox.
+        # Before any line of a learner's: after this, no line can claim that there is no sandbox.
         os.write(out, b'{"inside": true}\n')
     except BaseException as problem:
         _complain(out, f"The sandbox could not be closed behind us: {problem}")
@@ -119,7 +119,7 @@ def _reap() -> None:
 
 
 def _draw_once() -> None:
-    """Fill what matplotlib and pandas keep: fonts, styles, formatters. Without pyplot, whose state a kernel sets."""
+    """Fill the caches of matplotlib and pandas: fonts, styles, formatters; not pyplot, whose state a kernel sets."""
     from io import BytesIO
 
     import pandas as pd
@@ -138,7 +138,7 @@ def _draw_once() -> None:
 
 
 def _check_once() -> None:
-    """Let nbformat read the schema that it holds each output against, and find the kernel's specification."""
+    """Let nbformat read the schema that it checks each output by, and find the kernel's specification."""
     import nbformat.v4 as v4
     from jupyter_client.manager import AsyncKernelManager
 

@@ -26,11 +26,11 @@ from autograder.sandbox.runner import CELLS, FILES, Task
 from beowulf.errors import LabError
 
 LOOK_EVERY_S = 0.2
-# Over the notebook's own time: for the kernel's start, and for what it is given to end by itself.
+# Over the notebook's own time: for the kernel's start, and for it to end by itself.
 GRACE_S = 15.0
 LONGEST_IMPORT_S = 300.0
 LARGEST_FILE_BYTES = 64 << 20
-# An output that is shown anew comes twice, and what frames it comes on top.
+# An output that is shown again comes twice, and the JSON around it comes on top.
 TIMES_THE_OUTPUT = 3
 # A program's threads are no use on cores that other notebooks have, and each takes memory.
 ALONE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1") | {
@@ -50,8 +50,8 @@ INSIDE = {
     "JUPYTER_RUNTIME_DIR": "/tmp/.jupyter",
     "MPLCONFIGDIR": "/tmp/.matplotlib",
 }
-# Where libraries keep what they find out once, such as the fonts of this machine.
-KEPT = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR", "TMPDIR", "TZ")
+# Where libraries have their caches, such as the fonts of this machine.
+PASSED_ON = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR", "TMPDIR", "TZ")
 
 
 @dataclass(frozen=True)
@@ -60,29 +60,29 @@ class Ran:
 
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     counts: dict[int, int | None] = field(default_factory=dict)
-    said: str = ""
+    reason: str = ""
 
 
-class Warm:
-    """A zygote of our own, started when it is first needed; forks of this process may use it too."""
+class ForkServer:
+    """A fork server of our own, started when it is first needed; forks of this process may use it too."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
 
     def start(self) -> None:
-        """Start the zygote if none runs; LabError when it cannot import what it needs."""
+        """Start the fork server if none runs; LabError when it cannot import what it needs."""
         if self._process is not None:
             return
         sandbox.check()
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115, it is read when the zygote fails
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115, it is read when the fork server fails
         words = [sys.executable, "-P", "-m", "autograder.sandbox.fork_server", str(its.fileno())]
         self._process = subprocess.Popen(
             words,
             env={
                 **ALONE,
-                **{name: os.environ[name] for name in KEPT if name in os.environ},
+                **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
                 "PATH": os.defpath,
                 "LANG": "C.UTF-8",
             },
@@ -98,7 +98,7 @@ class Warm:
         self._ready = False
 
     def stop(self) -> None:
-        """End the zygote; in a fork of the process that started it, nothing."""
+        """End the fork server; in a fork of the process that started it, nothing."""
         if self._process is None or self._owner != os.getpid():
             return
         self._orders.close()
@@ -108,7 +108,7 @@ class Warm:
         self._process = None
 
     def await_ready(self) -> None:
-        """Wait until the zygote has imported everything."""
+        """Wait until the fork server has imported everything."""
         if self._process and self._owner == os.getpid() and self._process.poll() is not None:
             self.stop()
         self.start()
@@ -119,9 +119,9 @@ class Warm:
             self._ready = bool(self._orders.recv(64))
         if not self._ready:
             self._complaints.seek(0)
-            said = self._complaints.read().decode(errors="replace").strip().splitlines()
+            complaints = self._complaints.read().decode(errors="replace").strip().splitlines()
             self.stop()
-            raise LabError(f"The kernels cannot be prepared: {(said or ['no reason'])[-1]}.")
+            raise LabError(f"The kernels cannot be prepared: {(complaints or ['no reason'])[-1]}.")
 
     def run(self, cells: Mapping[int, str], folder: Path, limits: Limits) -> Ran:
         """Run the sources of `cells` beside a copy of the files in `folder`; LabError when there is no sandbox."""
@@ -143,12 +143,12 @@ class Warm:
                 return _listen(lines, box, limits)
 
 
-_shared = Warm()
+_shared = ForkServer()
 atexit.register(_shared.stop)
 
 
-def shared() -> Warm:
-    """The zygote that this process and its forks share."""
+def shared() -> ForkServer:
+    """The fork server that this process and its forks share."""
     return _shared
 
 
@@ -191,7 +191,7 @@ def _order(box: Box, limits: Limits) -> dict[str, Any]:
 
 
 def _listen(lines: IO[bytes], box: Box, limits: Limits) -> Ran:
-    """Take lines until the end is said, or time, memory or patience is over."""
+    """Read lines until the one that ends the run, or until a limit of time or memory."""
     ran = Ran()
     deadline = time.monotonic() + limits.notebook_s + GRACE_S
     inside = False
@@ -199,16 +199,16 @@ def _listen(lines: IO[bytes], box: Box, limits: Limits) -> Ran:
         if why:
             return Ran(ran.outputs, ran.counts, why)
         try:
-            said = json.loads(line)
-            if not inside and "refused" in said:
-                raise LabError(f"{said['refused'][:300]}. {sandbox.WHY_NOT}", "`beowulf doctor`")
-            inside = inside or "inside" in said
-            if "end" in said:
-                return Ran(ran.outputs, ran.counts, str(said["end"])[:300])
-            if "place" in said:
-                place = int(said["place"])
-                ran.outputs[place] = said["outputs"]
-                ran.counts[place] = said["count"]
+            message = json.loads(line)
+            if not inside and "refused" in message:
+                raise LabError(f"{message['refused'][:300]}. {sandbox.WHY_NOT}", "`beowulf doctor`")
+            inside = inside or "inside" in message
+            if "end" in message:
+                return Ran(ran.outputs, ran.counts, str(message["end"])[:300])
+            if "place" in message:
+                place = int(message["place"])
+                ran.outputs[place] = message["outputs"]
+                ran.counts[place] = message["count"]
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return Ran(ran.outputs, ran.counts, "what came out of the sandbox cannot be read")
     if not inside:

@@ -1,6 +1,6 @@
-"""What runs inside the box, forked from a Python that has imported everything: a kernel, and nbclient that asks it.
+"""What runs inside the box, forked from a Python that has imported everything: a kernel, and nbclient that drives it.
 
-Each cell's outputs go out as a line of JSON when the cell has ended, so that what was done stands if the rest fails.
+Each cell's outputs go out as a line of JSON when the cell has ended, so that what was done is kept if the rest fails.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ CELLS = "cells"  # in the tar file: the sources, by their places; FILES holds wh
 FILES = "files"
 CONNECTION = "/tmp/kernel"
 LONGEST_START_S = 30.0
-# As nbgrader's Execute says it.
-SAID_ON_TIMEOUT = {
+# As nbgrader's Execute writes it.
+ERROR_ON_TIMEOUT = {
     "ename": "CellTimeoutError",
     "evalue": "",
     "traceback": ["CellTimeoutError: No reply from kernel before timeout"],
@@ -41,7 +41,7 @@ TOO_MUCH = "the notebook's outputs are larger than {:g} MB"
 
 @dataclass(frozen=True)
 class Task:
-    """How a notebook is to be run: its place, its times, and how much it may say."""
+    """How a notebook is to be run: its place, its times, and how much it may print."""
 
     folder: str
     cell_s: float
@@ -50,9 +50,9 @@ class Task:
 
 
 def run(task: Task, packed: IO[bytes], out: IO[bytes]) -> None:
-    """Run the cells in `packed` one after the other; a line for each, and one that says how it ended."""
+    """Run the cells in `packed` one after the other; a line for each, and one with how it ended."""
 
-    def say(**what: Any) -> None:
+    def report(**what: Any) -> None:
         out.write(json.dumps(what).encode() + b"\n")
         out.flush()
 
@@ -65,7 +65,7 @@ def run(task: Task, packed: IO[bytes], out: IO[bytes]) -> None:
     manager.provisioner = _Forked(kernel, manager)
     code = [nbformat.v4.new_code_cell(text) for text in cells.values()]
     client = _Client(nbformat.v4.new_notebook(cells=code), manager, task)
-    asyncio.run(client.go(list(cells), say))
+    asyncio.run(client.go(list(cells), report))
 
 
 def unpack(packed: IO[bytes], folder: Path) -> dict[int, str]:
@@ -96,7 +96,7 @@ class _Client(NotebookClient):
             allow_errors=True,
             interrupt_on_timeout=True,
             raise_on_iopub_timeout=True,
-            error_on_timeout=SAID_ON_TIMEOUT,
+            error_on_timeout=ERROR_ON_TIMEOUT,
             on_cell_executed=_add_missing_error,
             shutdown_kernel="immediate",
         )
@@ -105,23 +105,23 @@ class _Client(NotebookClient):
         self.too_much = ""
         self.changed: set[int] = set()
 
-    async def go(self, places: list[int], say: Callable[..., None]) -> None:
-        """Run every cell, saying for each what it gave; at last why it ended, or nothing when all is well."""
+    async def go(self, places: list[int], report: Callable[..., None]) -> None:
+        """Run every cell and report its outputs; at last report why the run ended, or nothing when all is well."""
 
-        def tell(index: int) -> None:
+        def report_cell(index: int) -> None:
             cell = self.nb.cells[index]
-            say(place=places[index], count=cell.execution_count, outputs=cell.outputs)
+            report(place=places[index], count=cell.execution_count, outputs=cell.outputs)
 
         try:
             async with self.async_setup_kernel():
-                await self._run_all(tell)
-                # Who hears this ends the box, and the kernel with it.
-                say(end="")
+                await self._run_all(report_cell)
+                # The reader of this ends the box, and the kernel with it.
+                report(end="")
         except Exception as problem:
-            said = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
-            say(end=self.too_much or said)
+            reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
+            report(end=self.too_much or reason)
 
-    async def _run_all(self, tell: Callable[[int], None]) -> None:
+    async def _run_all(self, report_cell: Callable[[int], None]) -> None:
         ends = time.monotonic() + self.task.notebook_s
         for index, cell in enumerate(self.nb.cells):
             left_s = ends - time.monotonic()
@@ -135,13 +135,13 @@ class _Client(NotebookClient):
                 cell.outputs.append(nbformat.v4.new_output("error", **error, traceback=[]))
                 raise
             finally:
-                tell(index)
+                report_cell(index)
                 self.changed.discard(index)
         for index in self.changed:
-            tell(index)
+            report_cell(index)
 
     def _update_display_id(self, display_id: str, msg: dict[str, Any]) -> None:
-        # What a later cell shows anew in the place of an earlier one's output.
+        # A later cell may replace the output of an earlier one.
         super()._update_display_id(display_id, msg)
         self.changed.update(self._display_id_map.get(display_id, {}))
 
@@ -167,7 +167,7 @@ class _Client(NotebookClient):
 
 
 def _add_missing_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: Any) -> None:
-    # As nbgrader's Execute does: a time-out is an error too, though the kernel never said so.
+    # As nbgrader's Execute does: a time-out is an error too, though the kernel did not send one.
     content = execute_reply["content"]
     if content["status"] != "error":
         return
@@ -185,16 +185,16 @@ def _add_missing_error(cell: NotebookNode, execute_reply: dict[str, Any], **_: A
 
 class _KernelClient(AsyncKernelClient):
     async def wait_for_ready(self, timeout: float | None = None) -> None:
-        """Come back when the kernel answers and its outputs arrive, without a pause to be on the safe side."""
+        """Come back when the kernel answers and its outputs arrive, without an extra pause."""
         deadline = time.monotonic() + (timeout or LONGEST_START_S)
         while time.monotonic() < deadline:
-            asked = self.kernel_info()
+            request_id = self.kernel_info()
             with suppress(Empty):
                 self._handle_kernel_info_reply(await self.get_shell_msg(timeout=1.0))
                 while True:
                     message = await self.get_iopub_msg(timeout=0.3)
                     state = message["content"].get("execution_state")
-                    if message["parent_header"].get("msg_id") == asked and state == "idle":
+                    if message["parent_header"].get("msg_id") == request_id and state == "idle":
                         return
         raise TimeoutError("the kernel does not start")
 
@@ -207,7 +207,7 @@ class _Manager(AsyncKernelManager):
 
 
 class _Forked(LocalProvisioner):
-    """A kernel that runs already: a fork of ours."""
+    """A kernel that runs already: our fork."""
 
     def __init__(self, kernel: int, manager: Any) -> None:
         super().__init__(kernel_id="learner", kernel_spec=manager.kernel_spec, parent=manager)
@@ -222,7 +222,7 @@ class _Forked(LocalProvisioner):
 
 
 class _Child:
-    """A forked process, with the few methods of Popen that are asked of it."""
+    """A forked process, with the few methods of Popen that are used."""
 
     stdin = stdout = stderr = None
 

@@ -89,7 +89,7 @@ def test_a_zip_from_moodle_comes_to_the_learners_by_their_names(tmp_path: Path) 
         "ef56": "new",
         "Four Cloud": "unknown",
     }
-    assert "nobody on the roster has this name" in found["Four Cloud"].notes[0]
+    assert "no learner on the roster has this name" in found["Four Cloud"].notes[0]
     assert found["ab12"].sender == "One Tree"
     assert set(taken(tmp_path / "to", "cd34")) == {NAME, "records/A2-x.json"}
     assert taken(tmp_path / "to", "ef56") == {NAME: notebook()}
@@ -229,7 +229,7 @@ def test_a_damaged_or_locked_zip_costs_only_its_own_files(tmp_path: Path) -> Non
         (b"", "validation.ipynb is empty."),
         (b"\x89PNG\r\n\xff", "not text in UTF-8 (byte 0)"),
         ('{"cells": "ä"}'.encode("latin-1"), "not text in UTF-8"),
-        (b"This is my notebook.", "its JSON breaks off or is none in line 1"),
+        (b"This is my notebook.", "its JSON breaks off or is wrong in line 1"),
         (notebook()[:60], "its JSON breaks off"),
         (b"[" * 100_000, "its JSON breaks off"),
         (b"[1, 2]", "JSON, but no notebook"),

@@ -49,14 +49,14 @@ def test_a_roster_of_ours_of_moodle_or_of_canvas_is_read(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("id\nab12\ncd34\nab12\n", "'ab12' stands in line 2 and in line 4"),
+        ("id\nab12\ncd34\nab12\n", "'ab12' is in line 2 and in line 4"),
         ("id\nab12\nAB12\n", "in line 2 and in line 3"),
-        ("id,lms_user_id\nab12,7\ncd34,7\n", "LMS number '7' stands in line 2 and in line 3"),
+        ("id,lms_user_id\nab12,7\ncd34,7\n", "LMS number '7' is in line 2 and in line 3"),
         ("id\n../etc\n", "begins or ends with a blank, a dot"),
         ("id\na/b\n", "holds '/'"),
         ("id,first_name\n,One\n", "is empty"),
         ("name\nab12\n", "no column with the learners' IDs"),
-        ("id\n", "nobody in"),
+        ("id\n", "no learner in"),
         ("", "no column"),
         ("id\nab12,more\n", "more columns"),
         (b"id,first_name\nab12,\xff\xfe\n", "not text in UTF-8"),
@@ -102,8 +102,8 @@ def test_a_learner_is_found_under_every_name(name: str, number: str, wanted: str
 def test_nobody_is_guessed() -> None:
     known = Directory(CLASS, complete=True)
     assert known.find("Two Stone") == ("", "cd34, ef56 on the roster all have this name")
-    assert known.find("stranger") == ("", "nobody on the roster has this name")
-    assert known.find("Stone") == ("", "nobody on the roster has this name")
+    assert known.find("stranger") == ("", "no learner on the roster has this name")
+    assert known.find("Stone") == ("", "no learner on the roster has this name")
     nobody = Directory([], complete=False)
     assert nobody.find("new1") == ("new1", "")
     assert "only a roster" in nobody.find("treeanne", "71")[1]
@@ -126,6 +126,6 @@ def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
 
 
 def test_a_bad_roster_makes_no_course(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="stands in line"):
+    with pytest.raises(LabError, match="is in line"):
         make_course(tmp_path / "new", learners=written(tmp_path, "id\nab12\nab12\n"))
     assert not (tmp_path / "new").exists()

@@ -68,14 +68,14 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert told[1].returncode == 1  # because of cd34
     assert [done.returncode for done in told[2:]] == [0, 0], told[2:]
     waiting = [line.split()[0] for done in told[:2] for line in done.stderr.splitlines()]
-    assert waiting == ["Building", "Making", "Taking", "Grading"]
+    assert waiting == ["Building", "Making", "Collecting", "Grading"]
     assert all(line.endswith("…") for done in told[:2] for line in done.stderr.splitlines())
     feedback = tmp_path / "spring" / "feedback" / "ab12" / "01-validation" / "validation.html"
     assert "0 of 1 point<" in feedback.read_text()
     assert "ordered_pairs = 11" in feedback.read_text()
     assert "ab12" in (tmp_path / "spring" / "grades.csv").read_text()
     report = (tmp_path / "spring" / "reports" / "01-validation" / "index.html").read_text()
-    assert "1 hand-in that could not be taken in or graded" in report
+    assert "1 hand-in that could not be collected or graded" in report
     assert "ef56" in report  # who handed in nothing
     # What is handed back is the page; what was handed in stays where grading needs it.
     beside = {path.name for path in feedback.parent.rglob("*")}
@@ -121,7 +121,7 @@ def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (["feedback"], "no course"),
         (["report"], "no course"),
         (["export"], "no course"),
-        (["init", "new", "--roster", "twice.csv"], "'ab12' stands in line 2 and in line 3"),
+        (["init", "new", "--roster", "twice.csv"], "'ab12' is in line 2 and in line 3"),
         (["init", "full"], "is no course"),
         (["init", "/proc/x"], "/proc/x"),
         (["init", "full/thesis.tex/course"], "Not a directory"),

@@ -1,4 +1,4 @@
-"""Do the files of grades hold what Canvas and Moodle import, and nothing that clears what stands there?"""
+"""Do the files of grades hold what Canvas and Moodle import, and nothing that clears what is there?"""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gi
 ) -> None:
     course = class_of_guests
     hand_in(course, GUESTS)
-    crew = kind(duo)
-    on_nodes = grade(course, *GUESTS, crew=crew)
-    assert crew.said == []
+    pool = kind(duo)
+    on_nodes = grade(course, *GUESTS, pool=pool)
+    assert pool.said == []
     laid = {student: files(course, student) for student in GUESTS}
     for student, case in GUESTS.items():
         assert case.problem in on_nodes[student].problem
@@ -66,7 +66,7 @@ def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gi
         assert reached(on_nodes[student]) == expected(case)
     assert grade(course, *GUESTS, again=True) == on_nodes
     assert {student: files(course, student) for student in GUESTS} == laid
-    assert not crew.folder.exists()
+    assert not pool.folder.exists()
 
 
 @pytest.mark.parametrize("kind", [ByLogin, pytest.param(ByMpi, marks=pytest.mark.slow)])
@@ -75,27 +75,27 @@ def test_a_node_that_dies_at_work_is_named_and_others_do_what_it_was_at(
 ) -> None:
     hand_in(class_of_guests, GUESTS)
     assignment = Assignment.of(class_of_guests, SLUG)
-    crew = kind(duo)
-    nodes = Nodes(assignment, crew, LONGEST_S)
-    call, killed = crew.call, list[str]()
+    pool = kind(duo)
+    nodes = Nodes(assignment, pool, LONGEST_S)
+    call, killed = pool.call, list[str]()
 
     def work_and_die(engine: int, function: Callable[..., Any], *arguments: object) -> Any:
         asked = call(engine, function, *arguments)
-        hand = nodes.hands.get(engine)
+        worker = nodes.workers.get(engine)
         # The master carries mpiexec.
-        if function is remote_jobs.work and hand and hand.node != "node00" and not killed:
-            duo.kill(hand.node)
-            killed.append(hand.node)
+        if function is remote_jobs.work and worker and worker.node != "node00" and not killed:
+            duo.kill(worker.node)
+            killed.append(worker.node)
         return asked
 
-    crew.call = work_and_die  # type: ignore[method-assign]
+    pool.call = work_and_die  # type: ignore[method-assign]
     with nodes:
         found = {outcome.student: outcome for outcome in nodes.run(list(GUESTS))}
     assert set(found) == set(GUESTS)
     for student, case in GUESTS.items():
         assert bool(found[student].problem) == bool(case.problem), found[student].problem
     (node,) = killed
-    assert any(f"{node} is down" in said for said in crew.said), crew.said
+    assert any(f"{node} is down" in said for said in pool.said), pool.said
 
 
 def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
@@ -108,15 +108,15 @@ def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
     nodes = Nodes(Assignment.of(course, SLUG), ByLogin(duo), LONGEST_S)
     with nodes:
         # As many as there are engines, so that each of them was asked.
-        while len([hand for hand in nodes.hands.values() if hand.node]) < len(duo.nodes):
+        while len([worker for worker in nodes.workers.values() if worker.node]) < len(duo.nodes):
             outcomes = list(nodes.run([student]))
     assert [outcome.problem for outcome in outcomes] == [""]
-    (said,) = nodes.crew.said
+    (said,) = nodes.pool.said
     assert "node01 cannot grade" in said
     assert "apt-get install bubblewrap" in said
     assert duo.administer("node00", hide).returncode == 0
     with pytest.raises(LabError, match="No node can grade") as refused:
-        grade(course, student, crew=ByLogin(duo))
+        grade(course, student, pool=ByLogin(duo))
     assert all(f"{node} cannot grade" in refused.value.message for node in duo.nodes)
     assert not (course.folder / "autograded" / student).exists()
 
@@ -127,7 +127,7 @@ def test_a_node_with_other_programs_does_not_grade_by_them(
     hand_in(class_of_guests, {"gold-perfect": GUESTS["gold-perfect"]})
     monkeypatch.setattr(remote_jobs, "programs", lambda: "others")
     with pytest.raises(LabError, match=r"node00 cannot grade\. The programs in .* are not those"):
-        grade(class_of_guests, "gold-perfect", crew=ByLogin(duo))
+        grade(class_of_guests, "gold-perfect", pool=ByLogin(duo))
 
 
 @pytest.mark.slow  # eight engines come up on a machine of any size
@@ -135,11 +135,11 @@ def test_a_run_on_nodes_that_was_broken_off_is_gone_on_with_here(
     class_of_guests: Course, duo: NamespaceCluster
 ) -> None:
     hand_in(class_of_guests, GUESTS)
-    crew = ByLogin(duo, each=4)
-    broken_off = driver.grade(class_of_guests, SLUG, list(GUESTS), crew=crew)
+    pool = ByLogin(duo, each=4)
+    broken_off = driver.grade(class_of_guests, SLUG, list(GUESTS), pool=pool)
     first = next(each for each in broken_off if not each.problem)
     broken_off.close()
-    assert not crew.folder.exists()
+    assert not pool.folder.exists()
     rest = grade(class_of_guests, *GUESTS)
     assert rest[first.student].skipped
     assert {name: reached(each) for name, each in rest.items()} == {

@@ -234,7 +234,7 @@ def confused() -> Record:
     return record
 
 
-@pytest.mark.parametrize(("make", "said"), [(healed, "nothing is broken"), (confused, "not tell")])
+@pytest.mark.parametrize(("make", "said"), [(healed, "nothing is broken"), (confused, "not show")])
 def test_a_record_that_shows_no_one_fault_earns_nothing_and_says_what_to_do(
     make: Callable[[], Record], said: str
 ) -> None:

@@ -60,7 +60,7 @@ def printed(ran: Ran, place: int = 0) -> str:
 def said(folder: Path, code: str, **limits: Any) -> str:
     """What one cell prints, whose run comes to its end."""
     ran = run(folder, code, **limits)
-    assert ran.said == ""
+    assert ran.reason == ""
     return printed(ran)
 
 
@@ -79,7 +79,7 @@ def test_an_honest_notebook_has_its_outputs_its_records_and_its_pictures(folder:
         "",
         "1 / 0",
     )
-    assert ran.said == ""
+    assert ran.reason == ""
     assert printed(ran, 0) == f"{sandbox.HOME} {sandbox.RECORDED}\n"
     assert ran.outputs[1][0]["data"]["text/plain"] == "'A2'"
     assert ran.outputs[2][-1]["data"]["image/png"]
@@ -241,7 +241,7 @@ def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) 
 def test_what_hears_no_interruption_is_ended_with_its_reason(folder: Path) -> None:
     deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
     ran = run(folder, deaf, "print('never')", cell_s=1)
-    assert "CellTimeoutError" in ran.said
+    assert "CellTimeoutError" in ran.reason
     assert "never" not in json.dumps(ran.outputs)
 
 
@@ -250,7 +250,7 @@ def test_output_without_end_is_cut_and_ends_the_run(folder: Path, code: str) -> 
     ran = run(folder, "print('first')", code, "print('never')", output_bytes=200_000)
     assert printed(ran, 0) == "first\n"
     assert "larger than 0.2 MB" in printed(ran, 1)
-    assert "larger than 0.2 MB" in ran.said
+    assert "larger than 0.2 MB" in ran.reason
     # The kernel may have begun with it while the output was still on its way.
     assert [out["output_type"] for out in ran.outputs.get(2, [])] in ([], ["error"])
     assert len(json.dumps(ran.outputs)) < 1_000_000
@@ -264,7 +264,7 @@ def test_memory_has_an_end_for_one_process_and_for_many(folder: Path) -> None:
         "        taken = bytearray(b'x') * (200 << 20)\n        time.sleep(1000)\ntime.sleep(1000)"
     )
     ran = run(folder, many, memory_bytes=600 << 20)
-    assert "more than 600 MiB of memory" in ran.said
+    assert "more than 600 MiB of memory" in ran.reason
 
 
 LIFT = """
@@ -319,15 +319,15 @@ def test_its_disk_has_an_end(folder: Path) -> None:
 def test_a_kernel_that_ends_itself_loses_only_what_comes_after(folder: Path) -> None:
     ran = run(folder, "print('first')", "import os\nos._exit(0)", "print('never')")
     assert printed(ran, 0) == "first\n"
-    assert "Kernel died" in ran.said
+    assert "Kernel died" in ran.reason
     assert 2 not in ran.outputs
 
 
 def test_who_ends_all_processes_ends_only_its_own_run(folder: Path) -> None:
     ran = run(folder, "import os\nos.kill(os.getppid(), 9)")
-    assert "ended from within" in ran.said
+    assert "ended from within" in ran.reason
     ran = run(folder, "import os, signal\nos.kill(-1, signal.SIGKILL)")
-    assert ran.said
+    assert ran.reason
     assert said(folder, "print('well')") == "well\n"
 
 
@@ -410,7 +410,7 @@ folder.mkdir()
 cells = {0: "import os\\nprint(os.getuid(), os.path.exists('/etc/shadow'))",
          1: "import os, time\\nfor n in range(1000):\\n    if not os.fork(): time.sleep(1000)"}
 ran = kernel.shared().run(cells, folder, Limits(processes=60))
-print(repr(ran.said), ran.outputs[0][0]['text'].split(), ran.outputs[1][0]['ename'])
+print(repr(ran.reason), ran.outputs[0][0]['text'].split(), ran.outputs[1][0]['ename'])
 """
 
 

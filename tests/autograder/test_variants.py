@@ -303,7 +303,7 @@ def test_a_label_on_values_that_the_course_did_not_give_is_noticed(
     course: Path, gifts: list[Record]
 ) -> None:
     gifts[0].points[0].facts["hosts_first_line"] = "192.168.0.99 node99"
-    known = shared_records.known(course)
+    known = shared_records.fingerprints_of(course)
     (found,) = shared_records.findings(gifts[0], known)
     assert "not those that the course gave" in found.says
     assert shared_records.findings(gifts[1], known) == []

@@ -97,7 +97,7 @@ def _times() -> list[Case]:
     return [
         _e1("ended before it began", backwards, 0, "before it began"),
         _e1("longer than it took", at_once, 0, "all of it 0.0 s"),
-        _e1("measured in seventy years", tomorrow, 0.5, "still to come"),
+        _e1("measured in seventy years", tomorrow, 0.5, "in the future"),
     ]
 
 
@@ -139,10 +139,10 @@ def _circumstances() -> list[Case]:
         return replace(record, cluster={**record.cluster, "kernel": "2.4.7"})
 
     return [
-        _e1("no circumstances", nothing, 0.5, "does not say beowulf-labs"),
+        _e1("no circumstances", nothing, 0.5, "lacks beowulf-labs"),
         _e1("a count that runs backwards", backwards, 0.5, "smaller afterwards"),
         _e1("two kernels in one machine", another_kernel, 0.5, "2.4.7"),
-        _a5("a wire of no machine", nothing, 0.5, "does not say"),
+        _a5("a wire of no machine", nothing, 0.5, "lacks"),
     ]
 
 

@@ -10,7 +10,17 @@ import pytest
 from benchmarks import parts, tuning
 from benchmarks.parts import Parts
 from benchmarks.rows import INCONCLUSIVE, MET, NOT_MET, answer
-from benchmarks.tuning import EFFECT, NULL, RIGHT, ROUNDS, Rules, Trial, findings, kept, shorter
+from benchmarks.tuning import (
+    EFFECT,
+    NULL,
+    RIGHT,
+    ROUNDS,
+    Rules,
+    Trial,
+    earlier_trials,
+    findings,
+    shorter,
+)
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 
@@ -54,16 +64,16 @@ def test_trials_are_kept_until_there_are_a_hundred_of_each(
 ) -> None:
     monkeypatch.setattr(parts, "FOLDER", tmp_path / "build")
     mine, another = Parts("trials", "this cycle"), Parts("trials", "another cycle")
-    assert kept(mine) == []
+    assert earlier_trials(mine) == []
     made = trials(NULL, ROUNDS)
     for each in made:
         mine.add(asdict(each))
     another.add(asdict(made[0]))
-    assert kept(mine) == made
+    assert earlier_trials(mine) == made
     assert tuning._order(made, 30, seed=1) == [EFFECT] * 30
     for each in trials(EFFECT, ROUNDS):
         mine.add(asdict(each))
-    assert kept(mine) == []
+    assert earlier_trials(mine) == []
     assert not mine.file.exists()
 
 

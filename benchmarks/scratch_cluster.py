@@ -10,28 +10,28 @@ from pathlib import Path
 
 from beowulf.cluster import namespaces
 
-# The state folder of the one cluster that a benchmark has at a time; no other cluster of this user is met.
+# The state folder of the one cluster that a benchmark has at a time; no other cluster of this user is used.
 STATE = "state"
 
 
 @contextmanager
-def workshop() -> Iterator[Path]:
+def scratch_folder() -> Iterator[Path]:
     """An empty folder. Afterwards it is gone, and the cluster whose state was in it is down."""
     with tempfile.TemporaryDirectory(prefix="beowulf-bench-") as name:
         folder = Path(name)
         try:
             yield folder
         finally:
-            # Whoever presses Ctrl-C twice would otherwise keep a cluster that no command finds.
-            heeded = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            # A second Ctrl-C would otherwise leave a cluster that no command finds.
+            handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
             try:
                 namespaces.down(folder=folder / STATE)
             finally:
-                signal.signal(signal.SIGINT, heeded)
+                signal.signal(signal.SIGINT, handler)
 
 
-# While a process holds this file with a zero in it, no idle core sleeps: the kernel's own word for it, gone with the
-# process. See Documentation/power/pm_qos_interface.rst of Linux.
+# While a process holds this file with a zero in it, no idle core sleeps: the kernel's own interface for it, and
+# gone with the process. See Documentation/power/pm_qos_interface.rst of Linux.
 SLEEP = Path("/dev/cpu_dma_latency")
 
 
@@ -39,9 +39,9 @@ SLEEP = Path("/dev/cpu_dma_latency")
 def awake() -> Iterator[bool]:
     """Idle cores wait awake meanwhile, as knob idle-states has it; False where this machine does not let us ask."""
     with ExitStack() as held:
-        asked = False
+        is_awake = False
         with suppress(OSError):
             file = held.enter_context(SLEEP.open("wb", buffering=0))
             file.write(bytes(4))
-            asked = True
-        yield asked
+            is_awake = True
+        yield is_awake
