@@ -2,7 +2,7 @@
 
 
 class LabError(Exception):
-    """The `message` of what happened, on which `node` if on one, and a `hint` what to try; the command line exits with 1."""
+    """What went wrong (`message`), on which `node` if on one, and what to try (`hint`); exit code 1."""
 
     exit_code = 1
 

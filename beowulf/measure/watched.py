@@ -17,7 +17,7 @@ from beowulf.cluster.lock import Say
 from beowulf.errors import LabError
 from beowulf.record import Record
 
-MOST_TOLD = 4
+MOST_CHANGES = 4
 KNOBS = "knobs"
 
 
@@ -94,8 +94,8 @@ class Watched:
         """The Record; where the cluster changed, it is not complete and its warnings say what did."""
         if changed := self.look():
             record.complete = False
-            known = " ".join(record.warnings)
-            record.warnings += [each for each in changed if each not in known]
+            warnings = " ".join(record.warnings)
+            record.warnings += [each for each in changed if each not in warnings]
         return record
 
 
@@ -123,6 +123,6 @@ def _sentences(study: str, before: Mapping[str, str], now: Mapping[str, str]) ->
     ]
     if not differ:
         return []
-    more = len(differ) - MOST_TOLD
-    said = "; ".join(differ[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
-    return [f"The cluster was changed while {study} was measured: {said}."]
+    more = len(differ) - MOST_CHANGES
+    changes = "; ".join(differ[:MOST_CHANGES]) + (f"; and {more} more" if more > 0 else "")
+    return [f"The cluster was changed while {study} was measured: {changes}."]

@@ -86,7 +86,7 @@ class InteractiveRun:
     @property
     def about(self) -> dict[str, Any]:
         """What the program says of itself: its first line."""
-        return next(line for line in self.lines.found if line["kind"] == "about")
+        return next(line for line in self.lines.rows if line["kind"] == "about")
 
     def take(self, samples: int, answers: int = 0) -> list[dict[str, Any]]:
         """Tell the program to take so many samples; the lines that come (`answers` of them, if not one each)."""
@@ -105,7 +105,7 @@ class InteractiveRun:
         return self.cluster.nodes[: self.ranks]
 
     def _of(self, kind: str) -> list[dict[str, Any]]:
-        return [line for line in self.lines.found if line["kind"] == kind]
+        return [line for line in self.lines.rows if line["kind"] == kind]
 
     def _read_until(self, kind: str, count: int) -> None:
         assert self._process.stdout
