@@ -45,9 +45,16 @@ def study(
 
     folder = cluster.records or Path("records")
     try:
-        with bar(find(name).title, shown=progress) as told:
+        with bar(find(name).title, shown=progress) as report:
             record, path = measure_and_save(
-                name, cluster, folder, variant=variant, quick=quick, wait=wait, say=print, told=told
+                name,
+                cluster,
+                folder,
+                variant=variant,
+                quick=quick,
+                wait=wait,
+                say=print,
+                progress=report,
             )
     except KeyboardInterrupt:
         raise NothingMeasuredError(
@@ -109,7 +116,7 @@ def measure_and_save(
     more: Mapping[str, object] | None = None,
     wait: bool = False,
     say: Say | None = None,
-    told: Progress = no_progress,
+    progress: Progress = no_progress,
 ) -> tuple[Record, Path]:
     """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
 
@@ -138,7 +145,7 @@ def measure_and_save(
     options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
     with Watched(cluster, find(name).id, wait=wait, say=say) as watched:
         _refuse_a_false_name(cluster.broken, variant)
-        record = find(name).measure(cluster, folder, quick=quick, progress=told, **options)
+        record = find(name).measure(cluster, folder, quick=quick, progress=progress, **options)
         record.learner = learner()
         record.variant = variant
         return record, watched.end(record).save_in(folder)

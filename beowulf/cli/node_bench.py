@@ -64,7 +64,7 @@ def node_bench(
         raise UsageError("Either name the nodes or say `--all`, not both.")
     cluster = running()
     chosen = list(cluster.nodes) if every else nodes or [cluster.nodes[0]]
-    with bar(find(STUDY).title, shown=not as_json) as told:
+    with bar(find(STUDY).title, shown=not as_json) as progress:
         record, path = measure_and_save(
             STUDY,
             cluster,
@@ -73,7 +73,7 @@ def node_bench(
             quick=quick,
             wait=wait,
             say=say,
-            told=told,
+            progress=progress,
             more={"nodes": chosen, "together": together},
         )
     verdicts = judge(record)
@@ -117,7 +117,7 @@ def _lines(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def show(record: Record) -> None:
-    """Print the tables of a Record of A3, and what is to be said of them."""
+    """Print the tables of a Record of A3, and remarks on them."""
     from rich.console import Console
 
     from beowulf.studies.lab_02.node_comparison import compared, neighbours
@@ -143,13 +143,13 @@ def single(record: Record) -> Table:
     from beowulf.studies.lab_02.node_rows import rows
 
     [node] = record.sweep["nodes"]
-    found = rows(record, node)
+    by_name = rows(record, node)
     title = "LMBench's rows on one node; median with its 95 % interval"
     table = Table("row", "unit", title=title, title_justify="left")
     for heading in (node, "best", "paper A", "Grendel", "times as fast as paper A"):
         table.add_column(heading, justify="right")
     for line in compared(record).to_dict("records"):
-        row = found[line["row"]]
+        row = by_name[line["row"]]
         interval = f"{amount(row.median)} ({amount(row.low)} to {amount(row.high)})"
         ours = [interval, amount(row.best)]
         others = [amount(line[name]) for name in ("paper A", "Grendel", "times as fast")]
@@ -172,10 +172,10 @@ def of_nodes(frame: pd.DataFrame) -> Table:
 
 
 def of_tools(frame: pd.DataFrame) -> Table:
-    """Ours beside the tools of others, by turns in the same run."""
+    """Ours beside the tools of others, alternating in the same run."""
     from rich.table import Table
 
-    title = "Beside the tools of others, by turns in the same run; ratio: ours to theirs"
+    title = "Beside the tools of others, alternating in the same run; ratio: ours to theirs"
     table = Table("node", "row", "tool", "unit", title=title, title_justify="left")
     for heading in ("ours", "theirs", "ratio", "pairs"):
         table.add_column(heading, justify="right")
@@ -208,9 +208,9 @@ def missing_tools(record: Record) -> list[str]:
 
     lacking: dict[tuple[str, str], list[str]] = {}
     for node, tools in record.sweep.get("beside", {}).items():
-        for tool, said in tools.items():
-            if said.startswith(ABSENT):
-                lacking.setdefault((tool, said.removeprefix(f"{ABSENT}: ")), []).append(node)
+        for tool, state in tools.items():
+            if state.startswith(ABSENT):
+                lacking.setdefault((tool, state.removeprefix(f"{ABSENT}: ")), []).append(node)
     return [
         f"{tool} is not on {', '.join(nodes)}: {how}." for (tool, how), nodes in lacking.items()
     ]

@@ -1,4 +1,4 @@
-"""A capture file in memory, a window of it at a time, and the packets that were found in it."""
+"""A capture file in memory, a window of it at a time, and the packets in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FREED_BYTES = 16 << 20
 # The time of a packet that carries none (pcapng's simple packets).
 NO_TIME = int(np.iinfo(np.int64).min)
 
-# Kept free behind a chunk: the header of a packet that is cut short is taken as if it were whole.
+# Free room behind a chunk: the header of a packet that is cut short is taken as if it were whole.
 _SPARE_BYTES = 128
 _ETHERNET = 1
 # https://www.tcpdump.org/linktypes.html
