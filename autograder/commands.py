@@ -370,8 +370,8 @@ def _graded(
             )
             return sorted(every, key=lambda each: each.student)
     finally:
-        for said in crew.said if crew else ():
-            print(said, file=sys.stderr)
+        for message in crew.messages if crew else ():
+            print(message, file=sys.stderr)
 
 
 def _doing(what: str) -> None:

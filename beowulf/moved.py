@@ -81,6 +81,6 @@ class OldNames:
 
 
 def install() -> None:
-    """Let old names be found, before those that are looked for on the disk."""
+    """Make old names importable, ahead of those on the disk."""
     if not any(isinstance(finder, OldNames) for finder in sys.meta_path):
         sys.meta_path.insert(0, OldNames())

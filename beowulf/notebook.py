@@ -168,7 +168,7 @@ def _refuse_a_false_name(broken: str, variant: str) -> None:
 
 
 class NotAnAnswerError(AssertionError):
-    """An answer has not the form that was asked for; a notebook shows the sentence and nothing of our code."""
+    """An answer has not the required form; a notebook shows the sentence and nothing of our code."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]

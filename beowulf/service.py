@@ -1,4 +1,4 @@
-"""What a service starts for somebody on a master: copies to work on, a cluster, and a Jupyter server on top of it.
+"""What a service starts for a user on a master: copies to work on, a cluster, and a Jupyter server on top of it.
 
 `python -m beowulf.service [--target FILE] [--wait] KIND SERVER WORD...` runs the server until it ends or is told to
 end. A cluster that this user has booted goes with it; machines of a target go on running. With --wait no cluster is

@@ -106,7 +106,7 @@ class Nodes:
         self.tries[start.key] += 1
         try:
             if self.tries[start.key] >= MOST_STARTS:
-                raise LabError(f"{start.said}.", SAME_PLACE if start.at_once else "")
+                raise LabError(f"{start.message}.", SAME_PLACE if start.at_once else "")
             self.crew.start(start.key)
             self._say_who_is_absent()
         except LabError as problem:
@@ -135,7 +135,7 @@ class Nodes:
         if waited_s < LONGEST_START_S and (busy or to_come > 0):
             return
         raise LabError(
-            "No node can grade: " + (" ".join(self.crew.said) or "no engine came up."),
+            "No node can grade: " + (" ".join(self.crew.messages) or "no engine came up."),
             "What was graded stands; `--jobs` without `--cluster` grades on this machine.",
         )
 
@@ -215,5 +215,5 @@ class Nodes:
             self._say(problem)
 
     def _say(self, what: str) -> None:
-        if what not in self.crew.said:
-            self.crew.said.append(what)
+        if what not in self.crew.messages:
+            self.crew.messages.append(what)

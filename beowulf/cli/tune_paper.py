@@ -98,9 +98,7 @@ def _papers_state(cluster: Cluster, host: bool, quick: bool, records: Path, as_j
     tune_trial.show_first(cluster, [(ALL[name], value) for name, value in (here | own).items()])
     if not as_json:
         made = ", ".join(f"{name} {value}" for name, value in here.items())
-        print(
-            f"All knobs are at their low-latency setting, so paper E's state is made first: {made}."
-        )
+        print(f"Nobody has turned a knob here, so paper E's state is made first: {made}.")
     with bar(e6_knobs.STUDY.title, shown=not as_json) as progress:
         record, path = measure_and_save(
             "E6", cluster, records, quick=quick, more={"host": host}, progress=progress

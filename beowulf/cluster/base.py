@@ -198,7 +198,7 @@ class Cluster(ABC):
     ) -> AbstractContextManager[None]:
         """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/lock.py).
 
-        HeldError while another one measures, unless we `wait`; `say` gets the sentence for a person who waits.
+        LockedError while another one measures, unless we `wait`; `say` gets the sentence for a person who waits.
         """
         return nullcontext()
 

@@ -15,7 +15,7 @@ from beowulf import paths
 from beowulf.cluster import links, node_environment, shells, sshd, state, supervisor
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import SHELL, Say, completed, script, surroundings, told
+from beowulf.cluster.shells import SHELL, Say, announced, completed, script, surroundings
 from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 
@@ -36,8 +36,8 @@ SHARED_MOUNTS = {
 NO_SETTINGS = "etc/no_settings"
 
 
-def boot(plan: ClusterConfig, folder: Path, found: Supervisor | None, say: Say) -> Supervisor:
-    """Make the rack unless one is `found`, and in it every node that is not there; put every file and cable right."""
+def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, say: Say) -> Supervisor:
+    """Make the rack unless there is an `existing` one, and every node that it lacks; put every file and cable right."""
     shells.look_for(TOOLS)
     for needed in (
         paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
@@ -50,7 +50,7 @@ def boot(plan: ClusterConfig, folder: Path, found: Supervisor | None, say: Say) 
             )
     with ThreadPoolExecutor(1) as beside:
         keys = beside.submit(sshd.make_keys, plan, folder)
-        its_rack = found or supervisor.start(folder, say)
+        its_rack = existing or supervisor.start(folder, say)
         state.save(folder, plan, its_rack.process.pid)
         (folder / state.BROKEN).unlink(missing_ok=True)
         missing = [name for name in plan.names if name not in its_rack.nodes()]
@@ -128,7 +128,7 @@ def _set_up_nodes(
         if node not in fresh:
             lines += sshd.forget(sorted(fresh))
         words = supervisor.enter(alive[node])
-        text = told(f"in {node}", words, [*lines, *sshd.start(folder, node)], say)
+        text = announced(f"in {node}", words, [*lines, *sshd.start(folder, node)], say)
         jobs[node] = subprocess.Popen(
             [*words, *SHELL],
             stdin=subprocess.PIPE,
@@ -139,7 +139,9 @@ def _set_up_nodes(
         )
         _feed(jobs[node], text)
     try:
-        said = {node: job.communicate(timeout=LONGEST_BOOT_S)[1] for node, job in jobs.items()}
+        complaints = {
+            node: job.communicate(timeout=LONGEST_BOOT_S)[1] for node, job in jobs.items()
+        }
     except subprocess.TimeoutExpired:
         late = next(node for node, job in jobs.items() if job.poll() is None)
         raise LabError(
@@ -151,7 +153,7 @@ def _set_up_nodes(
             with suppress(subprocess.TimeoutExpired):
                 job.wait(LONGEST_BOOT_S)
         raise
-    for node, complaint in said.items():
+    for node, complaint in complaints.items():
         if jobs[node].returncode:
             raise LabError(
                 f"{node} could not be set up: {complaint.strip()}.",

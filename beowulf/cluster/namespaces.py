@@ -54,8 +54,8 @@ AS_ROOT = replace(AS_USER, cpu_limits=True)
 def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
     """Boot the cluster that `plan` describes, or heal the one that runs: afterwards every node is whole and answers.
 
-    `say(where, lines)` is told every shell command before it is run. HeldError while another process measures on it,
-    unless there is nothing to change.
+    `say(where, lines)` is called with every shell command before it is run. LockedError while another process measures
+    on it, unless there is nothing to change.
     """
     folder = folder or paths.state()
     _refuse_on_a_node()
@@ -82,7 +82,7 @@ def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) ->
 def down(*, say: Say = silent, folder: Path | None = None) -> bool:
     """Take the cluster down: no process, mount, interface or file of it stays. False when there was none.
 
-    HeldError while another process measures on it.
+    LockedError while another process measures on it.
     """
     folder = folder or paths.state()
     _refuse_on_a_node()
@@ -100,13 +100,15 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
     """The cluster that runs in this folder, or None."""
     folder = folder or paths.state()
     _refuse_on_a_node()
-    known = state.load(folder)
-    found = supervisor.find(folder, known.rack_pid) if known else None
-    return NamespaceCluster(known.plan, folder, found) if known and found else None
+    saved = state.load(folder)
+    its_supervisor = supervisor.find(folder, saved.rack_pid) if saved else None
+    return (
+        NamespaceCluster(saved.plan, folder, its_supervisor) if saved and its_supervisor else None
+    )
 
 
 class NamespaceCluster(Cluster):
-    """A running local cluster. Its nodes are looked up in the kernel at every call: a dead one is known as dead."""
+    """A running local cluster. Its nodes are looked up in the kernel at every call: so a dead one counts as dead."""
 
     kind = "namespaces"
     can = AS_ROOT if os.geteuid() == 0 else AS_USER
@@ -119,7 +121,7 @@ class NamespaceCluster(Cluster):
 
     @property
     def supervisor(self) -> Supervisor:
-        """The rack that runs; after `down` and `up`, which may have been somebody else's, it is another one."""
+        """The rack that runs; after `down` and `up`, possibly of another process, it is another one."""
         if not self._rack.process.alive:
             self._look_again()
         return self._rack
@@ -209,8 +211,8 @@ class NamespaceCluster(Cluster):
         def do(place: str) -> None:
             done = self.administer(place, "\n".join(lines[place]))
             if done.returncode:
-                said = done.stderr.strip().rpartition("\n")[2]
-                raise LabError(f"The cables of {place} could not be limited: {said}.", "", place)
+                reason = done.stderr.strip().rpartition("\n")[2]
+                raise LabError(f"The cables of {place} could not be limited: {reason}.", "", place)
 
         _, failed = connections.everywhere(list(lines), do)
         if failed:
@@ -345,7 +347,7 @@ class NamespaceCluster(Cluster):
 
 
 def _stop(entered: subprocess.Popen[bytes]) -> None:
-    # nsenter stays outside and waits for its child, which is the one to be asked.
+    # nsenter stays outside and waits for its child, which is the one to stop.
     for pid in processes.children(entered.pid):
         os.kill(pid, signal.SIGINT)
 

@@ -50,7 +50,7 @@ _there: dict[str, subprocess.Popen[bytes]] = {}
 
 @contextmanager
 def held_there(cluster: SshCluster, doing: str, wait: bool, say: Say | None) -> Iterator[None]:
-    """Hold the cluster on its master meanwhile; HeldError while another user, or another machine, measures on it."""
+    """Hold the cluster on its master meanwhile; LockedError while another user, or another machine, measures on it."""
     key = str(cluster.folder)
     if key in _there:
         yield
@@ -110,9 +110,9 @@ def _taken(
 
 def _holder(facts: str) -> Holder:
     try:
-        said = json.loads(facts)
-        user = f"{said['user']} at {said['machine']}"
-        return Holder(str(user), str(said["doing"]), float(said["since"]))
+        fields = json.loads(facts)
+        user = f"{fields['user']} at {fields['machine']}"
+        return Holder(str(user), str(fields["doing"]), float(fields["since"]))
     except (ValueError, TypeError, KeyError):
         return Holder("another user", "something it does not say", time.time())
 

@@ -30,15 +30,15 @@ class Supervisor:
 
     def nodes(self) -> dict[str, Process]:
         """The first process of each node that runs, by name."""
-        found: dict[str, Process] = {}
+        nodes: dict[str, Process] = {}
         for launcher in processes.children(self.process.pid):
             for pid in processes.children(launcher):
                 words = processes.command_line(pid)
                 first = processes.process(pid)
                 # Before bash has taken over, it is still unshare, busy with making the namespaces.
                 if first and words[:1] == ["bash"] and words[-2:-1] == [NODE]:
-                    found[words[-1]] = first
-        return dict(sorted(found.items()))
+                    nodes[words[-1]] = first
+        return dict(sorted(nodes.items()))
 
 
 def end(folder: Path) -> None:
@@ -53,7 +53,7 @@ def end(folder: Path) -> None:
 
 
 def find(folder: Path, hint: int = 0) -> Supervisor | None:
-    """The running rack of the cluster in `folder`; `hint` is its process number if it is known."""
+    """The running rack of the cluster in `folder`; `hint` is its process number if there is one."""
     for process in _find(folder, hint):
         if processes.command_line(process.pid)[:1] == ["bash"]:
             return Supervisor(folder, process)
@@ -139,8 +139,8 @@ def node_launcher(names: list[str]) -> list[str]:
 def _find(folder: Path, hint: int = 0) -> list[Process]:
     mark = [RACK, str(folder)]
     if hint and processes.command_line(hint)[-2:] == mark:
-        known = processes.process(hint)
-        return [known] if known else []
+        process = processes.process(hint)
+        return [process] if process else []
     return [
         candidate
         for candidate in processes.everyone()

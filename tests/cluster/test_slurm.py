@@ -79,7 +79,7 @@ def test_a_node_that_gets_no_job_is_told_why(state: str, reason: str, said: str)
             "Slurm does not believe this machine who you are",
         ),
         ("sbatch: error: something new", "`sbatch` failed: something new"),
-        ("", "it did not say why"),
+        ("", "it printed no reason"),
     ],
 )
 def test_what_slurm_says_becomes_a_sentence(said: str, sentence: str) -> None:
