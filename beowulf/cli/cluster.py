@@ -107,8 +107,8 @@ def up(
     else:
         way.make("beowulf up", force)
     before = _before(running, plan)
-    say = _print_commands if explain else shells.silent
-    cluster = namespaces.up(plan, say=say)
+    show = _print_commands if explain else shells.silent
+    cluster = namespaces.up(plan, show=show)
     if before:
         print(before)
     print(
@@ -151,7 +151,7 @@ def _settled(cluster: NamespaceCluster) -> list[str]:
 
 
 def status(as_json: AsJson = False) -> None:
-    """Say which nodes run, at which address, and how the cluster is set up.
+    """Print which nodes run, at which address, and how the cluster is set up.
 
     Exit code 0: all nodes answer; 1: not all, or no cluster runs.
 
@@ -210,7 +210,7 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
     study, cluster = find("A2"), running()
     with (
         bar(study.title, shown=not as_json) as progress,
-        Watched(cluster, study.id, wait=wait, say=way.say) as watched,
+        Watched(cluster, study.id, wait=wait, report=way.report) as watched,
     ):
         record = watched.end(study.measure(cluster, Path(), progress=progress))
     verdicts = judge(record)
@@ -304,8 +304,8 @@ def down(
     if machines := target.running_machines():
         target.down(machines)
         return
-    say = _print_commands if explain else shells.silent
-    print("The cluster is down." if namespaces.down(say=say) else "No cluster was running.")
+    show = _print_commands if explain else shells.silent
+    print("The cluster is down." if namespaces.down(show=show) else "No cluster was running.")
     if lab := _open_lab():
         print(
             f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it,"

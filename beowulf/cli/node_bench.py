@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli.studies import KEPT_IN, AsJson, Folder, Variant, say_how_it_ended
-from beowulf.cli.way import Wait, say
+from beowulf.cli.studies import KEPT_IN, AsJson, Folder, Variant, report_incomplete
+from beowulf.cli.way import Wait, report
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def node_bench(
             variant=variant,
             quick=quick,
             wait=wait,
-            say=say,
+            report=report,
             progress=progress,
             more={"nodes": chosen, "together": together},
         )
@@ -83,7 +83,7 @@ def node_bench(
         show(record)
         print(verdicts)
         print(f"The Record is in {path}.")
-    say_how_it_ended(record)
+    report_incomplete(record)
 
 
 def plain(record: Record, path: Path, verdicts: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli.way import Wait, say
+from beowulf.cli.way import Wait, report
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def npb(
     for sentence in skipped:
         typer.echo(f"beowulf: {sentence}", err=True)
     suite.refuse(cluster, names, letter.upper(), ranks)
-    with cluster.holding("`beowulf npb`", wait=wait, say=say):
+    with cluster.holding("`beowulf npb`", wait=wait, report=report):
         runs, trouble = _runs(
             cluster,
             names,

@@ -19,10 +19,10 @@ MINUTE_S = 60
 
 
 def up(nodes: int | None, minutes: int | None) -> None:
-    """Wait in Slurm's queue until nodes are this learner's alone, and say until when."""
+    """Wait in Slurm's queue until nodes are this learner's alone, and print until when."""
     from beowulf.cluster import slurm
 
-    cluster, troubles = slurm.up(nodes, minutes, say)
+    cluster, troubles = slurm.up(nodes, minutes, report)
     for trouble in troubles.values():
         print(f"beowulf: {trouble}", file=sys.stderr)
     held = cluster.allocation
@@ -37,13 +37,13 @@ def up(nodes: int | None, minutes: int | None) -> None:
         raise typer.Exit(1)
 
 
-def say(sentence: str) -> None:
+def report(sentence: str) -> None:
     """Print the state of the request at once, also into a pipe."""
     print(f"{sentence} Ctrl-C gives the place up.", flush=True)
 
 
 def status(cluster: SlurmCluster, as_json: bool) -> None:
-    """Say which nodes are held, by which job, and how long yet."""
+    """Print which nodes are held, by which job, and how long yet."""
     job = cluster.job()
     held, waits = cluster.allocation, bool(job and job.waits)
     dead = cluster.dead_nodes() if not waits else []

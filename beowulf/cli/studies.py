@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 import typer
 from typer.core import TyperCommand
 
-from beowulf.cli.way import Wait, say
+from beowulf.cli.way import Wait, report
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def study(
     Example: beowulf study A2
     """
     from beowulf.cluster import running
-    from beowulf.notebook import kept, measure_and_save
+    from beowulf.notebook import incomplete_message, measure_and_save
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
@@ -79,15 +79,17 @@ def study(
             quick=quick,
             adaptive=adaptive,
             wait=wait,
-            say=say,
+            report=report,
             progress=progress,
         )
     print_verdicts(judge(record), as_json)
     if not record.complete:
-        typer.echo(f"beowulf: {kept(record, path, 'Run this command again')}", err=True)
+        typer.echo(
+            f"beowulf: {incomplete_message(record, path, 'Run this command again')}", err=True
+        )
     elif not as_json:
         print(f"The Record is in {path}.")
-    say_how_it_ended(record)
+    report_incomplete(record)
 
 
 def claims(
@@ -224,7 +226,7 @@ def _newest(name: str, records: Path, variant: str) -> Record:
     return record
 
 
-def say_how_it_ended(record: Record) -> None:
+def report_incomplete(record: Record) -> None:
     """Print on stderr what went wrong meanwhile; exit code 1 for a measurement that was cut short."""
     for warning in record.warnings:
         typer.echo(f"beowulf: {warning}", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli.way import Wait, say
+from beowulf.cli.way import Wait, report
 
 if TYPE_CHECKING:
     from beowulf.suites.hpcc_results import Results
@@ -138,7 +138,7 @@ def search(
     made = Collection(bases=round(megabases * 1e6), queries=queries, seed=seed)
     counts = sorted({1, parts})
     with (
-        cluster.holding("`beowulf search`", wait=wait, say=say),
+        cluster.holding("`beowulf search`", wait=wait, report=report),
         bar("search") as progress,
         blast.files(made) as (database, looked_for),
         Measurement(
@@ -177,7 +177,7 @@ def _ran(problem: Problem, *, brief: bool, timeout_s: float, wait: bool) -> Resu
         f" {problem.matrix_bytes / 1024**2:,.1f} MiB. `--show` prints the whole input."
     )
     cluster = running()
-    with cluster.holding("`beowulf hpcc`", wait=wait, say=say), bar("hpcc") as progress:
+    with cluster.holding("`beowulf hpcc`", wait=wait, report=report), bar("hpcc") as progress:
         results, seconds = suite.run(
             cluster, problem, brief=brief, timeout_s=timeout_s, told=progress
         )

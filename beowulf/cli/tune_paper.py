@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beowulf.cli import tune_tables, tune_trial, way
-from beowulf.cli.studies import say_how_it_ended
+from beowulf.cli.studies import report_incomplete
 from beowulf.cli.tune_trial import KEPT_IN, AsJson, Folder, Host, Keep, Quick, Revert
 from beowulf.cli.way import Force
 from beowulf.errors import LabError
@@ -113,7 +113,7 @@ def _papers_state(cluster: Cluster, host: bool, quick: bool, records: Path, as_j
         print("\n".join(tune_tables.gained(by_knob, reasons, tuple(here))))
         _rely(record)
         print(f"Everything is as it was. The Record is in {path}; `beowulf claims E6` judges it.")
-    say_how_it_ended(record)
+    report_incomplete(record)
 
 
 def compare(
@@ -187,7 +187,7 @@ def compare(
         if not as_json:
             print(f"Written: {', '.join(str(file) for file in drawn)}.")
     for record in by_program.values():
-        say_how_it_ended(record)
+        report_incomplete(record)
 
 
 def _rely(*records: Record) -> None:

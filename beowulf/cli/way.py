@@ -38,6 +38,6 @@ def make(command: str, force: bool, folder: Path | None = None) -> None:
     lock.end(folder, f"{command} --force" if force else command)
 
 
-def say(sentence: str) -> None:
+def report(sentence: str) -> None:
     """Print for a person what the command waits for."""
     print(f"beowulf: {sentence}", file=sys.stderr, flush=True)

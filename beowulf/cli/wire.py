@@ -1,4 +1,4 @@
-"""The commands that take packets and say what they were."""
+"""The commands that take packets and print what they were."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def packets(
         typer.Option("--install-dissector", help="Teach your Wireshark to show MPICH's packets."),
     ] = False,
 ) -> None:
-    """Say what the packets of a capture are: how many, how fast, of which kind, with how much overhead.
+    """Print what the packets of a capture are: how many, how fast, of which kind, with how much overhead.
 
     Example: beowulf packets ring.pcapng --messages
     """
@@ -202,4 +202,4 @@ def _wait(seconds: float) -> None:
     try:
         time.sleep(seconds)
     except KeyboardInterrupt:
-        print("Stopped; what was captured is kept.")
+        print("Stopped; what was captured stays.")

@@ -194,11 +194,11 @@ class Cluster(ABC):
         *,
         measures: bool = True,
         wait: bool = False,
-        say: Callable[[str], None] | None = None,
+        report: Callable[[str], None] | None = None,
     ) -> AbstractContextManager[None]:
         """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/lock.py).
 
-        LockedError while another one measures, unless we `wait`; `say` gets the sentence for a person who waits.
+        LockedError while another one measures, unless we `wait`; `report` gets the sentence for a person who waits.
         """
         return nullcontext()
 

@@ -32,7 +32,7 @@ ENDS = signal.SIGUSR1  # asks a study to end and to keep what it has
 WAIT = "Two measurements at once disturb each other: wait until it is done, or let `--wait` do so."
 FORCE = "Wait until it is done, or add `--force`: it ends the measurement, which keeps what it has."
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -104,16 +104,21 @@ os.register_at_fork(after_in_child=_forget)
 
 @contextmanager
 def held(
-    folder: Path, doing: str, *, measures: bool = True, wait: bool = False, say: Say | None = None
+    folder: Path,
+    doing: str,
+    *,
+    measures: bool = True,
+    wait: bool = False,
+    report: Report | None = None,
 ) -> Iterator[None]:
     """Hold the cluster in `folder` meanwhile; LockedError while another process measures on it, unless we `wait`.
 
-    `say` gets the sentence for a person who waits. GoneError when there is no cluster.
+    `report` gets the sentence for a person who waits. GoneError when there is no cluster.
     """
     with _taking:
         outermost = folder not in _mine
         if outermost:
-            _mine[folder] = _taken(folder, _me(doing, measures), wait, say)
+            _mine[folder] = _taken(folder, _me(doing, measures), wait, report)
         hold = _mine[folder]
         hold.users += 1
     try:
@@ -178,7 +183,7 @@ def holder(folder: Path) -> Holder | None:
         if holds and holds.measures:
             return holds
         if not holds and time.monotonic() > deadline:
-            return Holder("another process", "something it does not say", time.time())
+            return Holder("another process", "something unknown", time.time())
         time.sleep(LOOK_EVERY_S)
     return None
 
@@ -214,7 +219,7 @@ def _ask(folder: Path, holder: Holder, command: str) -> None:
         raise LabError(str(holder), f"It cannot be ended by you: {error.strerror}.") from error
 
 
-def _taken(folder: Path, me: Holder, wait: bool, say: Say | None) -> _Hold:
+def _taken(folder: Path, me: Holder, wait: bool, report: Report | None) -> _Hold:
     """The lock, once it is ours."""
     deadline = time.monotonic() + LONGEST_UNKNOWN_S
     while True:
@@ -234,9 +239,9 @@ def _taken(folder: Path, me: Holder, wait: bool, say: Say | None) -> _Hold:
             unknown = holder is None and time.monotonic() > deadline
             if not wait and (unknown or (holder and holder.measures)):
                 raise LockedError(holder, WAIT if me.measures else FORCE) from None
-            if wait and say and holder:
-                say(f"{holder} Waiting until that is done; Ctrl-C gives it up.")
-                say = None
+            if wait and report and holder:
+                report(f"{holder} Waiting until that is done; Ctrl-C gives it up.")
+                report = None
             time.sleep(LOOK_EVERY_S)
             continue
         with suppress(FileNotFoundError):  # `down` has removed it since

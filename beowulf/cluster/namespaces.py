@@ -32,7 +32,7 @@ from beowulf.cluster import (
     supervisor,
 )
 from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.shells import SHELL, Say, completed, silent
+from beowulf.cluster.shells import SHELL, Show, completed, silent
 from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 from beowulf.user import learner
@@ -51,10 +51,10 @@ AS_USER = Abilities(
 AS_ROOT = replace(AS_USER, cpu_limits=True)
 
 
-def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
+def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) -> NamespaceCluster:
     """Boot the cluster that `plan` describes, or heal the one that runs: afterwards every node is whole and answers.
 
-    `say(where, lines)` is called with every shell command before it is run. LockedError while another process measures
+    `show(where, lines)` is called with every shell command before it is run. LockedError while another process measures
     on it, unless there is nothing to change.
     """
     folder = folder or paths.state()
@@ -65,13 +65,13 @@ def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) ->
         old = supervisor.find(folder)
         before = state.load(folder)
         if old and (before is None or not _same_machines(before.plan, plan)):
-            _end(folder, say, but=state.HELD)
+            _end(folder, show, but=state.HELD)
             old = None
         elif before is None:
             state.refuse_strangers(folder)
         try:
             with state.unfinished(folder):
-                return NamespaceCluster(plan, folder, boot.boot(plan, folder, old, say))
+                return NamespaceCluster(plan, folder, boot.boot(plan, folder, old, show))
         except BaseException:
             if old is None:
                 _end(folder, silent)
@@ -79,7 +79,7 @@ def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) ->
             raise
 
 
-def down(*, say: Say = silent, folder: Path | None = None) -> bool:
+def down(*, show: Show = silent, folder: Path | None = None) -> bool:
     """Take the cluster down: no process, mount, interface or file of it stays. False when there was none.
 
     LockedError while another process measures on it.
@@ -91,7 +91,7 @@ def down(*, say: Say = silent, folder: Path | None = None) -> bool:
     with lock.changing(folder, "beowulf down"), state.locked(folder):
         if not supervisor.find(folder) and not state.load(folder) and state.strangers(folder):
             return False
-        was_there = _end(folder, say)
+        was_there = _end(folder, show)
         state.remove(folder)
         return was_there
 
@@ -302,9 +302,9 @@ class NamespaceCluster(Cluster):
         if process:
             processes.end([process])
 
-    def shape(self, rate: str, *, say: Say = silent) -> None:
+    def shape(self, rate: str, *, show: Show = silent) -> None:
         """Limit every cable, in both directions, to `rate`."""
-        self.config = up(replace(self.config, rate=rate), say=say, folder=self.folder).config
+        self.config = up(replace(self.config, rate=rate), show=show, folder=self.folder).config
 
     def holding(
         self,
@@ -312,10 +312,10 @@ class NamespaceCluster(Cluster):
         *,
         measures: bool = True,
         wait: bool = False,
-        say: Callable[[str], None] | None = None,
+        report: Callable[[str], None] | None = None,
     ) -> AbstractContextManager[None]:
         """Keep every other process from measuring on this cluster and from changing it meanwhile."""
-        return lock.held(self.folder, doing, measures=measures, wait=wait, say=say)
+        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured: the nodes, their links, the fault, by name."""
@@ -356,10 +356,10 @@ def _same_machines(old: ClusterConfig, new: ClusterConfig) -> bool:
     return replace(old, rate=new.rate) == new
 
 
-def _end(folder: Path, say: Say, *, but: str = "") -> bool:
+def _end(folder: Path, show: Show, *, but: str = "") -> bool:
     running = supervisor.find(folder)
     if running:
-        say(
+        show(
             "on this machine: all nodes end with the rack's first process",
             f"kill -9 {running.process.pid}",
         )

@@ -21,11 +21,11 @@ SHELL = ("bash", "--norc", "-eu")
 ANSWER = "--- beowulf asks ---"
 
 # called with where lines of shell are about to be run, and the lines
-Say = Callable[[str, str], None]
+Show = Callable[[str, str], None]
 
 
 def silent(where: str, lines: str) -> None:
-    """Say nothing about what is done; the place of a `say` that explains."""
+    """Show nothing of what is done; the default of `show`."""
 
 
 def surroundings() -> dict[str, str]:
@@ -73,9 +73,9 @@ class Answer:
         return after
 
 
-def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
+def script(where: str, words: list[str], lines: list[str], show: Show) -> None:
     """Run lines of shell behind `words` (which enter some namespace); LabError when one of them fails."""
-    text = announced(where, words, lines, say)
+    text = announced(where, words, lines, show)
     done = completed([*words, *SHELL], text, LONGEST_SCRIPT_S, "")
     if done.returncode:
         raise LabError(
@@ -84,10 +84,10 @@ def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
         )
 
 
-def announced(where: str, words: list[str], lines: list[str], say: Say) -> str:
-    """Tell `say` what is about to be run, as a learner could type it; gives the text of the lines."""
+def announced(where: str, words: list[str], lines: list[str], show: Show) -> str:
+    """Call `show` with what is about to be run, as a learner could type it; gives the text of the lines."""
     text = "\n".join(lines) + "\n"
-    say(f"{where}", f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
+    show(f"{where}", f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
     return text
 
 

@@ -149,9 +149,9 @@ class SshCluster(Cluster):
 
     def interface(self, node: str, network: int = 0) -> str:
         """The card on which a node has its address on a network."""
-        known = self.target.seconds if network else self.target.interfaces
-        if machine := known.get(node):
-            return machine
+        cards = self.target.seconds if network else self.target.interfaces
+        if card := cards.get(node):
+            return card
         raise LabError(
             f"Nobody knows which card of {node} is in the cluster{' on its second network' * bool(network)}.",
             "`beowulf up` asks it again, once it is set up.",
@@ -309,12 +309,12 @@ class SshCluster(Cluster):
         *,
         measures: bool = True,
         wait: bool = False,
-        say: Callable[[str], None] | None = None,
+        report: Callable[[str], None] | None = None,
     ) -> Iterator[None]:
         """Keep others from measuring on this cluster and from changing it meanwhile, at whatever machine they are."""
-        with lock.held(self.folder, doing, measures=measures, wait=wait, say=say):
+        with lock.held(self.folder, doing, measures=measures, wait=wait, report=report):
             if self.shared:
-                with ssh_lock.held_there(self, doing, wait, say):
+                with ssh_lock.held_there(self, doing, wait, report):
                     yield
             else:
                 yield

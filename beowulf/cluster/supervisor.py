@@ -10,7 +10,7 @@ from pathlib import Path
 
 from beowulf.cluster import processes, shells, state
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import Say
+from beowulf.cluster.shells import Show
 from beowulf.errors import LabError
 
 RACK, NODE = "beowulf-rack", "beowulf-node"
@@ -60,7 +60,7 @@ def find(folder: Path, hint: int = 0) -> Supervisor | None:
     return None
 
 
-def start(folder: Path, say: Say) -> Supervisor:
+def start(folder: Path, show: Show) -> Supervisor:
     """Start a rack and wait until its namespaces are there."""
     end(folder)  # one that was still starting when its `up` was killed
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
@@ -75,7 +75,7 @@ def start(folder: Path, say: Say) -> Supervisor:
         RACK,
         str(folder),
     ]
-    say(
+    show(
         "on this machine: a rack, whose network is the switch",
         f"{shlex.join(words)} &",
     )

@@ -13,7 +13,7 @@ from types import TracebackType
 
 from beowulf.cluster import Cluster, lock, state
 from beowulf.cluster.event_file import EventFile
-from beowulf.cluster.lock import Say
+from beowulf.cluster.lock import Report
 from beowulf.errors import LabError
 from beowulf.record import Record
 
@@ -28,12 +28,12 @@ class Watched:
     """
 
     def __init__(
-        self, cluster: Cluster, study: str, *, wait: bool = False, say: Say | None = None
+        self, cluster: Cluster, study: str, *, wait: bool = False, report: Report | None = None
     ) -> None:
-        """`wait`: until nobody else measures; `say` gets the sentence for a person meanwhile."""
+        """`wait`: until nobody else measures; `report` gets the sentence for a person meanwhile."""
         self.cluster, self.study = cluster, study
         self.changed: list[str] = []  # sentences
-        self._wait, self._say = wait, say
+        self._wait, self._report = wait, report
         self._ends = ExitStack()
         self._before: dict[str, str] = {}
         self._outer: Watched | None = None
@@ -41,7 +41,7 @@ class Watched:
     def __enter__(self) -> Watched:
         with ExitStack() as ends:
             doing = f"study {self.study}"
-            ends.enter_context(self.cluster.holding(doing, wait=self._wait, say=self._say))
+            ends.enter_context(self.cluster.holding(doing, wait=self._wait, report=self._report))
             self._outer = next((each for each in _watched if each.cluster is self.cluster), None)
             self._before = self._outer._before if self._outer else _seen(self.cluster)
             _watched.append(self)

@@ -64,8 +64,8 @@ def _packets(analysis: Analysis) -> Iterator[str]:
     )
 
 
-def _bytes(found: Analysis) -> Iterator[str]:
-    tcp, overhead = found["tcp"], found["overhead"]
+def _bytes(analysis: Analysis) -> Iterator[str]:
+    tcp, overhead = analysis["tcp"], analysis["overhead"]
     headers = tcp["header_bytes"]
     parts = {
         "payload, what programs gave to TCP": tcp["payload_bytes"],

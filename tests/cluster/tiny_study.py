@@ -126,7 +126,7 @@ def main(variant: str, launches: str, *rest: str) -> None:
             variant=variant,
             more={"launches": int(launches)},
             wait="wait" in rest,
-            say=print,
+            report=print,
         )
     except LabError as error:
         sys.exit(f"refused: {error}")
