@@ -1,6 +1,6 @@
 """Beowulf Labs: boot a cluster, measure on it, read the packets, judge what the papers claim.
 
-What a notebook needs stands here; everything else is in the rooms of this package.
+What a notebook needs is here; everything else is in the rooms of this package.
 """
 
 from __future__ import annotations

@@ -247,7 +247,7 @@ def _differences(description: dict[str, Any]) -> str:
 
 
 def reserve(path: Path) -> Path:
-    """Make an empty file of that name, or of one with a number behind it, that nobody else has made."""
+    """Make an empty file of that name, or of one with a number behind it, that did not exist."""
     free, number = path, 2
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 A course has a key, which it keeps. From the key and a student's name it makes that student's word, and
 from the word everything that is to be theirs. Nobody can work out the word of another from their own,
-nor the key. Who learns alone has no word, and gets what everybody gets who has none.
+nor the key. A learner without a course has no word, and gets what everybody without a word gets.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def _plain(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def warning(runs: Sequence[Run]) -> str:
-    """What to mind when these runs stand beside paper A's figures."""
+    """What to consider when these runs are compared with paper A's figures."""
     return WARNING + (OF_CLASS_W if any(each.letter == "W" for each in runs) else "")
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
 Folder = Annotated[Path, typer.Option("--records", help="The folder that keeps your Records.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep it, whatever comes out.")]
-Revert = Annotated[bool, typer.Option("--revert", help="Put it back, whatever comes out.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Keep it, whatever the result.")]
+Revert = Annotated[bool, typer.Option("--revert", help="Put it back, whatever the result.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")]
 Host = Annotated[
     bool,
@@ -57,7 +57,7 @@ def measured(
 
 
 def refuse_both(keep: bool, revert: bool) -> None:
-    """UsageError when it is to be kept and put back."""
+    """UsageError for `--keep` together with `--revert`."""
     if keep and revert:
         raise UsageError("Either keep it or put it back: --keep and --revert exclude each other.")
 
@@ -82,7 +82,7 @@ def agree(text: str) -> None:
 
 
 def allow(knob: Knob, value: str, host: bool) -> None:
-    """List what is to be run on this machine; UsageError without `--host`; ends the command when the user says no."""
+    """List what will be run on this machine; UsageError without `--host`; ends the command when the user says no."""
     lines = knob.set(value, knob.where[0])
     if not host:
         raise UsageError(

@@ -13,7 +13,7 @@ Force = Annotated[
     typer.Option("--force", help="End a measurement that is under way; it keeps what it has."),
 ]
 Wait = Annotated[
-    bool, typer.Option("--wait", help="Wait until nobody else measures on the cluster.")
+    bool, typer.Option("--wait", help="Wait until no other process measures on the cluster.")
 ]
 
 

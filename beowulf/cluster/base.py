@@ -82,7 +82,7 @@ class Cluster(ABC):
 
     @abstractmethod
     def address(self, node: str, network: int = 0) -> str:
-        """The address that `node` shall have on a network (0 is the first)."""
+        """The planned address of `node` on a network (0 is the first)."""
 
     @abstractmethod
     def dead_nodes(self) -> list[str]:

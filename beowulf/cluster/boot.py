@@ -1,4 +1,4 @@
-"""Booting the local cluster and healing it: the same steps, which change only what is not as it shall be."""
+"""Booting the local cluster and healing it: the same steps, which change only what differs from the plan."""
 
 from __future__ import annotations
 

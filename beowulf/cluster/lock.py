@@ -145,7 +145,7 @@ def held(
 
 
 def ending(folder: Path) -> None:
-    """What is measured on the cluster has come to its end: from here on, nobody needs to end it."""
+    """The measurement on the cluster is at its end: from here on, no command may interrupt it."""
     if folder in _mine:
         _mine[folder].ending = True
 

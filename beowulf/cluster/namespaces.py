@@ -133,7 +133,7 @@ class NamespaceCluster(Cluster):
         self.config, self._rack = now.config, now._rack
 
     def is_whole(self, plan: ClusterConfig) -> bool:
-        """Whether it is as `plan` wants it, no node is down, and nobody broke it."""
+        """Whether it follows `plan`, no node is down, and no fault was put in."""
         whole = not (self.folder / state.UNFINISHED).exists() and not self.broken
         return whole and self.config == plan and not self.dead_nodes()
 

@@ -46,7 +46,7 @@ def there(path: Path | str, user: str) -> str:
 
 
 def travelling(words: Iterable[str]) -> dict[str, Path]:
-    """The words, or what follows their `=`, that name a file of this machine: as they stand there, and the file."""
+    """The words, or what follows their `=`, that name a file of this machine: as they are written, and the file."""
     files = {}
     for word in words:
         name, equals, value = word.partition("=")

@@ -1,4 +1,4 @@
-"""A cluster that a class shares: Slurm gives nodes to one learner at a time, so that nobody measures another's noise.
+"""A cluster that a class shares: Slurm gives nodes to one learner at a time, so measurements do not disturb each other.
 
 The nodes are machines that `beowulf setup` has set up. A job that only sleeps holds them; every command on a node is
 a step of that job (`srun`), so a learner needs no key, and all ends with the job, however that ends.
@@ -39,7 +39,7 @@ REASONS = {
     "JobHeldUser": "it is held",
     "JobHeldAdmin": "it is held by the administrator of the cluster",
     "PartitionTimeLimit": "the queue allows no job so long",
-    "PartitionNodeLimit": "the queue gives nobody so many nodes",
+    "PartitionNodeLimit": "the queue does not give so many nodes",
 }
 
 LOST = ("does not answer", "is down")
@@ -269,7 +269,7 @@ class SlurmCluster(SshCluster):
         return f"{node_files.root(self._user)}/hosts-{self.allocation.job}"
 
     def job(self) -> Job | None:
-        """How the job stands; None when Slurm has forgotten it."""
+        """The job's state; None when Slurm has forgotten it."""
         return queue.job(self.allocation.job)
 
     def is_ours(self) -> bool:

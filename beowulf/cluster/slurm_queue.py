@@ -27,12 +27,12 @@ TROUBLES = (
     ("configuration source", "Slurm has no settings on this machine.", HERE),
     (
         "authentication",
-        "Slurm does not believe this machine who you are (its service munge).",
+        "Slurm cannot authenticate you from this machine (its service munge).",
         ASK,
     ),
     (
         "Credential",
-        "Slurm does not believe this machine who you are (its service munge).",
+        "Slurm cannot authenticate you from this machine (its service munge).",
         ASK,
     ),
     ("inactive or drain", "The queue of Slurm is closed: it takes no new jobs.", ASK),
@@ -40,7 +40,7 @@ TROUBLES = (
     ("Requested time limit", "The queue of Slurm allows no job so long.", "Ask for less time."),
     (
         "Node count specification",
-        "The queue of Slurm has not so many nodes, or gives nobody so many.",
+        "The queue of Slurm does not have, or does not give, so many nodes.",
         "`sinfo` shows its nodes; `--nodes` asks for fewer.",
     ),
     (
@@ -54,7 +54,7 @@ TROUBLES = (
 
 @dataclass(frozen=True)
 class Job:
-    """A job as Slurm tells of it; times are seconds since 1970, 0 where nobody knows them yet."""
+    """A job as Slurm reports it; times are seconds since 1970, 0 while they are unknown."""
 
     number: str
     task: str  # its place in an array; N/A for a single job
@@ -202,12 +202,12 @@ def unusable(state: str, reason: str) -> str:
 
 
 def refuse_closed(into: Queue, nodes: int, minutes: int) -> None:
-    """LabError when the queue is closed, gives nobody so long, or has not so many nodes that can be used."""
+    """LabError when the queue is closed, does not give so much time, or has too few nodes that can be used."""
     if into.state != "up":
         raise LabError(f"The queue {into.name} of Slurm is closed ({into.state}).", ASK)
     if minutes > into.minutes:
         raise LabError(
-            f"The queue {into.name} of Slurm gives nobody more than {into.minutes:g} minutes.",
+            f"The queue {into.name} of Slurm gives at most {into.minutes:g} minutes.",
             "`--minutes` asks for less time.",
         )
     node_states = states([f"--partition={into.name}"])
@@ -223,7 +223,7 @@ def refuse_closed(into: Queue, nodes: int, minutes: int) -> None:
 
 
 def submit(nodes: int, minutes: int, *, tasks: int = 0) -> str:
-    """Ask for nodes that nobody else gets meanwhile, once or as an array of so many tasks; the number of the job."""
+    """Ask for exclusive nodes, once or as an array of so many tasks; the number of the job."""
     words = ["sbatch", "--parsable", f"--job-name={NAME}", f"--nodes={nodes}", "--exclusive"]
     words += [f"--time={minutes}", "--no-requeue", "--chdir=/", "--output=/dev/null"]
     words += [f"--array=1-{tasks}"] if tasks else []

@@ -176,7 +176,7 @@ def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
 
 
 def _dumpcap(words: list[str], card: str, named: str, only: str, ring: bool) -> str:
-    """dumpcap's words as the node's shell shall read them: on its own card, without our own connection."""
+    """dumpcap's words for the node's shell: on its own card, without our own connection."""
     place = words.index("-i")
     mine = [*words[:place], "-i", card, "--ifname", named, *words[place + 2 :]]
     if not ring:

@@ -21,7 +21,7 @@ BROKEN = "broken"
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
-HELD = "held.json"  # who measures on the cluster; a lock is on it as long (held.py)
+HELD = "held.json"  # the process that measures on the cluster, which locks this file meanwhile (lock.py)
 UNFINISHED = (
     "unfinished"  # there while the cluster is changed, and left there when that is cut short
 )

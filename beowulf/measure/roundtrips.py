@@ -136,7 +136,7 @@ def pairs(
 ) -> dict[int, list[tuple[float, float]]]:
     """By size, the samples where `coordinate` is `first` beside those where it is `second`.
 
-    Samples of the same launch and pass stand beside each other: they were taken in turns.
+    Samples of the same launch and pass form a pair: they were taken in turns.
     """
     samples: dict[int, list[tuple[float, float]]] = {}
     for point in record.select(**{coordinate: first, **at}):

@@ -17,7 +17,7 @@ PAPER_D = tuple(range(10 * 1024, 81 * 1024, 10 * 1024))
 
 # mpptest: a midpoint where a time departs so far from the line between its neighbours ...
 DEPARTURE = 0.02
-# ... and a second measurement of what stands so far above that line.
+# ... and a second measurement of what is so far above that line.
 OUTLIER = 0.10
 
 

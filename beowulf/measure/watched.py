@@ -22,7 +22,7 @@ KNOBS = "knobs"
 
 
 class Watched:
-    """`with Watched(cluster, "A6") as watched: … watched.end(record)`: nobody else measures or changes it meanwhile.
+    """`with Watched(cluster, "A6") as watched: … watched.end(record)`: no other process measures or changes it.
 
     One within another, as a session within a study, leaves the looking to the outer one.
     """
@@ -30,7 +30,7 @@ class Watched:
     def __init__(
         self, cluster: Cluster, study: str, *, wait: bool = False, report: Report | None = None
     ) -> None:
-        """`wait`: until nobody else measures; `report` gets the sentence for a person meanwhile."""
+        """`wait`: until no other process measures; `report` gets the sentence for a person meanwhile."""
         self.cluster, self.study = cluster, study
         self.changed: list[str] = []  # sentences
         self._wait, self._report = wait, report
@@ -74,7 +74,7 @@ class Watched:
         return None
 
     def look(self) -> list[str]:
-        """What is not as it was at the beginning, in sentences. From now on nobody can end the measurement."""
+        """What is not as it was at the beginning, in sentences. From now on no command can end the measurement."""
         if self._outer or self.changed:
             return self.changed
         if isinstance(folder := getattr(self.cluster, "folder", None), Path):

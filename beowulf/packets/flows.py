@@ -1,4 +1,4 @@
-"""TCP conversations: who opened them, what went each way, what was sent twice, how it was answered.
+"""TCP conversations: their openers, what went each way, what was sent twice, how it was answered.
 
 A byte that was seen before in its direction is a retransmission, whatever the time between: sequence
 numbers alone show that. tshark guesses at the sender's reason instead. It calls a segment
@@ -32,7 +32,7 @@ _BEFORE_ALL = -(1 << 62)
 
 @dataclass
 class Side:
-    """One direction of a conversation: who sends, and what was counted of it so far."""
+    """One direction of a conversation: its sender, and its counts so far."""
 
     address: int  # a place in the capture's list of addresses
     port: int
@@ -43,7 +43,7 @@ class Side:
     ack_only_packets: int = 0
     retransmitted_packets: int = 0  # all of whose bytes were seen before
     retransmitted_bytes: int = 0
-    out_of_order_packets: int = 0  # they fill a hole: nobody saw these bytes before
+    out_of_order_packets: int = 0  # they fill a hole with new bytes
     zero_window_packets: int = 0
     delayed_acks: int = 0
     longest_ack_delay_s: float = 0.0

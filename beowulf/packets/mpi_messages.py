@@ -146,7 +146,7 @@ class Traffic:
 
     @property
     def parts(self) -> list[tuple[Connection, bool, Part]]:
-        """All packets of MPICH's with who sent them, in the order in which they began."""
+        """All packets of MPICH's with their senders, in the order in which they began."""
         parts = [(each, *part) for each in self.connections for part in each.parts]
         return sorted(parts, key=lambda row: (row[2].first_number, row[2].position))
 
@@ -168,7 +168,7 @@ class Traffic:
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
     def ends(self, connection: Connection, from_a: bool) -> dict[str, Any]:
-        """Addresses, ports and ranks of who sends and who gets in this direction."""
+        """Addresses, ports and ranks of sender and receiver in this direction."""
         talk = self.conversations.all[connection.number]
         sides = [(talk.a, connection.rank_a), (talk.b, connection.rank_b)]
         (sender, from_rank), (receiver, to_rank) = sides if from_a else sides[::-1]

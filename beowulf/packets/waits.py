@@ -31,7 +31,7 @@ _UNKNOWN = -(1 << 62)
 
 @dataclass
 class Way:
-    """One direction of a conversation, from who sends: what it was allowed, and what it waited for."""
+    """One direction of a conversation, from its sender: what it was allowed, and what it waited for."""
 
     shift: int | None = None  # of the windows that its receiver announces
     full_bytes: int = 0  # of a segment's options and payload, as the SYNs allow; 0: not known

@@ -10,7 +10,7 @@ reported beside it: what disturbs is in them.
 
 The decision (docs/measuring.md says more):
 
-no effect     the whole interval lies within the margin: the change matters less than anybody would mind
+no effect     the whole interval lies within the margin: the change is too small to matter
 slower        the median lies above the margin, and a 99 % interval above 1
 faster        the median lies below the margin, and a 99 % interval below 1
 inconclusive  none of these; then the cycle goes on, up to its longest
@@ -47,7 +47,7 @@ MARGIN = 0.05
 SURE = 0.99
 # Of two figures of all samples, which a busy machine disturbs, beside the pairs of undisturbed visits.
 OTHERWISE = "these say otherwise: what disturbs is in them; the pairs decide"
-UNDISTURBED = 10  # the percentile of a visit's samples that stands for it
+UNDISTURBED = 10  # the percentile of a visit's samples that represents it
 PERCENTILES = (5, 25, 50, 75, 95)
 
 
@@ -170,7 +170,7 @@ def otherwise(before: float, after: float, change: Ratio, margin: float = MARGIN
 
 
 def pairs(before: Point, after: Point) -> list[tuple[float, float]]:
-    """What stands for neighbouring visits: after, and before."""
+    """The values of neighbouring visits: after, and before."""
     times = {**by_visit(before), **by_visit(after)}
     mine = set(by_visit(after))
     neighbours = []
@@ -190,7 +190,7 @@ def described(*points: Point) -> Described:
 
 
 def by_visit(point: Point) -> dict[int, float]:
-    """What stands for each visit of a state: its lower decile."""
+    """The value of each visit of a state: its lower decile."""
     samples: dict[int, list[float]] = {}
     for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
         samples.setdefault(int(visit), []).append(sample)

@@ -155,7 +155,7 @@ def _less(
 
 
 def _visits(record: Record, step: str, size: int, *, shaped: bool = False) -> dict[int, float]:
-    """What stands for each visit: its lower decile, as in the measuring cycle."""
+    """The value of each visit: its lower decile, as in the measuring cycle."""
     samples: dict[int, list[float]] = {}
     for point in record.select(step=step, size_bytes=size, shaped=shaped):
         for visit, sample in zip(_visit_of(point), point.samples, strict=True):

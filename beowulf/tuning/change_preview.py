@@ -39,7 +39,7 @@ def first(cluster: Cluster | None, listed: Iterable[str], agree: Callable[[str],
 
 
 def coming(cluster: Cluster | None, knob: Knob, value: str, before: Mapping[str, Reading]) -> str:
-    """What setting a knob does, and where it is to be done; empty where it is set so already."""
+    """What setting a knob does, and where; empty where it is set so already."""
     if cluster is None or cluster.can.one_machine:
         return ""
     return _block(
