@@ -375,7 +375,7 @@ def _graded(
             )
             return sorted(every, key=lambda each: each.student)
     finally:
-        for message in pool.said if pool else ():
+        for message in pool.messages if pool else ():
             print(message, file=sys.stderr)
 
 

@@ -1,6 +1,6 @@
 """Beowulf Labs: boot a cluster, measure on it, read the packets, judge what the papers claim.
 
-What a notebook needs stands here; everything else is in the rooms of this package.
+What a notebook needs is here; everything else is in the rooms of this package.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def connect(records: str | Path = "records") -> Cluster:
     """The running cluster; its Records and answers are kept in the folder `records` beside the notebook."""
     from beowulf import cluster
 
-    found = cluster.connect()
-    if found.records is None:
-        found.records = Path(records)
+    connected = cluster.connect()
+    if connected.records is None:
+        connected.records = Path(records)
     if "IPython" in sys.modules:
         from beowulf import notebook
 
         notebook.fit_tables()
-    return found
+    return connected
 
 
 def study(

@@ -1,4 +1,4 @@
-"""What this machine has and lacks: exactly what the other commands use, each with what mends it."""
+"""What this machine has and lacks: exactly what the other commands use, each with a hint how to fix it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SUITES = "suites"  # the group of tools that only some commands need
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: whether it is well, what was found, what mends it, and how `--fix` would."""
+    """The result of one check: whether it is well, what was found, a hint, and how `--fix` fixes it."""
 
     name: str
     well: bool
@@ -72,11 +72,11 @@ def examine() -> Iterator[Check]:
 
 
 def fix(checks: list[Check]) -> bool:
-    """Mend what can be mended; False when the bootstrap failed (it has said why)."""
+    """Fix what can be fixed; False when the bootstrap failed (it has printed why)."""
     if not any(check.fix == BOOTSTRAP and not check.well for check in checks):
         return True
     script = paths.root() / "cluster_setup" / "bootstrap.sh"
-    # What could not be had before is asked for again.
+    # What was not available before is tried again.
     (paths.root() / "build" / f"went-without-{SUITES}").unlink(missing_ok=True)
     return subprocess.run(["bash", str(script), "lab"]).returncode == 0
 
@@ -100,10 +100,10 @@ def _tools() -> Iterator[Check]:
     for package, brought in packages.items():
         missing = [tool for tool in brought if not tool.path]
         names = ", ".join(tool.name for tool in missing or brought)
-        found = f"missing: {names} ({missing[0].why})" if missing else names
+        present = f"missing: {names} ({missing[0].why})" if missing else names
         hint = f"`sudo apt-get install {package}`, or `beowulf doctor --fix`."
         needed = brought[0].group == "lab"
-        yield Check(package, not missing, found, hint if missing else "", BOOTSTRAP, needed)
+        yield Check(package, not missing, present, hint if missing else "", BOOTSTRAP, needed)
 
 
 def _programs() -> Iterator[Check]:
@@ -114,10 +114,10 @@ def _programs() -> Iterator[Check]:
         except LabError as trouble:
             yield Check("MPICH", False, trouble.message, trouble.hint)
             return
-        answer = _said([str(prefix / "bin" / "mpichversion")])
+        answer = _output([str(prefix / "bin" / "mpichversion")])
         version = answer.partition("\n")[0].replace("MPICH Version:", "").strip()
-        found = version or f"not in {prefix}"
-        yield Check(f"MPICH, {library}", bool(version), found, hint, BOOTSTRAP, needed)
+        present = version or f"not in {prefix}"
+        yield Check(f"MPICH, {library}", bool(version), present, hint, BOOTSTRAP, needed)
     library_file = paths.native("patient_poll.so")
     well = library_file.exists()
     yield Check(
@@ -200,7 +200,7 @@ def _network() -> Check:
         done.stderr.strip().splitlines()[-1] if done and done.stderr.strip() else "no answer"
     )
     hint = (
-        "Mend the lines above first; then the kernel may lack a part:"
+        "Fix the lines above first; then the kernel may lack a part:"
         " `sudo modprobe -a bridge veth sch_tbf`."
     )
     return Check("network", False, complaint, hint)
@@ -209,9 +209,9 @@ def _network() -> Check:
 def _capture() -> Check:
     dumpcap = next((tool.path for tool in tools() if tool.name == "dumpcap"), None)
     well = bool(dumpcap) and os.access(str(dumpcap), os.X_OK)
-    found = "dumpcap can be run" if well else "dumpcap cannot be run by you"
-    hint = f"`sudo adduser {os.environ.get('USER', 'YOU')} wireshark`, then log in anew."
-    return Check("capture", well, found, "" if well else hint)
+    present = "dumpcap can be run" if well else "dumpcap cannot be run by you"
+    hint = f"`sudo adduser {os.environ.get('USER', 'YOU')} wireshark`, then log in again."
+    return Check("capture", well, present, "" if well else hint)
 
 
 def _room() -> Iterator[Check]:
@@ -219,23 +219,23 @@ def _room() -> Iterator[Check]:
     there = next(path for path in (folder, *folder.parents) if path.exists())
     try:
         tempfile.TemporaryFile(dir=there).close()
-        writable, found = True, f"{folder} can be written"
+        writable, present = True, f"{folder} can be written"
     except OSError as error:
-        writable, found = False, f"{there} cannot be written: {error.strerror}"
-    yield Check("cluster's files", writable, found, "Set BEOWULF_STATE to a folder of yours.")
+        writable, present = False, f"{there} cannot be written: {error.strerror}"
+    yield Check("cluster's files", writable, present, "Set BEOWULF_STATE to a folder of yours.")
     for name, place in (
         ("disk for the cluster", there),
         ("disk for the labs", paths.root()),
     ):
         free = shutil.disk_usage(place).free
-        found = f"{free / 1024**3:.1f} GiB free in {place}"
-        yield Check(name, free > LEAST_DISK_BYTES, found, "Free at least 200 MiB there.")
+        present = f"{free / 1024**3:.1f} GiB free in {place}"
+        yield Check(name, free > LEAST_DISK_BYTES, present, "Free at least 200 MiB there.")
     available = host_state.memory_available_bytes()
-    found = f"{available / 1024**3:.1f} GiB available"
-    yield Check("memory", available > LEAST_MEMORY_BYTES, found, "Close other programs.")
+    present = f"{available / 1024**3:.1f} GiB available"
+    yield Check("memory", available > LEAST_MEMORY_BYTES, present, "Close other programs.")
 
 
-def _said(words: list[str]) -> str:
+def _output(words: list[str]) -> str:
     done = _try(words)
     return done.stdout if done and done.returncode == 0 else ""
 

@@ -29,14 +29,14 @@ def now() -> dict[str, Any]:
 
 def busy(before: dict[str, Any]) -> list[str]:
     """What these circumstances before a measurement say against it; a Record's warnings say the same, as sentences."""
-    found = []
+    reasons = []
     load, cores = before.get("load_1min"), before.get("cores")
     if load is not None and cores and load > BUSY_SHARE * cores:
-        found.append(f"the load before the start was {load:.1f} on {cores} cores")
+        reasons.append(f"the load before the start was {load:.1f} on {cores} cores")
     waiting = before.get("waiting_for_a_core_percent_10s")
     if waiting is not None and waiting > WAITING_PERCENT:
-        found.append(f"before the start, programs waited for a core {waiting:.0f} % of the time")
-    return found
+        reasons.append(f"before the start, programs waited for a core {waiting:.0f} % of the time")
+    return reasons
 
 
 def versions() -> dict[str, str]:

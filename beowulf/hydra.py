@@ -36,7 +36,7 @@ exit $code
 class Sieve:
     """Passes on what a program prints, as it comes, and keeps Hydra's own lines aside.
 
-    Of a program that ended badly they come last on stdout; on stderr each is known by its beginning.
+    Of a program that ended badly they come last on stdout; on stderr each is recognised by its beginning.
     """
 
     def __init__(self, pass_on: Callable[[str], None]) -> None:
@@ -95,17 +95,17 @@ def with_input(words: Sequence[str]) -> list[str]:
 
 
 def has_input() -> bool:
-    """Whether somebody or something may still write to our own standard input."""
+    """Whether a person or a program may still write to our own standard input."""
     try:
         status = os.fstat(0)
         if stat.S_ISREG(status.st_mode):
             return os.lseek(0, 0, os.SEEK_CUR) < status.st_size
         if os.path.samestat(status, os.stat(os.devnull)):
             return False
-        asked = select.poll()
-        asked.register(0, select.POLLIN)
+        poll = select.poll()
+        poll.register(0, select.POLLIN)
         return not any(
-            found & ~select.POLLIN and not found & select.POLLIN for _, found in asked.poll(0)
+            events & ~select.POLLIN and not events & select.POLLIN for _, events in poll.poll(0)
         )
     except OSError:
         return False  # it is closed

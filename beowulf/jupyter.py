@@ -93,26 +93,26 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
     notebook = lay_out(slug)
     _refuse_second(slug)
-    apart = cluster_here() if (paths.state() / state.TARGET).exists() else None
+    machines = cluster_here() if (paths.state() / state.TARGET).exists() else None
     if measured := lock.holder(paths.state()):
         raise lock.LockedError(
             measured, "Open the lab when that is done, or `beowulf down --force`."
         )
     try:
-        cluster = apart or _booted()
+        cluster = machines or _booted()
         print(f"{len(cluster.nodes)} nodes are up.", flush=True)
-        for said in settle(cluster):
-            print(said, flush=True)
+        for sentence in settle(cluster):
+            print(sentence, flush=True)
         _validate(cluster)
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
             _jupyter(notebook, port, Path(runtime), open_browser)
     finally:
         with suppress(LabError):
             lock.end(paths.state(), LAB_ENDS)
-        if apart is None:
+        if machines is None:
             namespaces.down()
-        said = "The cluster is down." if apart is None else "The machines go on running."
-        print(said, "Your work is in", notebook.parent, flush=True)
+        sentence = "The cluster is down." if machines is None else "The machines go on running."
+        print(sentence, "Your work is in", notebook.parent, flush=True)
 
 
 def _booted() -> Cluster:
@@ -122,13 +122,15 @@ def _booted() -> Cluster:
 
 def _validate(cluster: Cluster) -> None:
     study = find("A2")
-    with bar(study.title, shown=sys.stderr.isatty()) as told, Watched(cluster, study.id):
-        verdicts = study.claims(study.measure(cluster, Path(), progress=told))
+    with bar(study.title, shown=sys.stderr.isatty()) as progress, Watched(cluster, study.id):
+        verdicts = study.claims(study.measure(cluster, Path(), progress=progress))
     faults = [verdict for verdict in verdicts if verdict.outcome != "holds"]
     if faults:
-        found = "; ".join(f"{fault.says}: {fault.outcome} ({fault.evidence})" for fault in faults)
+        verdicts_text = "; ".join(
+            f"{fault.says}: {fault.outcome} ({fault.evidence})" for fault in faults
+        )
         raise LabError(
-            f"The cluster is not whole. {found}",
+            f"The cluster is not whole. {verdicts_text}",
             "`beowulf doctor` checks this machine.",
         )
     print(f"The cluster is whole: {len(verdicts)} claims hold.", flush=True)
@@ -170,15 +172,15 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
             start_new_session=True,
         )
     try:
-        found = _await(server, runtime)
+        connection = _await(server, runtime)
         lab = f"lab/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
-        address = f"http://127.0.0.1:{found['port']}/{lab}?token={found['token']}"
+        address = f"http://127.0.0.1:{connection['port']}/{lab}?token={connection['token']}"
         state.open_lab().write_text(json.dumps({"pid": os.getpid(), "address": address}))
         print(f"JupyterLab is at {address}\nCtrl-C here takes everything down.", flush=True)
         if open_browser:
             webbrowser.open(address)
         server.wait()
-        raise LabError("JupyterLab ended by itself.", f"It said: {_tail(runtime / 'log')}")
+        raise LabError("JupyterLab ended by itself.", f"It printed: {_tail(runtime / 'log')}")
     except KeyboardInterrupt:
         print(flush=True)
     finally:
@@ -205,9 +207,9 @@ def open_address() -> str:
 
 def _refuse_second(slug: str) -> None:
     """Two labs on one cluster would take it away from each other; one JupyterLab shows the copies of all."""
-    if found := open_address():
+    if address := open_address():
         raise LabError(
-            f"A lab is open already, at {found}.",
+            f"A lab is open already, at {address}.",
             f"Go there: its list of files has the folder {slug}. Or end it with Ctrl-C in its terminal.",
         )
 
@@ -236,7 +238,7 @@ def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:
         time.sleep(0.05)
     raise LabError(
         "JupyterLab does not start.",
-        f"It said: {_tail(runtime / 'log') or 'nothing'}. `make lab` repairs its installation.",
+        f"It printed: {_tail(runtime / 'log') or 'nothing'}. `make lab` repairs its installation.",
     )
 
 

@@ -91,11 +91,11 @@ def read(slug: str) -> LabFile:
 
 def nearest(word: str, right: Iterable[str]) -> str:
     """A hint with the right word that is most similar to a wrong one, or with all of them."""
-    known = list(right)
-    near = difflib.get_close_matches(word, known, 1)
+    names = list(right)
+    near = difflib.get_close_matches(word, names, 1)
     if near:
         return f"Perhaps you mean {near[0]!r}."
-    return f"There are: {', '.join(known)}." if known else ""
+    return f"There are: {', '.join(names)}." if names else ""
 
 
 def _name(slug: str) -> str:
@@ -196,7 +196,7 @@ class _Reader:
         return f"{_name(self.slug)}, line {line}" if line else _name(self.slug)
 
     def _line(self, table: str, key: str) -> int:
-        """The line of a key, or that of its table's header; 0 where neither is found."""
+        """The line of a key, or that of its table's header; 0 where there is neither."""
         inside, of_table = table == "", 0
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := re.match(r"\[([\w.\" -]+)\]", line.strip()):

@@ -71,7 +71,7 @@ class OldNames:
         """The import system makes the module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill the module with what stands under its new name."""
+        """Fill the module with the contents of its new name."""
         name = module.__name__
         today = importlib.import_module(MOVED[name])
         own = {"__name__", "__spec__", "__loader__", "__package__"}
@@ -81,6 +81,6 @@ class OldNames:
 
 
 def install() -> None:
-    """Let old names be found, before those that are looked for on the disk."""
+    """Make old names importable, ahead of those on the disk."""
     if not any(isinstance(finder, OldNames) for finder in sys.meta_path):
         sys.meta_path.insert(0, OldNames())

@@ -110,7 +110,7 @@ def build(
     if done.returncode:
         raise LabError(
             f"{source} does not compile. The compiler says:\n{done.stderr.strip()}",
-            "Mend the first error that it names, then try again.",
+            "Fix the first error that it names, then try again.",
         )
     return program
 
@@ -142,7 +142,7 @@ def prepare(program: Path, *, library: str = "classic") -> list[str]:
 
 
 def _meant(missing: Path) -> str:
-    """A question after the file that somebody may have meant; empty when no name nearby is like this one."""
+    """A question after the file that the user may have meant; empty when no name nearby is similar."""
     with suppress(OSError):
         names = [path.name for path in missing.parent.iterdir() if path.is_file()]
         for name in difflib.get_close_matches(missing.name, names, 1, LIKE_ENOUGH):
@@ -242,8 +242,8 @@ def command(
         *(["-hosts", ",".join(hosts)] if hosts else []),
     ]
     settings = [f"{name}={value}" for name, value in (environment or {}).items()]
-    told, where = cluster.bring([*settings, *mpiexec, *words, *arguments], folder)
-    started = hydra.with_input(["env", *told]) if stdin else told
+    brought, where = cluster.bring([*settings, *mpiexec, *words, *arguments], folder)
+    started = hydra.with_input(["env", *brought]) if stdin else brought
     line = shlex.join(["env", f"{JOB}={job}", *started])
     master = cluster.nodes[0]
     lost = f"{master} has no folder {where}: work in one that all nodes share, such as your home."
@@ -337,7 +337,7 @@ class _Run:
         self.listeners = listeners
         self.aside = ""
         self.refused: OSError | None = None  # why what it prints could not be passed on
-        self.kept = {"stdout": bytearray(), "stderr": bytearray()}
+        self.output = {"stdout": bytearray(), "stderr": bytearray()}
         streams = {"stdout": self.process.stdout, "stderr": self.process.stderr}
         self.readers = [
             threading.Thread(target=self._read, args=each, daemon=True) for each in streams.items()
@@ -353,8 +353,8 @@ class _Run:
         while chunk := os.read(stream.fileno(), 65536):
             if name == "stdout":
                 chunk = answer.heard(chunk)
-            if len(self.kept[name]) <= MOST_OUTPUT_BYTES:
-                self.kept[name] += chunk
+            if len(self.output[name]) <= MOST_OUTPUT_BYTES:
+                self.output[name] += chunk
             if listener:
                 sieve.write(text.decode(chunk))
         sieve.close()
@@ -374,7 +374,7 @@ class _Run:
     @property
     def too_much(self) -> bool:
         heard = any(self.listeners.values())
-        return not heard and any(len(k) > MOST_OUTPUT_BYTES for k in self.kept.values())
+        return not heard and any(len(k) > MOST_OUTPUT_BYTES for k in self.output.values())
 
     def over(self, patience_s: float) -> bool:
         try:
@@ -402,7 +402,7 @@ class _Run:
     def result(self) -> Launch:
         for reader in self.readers:
             reader.join(30.0)
-        texts = {name: bytes(kept).decode(errors="replace") for name, kept in self.kept.items()}
+        texts = {name: bytes(text).decode(errors="replace") for name, text in self.output.items()}
         elapsed_s = self.ended - self.began
         return Launch(self.process.returncode, elapsed_s=elapsed_s, aside=self.aside, **texts)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
-from beowulf.cluster.lock import Say
+from beowulf.cluster.lock import Report
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
@@ -45,9 +45,16 @@ def study(
 
     folder = cluster.records or Path("records")
     try:
-        with bar(find(name).title, shown=progress) as told:
+        with bar(find(name).title, shown=progress) as report:
             record, path = measure_and_save(
-                name, cluster, folder, variant=variant, quick=quick, wait=wait, say=print, told=told
+                name,
+                cluster,
+                folder,
+                variant=variant,
+                quick=quick,
+                wait=wait,
+                report=print,
+                progress=report,
             )
     except KeyboardInterrupt:
         raise NothingMeasuredError(
@@ -55,7 +62,7 @@ def study(
             " Run this cell again to measure."
         ) from None
     if not record.complete:
-        left = kept(record, path, "Run this cell again")
+        left = incomplete_message(record, path, "Run this cell again")
         print(*record.warnings, left, sep="\n", file=sys.stderr)
     return record
 
@@ -89,7 +96,7 @@ class NothingMeasuredError(KeyboardInterrupt):
         return [str(self)]
 
 
-def kept(record: Record, path: Path, again: str) -> str:
+def incomplete_message(record: Record, path: Path, again: str) -> str:
     """What is left of a measurement that was cut short, where, and that `again` is what to do next."""
     samples = sum(len(point.samples) for point in record.points)
     return (
@@ -108,13 +115,13 @@ def measure_and_save(
     adaptive: bool = False,
     more: Mapping[str, object] | None = None,
     wait: bool = False,
-    say: Say | None = None,
-    told: Progress = no_progress,
+    report: Report | None = None,
+    progress: Progress = no_progress,
 ) -> tuple[Record, Path]:
     """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
 
     `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `more` has what
-    only this study's measure() takes. `wait` and `say`: as in Watched.
+    only this study's measure() takes. `wait` and `report`: as in Watched.
     """
     if adaptive and not find(name).adaptive:
         able = [each for each in STUDIES if find(each).adaptive]
@@ -136,9 +143,9 @@ def measure_and_save(
         ) from error
     by_kind.refuse_unseen(find(name).id, cluster)
     options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
-    with Watched(cluster, find(name).id, wait=wait, say=say) as watched:
+    with Watched(cluster, find(name).id, wait=wait, report=report) as watched:
         _refuse_a_false_name(cluster.broken, variant)
-        record = find(name).measure(cluster, folder, quick=quick, progress=told, **options)
+        record = find(name).measure(cluster, folder, quick=quick, progress=progress, **options)
         record.learner = learner()
         record.variant = variant
         return record, watched.end(record).save_in(folder)
@@ -161,7 +168,7 @@ def _refuse_a_false_name(broken: str, variant: str) -> None:
 
 
 class NotAnAnswerError(AssertionError):
-    """An answer has not the form that was asked for; a notebook shows the sentence and nothing of our code."""
+    """An answer has not the required form; a notebook shows the sentence and nothing of our code."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]

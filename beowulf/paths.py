@@ -20,7 +20,7 @@ def labs() -> dict[str, Path]:
 
 
 def lab(name: str) -> Path:
-    """The folder of a lab, asked for by number (`1`, `01`) or by its whole NN-slug."""
+    """The folder of a lab, by number (`1`, `01`) or by its whole NN-slug."""
     wanted = f"{int(name):02}" if name.isdigit() else name
     for slug, folder in labs().items():
         if wanted in (slug, slug.partition("-")[0]):
@@ -42,9 +42,9 @@ def state() -> Path:
         raise LabError("You have no home folder.", "Set BEOWULF_STATE to a folder.") from error
     # The one true name: by it, any process finds the rack.
     folder = folder.resolve()
-    if found := [mark for mark in (":", "\n", "${") if mark in str(folder)]:
+    if forbidden := [mark for mark in (":", "\n", "${") if mark in str(folder)]:
         raise LabError(
-            f"The folder {folder} for the cluster's files has {found[0]!r} in its name,"
+            f"The folder {folder} for the cluster's files has {forbidden[0]!r} in its name,"
             " which the files of ssh and PATH cannot hold.",
             "Set BEOWULF_STATE to a folder with another name.",
         )
@@ -72,9 +72,9 @@ def mpi_prefix(library: str) -> Path:
     LabError where the checkout's name has a mark that MPICH's own scripts do not quote.
     """
     prefix = Path(sys.prefix) if library == "classic" else root() / ".mpi" / "modern"
-    if found := [mark for mark in str(prefix) if mark.isspace() or mark in '"$`']:
+    if forbidden := [mark for mark in str(prefix) if mark.isspace() or mark in '"$`']:
         raise LabError(
-            f"MPICH cannot work in {prefix}, because there is {found[0]!r} in that name.",
+            f"MPICH cannot work in {prefix}, because there is {forbidden[0]!r} in that name.",
             "Move the checkout to a folder without it, then `make distclean lab`.",
         )
     return prefix

@@ -1,4 +1,4 @@
-"""Who wants to know how far a measurement is: a bar with the time that is left, in a terminal and in a notebook."""
+"""How far a measurement is: a bar with the time that is left, in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any
 
-# told: how much is done, of how much, and what is being done
+# called with how much is done, of how much, and what is being done
 Progress = Callable[[float, float, str], None]
 
 
 def no_progress(done: float, of: float, what: str) -> None:
-    """Tell nobody."""
+    """Show nothing."""
 
 
 @contextmanager
 def bar(title: str, *, shown: bool = True) -> Iterator[Progress]:
-    """A function to be told how much is done, of how much, and what is being done."""
+    """A function to be called with how much is done, of how much, and what is being done."""
     if not shown:
         yield no_progress
         return
     if _in_notebook():
-        with _in_cell(title) as told:
-            yield told
+        with _in_cell(title) as report:
+            yield report
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -35,10 +35,10 @@ def bar(title: str, *, shown: bool = True) -> Iterator[Progress]:
     with RichProgress(*columns, console=console, transient=True) as lines:
         task = lines.add_task(title, total=None)
 
-        def told(done: float, of: float, what: str) -> None:
+        def report(done: float, of: float, what: str) -> None:
             lines.update(task, completed=done, total=of, description=what)
 
-        yield told
+        yield report
 
 
 def _in_notebook() -> bool:
@@ -58,13 +58,13 @@ def _in_cell(title: str) -> Iterator[Progress]:
     began = time.monotonic()
     cell = room.display(room.HTML(escape(title)), display_id=True)
 
-    def told(done: float, of: float, what: str) -> None:
+    def report(done: float, of: float, what: str) -> None:
         passed = time.monotonic() - began
         left = f", {passed * (of - done) / done:.0f} s left" if done and of else ""
         drawn = f'<progress value="{done}" max="{of or 1}"></progress>'
         cell.update(room.HTML(f"{drawn} {escape(what)}{left}"))
 
     try:
-        yield told
+        yield report
     finally:
         cell.update(room.HTML(""))

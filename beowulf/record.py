@@ -107,32 +107,30 @@ class Record:
 
     @property
     def file_name(self) -> str:
-        """The name under which it is kept: study, variant, start."""
+        """The name of its file: study, variant, start."""
         parts = (self.study, self.variant, stamp(self.started))
         return "-".join(part for part in parts if part) + ".json"
 
     @property
     def patience(self) -> str:
-        """How ranks waited for messages, by what the programs said of it; empty where none did.
+        """How ranks waited for messages, by the programs' own lines; empty where no program prints that.
 
         Patient ranks leave their core to others meanwhile (beowulf/native/patient_poll.c).
         """
         abouts = [p.facts for p in self.points if p.at.get("about")]
-        said = [
+        waits = [
             (facts["patient_ranks"], facts.get("ranks"))
             for facts in abouts
             if "patient_ranks" in facts
         ]
-        if not said:
+        if not waits:
             return ""
-        if all(patient == ranks for patient, ranks in said):
+        if all(patient == ranks for patient, ranks in waits):
             return "patiently"
-        if not any(patient for patient, _ in said):
+        if not any(patient for patient, _ in waits):
             return "spinning"
-        crowded = sum(patient > 0 for patient, _ in said)
-        return (
-            f"patiently in {crowded} of {len(said)} launches, at least at some ranks, else spinning"
-        )
+        crowded = sum(patient > 0 for patient, _ in waits)
+        return f"patiently in {crowded} of {len(waits)} launches, at least at some ranks, else spinning"
 
     def select(self, **at: object) -> list[Point]:
         """The points whose coordinates have all these values, in the order of the Record."""
@@ -149,7 +147,7 @@ class Record:
             _time(self.started), _time(self.ended)
         except (ValueError, RecursionError) as problem:
             raise RecordError(
-                f"{Path(path).name} was not written: the record cannot be kept, {problem}.",
+                f"{Path(path).name} was not written: the record cannot be written, {problem}.",
                 "Leave out a sample that could not be taken and say so in the warnings.",
                 Path(path),
             ) from None
@@ -172,8 +170,8 @@ class Record:
         upgraders: schemas.Upgraders | None = None,
     ) -> Record:
         """The Record in `path`, of `study` when one is named; RecordError for what is not one."""
-        known = upgraders or UPGRADERS
-        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError, known)
+        upgrades = upgraders or UPGRADERS
+        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError, upgrades)
         del content["kind"], content["schema"]
         if study and content["study"] != study:
             raise RecordError(
@@ -197,8 +195,10 @@ class Record:
         rows = {
             "study": self.study + (f" ({self.variant})" if self.variant else ""),
             "cluster": _cluster(self.cluster),
-            **({"nodes differ": said} if (said := _differences(self.cluster)) else {}),
-            "ranks waited": self.patience or "not said",
+            **(
+                {"nodes differ": differences} if (differences := _differences(self.cluster)) else {}
+            ),
+            "ranks waited": self.patience or "not recorded",
             "when": f"{self.started} to {self.ended}",
             "points": f"{len(self.points)}, with {samples} samples",
             "complete": "yes" if self.complete else "no: it was cut short",
@@ -241,13 +241,13 @@ def _differences(description: dict[str, Any]) -> str:
     """In what the nodes differ, as the cluster's description has it."""
     differ = description.get("differ", {})
     return "; ".join(
-        f"{what}: {', '.join(f'{said} on {node}' for node, said in by_node.items())}"
+        f"{what}: {', '.join(f'{value} on {node}' for node, value in by_node.items())}"
         for what, by_node in differ.items()
     )
 
 
 def reserve(path: Path) -> Path:
-    """Make an empty file of that name, or of one with a number behind it, that nobody else has made."""
+    """Make an empty file of that name, or of one with a number behind it, that did not exist."""
     free, number = path, 2
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -272,8 +272,8 @@ def newest(folder: Path | str, study: str, variant: str | None = None) -> Record
     A file that is no Record, or cannot be read, is passed over with a sentence on stderr; RecordError when it may have
     been the one, because no other is there.
     """
-    found, strange = readable(Path(folder), f"{study}-*.json")
-    wanted = [r for r in found if r.study == study and variant in (None, r.variant)]
+    records, strange = readable(Path(folder), f"{study}-*.json")
+    wanted = [r for r in records if r.study == study and variant in (None, r.variant)]
     named = f"{study}-{variant}-" if variant else f"{study}-"
     for error in strange:
         if not wanted and not error.foreign and error.path and error.path.name.startswith(named):
@@ -284,14 +284,14 @@ def newest(folder: Path | str, study: str, variant: str | None = None) -> Record
 
 def readable(folder: Path, pattern: str) -> tuple[list[Record], list[RecordError]]:
     """The Records in these files of a folder, and what is wrong with each file that is none."""
-    found: list[Record] = []
+    records: list[Record] = []
     strange: list[RecordError] = []
     for path in sorted(folder.glob(pattern)):
         try:
-            found.append(Record.load(path))
+            records.append(Record.load(path))
         except RecordError as error:
             strange.append(error)
-    return found, strange
+    return records, strange
 
 
 def say_passed_over(strange: Sequence[RecordError]) -> None:

@@ -2,7 +2,7 @@
 
 A course has a key, which it keeps. From the key and a student's name it makes that student's word, and
 from the word everything that is to be theirs. Nobody can work out the word of another from their own,
-nor the key. Who learns alone has no word, and gets what everybody gets who has none.
+nor the key. A learner without a course has no word, and gets what everybody without a word gets.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ MARK_DIGITS = 16
 
 def word() -> str:
     """The learner's word: of BEOWULF_WORD, or of the file course-word.txt here or in work/; "" if there is none."""
-    said = os.environ.get(VARIABLE, "")
+    text = os.environ.get(VARIABLE, "")
     for folder in (Path(), paths.work("")):
-        if said:
+        if text:
             break
         try:
-            said = (folder / FILE).read_text(encoding="utf-8")
+            text = (folder / FILE).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             continue
-    return checked(said)
+    return checked(text)
 
 
-def checked(said: str) -> str:
+def checked(text: str) -> str:
     """A word as its owner may have typed it, in its one spelling; UsageError for what cannot be one."""
-    found = "".join(said.split()).replace("-", "").upper()
-    if found and (
-        len(found) != LETTERS or not set(found) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+    letters = "".join(text.split()).replace("-", "").upper()
+    if letters and (
+        len(letters) != LETTERS or not set(letters) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
     ):
         raise UsageError(
-            f"{said.strip()[:40]!r} is not a word that a course gives: it has {LETTERS} letters and digits.",
+            f"{text.strip()[:40]!r} is not a word that a course gives: it has {LETTERS} letters and digits.",
             f"Copy yours once more into {FILE}, or take that file away.",
         )
-    return found
+    return letters
 
 
 def of(key: str, student: str) -> str:

@@ -68,8 +68,8 @@ class Verdict:
         upgraders: schemas.Upgraders | None = None,
     ) -> Verdict:
         """The Verdict in `path`, of `study` when one is named; VerdictError for what is not one."""
-        known = upgraders or UPGRADERS
-        content = schemas.read(path, "verdict", SCHEMA_VERSION, VerdictError, known)
+        upgrades = upgraders or UPGRADERS
+        content = schemas.read(path, "verdict", SCHEMA_VERSION, VerdictError, upgrades)
         del content["kind"], content["schema"]
         if study and content["study"] != study:
             raise VerdictError(

@@ -300,10 +300,10 @@ main()
 def test_a_measurement_that_was_cut_short_says_why_and_ends_with_1(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    studies.say_how_it_ended(Record("A4"))
+    studies.report_incomplete(Record("A4"))
     why = "The measurement was cut short: node02 went down."
     with pytest.raises(typer.Exit) as end:
-        studies.say_how_it_ended(Record("A4", warnings=[why], complete=False))
+        studies.report_incomplete(Record("A4", warnings=[why], complete=False))
     assert end.value.exit_code == 1
     assert capsys.readouterr().err == f"beowulf: {why}\n"
 

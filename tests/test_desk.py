@@ -144,7 +144,7 @@ def test_a_jupyterlab_that_cannot_start_is_said_and_leaves_no_cluster(
 ) -> None:
     (tmp_path / "jupyterlab.py").write_text("raise SystemExit('this is not JupyterLab')")
     said = learner("lab", "01", code=1, PYTHONPATH=str(tmp_path))
-    assert "JupyterLab does not start. It said: this is not JupyterLab" in said
+    assert "JupyterLab does not start. It printed: this is not JupyterLab" in said
     assert "`make lab` repairs" in said
     nothing_runs(learner)
 

@@ -1,4 +1,4 @@
-"""Does `beowulf doctor` look at what the other commands use, and say for each thing that is missing what mends it?"""
+"""Does `beowulf doctor` look at what the other commands use, and say for each thing that is missing how to fix it?"""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def test_where_user_namespaces_are_forbidden_doctor_and_up_say_so_and_how_to_all
 ) -> None:
     found = checks(forbidden, code=1)["namespaces"]
     assert not found["well"]
-    assert "sudo sysctl user.max_user_namespaces=" in str(found["mend"])
-    assert "`sudo` before `make lab`" in str(found["mend"])
+    assert "sudo sysctl user.max_user_namespaces=" in str(found["hint"])
+    assert "`sudo` before `make lab`" in str(found["hint"])
     said = forbidden("up", code=1)
     assert "Namespaces cannot be made here" in said
     assert "`beowulf doctor` says what forbids them and how to allow it" in said
@@ -139,7 +139,7 @@ def test_a_folder_that_may_not_be_written_is_named(learner: Beowulf) -> None:
     learner.environment["BEOWULF_STATE"] = "/proc/nowhere/state"
     found = checks(learner, code=1)["cluster's files"]
     assert not found["well"]
-    assert "Set BEOWULF_STATE" in str(found["mend"])
+    assert "Set BEOWULF_STATE" in str(found["hint"])
 
 
 @pytest.mark.cluster
@@ -150,7 +150,7 @@ def test_a_disk_that_is_nearly_full_is_named(
     small = Beowulf(learner.state, learner.here, (*private_mounts, f"tmpfs:1m:{learner.state}"))
     found = checks(small, code=1)["disk for the cluster"]
     assert not found["well"]
-    assert "Free at least 200 MiB" in str(found["mend"])
+    assert "Free at least 200 MiB" in str(found["hint"])
 
 
 def test_a_library_that_only_some_commands_need_is_not_missed(
@@ -180,7 +180,7 @@ def test_a_suite_is_looked_at_and_not_missed(
     assert found.fix == doctor.BOOTSTRAP
 
 
-def test_fix_runs_the_bootstrap_only_for_what_it_can_mend(
+def test_fix_runs_the_bootstrap_only_for_what_it_can_fix(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     called: list[list[str]] = []

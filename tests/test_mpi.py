@@ -188,7 +188,7 @@ def test_a_program_that_does_not_compile_is_said_with_the_compilers_words(
     said = at_cluster("run", "bad.c", code=1)
     assert "bad.c does not compile" in said
     assert "missing" in said
-    assert "Mend the first error" in said
+    assert "Fix the first error" in said
     assert not (at_cluster.here / "bad").exists()
 
 

@@ -80,7 +80,7 @@ def test_an_answer_is_replayed(recorded: RecordedCluster) -> None:
 
 def test_a_question_that_nobody_asked_is_said_to_be_one(recorded: RecordedCluster) -> None:
     for node, command in (("node00", "hostname"), ("node01", "uptime")):
-        with pytest.raises(LabError, match=f"nobody asked {node} for `{command}`"):
+        with pytest.raises(LabError, match=f"`{command}` was not run on {node}"):
             recorded.ask(node, command)
 
 
@@ -142,7 +142,7 @@ def test_a_folder_without_records_has_no_nodes_and_says_what_is_missing(tmp_path
     assert empty.nodes == ()
     with pytest.raises(LabError, match="There is no Record of study A2"):
         package.study("A2", empty)
-    with pytest.raises(LabError, match="nobody asked node00"):
+    with pytest.raises(LabError, match="was not run on node00"):
         empty.ask("node00", "hostname")
 
 

@@ -262,8 +262,8 @@ def test_a_study_that_does_not_exist_is_refused_with_those_that_do() -> None:
 def test_every_study_has_what_the_others_have() -> None:
     for name in studies.STUDIES:
         found = studies.find(name.lower())
-        assert name == found.ID
-        assert found.TITLE
+        assert name == found.id
+        assert found.title
         assert callable(found.measure)
         assert callable(found.claims)
         assert callable(found.picture)

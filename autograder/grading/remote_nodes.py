@@ -106,7 +106,7 @@ class Nodes:
         self.tries[start.key] += 1
         try:
             if self.tries[start.key] >= MOST_STARTS:
-                raise LabError(f"{start.said}.", SAME_PLACE if start.at_once else "")
+                raise LabError(f"{start.message}.", SAME_PLACE if start.at_once else "")
             self.pool.start(start.key)
             self._report_absent_nodes()
         except LabError as problem:
@@ -135,7 +135,7 @@ class Nodes:
         if waited_s < LONGEST_START_S and (busy or to_come > 0):
             return
         raise LabError(
-            "No node can grade: " + (" ".join(self.pool.said) or "no engine came up."),
+            "No node can grade: " + (" ".join(self.pool.messages) or "no engine came up."),
             "What was graded is kept; `--jobs` without `--cluster` grades on this machine.",
         )
 
@@ -215,5 +215,5 @@ class Nodes:
             self._report(problem)
 
     def _report(self, message: str) -> None:
-        if message not in self.pool.said:
-            self.pool.said.append(message)
+        if message not in self.pool.messages:
+            self.pool.messages.append(message)

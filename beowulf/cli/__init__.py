@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run a command; a mistake that a person can mend becomes a sentence, without a traceback."""
+    """Run a command; a mistake that a person can fix becomes a sentence, without a traceback."""
     stopped, unread = False, _goes_nowhere()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -28,7 +28,7 @@ def main() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
             signal.signal(number, stop)
     try:
-        # Only now, because it takes a moment in which somebody may press Ctrl-C.
+        # Only now, because it takes a moment in which a person may press Ctrl-C.
         from beowulf.cli.commands import command
 
         try:
@@ -41,7 +41,7 @@ def main() -> None:
         sys.exit(trouble.exit_code)
     except OSError as error:
         _drop_output()
-        if not isinstance(error, BrokenPipeError):  # a reader such as `head` has seen enough
+        if not isinstance(error, BrokenPipeError):  # a reader such as `head` stops reading early
             where = error.filename or "What is to be printed"
             print(f"beowulf: {where}: {error.strerror}.", file=sys.stderr)
         sys.exit(1)
@@ -55,13 +55,13 @@ def main() -> None:
 
 
 def _reader_is_gone(unread: bool) -> bool:
-    """Whether nobody reads any more what we print, on stdout or on stderr; `unread`: nobody did from the start."""
+    """Whether stdout or stderr has lost its reader; `unread`: stdout had none from the start."""
     if _goes_nowhere() and not unread:
         return True  # rich puts /dev/null in the place of an output that broke
-    asked = select.poll()
+    poll = select.poll()
     for stream in (1, 2):
-        asked.register(stream, 0)  # what is said of any stream: that it broke, or is closed
-    return bool(asked.poll(0))
+        poll.register(stream, 0)  # poll always reports that a stream broke or is closed
+    return bool(poll.poll(0))
 
 
 def _goes_nowhere() -> bool:

@@ -78,11 +78,11 @@ def up(
     from beowulf.cluster import lock, namespaces, shells
     from beowulf.cluster.config import ClusterConfig
 
-    found = target.known()
-    if source := machines or (found.target.source if found else ""):
+    cluster_of_machines = target.running_machines()
+    if source := machines or (cluster_of_machines.target.source if cluster_of_machines else ""):
         shared = source == target.SLURM
         chosen = (rate, networks, mpi) if shared else (nodes, rate, networks, mpi, minutes)
-        if explain or any(asked is not None for asked in chosen):
+        if explain or any(option is not None for option in chosen):
             raise UsageError(
                 "Number, rate, networks and MPI of machines that are there already are not chosen here.",
                 "`beowulf down` first, if you want a cluster on this machine.",
@@ -107,8 +107,8 @@ def up(
     else:
         way.make("beowulf up", force)
     before = _before(running, plan)
-    say = _print_commands if explain else shells.silent
-    cluster = namespaces.up(plan, say=say)
+    show = _print_commands if explain else shells.silent
+    cluster = namespaces.up(plan, show=show)
     if before:
         print(before)
     print(
@@ -120,8 +120,8 @@ def up(
         print(
             f"`up` keeps this number; `beowulf up --nodes {usual}` gives you {usual} nodes again."
         )
-    for said in _settled(cluster):
-        print(said)
+    for sentence in _settled(cluster):
+        print(sentence)
     print(
         "Next: `beowulf ssh node00` is a shell on the master, `beowulf validate` checks them all."
     )
@@ -151,7 +151,7 @@ def _settled(cluster: NamespaceCluster) -> list[str]:
 
 
 def status(as_json: AsJson = False) -> None:
-    """Say which nodes run, at which address, and how the cluster is set up.
+    """Print which nodes run, at which address, and how the cluster is set up.
 
     Exit code 0: all nodes answer; 1: not all, or no cluster runs.
 
@@ -159,8 +159,8 @@ def status(as_json: AsJson = False) -> None:
     """
     from beowulf.cluster import namespaces
 
-    if found := target.known():
-        target.status(found, as_json)
+    if machines := target.running_machines():
+        target.status(machines, as_json)
         return
     cluster = namespaces.running()
     if cluster is None:
@@ -209,10 +209,10 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
 
     study, cluster = find("A2"), running()
     with (
-        bar(study.title, shown=not as_json) as told,
-        Watched(cluster, study.id, wait=wait, say=way.say) as watched,
+        bar(study.title, shown=not as_json) as progress,
+        Watched(cluster, study.id, wait=wait, report=way.report) as watched,
     ):
-        record = watched.end(study.measure(cluster, Path(), progress=told))
+        record = watched.end(study.measure(cluster, Path(), progress=progress))
     verdicts = judge(record)
     print_verdicts(verdicts, as_json)
     for warning in record.warnings:
@@ -301,11 +301,11 @@ def down(
     from beowulf.cluster import namespaces, shells
 
     way.make("beowulf down", force)
-    if found := target.known():
-        target.down(found)
+    if machines := target.running_machines():
+        target.down(machines)
         return
-    say = _print_commands if explain else shells.silent
-    print("The cluster is down." if namespaces.down(say=say) else "No cluster was running.")
+    show = _print_commands if explain else shells.silent
+    print("The cluster is down." if namespaces.down(show=show) else "No cluster was running.")
     if lab := _open_lab():
         print(
             f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it,"

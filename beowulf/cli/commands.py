@@ -40,11 +40,11 @@ def command() -> click.Command:
     return _without_variables(typer.main.get_command(app))
 
 
-def _without_variables(found: click.Command) -> click.Command:
+def _without_variables(command: click.Command) -> click.Command:
     """No option is read from an environment variable; else a bad value is reported with `(env var: 'None')`."""
-    for parameter in found.params:
+    for parameter in command.params:
         if isinstance(parameter, click.Option):
             parameter.show_envvar = False
-    for each in getattr(found, "commands", {}).values():
+    for each in getattr(command, "commands", {}).values():
         _without_variables(each)
-    return found
+    return command

@@ -15,10 +15,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def doctor(
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print plain data for a script.")] = False,
 ) -> None:
-    """Check everything that the other commands use, one line each, with what mends it.
+    """Check everything that the other commands use, one line each, with a hint how to fix it.
 
     Exit code 0: all that is needed is there; 1: something is missing.
 
@@ -36,7 +36,7 @@ def doctor(
             raise typer.Exit(1)
         checks = list(room.examine())
         if not as_json:
-            print("After mending:")
+            print("After fixing:")
             print("\n".join(line(check) for check in checks if not check.well) or "all is well")
     ill = [check for check in checks if check.needed and not check.well]
     if as_json:
@@ -47,7 +47,7 @@ def doctor(
 
 
 def line(check: object) -> str:
-    """One line for one check: well or not, what was found, what mends it."""
+    """One line for one check: well or not, what is there, and a hint how to fix it."""
     from beowulf.doctor import Check
 
     assert isinstance(check, Check)

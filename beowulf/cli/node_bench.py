@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli.studies import KEPT_IN, AsJson, Folder, Variant, say_how_it_ended
-from beowulf.cli.way import Wait, say
+from beowulf.cli.studies import KEPT_IN, AsJson, Folder, Variant, report_incomplete
+from beowulf.cli.way import Wait, report
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def node_bench(
         raise UsageError("Either name the nodes or say `--all`, not both.")
     cluster = running()
     chosen = list(cluster.nodes) if every else nodes or [cluster.nodes[0]]
-    with bar(find(STUDY).title, shown=not as_json) as told:
+    with bar(find(STUDY).title, shown=not as_json) as progress:
         record, path = measure_and_save(
             STUDY,
             cluster,
@@ -72,8 +72,8 @@ def node_bench(
             variant=variant,
             quick=quick,
             wait=wait,
-            say=say,
-            told=told,
+            report=report,
+            progress=progress,
             more={"nodes": chosen, "together": together},
         )
     verdicts = judge(record)
@@ -83,7 +83,7 @@ def node_bench(
         show(record)
         print(verdicts)
         print(f"The Record is in {path}.")
-    say_how_it_ended(record)
+    report_incomplete(record)
 
 
 def plain(record: Record, path: Path, verdicts: Any) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _lines(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def show(record: Record) -> None:
-    """Print the tables of a Record of A3, and what is to be said of them."""
+    """Print the tables of a Record of A3, and remarks on them."""
     from rich.console import Console
 
     from beowulf.studies.lab_02.node_comparison import compared, neighbours
@@ -143,13 +143,13 @@ def single(record: Record) -> Table:
     from beowulf.studies.lab_02.node_rows import rows
 
     [node] = record.sweep["nodes"]
-    found = rows(record, node)
+    by_name = rows(record, node)
     title = "LMBench's rows on one node; median with its 95 % interval"
     table = Table("row", "unit", title=title, title_justify="left")
     for heading in (node, "best", "paper A", "Grendel", "times as fast as paper A"):
         table.add_column(heading, justify="right")
     for line in compared(record).to_dict("records"):
-        row = found[line["row"]]
+        row = by_name[line["row"]]
         interval = f"{amount(row.median)} ({amount(row.low)} to {amount(row.high)})"
         ours = [interval, amount(row.best)]
         others = [amount(line[name]) for name in ("paper A", "Grendel", "times as fast")]
@@ -172,10 +172,10 @@ def of_nodes(frame: pd.DataFrame) -> Table:
 
 
 def of_tools(frame: pd.DataFrame) -> Table:
-    """Ours beside the tools of others, by turns in the same run."""
+    """Ours beside the tools of others, alternating in the same run."""
     from rich.table import Table
 
-    title = "Beside the tools of others, by turns in the same run; ratio: ours to theirs"
+    title = "Beside the tools of others, alternating in the same run; ratio: ours to theirs"
     table = Table("node", "row", "tool", "unit", title=title, title_justify="left")
     for heading in ("ours", "theirs", "ratio", "pairs"):
         table.add_column(heading, justify="right")
@@ -208,9 +208,9 @@ def missing_tools(record: Record) -> list[str]:
 
     lacking: dict[tuple[str, str], list[str]] = {}
     for node, tools in record.sweep.get("beside", {}).items():
-        for tool, said in tools.items():
-            if said.startswith(ABSENT):
-                lacking.setdefault((tool, said.removeprefix(f"{ABSENT}: ")), []).append(node)
+        for tool, state in tools.items():
+            if state.startswith(ABSENT):
+                lacking.setdefault((tool, state.removeprefix(f"{ABSENT}: ")), []).append(node)
     return [
         f"{tool} is not on {', '.join(nodes)}: {how}." for (tool, how), nodes in lacking.items()
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli.way import Wait, say
+from beowulf.cli.way import Wait, report
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def npb(
     for sentence in skipped:
         typer.echo(f"beowulf: {sentence}", err=True)
     suite.refuse(cluster, names, letter.upper(), ranks)
-    with cluster.holding("`beowulf npb`", wait=wait, say=say):
+    with cluster.holding("`beowulf npb`", wait=wait, report=report):
         runs, trouble = _runs(
             cluster,
             names,
@@ -111,13 +111,13 @@ def _runs(
 
     runs: list[Run] = []
     with (
-        bar("NAS Parallel Benchmarks", shown=shown) as told,
+        bar("NAS Parallel Benchmarks", shown=shown) as progress,
         Measurement("NPB", cluster, Path(), launches=len(names)) as session,
     ):
-        for number, each in enumerate(names):
-            told(number, len(names), f"{each} class {letter}, {ranks} ranks")
+        for number, name in enumerate(names):
+            progress(number, len(names), f"{name} class {letter}, {ranks} ranks")
             try:
-                runs.append(suite.run(session, each, letter, ranks, **how))
+                runs.append(suite.run(session, name, letter, ranks, **how))
             except LabError as error:
                 return runs, error
     return runs, None
@@ -127,12 +127,12 @@ def _published() -> dict[str, dict[str, float | None]]:
     """By benchmark, the Mop/s of table 5: of the paper's own cluster and of Grendel."""
     from beowulf import papers
 
-    found = {}
+    by_benchmark = {}
     for row in papers.table("A-table-5").to_dict("records"):
         both = [float(row[column]) for column in ("this_cluster_mops", "g_cluster_mops")]
-        known = [None if math.isnan(value) else value for value in both]
-        found[str(row["benchmark"])] = dict(zip((PAPER, GRENDEL), known, strict=True))
-    return found
+        mops = [None if math.isnan(value) else value for value in both]
+        by_benchmark[str(row["benchmark"])] = dict(zip((PAPER, GRENDEL), mops, strict=True))
+    return by_benchmark
 
 
 def _plain(runs: Sequence[Run]) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _plain(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def warning(runs: Sequence[Run]) -> str:
-    """What to mind when these runs stand beside paper A's figures."""
+    """What to consider when these runs are compared with paper A's figures."""
     return WARNING + (OF_CLASS_W if any(each.letter == "W" for each in runs) else "")
 
 
@@ -194,6 +194,6 @@ def _table(runs: Sequence[Run]) -> Table:
         cells += [f"{each.seconds:.3g}", f"{each.mops:,.1f}"]
         cells += [f"{each.profile.share:.0%}"] if each.profile else []
         cells += [f"yes, {len(each.checks)} check{'s' if len(each.checks) != 1 else ''}"]
-        known = [paper.get(head) for head in (PAPER, GRENDEL)]
-        table.add_row(*cells, *("–" if value is None else f"{value:g}" for value in known))
+        values = [paper.get(head) for head in (PAPER, GRENDEL)]
+        table.add_row(*cells, *("–" if value is None else f"{value:g}" for value in values))
     return table

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from beowulf.mpi import Launch
 
 
-# Our options; `apart`: their value is the next word.
-OURS = re.compile(r"--profile|(?P<apart>-n|--timeout)|-n=?\d+|--timeout=.*")
+# Our options; `separate`: their value is the next word.
+OURS = re.compile(r"--profile|(?P<separate>-n|--timeout)|-n=?\d+|--timeout=.*")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -84,7 +84,7 @@ def own_arguments(program: Path, arguments: list[str]) -> list[str]:
         if word == "--":
             break
         if option := OURS.fullmatch(word):
-            value = arguments[place + 1 : place + 2] if option["apart"] else []
+            value = arguments[place + 1 : place + 2] if option["separate"] else []
             ours = shlex.join([word, *value])
             rest = shlex.join(
                 [str(program), *arguments[:place], *arguments[place + 1 + len(value) :]]

@@ -19,10 +19,10 @@ MINUTE_S = 60
 
 
 def up(nodes: int | None, minutes: int | None) -> None:
-    """Wait in Slurm's queue until nodes are this learner's alone, and say until when."""
+    """Wait in Slurm's queue until nodes are this learner's alone, and print until when."""
     from beowulf.cluster import slurm
 
-    cluster, troubles = slurm.up(nodes, minutes, say)
+    cluster, troubles = slurm.up(nodes, minutes, report)
     for trouble in troubles.values():
         print(f"beowulf: {trouble}", file=sys.stderr)
     held = cluster.allocation
@@ -37,13 +37,13 @@ def up(nodes: int | None, minutes: int | None) -> None:
         raise typer.Exit(1)
 
 
-def say(sentence: str) -> None:
-    """Print how it stands at once, whoever reads it."""
+def report(sentence: str) -> None:
+    """Print the state of the request at once, also into a pipe."""
     print(f"{sentence} Ctrl-C gives the place up.", flush=True)
 
 
 def status(cluster: SlurmCluster, as_json: bool) -> None:
-    """Say which nodes are held, by which job, and how long yet."""
+    """Print which nodes are held, by which job, and how long yet."""
     job = cluster.job()
     held, waits = cluster.allocation, bool(job and job.waits)
     dead = cluster.dead_nodes() if not waits else []
@@ -101,9 +101,9 @@ def array(
         Path, typer.Option("--records", help="The folder that keeps your Records.")
     ] = Path("records"),
 ) -> None:
-    """Measure a study several times as a job array of Slurm, each time on nodes that nobody else has meanwhile.
+    """Measure a study several times as a job array of Slurm, each time on nodes of its own.
 
-    As many run at once as there are free nodes for. Every measurement shuffles its order anew; its Record has the
+    As many run at once as there are free nodes for. Every measurement shuffles its order again; its Record has the
     variant run-1, run-2 and so on. Exit code 1: not all have been measured.
 
     Example: beowulf array B1 --times 5 --minutes 20
@@ -113,11 +113,11 @@ def array(
 
     if not 1 <= times <= slurm_array.MOST:
         raise UsageError(f"An array has 1 to {slurm_array.MOST} tasks, not {times}.")
-    found = slurm_array.measure(
+    measured = slurm_array.measure(
         find(name).id,
         slurm_array.Wish(times, nodes, minutes, quick, records),
         lambda sentence: print(sentence, flush=True),
     )
-    print(f"{found} of {times} Records are in {records}.")
-    if found < times:
+    print(f"{measured} of {times} Records are in {records}.")
+    if measured < times:
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 import typer
 from typer.core import TyperCommand
 
-from beowulf.cli.way import Wait, say
+from beowulf.cli.way import Wait, report
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ def study(
     Example: beowulf study A2
     """
     from beowulf.cluster import running
-    from beowulf.notebook import kept, measure_and_save
+    from beowulf.notebook import incomplete_message, measure_and_save
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
     title, cluster = find(name).title, running()
-    with bar(title, shown=not as_json) as told:
+    with bar(title, shown=not as_json) as progress:
         record, path = measure_and_save(
             name,
             cluster,
@@ -79,15 +79,17 @@ def study(
             quick=quick,
             adaptive=adaptive,
             wait=wait,
-            say=say,
-            told=told,
+            report=report,
+            progress=progress,
         )
     print_verdicts(judge(record), as_json)
     if not record.complete:
-        typer.echo(f"beowulf: {kept(record, path, 'Run this command again')}", err=True)
+        typer.echo(
+            f"beowulf: {incomplete_message(record, path, 'Run this command again')}", err=True
+        )
     elif not as_json:
         print(f"The Record is in {path}.")
-    say_how_it_ended(record)
+    report_incomplete(record)
 
 
 def claims(
@@ -139,16 +141,16 @@ def show(
 
 
 def point_lines(record: Record) -> list[str]:
-    """Every point with its samples and facts; what is the same for all samples is said once, before them."""
-    alike = _same_for_all([point for point in record.points if point.samples])
-    lines = [f"the same for all samples: {_listed(alike)}"] if alike else []
+    """Every point with its samples and facts; what is the same for all samples is printed once, before them."""
+    same = _same_for_all([point for point in record.points if point.samples])
+    lines = [f"the same for all samples: {_listed(same)}"] if same else []
     for point in record.points:
-        known = alike if point.samples else {}
-        where = {key: value for key, value in point.at.items() if key not in known}
+        left_out = same if point.samples else {}
+        where = {key: value for key, value in point.at.items() if key not in left_out}
         lines += ["", _listed(where)] if where else [""]
         if point.samples:
             lines.append(f"  {point.quantity}: {_joined(point.samples)}")
-        facts = {key: value for key, value in point.facts.items() if key not in known}
+        facts = {key: value for key, value in point.facts.items() if key not in left_out}
         for key, value in facts.items():
             if _of_each_sample(point, value):
                 lines.append(
@@ -160,20 +162,20 @@ def point_lines(record: Record) -> list[str]:
 
 
 def _same_for_all(points: Sequence[Point]) -> dict[str, Any]:
-    """The coordinates, and the facts of each sample, that all samples of several points have alike."""
+    """The coordinates, and the facts of each sample, that are equal for all samples of several points."""
     if len(points) < 2:
         return {}
-    found = {
+    same = {
         key: value
         for key, value in points[0].at.items()
         if all(key in point.at and point.at[key] == value for point in points)
     }
     for key, values in points[0].facts.items():
-        seen = [point.facts.get(key) for point in points]
-        every = all(_of_each_sample(point, each) for point, each in zip(points, seen, strict=True))
-        if every and len(_different([value for each in seen for value in each or ()])) == 1:
-            found[key] = values[0]
-    return found
+        facts = [point.facts.get(key) for point in points]
+        every = all(_of_each_sample(point, each) for point, each in zip(points, facts, strict=True))
+        if every and len(_different([value for each in facts for value in each or ()])) == 1:
+            same[key] = values[0]
+    return same
 
 
 def _of_each_sample(point: Point, value: object) -> TypeGuard[list[Any]]:
@@ -224,7 +226,7 @@ def _newest(name: str, records: Path, variant: str) -> Record:
     return record
 
 
-def say_how_it_ended(record: Record) -> None:
+def report_incomplete(record: Record) -> None:
     """Print on stderr what went wrong meanwhile; exit code 1 for a measurement that was cut short."""
     for warning in record.warnings:
         typer.echo(f"beowulf: {warning}", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli.way import Wait, say
+from beowulf.cli.way import Wait, report
 
 if TYPE_CHECKING:
     from beowulf.suites.hpcc_results import Results
@@ -138,22 +138,24 @@ def search(
     made = Collection(bases=round(megabases * 1e6), queries=queries, seed=seed)
     counts = sorted({1, parts})
     with (
-        cluster.holding("`beowulf search`", wait=wait, say=say),
-        bar("search") as told,
+        cluster.holding("`beowulf search`", wait=wait, report=report),
+        bar("search") as progress,
         blast.files(made) as (database, looked_for),
-        Measurement("E5", cluster, KEPT_NOWHERE, progress=told, launches=len(counts)) as session,
+        Measurement(
+            "E5", cluster, KEPT_NOWHERE, progress=progress, launches=len(counts)
+        ) as session,
     ):
-        found = [blast.run(session, database, looked_for, count) for count in counts]
+        results = [blast.run(session, database, looked_for, count) for count in counts]
     if not session.complete:
         raise LabError(session.warnings[-1])
     print("parts  " + "".join(f"{step:>9}" for step in blast.STEPS) + "   hits")
-    for each in found:
+    for each in results:
         seconds = "".join(f"{each.seconds[step]:>7.2f} s" for step in blast.STEPS)
         print(f"{each.parts:>5}  {seconds}  {each.hits:>5}")
-    if any(each.digest != found[0].digest for each in found):
+    if any(each.digest != results[0].digest for each in results):
         raise LabError("The parts do not find what a search of the whole database finds.")
-    if len(found) > 1:
-        faster = found[0].seconds["total"] / found[-1].seconds["total"]
+    if len(results) > 1:
+        faster = results[0].seconds["total"] / results[-1].seconds["total"]
         print(f"\n{parts} parts find the same as the whole, {faster:.2f} times as fast.")
     print("Paper E: mpiBLAST took 11 % less time where the latency was 42 % lower.")
 
@@ -175,8 +177,10 @@ def _ran(problem: Problem, *, brief: bool, timeout_s: float, wait: bool) -> Resu
         f" {problem.matrix_bytes / 1024**2:,.1f} MiB. `--show` prints the whole input."
     )
     cluster = running()
-    with cluster.holding("`beowulf hpcc`", wait=wait, say=say), bar("hpcc") as told:
-        results, seconds = suite.run(cluster, problem, brief=brief, timeout_s=timeout_s, told=told)
+    with cluster.holding("`beowulf hpcc`", wait=wait, report=report), bar("hpcc") as progress:
+        results, seconds = suite.run(
+            cluster, problem, brief=brief, timeout_s=timeout_s, told=progress
+        )
     print(f"hpcc took {seconds:.0f} s in all.\n")
     return results
 

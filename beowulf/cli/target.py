@@ -1,4 +1,4 @@
-"""`beowulf setup`, and `up`, `status` and `down` where the cluster is made of machines that are really apart."""
+"""`beowulf setup`, and `up`, `status` and `down` where the cluster is made of separate machines."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 SLURM = "slurm"
 
 
-def known() -> SshCluster | None:
-    """The machines that `up` has found, if it has; a cluster on this machine is not looked for."""
+def running_machines() -> SshCluster | None:
+    """The cluster of machines that `up` has connected, or None; a cluster on this machine does not count."""
     from beowulf import paths
     from beowulf.cluster import state
 
@@ -34,7 +34,7 @@ def known() -> SshCluster | None:
 def up(
     source: str, nodes: int | None = None, minutes: int | None = None, force: bool = False
 ) -> None:
-    """Find the machines of an inventory, of Vagrant or of Slurm, and say which of them cannot be used."""
+    """Connect the machines of an inventory, of Vagrant or of Slurm, and print which of them cannot be used."""
     way.make("beowulf up", force)
     from beowulf.cluster import ssh
     from beowulf.cluster.machines import lasting
@@ -42,7 +42,7 @@ def up(
     if source == SLURM:
         slurm.up(nodes, minutes)
         return
-    before = known()
+    before = running_machines()
     if before is not None and not before.can.queue and before.target.source != lasting(source):
         _refuse_changed(before)
     cluster, troubles = ssh.up(source)
@@ -51,8 +51,8 @@ def up(
     well = [node for node in cluster.nodes if node not in troubles]
     of = "" if not troubles else f" of {len(set(cluster.nodes) | set(troubles))}"
     print(f"{len(well)}{of} nodes of {source} can be used: {', '.join(well) or 'none'}.")
-    for said in _settled(cluster):
-        print(said)
+    for sentence in _settled(cluster):
+        print(sentence)
     print(
         f"Next: `beowulf ssh {cluster.nodes[0]}` is a shell on the master, `beowulf validate` checks them all."
     )
@@ -71,7 +71,7 @@ def _settled(cluster: SshCluster) -> list[str]:
 
 
 def status(cluster: SshCluster, as_json: bool) -> None:
-    """Say which machines answer."""
+    """Print which machines answer."""
     from beowulf.cluster.slurm import gave
 
     if gave(cluster):
@@ -107,17 +107,17 @@ def status(cluster: SshCluster, as_json: bool) -> None:
 
 
 def down(cluster: SshCluster) -> None:
-    """Put back the knobs that are turned, and let go of the machines."""
+    """Release the machines, unless knobs are still turned."""
     from beowulf.cluster import ssh, state
 
-    # Nodes that Slurm has taken back already can be asked for nothing.
+    # Nodes that Slurm has taken back already do not answer.
     if (cluster.folder / state.TUNED).exists() and cluster.is_ours():
         _refuse_changed(cluster)
     if cluster.can.queue:
         slurm.down()
         return
     ssh.down()
-    print("The machines are let go of; they go on running.")
+    print("The machines are released; they go on running.")
     if cluster.target.source == "vagrant":
         print("`vagrant halt` switches the VMs off, `vagrant destroy` removes them.")
 
@@ -137,7 +137,7 @@ def _refuse_changed(cluster: SshCluster) -> None:
     """What is turned on a node of this machine ends with it; a PC stays as it was left."""
     from beowulf.tuning import log
 
-    # Of a machine that was taken out of the inventory nobody can ask anything.
+    # A machine that was taken out of the inventory cannot be reached.
     turned = {
         entry.knob: [node for node in entry.open if node in cluster.nodes]
         for entry in log.of_cluster(cluster).open()
@@ -169,7 +169,7 @@ def setup(
 ) -> None:
     """Make a cluster of PCs or VMs: programs, names, logins among them, captures without root.
 
-    It may be run at any time: what is as it shall be is left alone. A machine that is off is named, and the others
+    It may be run at any time: what is set up already is left alone. A machine that is off is named, and the others
     are set up. Exit code 1: at least one machine is not set up.
 
     Example: beowulf setup inventory.yml --check
@@ -177,19 +177,19 @@ def setup(
     from beowulf.cluster import setup as setting_up
 
     if undo and (check or take):
-        raise UsageError("`--undo` goes with neither `--check` nor `--take`.")
-    found = setting_up.run(inventory, check=check, undo=undo, take=take, verbose=verbose)
-    for name, said in found.failed.items():
-        print(f"beowulf: {name}: {said}", file=sys.stderr)
+        raise UsageError("`--undo` cannot be combined with `--check` or `--take`.")
+    result = setting_up.run(inventory, check=check, undo=undo, take=take, verbose=verbose)
+    for name, message in result.failed.items():
+        print(f"beowulf: {name}: {message}", file=sys.stderr)
     changed = {
-        name: what for name, what in found.changed.items() if what or name not in found.failed
+        name: what for name, what in result.changed.items() if what or name not in result.failed
     }
-    print("\n".join(_told(changed, inventory, check=check, undo=undo)))
-    if found.failed:
+    print("\n".join(_change_lines(changed, inventory, check=check, undo=undo)))
+    if result.failed:
         raise typer.Exit(1)
 
 
-def _told(
+def _change_lines(
     changed: Mapping[str, list[str]], inventory: Path, *, check: bool, undo: bool
 ) -> list[str]:
     """A line for each machine that was reached: what was, or would be, changed on it."""

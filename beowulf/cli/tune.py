@@ -36,15 +36,17 @@ def tune(context: typer.Context, as_json: AsJson = False) -> None:
 
     cluster = running()
     answers = checklist.ask(cluster)
-    found = {ALL[name]: each for name, each in machines.read(cluster, ALL.values()).items()}
+    readings_by_knob = {
+        ALL[name]: each for name, each in machines.read(cluster, ALL.values()).items()
+    }
     open_ = log.of_cluster(cluster).open() + log.of_host().open()
     if as_json:
-        plain = [tune_tables.plain(knob, readings) for knob, readings in found.items()]
-        asked = [tune_tables.answer(each) for each in answers]
+        plain = [tune_tables.plain(knob, readings) for knob, readings in readings_by_knob.items()]
+        questions = [tune_tables.answer(each) for each in answers]
         events = [tune_tables.event(entry) for entry in open_]
-        print(json.dumps({"checklist": asked, "knobs": plain, "open": events}, indent=1))
+        print(json.dumps({"checklist": questions, "knobs": plain, "open": events}, indent=1))
         return
-    print("\n".join(tune_tables.overview(answers, found, open_)))
+    print("\n".join(tune_tables.overview(answers, readings_by_knob, open_)))
 
 
 @app.command()
@@ -84,7 +86,7 @@ def apply(
 ) -> None:
     """Turn one knob and measure a whole cycle, before and after in turns; then keep it or put it back.
 
-    Without --keep and --revert you are asked; where nobody can be asked, it is put back.
+    Without --keep and --revert you are asked; without a terminal, it is put back.
 
     Example: beowulf tune apply firewall 1000 --revert
     """
@@ -147,13 +149,17 @@ def revert(force: Force = False) -> None:
         )
         with hold, each.held():
             if text := change_preview.going(cluster, each.open()):
-                change_preview.tell(text)
-            found = change.put_all_back(cluster, each, each.open())
-        done += [names[number] for number, down in found.items() if number in names and not down]
-        waiting |= {place for down in found.values() for place in down}
+                change_preview.show(text)
+            waiting_by_change = change.put_all_back(cluster, each, each.open())
+        done += [
+            names[number]
+            for number, down in waiting_by_change.items()
+            if number in names and not down
+        ]
+        waiting |= {place for down in waiting_by_change.values() for place in down}
     if waiting:
         hint = "does not run: `beowulf up` starts it and puts it back too."
-        if change_preview.apart(cluster):
+        if change_preview.shown_first(cluster):
             hint = "does not answer: `beowulf up` puts it back as soon as it does."
         print(f"{', '.join(sorted(waiting))} {hint}")
     print(f"Put back: {', '.join(done)}." if done else "Nothing was to be put back.")
@@ -179,7 +185,7 @@ def log_(as_json: AsJson = False) -> None:
         return
     rows: list[tuple[str, ...]] = [("when", "knob", "set to", "was", "now it is")]
     for entry in entries:
-        where = f" (not yet {', '.join(entry.open)})" if entry.asked and entry.open else ""
+        where = f" (not yet {', '.join(entry.open)})" if entry.to_revert and entry.open else ""
         rows.append(
             (
                 entry.at,

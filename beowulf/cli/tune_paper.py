@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beowulf.cli import tune_tables, tune_trial, way
-from beowulf.cli.studies import say_how_it_ended
+from beowulf.cli.studies import report_incomplete
 from beowulf.cli.tune_trial import KEPT_IN, AsJson, Folder, Host, Keep, Quick, Revert
 from beowulf.cli.way import Force
 from beowulf.errors import LabError
@@ -31,10 +31,10 @@ def all_(
 ) -> None:
     """Paper E's procedure: each knob alone, then all of them together.
 
-    Turned are the knobs that are not as short messages like them; at the end, all of them are kept or put back. Without
-    --keep and --revert you are asked; where nobody can be asked, they are put back. On a cluster that nobody has
-    touched, paper E's state is made first (interrupt moderation and a firewall) and taken away, part by part; at the
-    end everything is as it was. With --host, this machine's own knobs are turned too, there only those of the paper.
+    Changes every knob not at its low-latency setting; at the end, all of them are kept or put back. Without --keep and
+    --revert you are asked; without a terminal, they are put back. On an unchanged cluster, paper E's state is made
+    first (interrupt moderation and a firewall) and taken away, part by part; at the end everything is as it was. With
+    --host, this machine's own knobs are turned too, there only those of the paper.
 
     Example: beowulf tune all --revert
     """
@@ -66,16 +66,16 @@ def _each_and_all(
     as_json: bool,
 ) -> None:
     rounds = [[turn] for turn in turns] + ([turns] if len(turns) > 1 else [])
-    told: list[dict[str, Any]] = []
+    trials: list[dict[str, Any]] = []
     for together in rounds:
         last = together is rounds[-1]
         how = (last and keep, revert or not last, quick, records, as_json)
-        told.append(tune_trial.measured(cluster, together, *how))
+        trials.append(tune_trial.measured(cluster, together, *how))
     if as_json:
-        print(json.dumps({"trials": told, "fate": told[-1]["fate"]}, indent=1))
+        print(json.dumps({"trials": trials, "fate": trials[-1]["fate"]}, indent=1))
     elif len(turns) > 1:
-        alone = sum(each["ratio"]["median"] - 1 for each in told[:-1])
-        print(tune_tables.added_up(100 * alone, 100 * (told[-1]["ratio"]["median"] - 1)))
+        alone = sum(each["ratio"]["median"] - 1 for each in trials[:-1])
+        print(tune_tables.added_up(100 * alone, 100 * (trials[-1]["ratio"]["median"] - 1)))
 
 
 def _papers_state(cluster: Cluster, host: bool, quick: bool, records: Path, as_json: bool) -> None:
@@ -99,19 +99,21 @@ def _papers_state(cluster: Cluster, host: bool, quick: bool, records: Path, as_j
     if not as_json:
         made = ", ".join(f"{name} {value}" for name, value in here.items())
         print(f"Nobody has turned a knob here, so paper E's state is made first: {made}.")
-    with bar(e6_knobs.STUDY.title, shown=not as_json) as told:
+    with bar(e6_knobs.STUDY.title, shown=not as_json) as progress:
         record, path = measure_and_save(
-            "E6", cluster, records, quick=quick, more={"host": host}, told=told
+            "E6", cluster, records, quick=quick, more={"host": host}, progress=progress
         )
-    found = gains(record)
-    reasons = {name: why for name in paper_e_baseline.ASKED if (why := absent(record, name))}
+    by_knob = gains(record)
+    reasons = {
+        name: why for name in paper_e_baseline.PAPER_E_KNOBS if (why := absent(record, name))
+    }
     if as_json:
-        print(json.dumps(tune_tables.plain_gains(found, reasons, record.sweep), indent=1))
+        print(json.dumps(tune_tables.plain_gains(by_knob, reasons, record.sweep), indent=1))
     else:
-        print("\n".join(tune_tables.gained(found, reasons, tuple(here))))
+        print("\n".join(tune_tables.gained(by_knob, reasons, tuple(here))))
         _rely(record)
         print(f"Everything is as it was. The Record is in {path}; `beowulf claims E6` judges it.")
-    say_how_it_ended(record)
+    report_incomplete(record)
 
 
 def compare(
@@ -148,23 +150,25 @@ def compare(
     names, cluster = both.chosen(programs or (), quick=quick), running()
     way.make("beowulf tune compare", force)
     change.clear(cluster)
-    if change_preview.apart(cluster):
+    if change_preview.shown_first(cluster):
         parts = paper_e_baseline.parts(cluster).items()
         tune_trial.show_first(cluster, [(ALL[name], value) for name, value in parts])
-    found: dict[str, Record] = {}
+    by_program: dict[str, Record] = {}
     left_out: list[str] = []
     for name in names:
         try:
-            with bar(name, shown=not as_json) as told:
-                found[name], _ = both.measure(name, cluster, records, quick=quick, progress=told)
+            with bar(name, shown=not as_json) as progress:
+                by_program[name], _ = both.measure(
+                    name, cluster, records, quick=quick, progress=progress
+                )
         except LabError as error:
-            if programs:  # that very one was asked for
+            if programs:  # the user asked for this one
                 raise
             left_out.append(f"{name}: {error}")
             continue
-        if not found[name].complete:  # Ctrl-C is meant for all of it
+        if not by_program[name].complete:  # Ctrl-C is meant for all of it
             break
-    rows = {name: both.rows(record) for name, record in found.items()}
+    rows = {name: both.rows(record) for name, record in by_program.items()}
     every = [row for each in rows.values() for row in each]
     if not every:
         raise LabError(
@@ -176,18 +180,18 @@ def compare(
     else:
         print("\n".join(tune_tables.compared(rows)))
         print("\n".join(["", both.conclusion(every), *(f"Left out: {each}" for each in left_out)]))
-        _rely(*found.values())
+        _rely(*by_program.values())
         print(f"The Records are in {records}.")
     if picture is not None:
         drawn = both.picture(every).save(picture)
         if not as_json:
             print(f"Written: {', '.join(str(file) for file in drawn)}.")
-    for record in found.values():
-        say_how_it_ended(record)
+    for record in by_program.values():
+        report_incomplete(record)
 
 
 def _rely(*records: Record) -> None:
     from beowulf.studies.lab_07.before_after import doubts
 
-    if said := doubts(records):
-        print(f"Do not rely on it: {'; '.join(said)}.")
+    if reasons := doubts(records):
+        print(f"Do not rely on it: {'; '.join(reasons)}.")

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from beowulf.tuning.knob import Knob, Reading
     from beowulf.tuning.log import Entry
 
-TOLD = (
+DESCRIBED = (
     *("name", "title", "what", "why", "here", "elsewhere", "kinds", "kernel", "paper"),
-    *("values", "tuned", "shows", "anew"),
+    *("values", "tuned", "shows"),
 )
 
 
@@ -27,36 +27,36 @@ def json_or(as_json: bool, plain: dict[str, Any], text: str) -> str:
 
 def now(readings: Mapping[str, Reading]) -> str:
     """How a knob is set: once where all places agree, else place by place."""
-    said = {
+    values = {
         place: each.absent.partition(":")[0] if each.absent else each.value
         for place, each in readings.items()
     }
-    return once(said)
+    return once(values)
 
 
-def once(said: Mapping[str, str]) -> str:
-    """What several places say: once where they agree; else what most say, and where it is otherwise."""
-    counted = Counter(said.values()).most_common()
+def once(by_place: Mapping[str, str]) -> str:
+    """The value of several places: once where they agree; else the most frequent, and the places that differ."""
+    counted = Counter(by_place.values()).most_common()
     if len(counted) <= 1:
-        return next(iter(said.values()), "not observable here")
-    odd = [f"{place} {value}" for place, value in said.items() if value != counted[0][0]]
-    return f"UNLIKE: {counted[0][0]}, but {', '.join(odd)}"
+        return next(iter(by_place.values()), "not observable here")
+    odd = [f"{place} {value}" for place, value in by_place.items() if value != counted[0][0]]
+    return f"DIFFERS: {counted[0][0]}, but {', '.join(odd)}"
 
 
 def overview(
     answers: Sequence[Answers],
-    found: Mapping[Knob, Mapping[str, Reading]],
+    readings_by_knob: Mapping[Knob, Mapping[str, Reading]],
     changed: Sequence[Entry],
 ) -> list[str]:
     """The lines of `beowulf tune`: the checklist, the knobs, what is changed, and what to do next."""
-    asked = [("paper E's checklist", "answer", "wanted")]
-    asked += [
-        (each.question.asks, once(each.by_node), each.question.wanted or "alike")
+    checklist = [("paper E's checklist", "answer", "wanted")]
+    checklist += [
+        (each.question.asks, once(each.by_node), each.question.wanted or "all equal")
         for each in answers
     ]
-    knobs = [("knob", "now", "short messages like")]
-    knobs += [(knob.name, now(readings), knob.tuned) for knob, readings in found.items()]
-    lines = [*table(asked), "", *table(knobs), ""]
+    knobs = [("knob", "now", "best for short messages")]
+    knobs += [(knob.name, now(readings), knob.tuned) for knob, readings in readings_by_knob.items()]
+    lines = [*table(checklist), "", *table(knobs), ""]
     if changed:
         names = ", ".join(dict.fromkeys(entry.knob for entry in changed))
         lines.append(
@@ -70,7 +70,9 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     """The lines that explain a knob; with the commands that turn it."""
     from beowulf.tuning.knob import HOST
 
-    values = f"{', '.join(knob.values)}; short messages like {knob.tuned}" if knob.values else ""
+    values = (
+        f"{', '.join(knob.values)}; best for short messages: {knob.tuned}" if knob.values else ""
+    )
     parts = {
         knob.title: knob.what,
         "Why it matters": knob.why,
@@ -80,32 +82,36 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
         "Kernels": knob.kernel,
         "In the papers": knob.paper,
         "Values": values,
-        "Noticed by": "new connections and programs only" if knob.anew else "",
+        "Noticed by": "new connections and programs only" if knob.relaunch else "",
         "Now": now(readings) if readings else "",
     }
     lines = [f"{heading}: {text}" for heading, text in parts.items() if text]
     if knob.values:
         lines += [
             f"Set to {knob.shows} with:",
-            knob.told(knob.shows, HOST if knob.on_host else "node00"),
+            knob.preview(knob.shows, HOST if knob.on_host else "node00"),
         ]
     return lines
 
 
 def plain(knob: Knob, readings: Mapping[str, Reading]) -> dict[str, Any]:
-    """All that is known of a knob."""
+    """A knob's description and its present values."""
     present = {place: {"value": r.value, "absent": r.absent} for place, r in readings.items()}
-    return {**{name: getattr(knob, name) for name in TOLD}, "now": present}
+    return {
+        **{name: getattr(knob, name) for name in DESCRIBED},
+        "anew": knob.relaunch,
+        "now": present,
+    }
 
 
 def answer(answers: Answers) -> dict[str, Any]:
     """A question of the checklist with its answers."""
     question = answers.question
-    told = {"name": question.name, "asks": question.asks, "wanted": question.wanted}
+    described = {"name": question.name, "asks": question.asks, "wanted": question.wanted}
     return {
-        **told,
+        **described,
         "answers": answers.by_node,
-        "alike": answers.alike,
+        "alike": answers.agree,
         "as_wanted": answers.as_wanted,
     }
 
@@ -128,11 +134,11 @@ def added_up(alone: float, together: float) -> str:
     """The changes (%) of each alone beside that of all together."""
     return (
         f"Each alone, added up: {alone:+.0f} %. All together: {together:+.0f} %."
-        " They need not be alike: what one knob costs may hide behind another."
+        " They need not be equal: what one knob costs may hide behind another."
     )
 
 
-def gained(found: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[str]) -> list[str]:
+def gained(gains: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[str]) -> list[str]:
     """The lines of paper E's table 3: mean and deviation, before and after, of each knob alone and of all together."""
     from beowulf.studies.lab_07.knob_gains import ALONE, TOGETHER, says
 
@@ -147,51 +153,51 @@ def gained(found: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[st
             "decision",
         )
     ]
-    for each in found:
-        seen = (each.before.mean, each.before.deviation, each.after.mean, each.after.deviation)
-        change = each.percent
+    for gain in gains:
+        us_values = (gain.before.mean, gain.before.deviation, gain.after.mean, gain.after.deviation)
+        change = gain.percent
         rows.append(
             (
-                says(each),
-                *(f"{us:.2f} µs" for us in seen),
+                says(gain),
+                *(f"{us:.2f} µs" for us in us_values),
                 interval(change.median, change.low, change.high),
-                each.decision,
+                gain.decision,
             )
         )
-    lines = [*table(rows), *_notes(each for each in found if each.means_say_otherwise)]
+    lines = [*table(rows), *_notes(gain for gain in gains if gain.means_say_otherwise)]
     lines += [f"{name}: {why}" for name, why in reasons.items()]
-    known = {each.knob: each.percent.median for each in found if each.way == ALONE}
-    alone = [known[name] for name in parts if name in known]
-    if TOGETHER in known and len(alone) > 1:
-        lines.append(added_up(sum(alone), known[TOGETHER]))
+    percents = {gain.knob: gain.percent.median for gain in gains if gain.way == ALONE}
+    alone = [percents[name] for name in parts if name in percents]
+    if TOGETHER in percents and len(alone) > 1:
+        lines.append(added_up(sum(alone), percents[TOGETHER]))
     return lines
 
 
-def _notes(found: Iterable[Gain]) -> Iterator[str]:
+def _notes(gains: Iterable[Gain]) -> Iterator[str]:
     from beowulf.studies.lab_07.knob_gains import says
 
-    for each in found:
-        yield f"{says(each)}: its two means say otherwise. What disturbs is in them; the pairs decide."
+    for gain in gains:
+        yield f"{says(gain)}: its two means say otherwise. What disturbs is in them; the pairs decide."
 
 
 def plain_gains(
-    found: Sequence[Gain], reasons: Mapping[str, str], sweep: Mapping[str, Any]
+    gains: Sequence[Gain], reasons: Mapping[str, str], sweep: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The same as plain data."""
     trials = [
         {
-            "knob": each.knob,
-            "way": each.way,
-            "percent": each.percent.median,
-            "low": each.percent.low,
-            "high": each.percent.high,
-            "before_us": {"mean": each.before.mean, "deviation": each.before.deviation},
-            "after_us": {"mean": each.after.mean, "deviation": each.after.deviation},
-            "pairs": each.ratio.n,
-            "decision": each.decision,
-            "means_say_otherwise": each.means_say_otherwise,
+            "knob": gain.knob,
+            "way": gain.way,
+            "percent": gain.percent.median,
+            "low": gain.percent.low,
+            "high": gain.percent.high,
+            "before_us": {"mean": gain.before.mean, "deviation": gain.before.deviation},
+            "after_us": {"mean": gain.after.mean, "deviation": gain.after.deviation},
+            "pairs": gain.ratio.n,
+            "decision": gain.decision,
+            "means_say_otherwise": gain.means_say_otherwise,
         }
-        for each in found
+        for gain in gains
     ]
     state = {**sweep["testbed"], **sweep["machine"]}
     return {"state": state, "trials": trials, "absent": dict(reasons), "fate": "put back"}
@@ -218,7 +224,7 @@ def plain_rows(
     rows: Mapping[str, Sequence[Row]], conclusion: str, left_out: Sequence[str]
 ) -> dict[str, Any]:
     """The same as plain data."""
-    told = {
+    programs = {
         name: [
             {
                 "what": row.what,
@@ -232,7 +238,7 @@ def plain_rows(
         ]
         for name, each in rows.items()
     }
-    return {"programs": told, "conclusion": conclusion, "left_out": list(left_out)}
+    return {"programs": programs, "conclusion": conclusion, "left_out": list(left_out)}
 
 
 def interval(median: float, low: float, high: float) -> str:

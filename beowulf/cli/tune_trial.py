@@ -1,4 +1,4 @@
-"""What the commands of `beowulf tune` share: their options, one trial, and the questions to whoever types."""
+"""What the commands of `beowulf tune` share: their options, one trial, and the questions to the user."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
 Folder = Annotated[Path, typer.Option("--records", help="The folder that keeps your Records.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep it, whatever comes out.")]
-Revert = Annotated[bool, typer.Option("--revert", help="Put it back, whatever comes out.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Keep it, whatever the result.")]
+Revert = Annotated[bool, typer.Option("--revert", help="Put it back, whatever the result.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")]
 Host = Annotated[
     bool,
@@ -44,45 +44,45 @@ def measured(
 
     name = ", ".join(f"{knob.name} {value}" for knob, value in turns)
     with changing(cluster, turns, nodes=cluster.nodes[:PING_PONG], agree=agree) as changes:
-        with bar(name, shown=not as_json) as told:
-            found = trial.measure(cluster, changes, records, quick=quick, progress=told)
-        kept = keep or (not revert and _wanted(f"{name}: {found}"))
-        if kept:
+        with bar(name, shown=not as_json) as progress:
+            comparison = trial.measure(cluster, changes, records, quick=quick, progress=progress)
+        keeps = keep or (not revert and _wanted(f"{name}: {comparison}"))
+        if keeps:
             changes.keep()
-    fate = "kept" if kept else "put back"
+    fate = "kept" if keeps else "put back"
     if not as_json:
-        print(f"{name}: {found}; {fate}.")
-    decided = {"decision": found.decision, "ratio": vars(found.ratio)}
+        print(f"{name}: {comparison}; {fate}.")
+    decided = {"decision": comparison.decision, "ratio": vars(comparison.ratio)}
     return {"knobs": {knob.name: value for knob, value in turns}, **decided, "fate": fate}
 
 
 def refuse_both(keep: bool, revert: bool) -> None:
-    """UsageError when it is to be kept and put back."""
+    """UsageError for `--keep` together with `--revert`."""
     if keep and revert:
         raise UsageError("Either keep it or put it back: --keep and --revert exclude each other.")
 
 
 def show_first(cluster: Cluster, turns: Sequence[tuple[Knob, str]]) -> None:
-    """Show all that is going to be changed on machines that are really apart; the end where somebody says no."""
+    """Show all that is going to be changed on separate machines; ends the command when the user says no."""
     from beowulf.tuning import change_preview
     from beowulf.tuning.change import changing
 
-    if change_preview.apart(cluster):
+    if change_preview.shown_first(cluster):
         with changing(cluster, turns, agree=agree):
             pass
 
 
 def agree(text: str) -> None:
-    """Show what is about to be changed; the end where somebody who can be asked says no."""
+    """Show what is about to be changed; at a terminal, end the command when the user says no."""
     from beowulf.tuning import change_preview
 
-    change_preview.tell(text)
-    if _somebody() and not typer.confirm("Change that?"):
+    change_preview.show(text)
+    if _at_terminal() and not typer.confirm("Change that?"):
         raise typer.Exit(1)
 
 
 def allow(knob: Knob, value: str, host: bool) -> None:
-    """List what is to be run on this machine; UsageError without `--host`, and the end where somebody says no."""
+    """List what will be run on this machine; UsageError without `--host`; ends the command when the user says no."""
     lines = knob.set(value, knob.where[0])
     if not host:
         raise UsageError(
@@ -90,16 +90,16 @@ def allow(knob: Knob, value: str, host: bool) -> None:
             f"With `--host`, these lines are run here:\n{lines}",
         )
     print(f"On this machine are run:\n{lines}", file=sys.stderr)
-    if _somebody() and not typer.confirm("Run them?"):
+    if _at_terminal() and not typer.confirm("Run them?"):
         raise typer.Exit(1)
 
 
-def _wanted(found: str) -> bool:
-    if not _somebody():
+def _wanted(outcome: str) -> bool:
+    if not _at_terminal():
         return False
-    print(found)
+    print(outcome)
     return typer.confirm("Keep it?")
 
 
-def _somebody() -> bool:
+def _at_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

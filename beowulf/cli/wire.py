@@ -1,4 +1,4 @@
-"""The commands that take packets and say what they were."""
+"""The commands that take packets and print what they were."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def packets(
         typer.Option("--install-dissector", help="Teach your Wireshark to show MPICH's packets."),
     ] = False,
 ) -> None:
-    """Say what the packets of a capture are: how many, how fast, of which kind, with how much overhead.
+    """Print what the packets of a capture are: how many, how fast, of which kind, with how much overhead.
 
     Example: beowulf packets ring.pcapng --messages
     """
@@ -148,13 +148,13 @@ def packets(
     from beowulf.packets import report
     from beowulf.packets.analysis import analyse
 
-    found = analyse(file, elapsed, at)
+    analysis = analyse(file, elapsed, at)
     if as_json:
-        print(json.dumps(found, indent=1))
+        print(json.dumps(analysis, indent=1))
         return
-    for line in report.lines(found):
+    for line in report.lines(analysis):
         print(line)
-    for warning in found["warnings"]:
+    for warning in analysis["warnings"]:
         typer.echo(f"beowulf: {warning}", err=True)
 
 
@@ -162,18 +162,18 @@ def _print_messages(file: Path, as_json: bool, at: str) -> None:
     from beowulf.packets.analysis import warn_of
     from beowulf.packets.mpi_messages import messages
 
-    found = messages(file, at)
-    if found.attrs["several"]:
-        typer.echo(f"beowulf: {warn_of(found.attrs['several'])}", err=True)
+    table = messages(file, at)
+    if table.attrs["several"]:
+        typer.echo(f"beowulf: {warn_of(table.attrs['several'])}", err=True)
     if as_json:
-        print(json.dumps(found.to_dict("records"), indent=1))
+        print(json.dumps(table.to_dict("records"), indent=1))
         return
-    if found.empty:
+    if table.empty:
         print("No MPI message of classic MPICH is in this capture.")
     else:
-        shown = found.drop(columns=["src", "src_port", "dst", "dst_port", "complete", "source"])
+        shown = table.drop(columns=["src", "src_port", "dst", "dst_port", "complete", "source"])
         print(shown.to_string(index=False))
-    if lost := found.attrs["lost_segments"]:
+    if lost := table.attrs["lost_segments"]:
         typer.echo(
             f"beowulf: {lost} segments could not be read; `--snap 0` takes them whole.", err=True
         )
@@ -202,4 +202,4 @@ def _wait(seconds: float) -> None:
     try:
         time.sleep(seconds)
     except KeyboardInterrupt:
-        print("Stopped; what was captured is kept.")
+        print("Stopped; what was captured stays.")

@@ -44,8 +44,8 @@ def connect() -> Cluster:
 
 def running() -> Cluster:
     """The running cluster of this user, as commands want it: Records have no shell and cannot be measured."""
-    if found := here():
-        return found
+    if cluster := here():
+        return cluster
     raise LabError("No cluster runs.", "`beowulf up` boots one.")
 
 
@@ -56,7 +56,7 @@ def here() -> Cluster | None:
     if (paths.state() / state.TARGET).exists():
         from beowulf.cluster import ssh
 
-        if found := ssh.running():
-            found.still_there()
-        return found
+        if machines := ssh.running():
+            machines.still_there()
+        return machines
     return namespaces.running()

@@ -82,7 +82,7 @@ class Cluster(ABC):
 
     @abstractmethod
     def address(self, node: str, network: int = 0) -> str:
-        """The address that `node` shall have on a network (0 is the first)."""
+        """The planned address of `node` on a network (0 is the first)."""
 
     @abstractmethod
     def dead_nodes(self) -> list[str]:
@@ -194,11 +194,11 @@ class Cluster(ABC):
         *,
         measures: bool = True,
         wait: bool = False,
-        say: Callable[[str], None] | None = None,
+        report: Callable[[str], None] | None = None,
     ) -> AbstractContextManager[None]:
         """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/lock.py).
 
-        HeldError while another one measures, unless we `wait`; `say` gets the sentence for a person who waits.
+        LockedError while another one measures, unless we `wait`; `report` gets the sentence for a person who waits.
         """
         return nullcontext()
 

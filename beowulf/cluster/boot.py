@@ -1,4 +1,4 @@
-"""Booting the local cluster and healing it: the same steps, which change only what is not as it shall be."""
+"""Booting the local cluster and healing it: the same steps, which change only what differs from the plan."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beowulf import paths
 from beowulf.cluster import links, node_environment, shells, sshd, state, supervisor
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import SHELL, Say, completed, script, surroundings, told
+from beowulf.cluster.shells import SHELL, Show, announced, completed, script, surroundings
 from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 
@@ -36,8 +36,8 @@ SHARED_MOUNTS = {
 NO_SETTINGS = "etc/no_settings"
 
 
-def boot(plan: ClusterConfig, folder: Path, found: Supervisor | None, say: Say) -> Supervisor:
-    """Make the rack unless one is `found`, and in it every node that is not there; put every file and cable right."""
+def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: Show) -> Supervisor:
+    """Make the rack unless there is an `existing` one, and every node that it lacks; put every file and cable right."""
     shells.look_for(TOOLS)
     for needed in (
         paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
@@ -50,17 +50,17 @@ def boot(plan: ClusterConfig, folder: Path, found: Supervisor | None, say: Say) 
             )
     with ThreadPoolExecutor(1) as beside:
         keys = beside.submit(sshd.make_keys, plan, folder)
-        its_rack = found or supervisor.start(folder, say)
+        its_rack = existing or supervisor.start(folder, show)
         state.save(folder, plan, its_rack.process.pid)
         (folder / state.BROKEN).unlink(missing_ok=True)
         missing = [name for name in plan.names if name not in its_rack.nodes()]
         if missing:
             launcher = supervisor.node_launcher(missing)
-            script("in the rack", supervisor.enter(its_rack.process), launcher, say)
-        _plug_in(plan, its_rack, _await_nodes(plan, its_rack), set(missing), say)
+            script("in the rack", supervisor.enter(its_rack.process), launcher, show)
+        _plug_in(plan, its_rack, _await_nodes(plan, its_rack), set(missing), show)
         keys.result()
     state.write(folder, _files(plan, folder))
-    _set_up_nodes(plan, folder, its_rack, set(missing), say)
+    _set_up_nodes(plan, folder, its_rack, set(missing), show)
     return its_rack
 
 
@@ -96,7 +96,7 @@ def _plug_in(
     its_rack: Supervisor,
     nodes: Mapping[str, Process],
     fresh: set[str],
-    say: Say,
+    show: Show,
 ) -> None:
     # The numbers of the nodes' processes are those of this machine, so this runs outside the rack's PID namespace.
     switch = supervisor.enter(its_rack.process, "mount", "net")
@@ -115,11 +115,11 @@ def _plug_in(
         lines += links.cables(plan, loose)
     lines += links.switched_on(plan, nodes)
     lines += links.shape(links.ports(plan, nodes), plan.rate)
-    script("in the switch", switch, lines, say)
+    script("in the switch", switch, lines, show)
 
 
 def _set_up_nodes(
-    plan: ClusterConfig, folder: Path, its_rack: Supervisor, fresh: set[str], say: Say
+    plan: ClusterConfig, folder: Path, its_rack: Supervisor, fresh: set[str], show: Show
 ) -> None:
     alive = its_rack.nodes()
     jobs = {}
@@ -128,7 +128,7 @@ def _set_up_nodes(
         if node not in fresh:
             lines += sshd.forget(sorted(fresh))
         words = supervisor.enter(alive[node])
-        text = told(f"in {node}", words, [*lines, *sshd.start(folder, node)], say)
+        text = announced(f"in {node}", words, [*lines, *sshd.start(folder, node)], show)
         jobs[node] = subprocess.Popen(
             [*words, *SHELL],
             stdin=subprocess.PIPE,
@@ -139,7 +139,9 @@ def _set_up_nodes(
         )
         _feed(jobs[node], text)
     try:
-        said = {node: job.communicate(timeout=LONGEST_BOOT_S)[1] for node, job in jobs.items()}
+        complaints = {
+            node: job.communicate(timeout=LONGEST_BOOT_S)[1] for node, job in jobs.items()
+        }
     except subprocess.TimeoutExpired:
         late = next(node for node, job in jobs.items() if job.poll() is None)
         raise LabError(
@@ -151,7 +153,7 @@ def _set_up_nodes(
             with suppress(subprocess.TimeoutExpired):
                 job.wait(LONGEST_BOOT_S)
         raise
-    for node, complaint in said.items():
+    for node, complaint in complaints.items():
         if jobs[node].returncode:
             raise LabError(
                 f"{node} could not be set up: {complaint.strip()}.",

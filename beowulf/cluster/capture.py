@@ -34,7 +34,7 @@ class Capture:
 
     At `most_mb` the capture ends, or as a `ring` forgets its oldest packets instead. Entering returns
     when packets are being taken, leaving when all are in the file. LabError for an interface that does
-    not exist, no permission, a full disk; what was captured is kept.
+    not exist, no permission, a full disk; what was captured stays.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Capture:
         self.ring = ring
         # Although there are several interfaces, each frame is taken at one of them alone.
         self.once = once
-        # Of interfaces whose clocks are not this machine's: by how much they are ahead, as far as that is known.
+        # Of interfaces whose clocks are not this machine's: by how much they are ahead, as far as it was measured.
         self.ahead_s = ahead_s
         self.shifted_s: dict[str, float] = {}
         self.began = self.ended = 0.0  # seconds since 1970
@@ -151,7 +151,7 @@ class Capture:
         # What came after all had ended is not counted as quiet.
         self.ended = now if len(early) < len(self.dumpcaps) else max(each.ended for each in early)
         self._count()
-        problems = [found for each in self.dumpcaps if (found := each.problem(self.file))]
+        problems = [why for each in self.dumpcaps if (why := each.problem(self.file))]
         try:
             self._join()
         except LabError as problem:
@@ -240,7 +240,7 @@ class Capture:
         from beowulf.packets import clocks
 
         parts = sorted(part for part in self._parts.iterdir() if part.stat().st_size)
-        if not parts:  # not even a header was written, which each dumpcap has said why
+        if not parts:  # not even a header was written; each dumpcap reports why
             self._clear()
             return
         # dumpcap numbers the files of a ring from 1 on: 0_00001_20261231235959.pcapng.
@@ -250,8 +250,8 @@ class Capture:
             assert number
             by_interface.setdefault(self.interfaces[int(number[0])], []).append(part)
         if self.ahead_s is not None:
-            self.shifted_s, said = clocks.order(by_interface, self.ahead_s)
-            self.warnings += said
+            self.shifted_s, warnings = clocks.order(by_interface, self.ahead_s)
+            self.warnings += warnings
         full = [
             each for each in by_interface.values() if self.ring and "_00001_" not in each[0].name
         ]

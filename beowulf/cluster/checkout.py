@@ -25,10 +25,10 @@ MADE_HERE = {"build", "__pycache__", ".ipynb_checkpoints", "records", "work"}
 
 def pack(folder: Path) -> tuple[Path, str]:
     """Pack the checkout into a file of `folder`, unless it is there; its path, and the digest that is in its name."""
-    told = hashlib.sha256()
+    hashed = hashlib.sha256()
     for name, path in _files():
-        told.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
-    digest = told.hexdigest()
+        hashed.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+    digest = hashed.hexdigest()
     archive = folder / f"labs-{digest[:16]}.tar.gz"
     if not archive.exists():
         for old in folder.glob("labs-*.tar.gz"):
@@ -52,12 +52,12 @@ def _files() -> Iterator[tuple[str, Path]]:
     for part in PARTS:
         for path in sorted([root / part, *(root / part).rglob("*")]):
             name = path.relative_to(root)
-            # A file of a lab without a dot is a program that somebody has compiled.
+            # A file of a lab without a dot is a compiled program.
             ours = not MADE_HERE & set(name.parts) and (part != "labs" or path.suffix)
             if ours and path.is_file() and not path.is_symlink():
                 yield str(name), path
 
 
 if __name__ == "__main__":
-    found, what = pack(Path(sys.argv[1]))
-    print(json.dumps({"archive": str(found), "digest": what}))
+    archive, what = pack(Path(sys.argv[1]))
+    print(json.dumps({"archive": str(archive), "digest": what}))

@@ -1,4 +1,4 @@
-"""What a local cluster shall look like: names, addresses, rate, networks. Plain data; nothing is started here."""
+"""The plan of a local cluster: names, addresses, rate, networks. Plain data; nothing is started here."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ LONGEST_SOCKET = 108 - 1 - 17
 TROUBLES = (
     (
         "IDENTIFICATION HAS CHANGED",
-        "{name} shows another host key than this machine knows of {place}: it was installed anew, or another machine"
+        "{name} shows another host key than this machine knows of {place}: it was installed again, or another machine"
         " has its address",
         "If it is the right one, `ssh-keygen -R '{known}'` forgets the old key; then log in to it once by hand.",
     ),
@@ -65,7 +65,7 @@ TROUBLES = (
     (
         "Connection refused",
         "{name} is on, but no ssh server answers at {place}",
-        "Start it there (Debian's package openssh-server), or mend the port in the inventory.",
+        "Start it there (Debian's package openssh-server), or fix the port in the inventory.",
     ),
     (
         r"timed out|No route to host|unreachable|Connection closed|Connection reset|banner exchange",
@@ -134,8 +134,8 @@ def run(
     folder: Path, machine: Machine, command: str, stdin: bytes = b"", timeout_s: float = 60
 ) -> Completed:
     """Run a line of shell on a machine to its end; LabError when it cannot be reached or takes too long."""
-    said, returncode, elapsed_s = exchange(folder, machine, command, stdin, timeout_s)
-    out, complaint = (text.decode(errors="replace") for text in said)
+    outputs, returncode, elapsed_s = exchange(folder, machine, command, stdin, timeout_s)
+    out, complaint = (text.decode(errors="replace") for text in outputs)
     return Completed(returncode, out, complaint, elapsed_s)
 
 
@@ -164,8 +164,8 @@ def exchange(
             machine.name,
         ) from error
     if done.returncode == NO_CONNECTION:
-        if found := trouble(machine, done.stderr.decode(errors="replace")):
-            raise found
+        if why := trouble(machine, done.stderr.decode(errors="replace")):
+            raise why
         if not machine.through and not open_to(folder, machine.name):
             raise LabError(
                 f"The connection to {machine.name} broke.",
@@ -175,8 +175,8 @@ def exchange(
     return (answer(done.stdout), done.stderr), done.returncode, time.monotonic() - began
 
 
-def trouble(machine: Machine, said: str) -> LabError | None:
-    """The sentence for what ssh said when it got no connection; None when that was something else."""
+def trouble(machine: Machine, errors: str) -> LabError | None:
+    """The error for what ssh printed when it got no connection; None when that was something else."""
     place = machine.host if machine.port == 22 else f"{machine.host}, port {machine.port}"
     user = machine.user or "you"
     login = f"ssh {machine.user}@{machine.host}" if machine.user else f"ssh {machine.host}"
@@ -189,7 +189,7 @@ def trouble(machine: Machine, said: str) -> LabError | None:
         "known": machine.host if machine.port == 22 else f"[{machine.host}]:{machine.port}",
     }
     for mark, what, hint in TROUBLES:
-        if re.search(mark, said):
+        if re.search(mark, errors):
             return LabError(f"{what.format(**facts)}.", hint.format(**facts), machine.name)
     return None
 
@@ -215,13 +215,13 @@ def everywhere(
     names: Sequence[str], do: Callable[[str], T]
 ) -> tuple[dict[str, T], dict[str, LabError]]:
     """What `do` gives for each name, all at the same time, and for each where it failed, why."""
-    found: dict[str, T] = {}
+    answers: dict[str, T] = {}
     failed: dict[str, LabError] = {}
     with ThreadPoolExecutor(max(len(names), 1)) as beside:
         jobs = {name: beside.submit(do, name) for name in names}
     for name, job in jobs.items():
         try:
-            found[name] = job.result()
+            answers[name] = job.result()
         except LabError as error:
             failed[name] = error
-    return found, failed
+    return answers, failed

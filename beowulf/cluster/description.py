@@ -9,8 +9,8 @@ from typing import Any
 from beowulf.cluster import Cluster, connections
 from beowulf.errors import LabError
 
-# What a node is asked; CARD stands for its network card.
-ASKED = {
+# The commands that describe a node; CARD stands for its network card.
+COMMANDS = {
     "kernel": "uname -r",
     "mtu": "cat /sys/class/net/CARD/mtu",
     "congestion_control": "cat /proc/sys/net/ipv4/tcp_congestion_control",
@@ -24,11 +24,13 @@ def answers(
     cluster: Cluster, node: str, card: str, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """What a node says of itself and its card."""
-    asked = {name: line.replace("CARD", card) for name, line in {**ASKED, **(more or {})}.items()}
-    script = "PATH=$PATH:/usr/sbin:/sbin; " + "; echo ---; ".join(asked.values())
+    commands = {
+        name: line.replace("CARD", card) for name, line in {**COMMANDS, **(more or {})}.items()
+    }
+    script = "PATH=$PATH:/usr/sbin:/sbin; " + "; echo ---; ".join(commands.values())
     ask = cluster.administer if cluster.can.one_machine else cluster.run
     parts = ask(node, script).stdout.split("---\n")
-    return {name: text.strip() for name, text in zip(asked, parts, strict=False)}
+    return {name: text.strip() for name, text in zip(commands, parts, strict=False)}
 
 
 def hardware(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Dumpcap:
         self._start, self._stop = start, stop
         self._process: subprocess.Popen[bytes] | None = None
         self._code = 0
-        self._said: list[str] = []
+        self._errors: list[str] = []
         self._ready = threading.Event()
         self._listener: threading.Thread | None = None
 
@@ -141,25 +141,25 @@ class Dumpcap:
         if self._listener:  # its last words hold the counts
             self._listener.join(LONGEST_STOP_S)
         self._code = process.returncode
-        if counted := _COUNTS.search("".join(self._said)):
+        if counted := _COUNTS.search("".join(self._errors)):
             self.packets, self.dropped = int(counted[1]), int(counted[2])
         elif self.began:
             self.warnings.append("dumpcap did not say how many packets it dropped.")
 
     def problem(self, file: Path) -> LabError | None:
         """Why it ended before it was to, once it has; None when all is well."""
-        said = "".join(self._said)
-        if "no space left" in said.lower():
+        errors = "".join(self._errors)
+        if "no space left" in errors.lower():
             return LabError(
                 f"The disk is full: {file} ends before the capture did.",
-                "What was captured is kept; free some space and take it again.",
+                "What was captured stays; free some space and take it again.",
                 self.where,
             )
         # It ends well, too, when the interface is gone, as that of a node that died.
-        if self._code != 0 or (self.ended_by_itself and "dumpcap: " in said):
+        if self._code != 0 or (self.ended_by_itself and "dumpcap: " in errors):
             return LabError(
-                f"The capture{self._on()} ended before it was to: {_complaint(said)}.",
-                f"What was captured is kept in {file}.",
+                f"The capture{self._on()} ended before it was to: {_complaint(errors)}.",
+                f"What was captured is in {file}.",
                 self.where,
             )
         return None
@@ -172,7 +172,7 @@ class Dumpcap:
                 if text.startswith(READY) and not self.began:
                     self.began = time.time()
                     self._ready.set()
-                self._said.append(text)
+                self._errors.append(text)
         self.ended = time.time()
         self._ready.set()
 
@@ -204,14 +204,14 @@ class Dumpcap:
         return LabError(what, "`beowulf status` shows which nodes answer.", self.where)
 
     def _refused(self) -> LabError:
-        said = "".join(self._said)
-        low = said.lower()
-        if found := re.search(r'no device named "(.*?)"', said):
-            what = f"There is no network interface {found[1]}{self._on()}."
+        errors = "".join(self._errors)
+        low = errors.lower()
+        if match := re.search(r'no device named "(.*?)"', errors):
+            what = f"There is no network interface {match[1]}{self._on()}."
             return LabError(what, "`ip link` lists the interfaces.", self.where)
-        if found := re.search(r'Device "(.*?)" is not up', said):
-            what = f"The network interface {found[1]}{self._on()} is down."
-            return LabError(what, f"`ip link set {found[1]} up` brings it up.", self.where)
+        if match := re.search(r'Device "(.*?)" is not up', errors):
+            what = f"The network interface {match[1]}{self._on()} is down."
+            return LabError(what, f"`ip link set {match[1]} up` brings it up.", self.where)
         if "invalid capture filter" in low:
             what = f"The capture filter {self._filter()!r} is not one."
             return UsageError(what, "`man pcap-filter` explains them.", self.where)
@@ -222,7 +222,7 @@ class Dumpcap:
             return LabError(what, "Free some space, or choose another place.", self.where)
         if "no such file" in low or "not found" in low:
             return self._missing()
-        what = f"dumpcap{self._on()} could not start: {_complaint(said)}."
+        what = f"dumpcap{self._on()} could not start: {_complaint(errors)}."
         return LabError(what, "`beowulf doctor` checks what it needs.", self.where)
 
     def _filter(self) -> str:
@@ -240,8 +240,8 @@ def _at_work(pid: int) -> bool:
     return state in "RD" or any(_at_work(int(child)) for child in children)
 
 
-def _complaint(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines()]
+def _complaint(errors: str) -> str:
+    lines = [line.strip() for line in errors.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("Capturing on", READY))]
-    first = lines[0] if lines else "it said nothing"
+    first = lines[0] if lines else "it printed nothing"
     return first.removeprefix("dumpcap: ").rstrip(".")

@@ -75,8 +75,8 @@ def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
     if name in FAULTS:
         return name, nodes[1 + seed[1] % (len(nodes) - 1)]
     if name not in PUZZLES:
-        known = ", ".join([*PUZZLES, *FAULTS])
-        raise UsageError(f"There is no broken cluster {name!r}.", f"There are: {known}.")
+        names = ", ".join([*PUZZLES, *FAULTS])
+        raise UsageError(f"There is no broken cluster {name!r}.", f"There are: {names}.")
     orders = list(permutations(FAULTS))
     place = PUZZLES.index(name)
     return orders[seed[0] % len(orders)][place], nodes[1 + seed[1 + place] % (len(nodes) - 1)]

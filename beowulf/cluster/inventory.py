@@ -30,7 +30,7 @@ NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 IPV4 = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})")
 SECRETS = ("ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass")
 OWN, SECOND = "beowulf_address", "beowulf_second"  # addresses in the cluster
-# What else may be asked for; docs/clusters.md explains each. Ansible itself would not mind a misspelt one.
+# The other settings; docs/clusters.md explains each. Ansible itself would not mind a misspelt one.
 WISHES = (
     *(OWN, SECOND, "beowulf_rate", "beowulf_checkout", "beowulf_nfs_home"),
     *("beowulf_jupyterlab", "beowulf_jupyterlab_address", "beowulf_jupyterlab_port"),
@@ -52,7 +52,7 @@ class Machine:
     user: str = ""  # empty: as ssh would choose
     key: str = ""  # the file of the private key; empty: as ssh would choose
     options: tuple[str, ...] = ()  # more words for ssh
-    address: str = ""  # IPv4; empty: what the machine itself was told when it was set up
+    address: str = ""  # IPv4; empty: the address with which the machine was set up
     second: str = ""  # its address on a second network, if it has one
     through: tuple[str, ...] = ()  # what starts a command there in place of ssh, such as srun
 
@@ -78,10 +78,10 @@ def parse(text: str, where: str = "the inventory") -> list[Machine]:
         line = f" (line {mark.line + 1})" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be read"
         raise UsageError(f"{where} is not YAML: {problem}{line}.", EXAMPLE) from error
-    found: dict[str, dict[str, Any]] = {}
+    settings_by_name: dict[str, dict[str, Any]] = {}
     for name, settings in _hosts(groups, {}, where):
-        found[name] = {**found.get(name, {}), **settings}
-    machines = [_machine(name, settings, where) for name, settings in found.items()]
+        settings_by_name[name] = {**settings_by_name.get(name, {}), **settings}
+    machines = [_machine(name, settings, where) for name, settings in settings_by_name.items()]
     if not FEWEST <= len(machines) <= MOST:
         raise UsageError(
             f"{where} has {len(machines)} machine{'s' * (len(machines) != 1)}; a cluster has {FEWEST} to {MOST}.",
@@ -108,12 +108,12 @@ def _hosts(
         yield from _hosts(inside.get("children"), settings, where)
 
 
-def _mapping(found: object, where: str, of: str) -> dict[str, Any]:
-    if found is None:
+def _mapping(value: object, where: str, of: str) -> dict[str, Any]:
+    if value is None:
         return {}
-    if not isinstance(found, dict):
-        raise UsageError(f"{where} holds {found!r} where {of} are expected.", EXAMPLE)
-    return found
+    if not isinstance(value, dict):
+        raise UsageError(f"{where} holds {value!r} where {of} are expected.", EXAMPLE)
+    return value
 
 
 def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
@@ -138,7 +138,7 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
         if setting.startswith("beowulf_") and setting not in WISHES:
             near = difflib.get_close_matches(setting, WISHES, 1)
             raise UsageError(
-                f"{where}, {name}: {setting} is nothing that can be asked for.",
+                f"{where}, {name}: {setting} is not a setting.",
                 f"Perhaps you mean {near[0]}." if near else "docs/clusters.md has what can be.",
             )
     rate = settings.get("beowulf_rate", False)
@@ -185,16 +185,16 @@ def _address(settings: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _is_address(text: str) -> bool:
-    found = IPV4.fullmatch(text)
-    return bool(found) and all(int(part) <= 255 for part in found.groups()) if found else False
+    match = IPV4.fullmatch(text)
+    return bool(match) and all(int(part) <= 255 for part in match.groups()) if match else False
 
 
 def _refuse_same(machines: list[Machine], where: str) -> None:
     """Two names for one machine would measure a cable that is not there."""
-    seen: dict[object, str] = {}
+    owners: dict[object, str] = {}
     for machine in machines:
         for place in ((machine.host, machine.port), machine.address, machine.second):
-            other = seen.setdefault(place, machine.name) if place else machine.name
+            other = owners.setdefault(place, machine.name) if place else machine.name
             if place and place == machine.second == machine.address:
                 raise UsageError(
                     f"{where} gives {machine.name} one address for two networks: {place}."
@@ -216,11 +216,11 @@ class _Strict(yaml.SafeLoader):
     """Reads plain data, and refuses a mapping that has a name twice: YAML would silently keep the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[object] = set()
+        names: set[object] = set()
         for key, _ in node.value:
             name = self.construct_object(key, deep=True)
             if isinstance(name, Hashable):
-                if name in seen:
+                if name in names:
                     raise _DoubledError(name, key.start_mark.line + 1)
-                seen.add(name)
+                names.add(name)
         return super().construct_mapping(node, deep)

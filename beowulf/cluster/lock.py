@@ -32,7 +32,7 @@ ENDS = signal.SIGUSR1  # asks a study to end and to keep what it has
 WAIT = "Two measurements at once disturb each other: wait until it is done, or let `--wait` do so."
 FORCE = "Wait until it is done, or add `--force`: it ends the measurement, which keeps what it has."
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Holder:
 
 
 class LockedError(LabError):
-    """Another process measures on the cluster; `holder` says which, where that is known."""
+    """Another process measures on the cluster; `holder` says which, unless that is unknown."""
 
     def __init__(self, holder: Holder | None, hint: str) -> None:
         super().__init__(str(holder or "The cluster is in use by another process."), hint)
@@ -79,7 +79,7 @@ class _Hold:
     ending: bool = False  # it ends by itself now, or has been ended: nothing is to interrupt it
 
     def hear(self) -> None:
-        """Ended when a command has asked for the end, once."""
+        """Raise the end once, when a command has asked for it."""
         lines = os.pread(self.handle, 4096, 0).splitlines()
         if len(lines) > 1 and not self.ending:
             self.ending = True
@@ -104,16 +104,21 @@ os.register_at_fork(after_in_child=_forget)
 
 @contextmanager
 def held(
-    folder: Path, doing: str, *, measures: bool = True, wait: bool = False, say: Say | None = None
+    folder: Path,
+    doing: str,
+    *,
+    measures: bool = True,
+    wait: bool = False,
+    report: Report | None = None,
 ) -> Iterator[None]:
-    """Hold the cluster in `folder` meanwhile; HeldError while another process measures on it, unless we `wait`.
+    """Hold the cluster in `folder` meanwhile; LockedError while another process measures on it, unless we `wait`.
 
-    `say` gets the sentence for a person who waits. GoneError when there is no cluster.
+    `report` gets the sentence for a person who waits. GoneError when there is no cluster.
     """
     with _taking:
         outermost = folder not in _mine
         if outermost:
-            _mine[folder] = _taken(folder, _me(doing, measures), wait, say)
+            _mine[folder] = _taken(folder, _me(doing, measures), wait, report)
         hold = _mine[folder]
         hold.users += 1
     try:
@@ -140,14 +145,14 @@ def held(
 
 
 def ending(folder: Path) -> None:
-    """What is measured on the cluster has come to its end: from here on, nobody needs to end it."""
+    """The measurement on the cluster is at its end: from here on, no command may interrupt it."""
     if folder in _mine:
         _mine[folder].ending = True
 
 
 @contextmanager
 def changing(folder: Path, command: str) -> Iterator[None]:
-    """Hold the cluster while `command` changes it; HeldError while it is measured. Where there is none yet, nothing."""
+    """Hold the cluster while `command` changes it; LockedError while it is measured. Nothing where there is none."""
     try:
         hold = held(folder, f"`{command}`", measures=False)
         hold.__enter__()
@@ -172,49 +177,49 @@ def holder(folder: Path) -> Holder | None:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return None
         except BlockingIOError:
-            found = _read(handle)
+            holds = _read(handle)
         finally:
             os.close(handle)
-        if found and found.measures:
-            return found
-        if not found and time.monotonic() > deadline:
-            return Holder("another process", "something it does not say", time.time())
+        if holds and holds.measures:
+            return holds
+        if not holds and time.monotonic() > deadline:
+            return Holder("another process", "something unknown", time.time())
         time.sleep(LOOK_EVERY_S)
     return None
 
 
 def end(folder: Path, command: str) -> None:
-    """Let whatever measures on the cluster end in good order, and wait until it has; LabError when it does not."""
+    """End the measurement on the cluster in good order, and wait until it has ended; LabError when it does not."""
     deadline = time.monotonic() + LONGEST_END_S
-    asked: set[tuple[int, float]] = set()
-    while found := holder(folder):
-        if (found.pid, found.since) not in asked:
-            _ask(folder, found, command)
-            asked.add((found.pid, found.since))
+    asked_to_end: set[tuple[int, float]] = set()
+    while measuring := holder(folder):
+        if (measuring.pid, measuring.since) not in asked_to_end:
+            _ask(folder, measuring, command)
+            asked_to_end.add((measuring.pid, measuring.since))
         if time.monotonic() > deadline:
             raise LabError(
-                f"{found} It was asked to end and does not.",
-                f"`kill -9 {found.pid}` ends it, and what it has measured is lost.",
+                f"{measuring} It was asked to end and does not.",
+                f"`kill -9 {measuring.pid}` ends it, and what it has measured is lost.",
             )
         time.sleep(LOOK_EVERY_S)
 
 
-def _ask(folder: Path, found: Holder, command: str) -> None:
-    if not found.process or not found.ends_by:
-        raise LabError(str(found), "It cannot be ended from here: wait, or ask who started it.")
+def _ask(folder: Path, holder: Holder, command: str) -> None:
+    if not holder.process or not holder.ends_by:
+        raise LabError(str(holder), "It cannot be ended from here: wait, or ask who started it.")
     try:
         handle = os.open(folder / state.HELD, os.O_WRONLY | os.O_APPEND)
         with open(handle, "w") as file:
             file.write(json.dumps({"ended_by": f"ended by `{command}`"}) + "\n")
-        if found.process.alive:
-            os.kill(found.pid, found.ends_by)
+        if holder.process.alive:
+            os.kill(holder.pid, holder.ends_by)
     except ProcessLookupError:
         return
     except OSError as error:
-        raise LabError(str(found), f"It cannot be ended by you: {error.strerror}.") from error
+        raise LabError(str(holder), f"It cannot be ended by you: {error.strerror}.") from error
 
 
-def _taken(folder: Path, me: Holder, wait: bool, say: Say | None) -> _Hold:
+def _taken(folder: Path, me: Holder, wait: bool, report: Report | None) -> _Hold:
     """The lock, once it is ours."""
     deadline = time.monotonic() + LONGEST_UNKNOWN_S
     while True:
@@ -229,14 +234,14 @@ def _taken(folder: Path, me: Holder, wait: bool, say: Say | None) -> _Hold:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            found = _read(handle)
+            holder = _read(handle)
             os.close(handle)
-            unknown = found is None and time.monotonic() > deadline
-            if not wait and (unknown or (found and found.measures)):
-                raise LockedError(found, WAIT if me.measures else FORCE) from None
-            if wait and say and found:
-                say(f"{found} Waiting until that is done; Ctrl-C gives it up.")
-                say = None
+            unknown = holder is None and time.monotonic() > deadline
+            if not wait and (unknown or (holder and holder.measures)):
+                raise LockedError(holder, WAIT if me.measures else FORCE) from None
+            if wait and report and holder:
+                report(f"{holder} Waiting until that is done; Ctrl-C gives it up.")
+                report = None
             time.sleep(LOOK_EVERY_S)
             continue
         with suppress(FileNotFoundError):  # `down` has removed it since
@@ -250,12 +255,12 @@ def _taken(folder: Path, me: Holder, wait: bool, say: Say | None) -> _Hold:
 
 
 def _read(handle: int) -> Holder | None:
-    """What the file says of who has the lock; None where that is not written yet, or of one that has ended."""
+    """The holder of the lock, from its file; None where it is not written yet, or has ended."""
     try:
-        found = Holder(**json.loads(os.pread(handle, 4096, 0).splitlines()[0]))
+        holder = Holder(**json.loads(os.pread(handle, 4096, 0).splitlines()[0]))
     except (OSError, ValueError, TypeError, IndexError):
         return None
-    return None if found.process and not found.process.alive else found
+    return None if holder.process and not holder.process.alive else holder
 
 
 def _me(doing: str, measures: bool) -> Holder:

@@ -1,4 +1,4 @@
-"""The machines that a cluster of PCs or VMs is to have: read, asked who they are, remembered, forgotten."""
+"""The machines that a cluster of PCs or VMs is to have: read, identified, remembered, forgotten."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from beowulf.cluster import connections, inventory, state, supervisor, vagrant
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
 
-# What `beowulf setup` makes on a node: programs, and files that tell how to use them (cluster_setup/).
+# What `beowulf setup` makes on a node: programs, and files that describe how to use them (cluster_setup/).
 PREFIX = "/opt/beowulf"
 CARD = f"{PREFIX}/etc/node"
 # What a cluster of machines keeps in its folder, beside the log of its knobs.
@@ -22,28 +22,28 @@ OURS = {
     *(state.TUNED, state.ALLOCATION, state.HELD),
 }
 
-# Asked of every machine at once; each line of the answer is name=value.
+# Run on every machine at once; each line of the answer is name=value.
 PROBE = f"""\
 cat {CARD} 2>/dev/null
 echo "user=$(id -un)"
 echo "shell=${{SHELL##*/}}"
-told() {{ sed -n "s/^$1=//p" {CARD} 2>/dev/null; }}
+setting() {{ sed -n "s/^$1=//p" {CARD} 2>/dev/null; }}
 # The card with an address; where two are bonded into one, the first or the second of them.
 card() {{
     [ -n "$2" ] || return 0
-    found=$(ip -o -4 address show to "$2/32" 2>/dev/null | awk '{{ print $2; exit }}')
-    bonded=$(cut -d ' ' -f "$3" "/sys/class/net/$found/bonding/slaves" 2>/dev/null)
-    echo "$1=${{bonded:-$found}}"
+    card=$(ip -o -4 address show to "$2/32" 2>/dev/null | awk '{{ print $2; exit }}')
+    bonded=$(cut -d ' ' -f "$3" "/sys/class/net/$card/bonding/slaves" 2>/dev/null)
+    echo "$1=${{bonded:-$card}}"
 }}
 ADDRESSES
-card interface "${{address:-$(told address)}}" 1
-card second_interface "${{second:-$(told second)}}" 2
+card interface "${{address:-$(setting address)}}" 1
+card second_interface "${{second:-$(setting second)}}" 2
 """
 
 
 @dataclass(frozen=True)
 class Target:
-    """The machines of a cluster, where they were read from, and what each of them said of itself."""
+    """The machines of a cluster, where they were read from, and what each of them reported."""
 
     source: str  # the path of an inventory, or `vagrant`
     machines: tuple[Machine, ...]
@@ -52,21 +52,21 @@ class Target:
     )  # the card with the cluster's address
     seconds: Mapping[str, str] = field(default_factory=dict)  # the card on the second network
     shells: Mapping[str, str] = field(default_factory=dict)  # the user's own on each, such as bash
-    rate: str = ""  # what the cables carry, where the machines were told
+    rate: str = ""  # what the cables carry, where the machines were set up with it
 
 
 def load(folder: Path) -> Target | None:
     """What `up` remembered; None when there is nothing, or it cannot be read."""
     try:
-        found = json.loads((folder / state.TARGET).read_text())
+        saved = json.loads((folder / state.TARGET).read_text())
         machines = tuple(
             Machine(
                 **{**each, **{name: tuple(each.get(name, ())) for name in ("options", "through")}}
             )
-            for each in found["machines"]
+            for each in saved["machines"]
         )
-        cards = dict(found["interfaces"]), dict(found.get("seconds", {}))
-        return Target(found["source"], machines, *cards, dict(found["shells"]), str(found["rate"]))
+        cards = dict(saved["interfaces"]), dict(saved.get("seconds", {}))
+        return Target(saved["source"], machines, *cards, dict(saved["shells"]), str(saved["rate"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -84,7 +84,7 @@ def lasting(source: str) -> str:
 
 
 def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
-    """Ask every machine at once who it is; the target with what they said, and what is wrong with which."""
+    """Ask every machine at once who it is; the target with their answers, and the errors by machine."""
     machines = {machine.name: machine for machine in target.machines}
 
     def ask(name: str) -> dict[str, str]:
@@ -103,27 +103,27 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
             raise
         return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 
-    said, troubles = connections.everywhere(list(machines), ask)
-    for name, card in said.items():
+    cards, troubles = connections.everywhere(list(machines), ask)
+    for name, card in cards.items():
         address = machines[name].address or card.get("address", "")
         second = machines[name].second or card.get("second", "")
         user = machines[name].user or card["user"]
         machines[name] = replace(machines[name], address=address, second=second, user=user)
-    troubles |= _misfits(target.source, said, {m.name: m.address for m in machines.values()})
-    rates = [card["rate"] for card in said.values() if card.get("rate")]
-    found = Target(
+    troubles |= _misfits(target.source, cards, {m.name: m.address for m in machines.values()})
+    rates = [card["rate"] for card in cards.values() if card.get("rate")]
+    answered = Target(
         target.source,
         tuple(machines.values()),
-        _said(said, "interface", target.interfaces),
-        _said(said, "second_interface", target.seconds),
-        _said(said, "shell", target.shells),
+        _by_machine(cards, "interface", target.interfaces),
+        _by_machine(cards, "second_interface", target.seconds),
+        _by_machine(cards, "shell", target.shells),
         rates[0] if rates else "",
     )
-    return found, {name: troubles[name] for name in machines if name in troubles}
+    return answered, {name: troubles[name] for name in machines if name in troubles}
 
 
 def reminded(target: Target, before: Target | None) -> Target:
-    """The target with what its machines said earlier, for those that do not answer now."""
+    """The target with the earlier answers of its machines, for those that do not answer now."""
     if before is None or before.source != target.source:
         return target
     return replace(
@@ -131,42 +131,42 @@ def reminded(target: Target, before: Target | None) -> Target:
     )
 
 
-def _said(
-    said: Mapping[str, Mapping[str, str]], what: str, earlier: Mapping[str, str]
+def _by_machine(
+    cards: Mapping[str, Mapping[str, str]], what: str, earlier: Mapping[str, str]
 ) -> dict[str, str]:
-    """What each machine says of itself, or said when it last answered."""
-    known = {name: text for name, text in earlier.items() if name not in said}
-    return known | {name: card[what] for name, card in said.items() if card.get(what)}
+    """What each machine reports, or reported when it last answered."""
+    silent = {name: text for name, text in earlier.items() if name not in cards}
+    return silent | {name: card[what] for name, card in cards.items() if card.get(what)}
 
 
 def _misfits(
-    source: str, said: Mapping[str, Mapping[str, str]], addresses: Mapping[str, str]
+    source: str, cards: Mapping[str, Mapping[str, str]], addresses: Mapping[str, str]
 ) -> dict[str, LabError]:
     """What is wrong with machines that answer: not set up, another name, another cluster, another address."""
-    clusters = {name: card.get("cluster", "") for name, card in said.items()}
+    clusters = {name: card.get("cluster", "") for name, card in cards.items()}
     ours = next((cluster for cluster in clusters.values() if cluster), "")
     first = next((name for name, cluster in clusters.items() if cluster), "")
     setup = f"`beowulf setup {source}` makes it one."
-    found = {}
-    for name, card in said.items():
+    misfits = {}
+    for name, card in cards.items():
         what, hint = "", ""
         if not clusters[name]:
             what, hint = f"{name} has not been set up as a node.", setup
         elif card.get("name") != name:
             what = f"The machine at the address of {name} was set up as {card.get('name')}."
-            hint = "Mend the addresses in the inventory."
+            hint = "Fix the addresses in the inventory."
         elif clusters[name] != ours:
             what = f"{name} belongs to another cluster than {first}."
             hint = (
-                "Two clusters have the same addresses, or one was set up anew without the other; "
+                "Two clusters have the same addresses, or one was set up again without the other; "
                 + (f"`beowulf setup --take {source}` makes them one.")
             )
         elif not card.get("interface"):
-            what = f"{name} has no network card with the address {addresses[name] or 'that it shall have'}."
-            hint = "`ip address` there shows which it has; mend beowulf_address in the inventory."
+            what = f"{name} has no network card with the address {addresses[name] or 'of the inventory'}."
+            hint = "`ip address` there shows which it has; fix beowulf_address in the inventory."
         if what:
-            found[name] = LabError(what, hint, name)
-    return found
+            misfits[name] = LabError(what, hint, name)
+    return misfits
 
 
 def refuse_others(folder: Path) -> None:
@@ -193,7 +193,7 @@ def save(folder: Path, target: Target) -> None:
 
 
 def clear(folder: Path) -> None:
-    """Remove all that we keep in the folder, and the folder unless it is somebody else's too."""
+    """Remove all that we keep in the folder, and the folder unless it has other files."""
     with suppress(OSError):
         for socket in (folder / connections.SOCKETS).iterdir():
             socket.unlink()

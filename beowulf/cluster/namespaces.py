@@ -32,7 +32,7 @@ from beowulf.cluster import (
     supervisor,
 )
 from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.shells import SHELL, Say, completed, silent
+from beowulf.cluster.shells import SHELL, Show, completed, silent
 from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 from beowulf.user import learner
@@ -51,11 +51,11 @@ AS_USER = Abilities(
 AS_ROOT = replace(AS_USER, cpu_limits=True)
 
 
-def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) -> NamespaceCluster:
+def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) -> NamespaceCluster:
     """Boot the cluster that `plan` describes, or heal the one that runs: afterwards every node is whole and answers.
 
-    `say(where, lines)` is told every shell command before it is run. HeldError while another process measures on it,
-    unless there is nothing to change.
+    `show(where, lines)` is called with every shell command before it is run. LockedError while another process measures
+    on it, unless there is nothing to change.
     """
     folder = folder or paths.state()
     _refuse_on_a_node()
@@ -65,13 +65,13 @@ def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) ->
         old = supervisor.find(folder)
         before = state.load(folder)
         if old and (before is None or not _same_machines(before.plan, plan)):
-            _end(folder, say, but=state.HELD)
+            _end(folder, show, but=state.HELD)
             old = None
         elif before is None:
             state.refuse_strangers(folder)
         try:
             with state.unfinished(folder):
-                return NamespaceCluster(plan, folder, boot.boot(plan, folder, old, say))
+                return NamespaceCluster(plan, folder, boot.boot(plan, folder, old, show))
         except BaseException:
             if old is None:
                 _end(folder, silent)
@@ -79,10 +79,10 @@ def up(plan: ClusterConfig, *, say: Say = silent, folder: Path | None = None) ->
             raise
 
 
-def down(*, say: Say = silent, folder: Path | None = None) -> bool:
+def down(*, show: Show = silent, folder: Path | None = None) -> bool:
     """Take the cluster down: no process, mount, interface or file of it stays. False when there was none.
 
-    HeldError while another process measures on it.
+    LockedError while another process measures on it.
     """
     folder = folder or paths.state()
     _refuse_on_a_node()
@@ -91,7 +91,7 @@ def down(*, say: Say = silent, folder: Path | None = None) -> bool:
     with lock.changing(folder, "beowulf down"), state.locked(folder):
         if not supervisor.find(folder) and not state.load(folder) and state.strangers(folder):
             return False
-        was_there = _end(folder, say)
+        was_there = _end(folder, show)
         state.remove(folder)
         return was_there
 
@@ -100,13 +100,15 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
     """The cluster that runs in this folder, or None."""
     folder = folder or paths.state()
     _refuse_on_a_node()
-    known = state.load(folder)
-    found = supervisor.find(folder, known.rack_pid) if known else None
-    return NamespaceCluster(known.plan, folder, found) if known and found else None
+    saved = state.load(folder)
+    its_supervisor = supervisor.find(folder, saved.rack_pid) if saved else None
+    return (
+        NamespaceCluster(saved.plan, folder, its_supervisor) if saved and its_supervisor else None
+    )
 
 
 class NamespaceCluster(Cluster):
-    """A running local cluster. Its nodes are looked up in the kernel at every call: a dead one is known as dead."""
+    """A running local cluster. Its nodes are looked up in the kernel at every call: so a dead one counts as dead."""
 
     kind = "namespaces"
     can = AS_ROOT if os.geteuid() == 0 else AS_USER
@@ -119,7 +121,7 @@ class NamespaceCluster(Cluster):
 
     @property
     def supervisor(self) -> Supervisor:
-        """The rack that runs; after `down` and `up`, which may have been somebody else's, it is another one."""
+        """The rack that runs; after `down` and `up`, possibly of another process, it is another one."""
         if not self._rack.process.alive:
             self._look_again()
         return self._rack
@@ -131,7 +133,7 @@ class NamespaceCluster(Cluster):
         self.config, self._rack = now.config, now._rack
 
     def is_whole(self, plan: ClusterConfig) -> bool:
-        """Whether it is as `plan` wants it, no node is down, and nobody broke it."""
+        """Whether it follows `plan`, no node is down, and no fault was put in."""
         whole = not (self.folder / state.UNFINISHED).exists() and not self.broken
         return whole and self.config == plan and not self.dead_nodes()
 
@@ -209,8 +211,8 @@ class NamespaceCluster(Cluster):
         def do(place: str) -> None:
             done = self.administer(place, "\n".join(lines[place]))
             if done.returncode:
-                said = done.stderr.strip().rpartition("\n")[2]
-                raise LabError(f"The cables of {place} could not be limited: {said}.", "", place)
+                reason = done.stderr.strip().rpartition("\n")[2]
+                raise LabError(f"The cables of {place} could not be limited: {reason}.", "", place)
 
         _, failed = connections.everywhere(list(lines), do)
         if failed:
@@ -300,9 +302,9 @@ class NamespaceCluster(Cluster):
         if process:
             processes.end([process])
 
-    def shape(self, rate: str, *, say: Say = silent) -> None:
+    def shape(self, rate: str, *, show: Show = silent) -> None:
         """Limit every cable, in both directions, to `rate`."""
-        self.config = up(replace(self.config, rate=rate), say=say, folder=self.folder).config
+        self.config = up(replace(self.config, rate=rate), show=show, folder=self.folder).config
 
     def holding(
         self,
@@ -310,10 +312,10 @@ class NamespaceCluster(Cluster):
         *,
         measures: bool = True,
         wait: bool = False,
-        say: Callable[[str], None] | None = None,
+        report: Callable[[str], None] | None = None,
     ) -> AbstractContextManager[None]:
         """Keep every other process from measuring on this cluster and from changing it meanwhile."""
-        return lock.held(self.folder, doing, measures=measures, wait=wait, say=say)
+        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured: the nodes, their links, the fault, by name."""
@@ -345,7 +347,7 @@ class NamespaceCluster(Cluster):
 
 
 def _stop(entered: subprocess.Popen[bytes]) -> None:
-    # nsenter stays outside and waits for its child, which is the one to be asked.
+    # nsenter stays outside and waits for its child, which is the one to stop.
     for pid in processes.children(entered.pid):
         os.kill(pid, signal.SIGINT)
 
@@ -354,10 +356,10 @@ def _same_machines(old: ClusterConfig, new: ClusterConfig) -> bool:
     return replace(old, rate=new.rate) == new
 
 
-def _end(folder: Path, say: Say, *, but: str = "") -> bool:
+def _end(folder: Path, show: Show, *, but: str = "") -> bool:
     running = supervisor.find(folder)
     if running:
-        say(
+        show(
             "on this machine: all nodes end with the rack's first process",
             f"kill -9 {running.process.pid}",
         )

@@ -81,13 +81,13 @@ LAUNCHER = """\
 #!/bin/sh
 # MPICH's own mpiexec, which adds patient polling to the ranks: a rank that waits lets another one compute when there
 # are more ranks than cores (BEOWULF_PATIENT=never turns it off). When a run fails, it says which node is gone.
-# What `beowulf tune apply patient-polling` says, for whoever has said nothing.
+# What `beowulf tune apply patient-polling` says, for users who have not chosen.
 [ "$BEOWULF_PATIENT" != auto ] || [ ! -r /run/beowulf/patient ] || read -r BEOWULF_PATIENT </run/beowulf/patient
 trap : INT
 MPIEXEC "$@"
 code=$?
 trap - INT
-# 137: ended by `connection`, which has said why.
+# 137: ended by `connection`, which has printed why.
 if [ $code -ne 0 ] && [ $code -ne 137 ]; then
     while read -r node; do
         timeout 3 bash --norc -c ": </dev/tcp/$node/22" 2>/dev/null ||
@@ -107,9 +107,9 @@ ssh "$@" "|| exit 1"
 code=$?
 if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
     for word; do case $word in -*) ;; *) break ;; esac; done
-    said="mpiexec: the connection to $word broke; the run is ended. \\`beowulf up\\` on your machine heals it."
+    message="mpiexec: the connection to $word broke; the run is ended. \\`beowulf up\\` on your machine heals it."
     # To where mpiexec itself writes; else through mpiexec, which needs a moment to pass it on.
-    { echo "$said" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$said" >&2; sleep 1; }
+    { echo "$message" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$message" >&2; sleep 1; }
     # A polite signal it would answer by asking the lost node to clean up, and wait for that too.
     kill -KILL $PPID
 fi

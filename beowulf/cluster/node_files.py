@@ -25,7 +25,7 @@ FULL = ("No space left", "Wrote only", "Disk quota exceeded")
 # First a folder aside, so that a full disk leaves no half file where a program is looked for.
 UNPACK = """\
 umask 077
-mkdir -p ROOT && [ -O ROOT ] && [ ! -h ROOT ] || { echo 'ROOT belongs to somebody else' >&2; exit 1; }
+mkdir -p ROOT && [ -O ROOT ] && [ ! -h ROOT ] || { echo 'ROOT belongs to another user' >&2; exit 1; }
 aside=$(mktemp -d ROOT/.new-XXXXXX) || exit 1
 tar -x -m -C "$aside" && mkdir -p WORK && cp -rlf "$aside/." ROOT/ && touch WORK/SENT
 code=$?
@@ -46,21 +46,21 @@ def there(path: Path | str, user: str) -> str:
 
 
 def travelling(words: Iterable[str]) -> dict[str, Path]:
-    """The words, or what follows their `=`, that name a file of this machine: as they stand there, and the file."""
-    found = {}
+    """The words, or what follows their `=`, that name a file of this machine: as they are written, and the file."""
+    files = {}
     for word in words:
         name, equals, value = word.partition("=")
         text = value if equals and name.isidentifier() else word
         if text.startswith("/") and not text.startswith(THEIR_OWN) and Path(text).is_file():
-            found[text] = Path(text)
-    return found
+            files[text] = Path(text)
+    return files
 
 
 def packed(files: Iterable[Path]) -> bytes:
     """These files as a tar archive, with their whole names; LabError when they are too much to be sent each time."""
-    kept = io.BytesIO()
+    buffer = io.BytesIO()
     total = 0
-    with tarfile.open(fileobj=kept, mode="w", dereference=True) as archive:
+    with tarfile.open(fileobj=buffer, mode="w", dereference=True) as archive:
         for file in files:
             total += file.stat().st_size
             if total > MOST_BYTES:
@@ -69,7 +69,7 @@ def packed(files: Iterable[Path]) -> bytes:
                     "Run the program in a folder with less in it, or keep its data on the nodes.",
                 )
             archive.add(file, arcname=os.path.abspath(file)[1:], recursive=False)
-    return kept.getvalue()
+    return buffer.getvalue()
 
 
 def unpack(user: str, work: str) -> str:
@@ -99,13 +99,13 @@ def unpacked(archive: bytes, folder: Path) -> list[Path]:
     return written
 
 
-def trouble(node: str, said: str) -> LabError:
+def trouble(node: str, errors: str) -> LabError:
     """The sentence for files that did not arrive."""
-    if any(mark in said for mark in FULL):
+    if any(mark in errors for mark in FULL):
         return LabError(
             f"The disk of {node} is full; the program was not started.",
             "Free some space there.",
             node,
         )
-    last = (said.strip() or "it said nothing").rpartition("\n")[2]
+    last = (errors.strip() or "it printed nothing").rpartition("\n")[2]
     return LabError(f"Files could not be brought to {node}: {last}", "See its folder /tmp.", node)

@@ -47,8 +47,8 @@ def process(pid: int) -> Process | None:
 def everyone() -> Iterator[Process]:
     """All processes that run on this machine now."""
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and (found := process(int(entry.name))):
-            yield found
+        if entry.name.isdigit() and (one := process(int(entry.name))):
+            yield one
 
 
 def network(pid: int) -> str:
@@ -114,10 +114,10 @@ def _state_and_start(pid: int) -> tuple[str, int]:
 def inside(first: int) -> list[int]:
     """Every process in the process namespace of this one, which comes first."""
     namespace = os.stat(f"/proc/{first}/ns/pid").st_ino
-    found = [first]
+    numbers = [first]
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != first:
             with suppress(OSError):
                 if (entry / "ns" / "pid").stat().st_ino == namespace:
-                    found.append(int(entry.name))
-    return found
+                    numbers.append(int(entry.name))
+    return numbers

@@ -14,11 +14,11 @@ from beowulf.record import Point, Record, newest, readable, say_passed_over
 if TYPE_CHECKING:
     from beowulf.cluster.capture import Capture
 
-ANSWERS, ASKED = "answers.json", "ask"
+ANSWERS, ANSWERS_STUDY = "answers.json", "ask"
 
 
 class RecordedCluster(Cluster):
-    """Answers what was asked before, and gives back the Records that were measured, from the folder `records`."""
+    """Repeats earlier answers and Records, from the folder `records`."""
 
     kind = "recorded"
     can = Abilities(recorded=True)
@@ -42,14 +42,14 @@ class RecordedCluster(Cluster):
     def record(self, study: str, variant: str = "") -> Record:
         """The newest Record of that study and variant."""
         assert self.records is not None
-        found = newest(self.records, study, variant)
-        if found is None:
+        record = newest(self.records, study, variant)
+        if record is None:
             wanted = f"{study}, variant {variant}" if variant else study
             raise LabError(
                 f"There is no Record of study {wanted} in {self.records}.",
                 "Measure it on a cluster of your own first: the Record is saved there by itself.",
             )
-        return found
+        return record
 
     def replay(self, study: str, variant: str = "") -> Record | None:
         """The newest Record of that study and variant."""
@@ -62,9 +62,11 @@ class RecordedCluster(Cluster):
 
     def hardware(self, node: str) -> Hardware:
         """The cores and the memory that the node had."""
-        known = self.describe()
+        description = self.describe()
         try:
-            return Hardware(int(known["node_cores"][node]), int(known["node_memory_bytes"][node]))
+            return Hardware(
+                int(description["node_cores"][node]), int(description["node_memory_bytes"][node])
+            )
         except (KeyError, TypeError, ValueError):
             raise LabError(f"No Record says what hardware {node} had.", "", node) from None
 
@@ -76,13 +78,13 @@ class RecordedCluster(Cluster):
         timeout_s: float = 60,
         stdin: str = "",
     ) -> Completed:
-        """The answer that this command on this node gave when it was asked."""
+        """The recorded answer of this command on this node."""
         assert self.records is not None
         for point in reversed(_answers(self.records).select(node=node, command=command)):
             facts = point.facts
             return Completed(facts["returncode"], facts["stdout"], facts["stderr"], 0.0)
         raise LabError(
-            f"This is a recorded cluster, and nobody asked {node} for `{command}` when it was recorded.",
+            f"This is a recorded cluster, and `{command}` was not run on {node} when it was recorded.",
             "Run the notebook on a running cluster first.",
         )
 
@@ -95,9 +97,11 @@ class RecordedCluster(Cluster):
         assert self.records is not None
         records, strange = readable(self.records, "*.json")
         say_passed_over(strange)
-        described = [record for record in records if record.cluster and record.study != ASKED]
-        found = max(described, key=lambda record: record.started, default=None)
-        return found.cluster if found else {}
+        described = [
+            record for record in records if record.cluster and record.study != ANSWERS_STUDY
+        ]
+        latest = max(described, key=lambda record: record.started, default=None)
+        return latest.cluster if latest else {}
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Nothing: the Record of the broken cluster is what counts."""
@@ -106,7 +110,7 @@ class RecordedCluster(Cluster):
         """Nothing to heal."""
 
     def shell(self, node: str, command: str, *, terminal: bool = False) -> NoReturn:
-        """Not to be had."""
+        """Not available."""
         raise _not_here("a shell")
 
     def capture(
@@ -119,27 +123,27 @@ class RecordedCluster(Cluster):
         most_mb: float = 1000,
         ring: bool = False,
     ) -> Capture:
-        """Not to be had; the Record names the captures that were taken."""
+        """Not available; the Record names the captures that were taken."""
         raise _not_here("a capture")
 
 
 def remember(records: Path, node: str, command: str, answer: Completed) -> None:
     """Keep what a command on a node printed, in place of an earlier answer to the same."""
-    kept = _answers(records)
-    others = [p for p in kept.points if p.at != {"node": node, "command": command}]
+    record = _answers(records)
+    others = [p for p in record.points if p.at != {"node": node, "command": command}]
     facts = {
         "returncode": answer.returncode,
         "stdout": answer.stdout,
         "stderr": answer.stderr,
     }
-    kept.points = [*others, Point({"node": node, "command": command}, facts=facts)]
+    record.points = [*others, Point({"node": node, "command": command}, facts=facts)]
     records.mkdir(parents=True, exist_ok=True)
-    kept.save(records / ANSWERS)
+    record.save(records / ANSWERS)
 
 
 def _answers(records: Path) -> Record:
     path = records / ANSWERS
-    return Record.load(path, study=ASKED) if path.exists() else Record(study=ASKED)
+    return Record.load(path, study=ANSWERS_STUDY) if path.exists() else Record(study=ANSWERS_STUDY)
 
 
 def _not_here(what: str) -> LabError:

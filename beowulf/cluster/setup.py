@@ -53,9 +53,9 @@ fi
 ssh $options "$node" "$line" >/dev/null
 code=$?
 if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
-    said="mpiexec: the connection to $node broke; the run is ended."
+    message="mpiexec: the connection to $node broke; the run is ended."
     # To where mpiexec itself writes; else through mpiexec, which needs a moment to pass it on.
-    { echo "$said" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$said" >&2; sleep 1; }
+    { echo "$message" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$message" >&2; sleep 1; }
     # A polite signal it would answer by asking the lost node to clean up, and wait for that too.
     kill -KILL $PPID
 fi
@@ -131,11 +131,11 @@ def _ansible() -> Path:
 
 
 def _variables(machines: list[Machine], folder: Path, *, take: bool, undo: bool) -> dict[str, Any]:
-    """What the playbook is told; variables that are given so stand above those of the inventory."""
-    kept = paths.root() / "build"
-    archive, digest = ("", "") if undo else pack(kept if os.access(kept, os.W_OK) else folder)
+    """The playbook's variables; they take precedence over those of the inventory."""
+    build = paths.root() / "build"
+    archive, digest = ("", "") if undo else pack(build if os.access(build, os.W_OK) else folder)
     return {
-        # Our ssh_config tells under this name how the machine is reached.
+        # Our ssh_config has the machine under this name.
         "ansible_host": "{{ inventory_hostname }}",
         "beowulf_names": [machine.name for machine in machines],
         "beowulf_addresses": {machine.name: machine.address for machine in machines},
@@ -171,30 +171,30 @@ def _surroundings(folder: Path, verbose: bool) -> dict[str, str]:
 
 def _done(folder: Path, machines: list[Machine], ended: subprocess.CompletedProcess[str]) -> Done:
     try:
-        found = json.loads((folder / "result.json").read_text())
+        result = json.loads((folder / "result.json").read_text())
     except (OSError, ValueError) as error:
-        last = (ended.stdout or "it said nothing").strip().rpartition("\n")[2]
+        last = (ended.stdout or "it printed nothing").strip().rpartition("\n")[2]
         raise LabError(
-            f"Ansible could not begin: {last}", "`beowulf setup --verbose` shows all that it says."
+            f"Ansible could not begin: {last}", "`beowulf setup --verbose` shows its whole output."
         ) from error
-    known = {machine.name: machine for machine in machines}
-    failed = {name: _sentence(known[name], said) for name, said in found["failed"].items()}
-    return Done(found["changed"], {name: failed[name] for name in known if name in failed})
+    by_name = {machine.name: machine for machine in machines}
+    failed = {name: _sentence(by_name[name], message) for name, message in result["failed"].items()}
+    return Done(result["changed"], {name: failed[name] for name in by_name if name in failed})
 
 
-def _sentence(machine: Machine, said: str) -> str:
-    """Why a machine could not be set up, from what Ansible said of it."""
-    if trouble := connections.trouble(machine, said):
+def _sentence(machine: Machine, output: str) -> str:
+    """Why a machine could not be set up, from what Ansible printed about it."""
+    if trouble := connections.trouble(machine, output):
         return str(trouble).replace(f"{machine.name} ", "it ", 1)
-    if "sudo" in said and ("password" in said or "not found" in said or "sudoers" in said):
+    if "sudo" in output and ("password" in output or "not found" in output or "sudoers" in output):
         user = machine.user or "your user"
         return (
             f"{user} may not become root on it without a password."
             " An administrator of it can allow that in /etc/sudoers.d."
         )
-    if any(mark in said for mark in node_files.FULL):
+    if any(mark in output for mark in node_files.FULL):
         return "its disk is full. Free some space there; what it had before is still there."
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[0] if lines else "Ansible failed on it and did not say why."
 
 
@@ -204,10 +204,10 @@ def pack(folder: Path) -> tuple[Path, str]:
     They are the MPICH of this virtual environment, the packages that Python programs import, and our own small ones.
     """
     contents = dict(_contents())
-    told = hashlib.sha256(INSTALL.read_bytes())
+    hashed = hashlib.sha256(INSTALL.read_bytes())
     for name in sorted(contents):
-        told.update(f"{name}\0{hashlib.sha256(contents[name][0]).hexdigest()}\0".encode())
-    digest = told.hexdigest()
+        hashed.update(f"{name}\0{hashlib.sha256(contents[name][0]).hexdigest()}\0".encode())
+    digest = hashed.hexdigest()
     contents["digest"] = (f"{digest}\n".encode(), 0o644, 0)
     archive = folder / f"programs-{digest[:16]}.sh"
     if not archive.exists():

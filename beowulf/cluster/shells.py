@@ -1,4 +1,4 @@
-"""Shell commands run inside a cluster, each one told beforehand to whoever wants to see it."""
+"""Shell commands run inside a cluster, each one shown beforehand to anyone who wants to see it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from beowulf.errors import LabError
 
 LONGEST_SCRIPT_S = 60.0
 HINT = "`beowulf doctor` says what is missing, `beowulf doctor --fix` installs it."
-# --norc: where somebody's own login was over ssh, bash would read their start-up file, whatever is in it.
+# --norc: after a login over ssh, bash would read the user's start-up file, whatever is in it.
 SHELL = ("bash", "--norc", "-eu")
 
 # What a command prints first. All that comes before it is a start-up file's: bash reads .bashrc at a login by ssh.
 ANSWER = "--- beowulf asks ---"
 
-# told where lines of shell are about to be run, and the lines
-Say = Callable[[str, str], None]
+# called with where lines of shell are about to be run, and the lines
+Show = Callable[[str, str], None]
 
 
 def silent(where: str, lines: str) -> None:
-    """Say nothing about what is done; the place of a `say` that explains."""
+    """Show nothing of what is done; the default of `show`."""
 
 
 def surroundings() -> dict[str, str]:
@@ -46,7 +46,7 @@ def missing(error: OSError) -> LabError:
 
 
 def marked(command: str) -> str:
-    """A line of shell whose answer is told from what a login prints before it."""
+    """A line of shell whose answer can be separated from what a login prints before it."""
     return f"echo '{ANSWER}'; {command}"
 
 
@@ -73,9 +73,9 @@ class Answer:
         return after
 
 
-def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
+def script(where: str, words: list[str], lines: list[str], show: Show) -> None:
     """Run lines of shell behind `words` (which enter some namespace); LabError when one of them fails."""
-    text = told(where, words, lines, say)
+    text = announced(where, words, lines, show)
     done = completed([*words, *SHELL], text, LONGEST_SCRIPT_S, "")
     if done.returncode:
         raise LabError(
@@ -84,10 +84,10 @@ def script(where: str, words: list[str], lines: list[str], say: Say) -> None:
         )
 
 
-def told(where: str, words: list[str], lines: list[str], say: Say) -> str:
-    """Tell `say` what is about to be run, as a learner could type it; gives the text of the lines."""
+def announced(where: str, words: list[str], lines: list[str], show: Show) -> str:
+    """Call `show` with what is about to be run, as a learner could type it; gives the text of the lines."""
     text = "\n".join(lines) + "\n"
-    say(f"{where}", f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
+    show(f"{where}", f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
     return text
 
 

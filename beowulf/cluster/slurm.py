@@ -1,4 +1,4 @@
-"""A cluster that a class shares: Slurm gives nodes to one learner at a time, so that nobody measures another's noise.
+"""A cluster that a class shares: Slurm gives nodes to one learner at a time, so measurements do not disturb each other.
 
 The nodes are machines that `beowulf setup` has set up. A job that only sleeps holds them; every command on a node is
 a step of that job (`srun`), so a learner needs no key, and all ends with the job, however that ends.
@@ -34,22 +34,22 @@ LOOK_EVERY_S = 2.0
 REASONS = {
     "PartitionDown": "the queue is closed at the moment",
     "PartitionInactive": "the queue is closed at the moment",
-    "ReqNodeNotAvail": "nodes of it are down or kept for others",
-    "Nodes": "nodes of it are down or kept for others",
+    "ReqNodeNotAvail": "nodes of it are down or reserved for others",
+    "Nodes": "nodes of it are down or reserved for others",
     "JobHeldUser": "it is held",
-    "JobHeldAdmin": "it is held by whoever runs the cluster",
+    "JobHeldAdmin": "it is held by the administrator of the cluster",
     "PartitionTimeLimit": "the queue allows no job so long",
-    "PartitionNodeLimit": "the queue gives nobody so many nodes",
+    "PartitionNodeLimit": "the queue does not give so many nodes",
 }
 
 LOST = ("does not answer", "is down")
 
-Told = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """What was asked of Slurm, and as which job; it is kept beside the cluster's other files."""
+    """A request to Slurm and its job; its file is beside the cluster's other files."""
 
     job: str
     nodes: int
@@ -59,7 +59,7 @@ class Allocation:
 
 
 def load(folder: Path) -> Allocation | None:
-    """What was asked of Slurm last; None when nothing was, or it cannot be read."""
+    """The last request to Slurm; None when there was none, or it cannot be read."""
     try:
         return Allocation(**json.loads((folder / state.ALLOCATION).read_text()))
     except (OSError, ValueError, TypeError):
@@ -67,28 +67,28 @@ def load(folder: Path) -> Allocation | None:
 
 
 def save(folder: Path, allocation: Allocation, machines: Target) -> None:
-    """Remember what was asked of Slurm, then the machines that it gave."""
+    """Remember the request to Slurm, then the machines that it gave."""
     state.write(folder, {state.ALLOCATION: (json.dumps(asdict(allocation), indent=1), 0o600)})
     targets.save(folder, machines)
 
 
-def known(machines: Target, folder: Path) -> SlurmCluster | None:
+def running(machines: Target, folder: Path) -> SlurmCluster | None:
     """The machines of an allocation, whether they are still ours or not."""
     allocation = load(folder)
     return SlurmCluster(machines, folder, allocation) if allocation else None
 
 
 def up(
-    nodes: int | None, minutes: int | None, told: Told, folder: Path | None = None
+    nodes: int | None, minutes: int | None, report: Report, folder: Path | None = None
 ) -> tuple[SlurmCluster, dict[str, LabError]]:
-    """Nodes for this user alone, those that are held already or new ones; also what is wrong with which of them.
+    """Nodes for this user alone, those that are held already or new ones; also the errors by node.
 
-    Until they are free, `told` hears how it stands; whatever interrupts that takes the request back.
+    Until they are free, `report` gets the place in the queue; an interruption takes the request back.
     """
     folder = folder or paths.state()
-    allocation = _asked(nodes, minutes, folder)
+    allocation = _request(nodes, minutes, folder)
     try:
-        job = _wait(allocation, told)
+        job = _wait(allocation, report)
     except LabError:
         raise  # such as a controller that is away for a moment: the request goes on waiting
     except BaseException:
@@ -97,16 +97,16 @@ def up(
     return attach(replace(allocation, queue=job.queue, ends=job.ends), job, folder)
 
 
-def _asked(nodes: int | None, minutes: int | None, folder: Path) -> Allocation:
-    """The request that is under way, or a new one; it is remembered before anybody waits for it."""
-    for asked, most in ((nodes, MOST_NODES), (minutes, MOST_MINUTES)):
-        if asked is not None and not 1 <= asked <= most:
+def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation:
+    """The request that is under way, or a new one; it is remembered before the wait for it."""
+    for wanted, most in ((nodes, MOST_NODES), (minutes, MOST_MINUTES)):
+        if wanted is not None and not 1 <= wanted <= most:
             raise UsageError(f"Ask for 1 to {MOST_NODES} nodes, and 1 to {MOST_MINUTES} minutes.")
     with state.locked(folder):
         last = load(folder)
         try:
-            if kept := _kept(last, nodes, minutes, folder):
-                return kept
+            if earlier := _earlier(last, nodes, minutes, folder):
+                return earlier
             nodes = nodes or (last.nodes if last else NODES)
             return _new(nodes, minutes or (last.minutes if last else MINUTES), folder)
         except LabError:
@@ -115,16 +115,16 @@ def _asked(nodes: int | None, minutes: int | None, folder: Path) -> Allocation:
             raise
 
 
-def _kept(
+def _earlier(
     held: Allocation | None, nodes: int | None, minutes: int | None, folder: Path
 ) -> Allocation | None:
-    """What was asked for last, where it waits or runs; LabError when that is something else than now."""
+    """The last request, where it waits or runs; UsageError when it differs from this one."""
     targets.refuse_others(folder)
     before = targets.load(folder)
     if held is None and before is not None:
         raise LabError(
             f"The cluster is that of the machines of {before.source}.",
-            "`beowulf down` lets go of them first.",
+            "`beowulf down` releases them first.",
         )
     if held is None:
         return None
@@ -134,7 +134,7 @@ def _kept(
     if (nodes or held.nodes, minutes or held.minutes) != (held.nodes, held.minutes):
         raise UsageError(
             f"You have asked for {held.nodes} nodes and {held.minutes} minutes already (job {held.job}).",
-            "`beowulf down` gives them back, then ask anew.",
+            "`beowulf down` gives them back, then ask again.",
         )
     return held
 
@@ -143,16 +143,16 @@ def _new(nodes: int, minutes: int, folder: Path) -> Allocation:
     """A new request, remembered."""
     into = queue.queue()
     queue.refuse_closed(into, nodes, minutes)
-    found = Allocation(queue.submit(nodes, minutes), nodes, minutes, into.name)
+    allocation = Allocation(queue.submit(nodes, minutes), nodes, minutes, into.name)
     try:
-        save(folder, found, Target(TARGET, ()))
+        save(folder, allocation, Target(TARGET, ()))
     except BaseException:
-        queue.cancel(found.job)
+        queue.cancel(allocation.job)
         raise
-    return found
+    return allocation
 
 
-def _wait(allocation: Allocation, told: Told) -> Job:
+def _wait(allocation: Allocation, report: Report) -> Job:
     """The job, once it has its nodes."""
     looks, last = 0, ""
     while True:
@@ -163,14 +163,14 @@ def _wait(allocation: Allocation, told: Told) -> Job:
             raise ended(allocation, job)
         # Most often it has its nodes a moment later.
         looks += 1
-        if looks > 1 and (said := waiting(job)) and said != last:
-            told(said)
-            last = said
+        if looks > 1 and (sentence := waiting(job)) and sentence != last:
+            report(sentence)
+            last = sentence
         time.sleep(ASK_EVERY_S)
 
 
 def waiting(job: Job) -> str:
-    """How a waiting job stands in the queue; empty when it is about to start."""
+    """The place of a waiting job in the queue, in a sentence; empty when it is about to start."""
     number, of = queue.place(job)
     if not number:
         return ""
@@ -189,16 +189,16 @@ def clock(moment: float) -> str:
 def attach(
     allocation: Allocation, job: Job, folder: Path
 ) -> tuple[SlurmCluster, dict[str, LabError]]:
-    """The nodes of a job that runs as the cluster of a folder; also what is wrong with which of them."""
+    """The nodes of a job that runs as the cluster of a folder; also the errors by node."""
     user = getpass.getuser()
     machines = tuple(
         Machine(name, name, user=user, through=queue.through(allocation.job, name))
         for name in queue.names(job.nodes)
     )
     with lock.changing(folder, "beowulf up"), state.locked(folder):
-        found, troubles = targets.find(Target(TARGET, machines), folder)
-        save(folder, allocation, found)
-    cluster = SlurmCluster(found, folder, allocation)
+        target, troubles = targets.find(Target(TARGET, machines), folder)
+        save(folder, allocation, target)
+    cluster = SlurmCluster(target, folder, allocation)
     if not troubles:
         _, troubles = connections.everywhere(cluster.nodes, cluster.tell_nodes)
     return cluster, troubles
@@ -269,7 +269,7 @@ class SlurmCluster(SshCluster):
         return f"{node_files.root(self._user)}/hosts-{self.allocation.job}"
 
     def job(self) -> Job | None:
-        """How the job stands; None when Slurm has forgotten it."""
+        """The job's state; None when Slurm has forgotten it."""
         return queue.job(self.allocation.job)
 
     def is_ours(self) -> bool:
@@ -284,12 +284,12 @@ class SlurmCluster(SshCluster):
             raise ended(self.allocation, job)
 
     def dead_nodes(self) -> list[str]:
-        """The nodes that Slurm has lost; it is not asked more often than every other second."""
+        """The nodes that Slurm has lost; Slurm is asked at most every other second."""
         if time.monotonic() - self._looked > LOOK_EVERY_S:
             self.still_there()
-            seen = queue.states([f"--nodes={','.join(self.nodes)}"])
+            node_states = queue.states([f"--nodes={','.join(self.nodes)}"])
             # One that is only to get no further jobs goes on with this one.
-            self._dead = [node for node in self.nodes if seen.get(node, "").startswith(LOST)]
+            self._dead = [node for node in self.nodes if node_states.get(node, "").startswith(LOST)]
             self._looked = time.monotonic()
         return list(self._dead)
 
@@ -327,11 +327,11 @@ class SlurmCluster(SshCluster):
         return {**super().describe(), "job": given.job, "queue": given.queue, "exclusive": True}
 
     def heal(self) -> None:
-        """Look for every node anew; LabError with all that is wrong."""
+        """Connect every node again; LabError with all that is wrong."""
         job = self.job()
         if job is None or not job.runs:
             raise ended(self.allocation, job)
-        found, troubles = attach(self.allocation, job, self.folder)
-        self.target, self._machines = found.target, found._machines
+        again, troubles = attach(self.allocation, job, self.folder)
+        self.target, self._machines = again.target, again._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))

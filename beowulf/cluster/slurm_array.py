@@ -17,7 +17,7 @@ from pathlib import Path
 from beowulf import paths
 from beowulf.cluster import slurm
 from beowulf.cluster import slurm_queue as queue
-from beowulf.cluster.slurm import Allocation, Told
+from beowulf.cluster.slurm import Allocation, Report
 from beowulf.cluster.slurm_queue import Job
 from beowulf.errors import LabError
 
@@ -44,16 +44,16 @@ class Task:
     process: subprocess.Popen[str]
 
 
-def measure(study: str, wish: Wish, told: Told) -> int:
-    """Measure a study as an array; how many Records there are in the end. What happens to each task is `told`."""
+def measure(study: str, wish: Wish, report: Report) -> int:
+    """Measure a study as an array; how many Records there are in the end. `report` gets what happens to each task."""
     into = queue.queue()
     queue.refuse_closed(into, wish.nodes, wish.minutes)
     number = queue.submit(wish.nodes, wish.minutes, tasks=wish.times)
-    told(f"Job {number} is in the queue {into.name}, an array of {wish.times}.")
+    report(f"Job {number} is in the queue {into.name}, an array of {wish.times}.")
     under_way: dict[str, Task] = {}
     try:
         with tempfile.TemporaryDirectory(prefix="beowulf-array-") as folder:
-            return _follow(number, study, wish, told, Path(folder), under_way)
+            return _follow(number, study, wish, report, Path(folder), under_way)
     finally:
         for task in under_way.values():
             _stop(task.process)
@@ -62,7 +62,7 @@ def measure(study: str, wish: Wish, told: Told) -> int:
 
 
 def _follow(
-    number: str, study: str, wish: Wish, told: Told, folder: Path, under_way: dict[str, Task]
+    number: str, study: str, wish: Wish, report: Report, folder: Path, under_way: dict[str, Task]
 ) -> int:
     """Start each task's measurement when it has its nodes, and give them back when it is done."""
     over: set[str] = set()
@@ -71,22 +71,24 @@ def _follow(
         for job in queue.jobs(number):
             if job.runs and job.task not in over and job.task not in under_way:
                 under_way[job.task] = _start(job, study, wish, folder / job.task)
-                told(f"Task {job.task} measures on {job.nodes} (job {job.number}).")
+                report(f"Task {job.task} measures on {job.nodes} (job {job.number}).")
             elif (
                 not job.runs and not job.waits and job.task.isdigit() and job.task not in under_way
             ):
                 if job.task not in over:
-                    told(f"Task {job.task} has ended before it began ({job.state}).")
+                    report(f"Task {job.task} has ended before it began ({job.state}).")
                 over.add(job.task)
         for name, task in list(under_way.items()):
             if task.process.poll() is None:
                 continue
-            said = (task.process.communicate()[0] or "").strip()
+            output = (task.process.communicate()[0] or "").strip()
             queue.cancel(f"{number}_{name}")  # a task's own number is not taken
             del under_way[name]
             over.add(name)
             good += task.process.returncode == 0
-            told(f"Task {name} is done." if task.process.returncode == 0 else _failed(name, said))
+            report(
+                f"Task {name} is done." if task.process.returncode == 0 else _failed(name, output)
+            )
         time.sleep(slurm.ASK_EVERY_S)
     return good
 
@@ -110,9 +112,9 @@ def _start(job: Job, study: str, wish: Wish, folder: Path) -> Task:
     return Task(job, process)
 
 
-def _failed(name: str, said: str) -> str:
-    last = said.rpartition("\n")[2].removeprefix("beowulf: ")
-    return f"Task {name} has failed: {last or 'it did not say why.'}"
+def _failed(name: str, output: str) -> str:
+    last = output.rpartition("\n")[2].removeprefix("beowulf: ")
+    return f"Task {name} has failed: {last or 'it printed no reason.'}"
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

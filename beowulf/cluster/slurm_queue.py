@@ -1,4 +1,4 @@
-"""What Slurm is asked: which queue there is, how a job stands, who is before it; and what it is told to do."""
+"""Questions to Slurm (which queue there is, the state of a job, who is before it), and commands to it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LONGEST_ANSWER_S = 60.0
 NAME = "beowulf"  # of our jobs, as `squeue` shows it
 # What a job does that only holds its nodes.
 HOLD = "exec sleep infinity"
-KEPT = ("SLURM_CONF", "SLURM_CLUSTERS")
+PASSED_ON = ("SLURM_CONF", "SLURM_CLUSTERS")
 HERE = "Work on a machine of the cluster, most often its master; docs/clusters.md says how Slurm gets there."
-ASK = "Ask whoever runs the cluster."
+ASK = "Ask the administrator of the cluster."
 
 # What Slurm's commands say when they fail: a mark in their words, what happened, what to try.
 TROUBLES = (
@@ -27,12 +27,12 @@ TROUBLES = (
     ("configuration source", "Slurm has no settings on this machine.", HERE),
     (
         "authentication",
-        "Slurm does not believe this machine who you are (its service munge).",
+        "Slurm cannot authenticate you from this machine (its service munge).",
         ASK,
     ),
     (
         "Credential",
-        "Slurm does not believe this machine who you are (its service munge).",
+        "Slurm cannot authenticate you from this machine (its service munge).",
         ASK,
     ),
     ("inactive or drain", "The queue of Slurm is closed: it takes no new jobs.", ASK),
@@ -40,7 +40,7 @@ TROUBLES = (
     ("Requested time limit", "The queue of Slurm allows no job so long.", "Ask for less time."),
     (
         "Node count specification",
-        "The queue of Slurm has not so many nodes, or gives nobody so many.",
+        "The queue of Slurm does not have, or does not give, so many nodes.",
         "`sinfo` shows its nodes; `--nodes` asks for fewer.",
     ),
     (
@@ -54,7 +54,7 @@ TROUBLES = (
 
 @dataclass(frozen=True)
 class Job:
-    """A job as Slurm tells of it; times are seconds since 1970, 0 where nobody knows them yet."""
+    """A job as Slurm reports it; times are seconds since 1970, 0 while they are unknown."""
 
     number: str
     task: str  # its place in an array; N/A for a single job
@@ -101,7 +101,7 @@ def ask(*words: str) -> str:
     environment = {
         name: value
         for name, value in surroundings().items()
-        if not name.startswith("SLURM_") or name in KEPT
+        if not name.startswith("SLURM_") or name in PASSED_ON
     }
     try:
         done = subprocess.run(
@@ -124,25 +124,25 @@ def ask(*words: str) -> str:
     return done.stdout
 
 
-def trouble(command: str, said: str) -> LabError:
-    """The sentence for what a command of Slurm said when it failed."""
+def trouble(command: str, output: str) -> LabError:
+    """The error for what a command of Slurm printed when it failed."""
     for mark, what, hint in TROUBLES:
-        if mark.lower() in said.lower():
+        if mark.lower() in output.lower():
             return LabError(what, hint)
-    lines = [line.partition("error: ")[2] or line for line in said.strip().splitlines()]
-    return LabError(f"`{command}` failed: {' '.join(lines) or 'it did not say why'}", ASK)
+    lines = [line.partition("error: ")[2] or line for line in output.strip().splitlines()]
+    return LabError(f"`{command}` failed: {' '.join(lines) or 'it printed no reason'}", ASK)
 
 
 def jobs(number: str) -> list[Job]:
     """A job, or all of an array; nothing when Slurm has forgotten it."""
     form = "%A|%K|%T|%r|%P|%N|%S|%e"
     try:
-        said = ask(*_squeue("--states=all", f"--jobs={number}"), f"--format={form}")
+        output = ask(*_squeue("--states=all", f"--jobs={number}"), f"--format={form}")
     except LabError as error:
         if "Invalid job id" in error.message:
             return []
         raise
-    return [_job(line) for line in said.splitlines() if line.count("|") == form.count("|")]
+    return [_job(line) for line in output.splitlines() if line.count("|") == form.count("|")]
 
 
 def job(number: str) -> Job | None:
@@ -185,14 +185,14 @@ def queue() -> Queue:
 
 
 def states(words: Iterable[str]) -> dict[str, str]:
-    """How nodes stand that `words` of sinfo choose: nothing for one that can be used, else why not, by name."""
-    said = ask("sinfo", "--noheader", "--Node", *words, "--format=%N|%T|%E")
-    rows = (line.split("|", 2) for line in said.splitlines() if line.count("|") >= 2)
+    """The nodes that `words` of sinfo choose, by name: nothing for one that can be used, else why not."""
+    output = ask("sinfo", "--noheader", "--Node", *words, "--format=%N|%T|%E")
+    rows = (line.split("|", 2) for line in output.splitlines() if line.count("|") >= 2)
     return {name: unusable(state, reason) for name, state, reason in rows}
 
 
 def unusable(state: str, reason: str) -> str:
-    """Why a node gets no job, from the state and the reason that sinfo tells; empty when it gets some."""
+    """Why a node gets no job, from the state and the reason that sinfo prints; empty when it gets some."""
     why = "" if reason in ("none", "") else f" ({reason})"
     if state.endswith("*"):
         return f"does not answer{why}"
@@ -201,29 +201,29 @@ def unusable(state: str, reason: str) -> str:
     return f"is {state}{why}" if state.startswith("drain") else ""
 
 
-def refuse_closed(found: Queue, nodes: int, minutes: int) -> None:
-    """LabError when the queue is closed, gives nobody so long, or has not so many nodes that can be used."""
-    if found.state != "up":
-        raise LabError(f"The queue {found.name} of Slurm is closed ({found.state}).", ASK)
-    if minutes > found.minutes:
+def refuse_closed(into: Queue, nodes: int, minutes: int) -> None:
+    """LabError when the queue is closed, does not give so much time, or has too few nodes that can be used."""
+    if into.state != "up":
+        raise LabError(f"The queue {into.name} of Slurm is closed ({into.state}).", ASK)
+    if minutes > into.minutes:
         raise LabError(
-            f"The queue {found.name} of Slurm gives nobody more than {found.minutes:g} minutes.",
+            f"The queue {into.name} of Slurm gives at most {into.minutes:g} minutes.",
             "`--minutes` asks for less time.",
         )
-    seen = states([f"--partition={found.name}"])
-    well = [name for name, why in seen.items() if not why]
+    node_states = states([f"--partition={into.name}"])
+    well = [name for name, why in node_states.items() if not why]
     if len(well) < nodes:
-        bad = "; ".join(f"{name} {why}" for name, why in seen.items() if why)
+        bad = "; ".join(f"{name} {why}" for name, why in node_states.items() if why)
         have = f"{len(well)} node{'s' * (len(well) != 1)}"
         raise LabError(
-            f"The queue {found.name} of Slurm has {have} that can be used, and {nodes} are asked for"
+            f"The queue {into.name} of Slurm has {have} that can be used, and {nodes} are asked for"
             + (f": {bad}." if bad else "."),
             "`--nodes` asks for fewer.",
         )
 
 
 def submit(nodes: int, minutes: int, *, tasks: int = 0) -> str:
-    """Ask for nodes that nobody else gets meanwhile, once or as an array of so many tasks; the number of the job."""
+    """Ask for exclusive nodes, once or as an array of so many tasks; the number of the job."""
     words = ["sbatch", "--parsable", f"--job-name={NAME}", f"--nodes={nodes}", "--exclusive"]
     words += [f"--time={minutes}", "--no-requeue", "--chdir=/", "--output=/dev/null"]
     words += [f"--array=1-{tasks}"] if tasks else []

@@ -28,39 +28,39 @@ done
 echo "congestion control" $(cat /proc/sys/net/ipv4/tcp_congestion_control)
 """
 # The same on a machine, whose boots have numbers.
-ASKED = f"cat /proc/sys/kernel/random/boot_id\n{LOOK}"
+BOOT_AND_LOOK = f"cat /proc/sys/kernel/random/boot_id\n{LOOK}"
 # A device by `ip`, a queue at the root of one by `tc`. What the kernel counts up with each new queue is left out.
 DEVICE = re.compile(r"\d+: ([^:@]+)[@:].* mtu (\d+) ")
 QUEUE = re.compile(r"qdisc (\S+) \w+: dev (\S+) root (?:refcnt \d+ ?)?(.*)")
 
 
-def looked(said: str, devices: Collection[str]) -> dict[str, str]:
+def looked(output: str, devices: Collection[str]) -> dict[str, str]:
     """What LOOK has printed of these devices, by name."""
-    found = {}
-    for line in said.splitlines():
+    settings = {}
+    for line in output.splitlines():
         if line.startswith("congestion control"):
-            found["congestion control"] = line.split()[-1]
+            settings["congestion control"] = line.split()[-1]
         elif line.startswith("offloads "):
             _, device, *on = line.split()
-            found[f"offloads of {device}"] = " ".join(on) or "off"
+            settings[f"offloads of {device}"] = " ".join(on) or "off"
         elif (link := DEVICE.match(line)) and link[1] in devices:
-            found[f"MTU of {link[1]}"] = link[2]
+            settings[f"MTU of {link[1]}"] = link[2]
         elif (queue := QUEUE.match(line)) and queue[2] in devices:
-            found[f"queue of {queue[2]}"] = f"{queue[1]} {queue[3]}".strip()
-    return found
+            settings[f"queue of {queue[2]}"] = f"{queue[1]} {queue[3]}".strip()
+    return settings
 
 
 def local(cluster: NamespaceCluster) -> dict[str, str]:
-    """How a cluster of this machine is found."""
+    """The state of a cluster of this machine, by name."""
     process, alive = cluster.supervisor.process, cluster.supervisor.nodes()
-    found = {
+    settings = {
         "boot": f"{process.pid} {process.start_ticks}",
         "rate": cluster.config.rate,
         "nodes": ", ".join(cluster.nodes),
         "fault": cluster.broken or "none",
     }
     for node in cluster.nodes:
-        found[f"state of {node}"] = "up" if node in alive else "down"
+        settings[f"state of {node}"] = "up" if node in alive else "down"
     devices = {node: [f"eth{n}" for n in range(cluster.config.networks)] for node in alive}
     devices[SWITCH] = links.ports(cluster.config, alive)
 
@@ -70,18 +70,18 @@ def local(cluster: NamespaceCluster) -> dict[str, str]:
         words = [*enter, "bash", "--norc", "-c", LOOK, place, *cards]
         return completed(words, "", LONGEST_LOOK_S, place).stdout
 
-    said, failed = connections.everywhere(list(devices), ask)
-    for place, text in said.items():
+    outputs, failed = connections.everywhere(list(devices), ask)
+    for place, text in outputs.items():
         here = looked(text, devices[place])
-        found |= {f"{what} on {place}": value for what, value in here.items()}
-    found |= {f"links on {place}": why.message for place, why in failed.items()}
+        settings |= {f"{what} on {place}": value for what, value in here.items()}
+    settings |= {f"links on {place}": why.message for place, why in failed.items()}
     for node, first in alive.items():
-        found[f"boot on {node}"] = f"{first.pid} {first.start_ticks}"
-    return found
+        settings[f"boot on {node}"] = f"{first.pid} {first.start_ticks}"
+    return settings
 
 
-def apart(cluster: SshCluster) -> dict[str, str]:
-    """How a cluster of machines is found; GoneError when they were let go of."""
+def machines(cluster: SshCluster) -> dict[str, str]:
+    """The state of a cluster of machines, by name; GoneError when they were released."""
     if not state.cluster_in(cluster.folder):
         raise state.GoneError
     cluster.still_there()
@@ -90,19 +90,21 @@ def apart(cluster: SshCluster) -> dict[str, str]:
 
     def ask(node: str) -> str:
         card = cluster.target.interfaces.get(node, "eth0")
-        line = f"PATH=$PATH:/usr/sbin:/sbin; set -- {shlex.quote(card)}\n{ASKED}"
+        line = f"PATH=$PATH:/usr/sbin:/sbin; set -- {shlex.quote(card)}\n{BOOT_AND_LOOK}"
         return cluster.run(node, f"bash --norc -c {shlex.quote(line)}").stdout
 
-    said, failed = connections.everywhere(alive, ask)
-    found = {"nodes": ", ".join(cluster.nodes)}
+    outputs, failed = connections.everywhere(alive, ask)
+    settings = {"nodes": ", ".join(cluster.nodes)}
     if there := ssh_lock.standing(cluster):
-        found["hold on the master"] = there
+        settings["hold on the master"] = there
     for node in cluster.nodes:
-        if node in said:
-            found[f"state of {node}"] = "up"
-            found[f"boot on {node}"] = said[node].partition("\n")[0]
+        if node in outputs:
+            settings[f"state of {node}"] = "up"
+            settings[f"boot on {node}"] = outputs[node].partition("\n")[0]
             card = cluster.target.interfaces.get(node, "eth0")
-            found |= {f"{what} on {node}": v for what, v in looked(said[node], [card]).items()}
+            settings |= {
+                f"{what} on {node}": v for what, v in looked(outputs[node], [card]).items()
+            }
         else:
-            found[f"state of {node}"] = str(failed.get(node, LabError("down")).message)
-    return found
+            settings[f"state of {node}"] = str(failed.get(node, LabError("down")).message)
+    return settings

@@ -1,4 +1,4 @@
-"""A cluster of machines that are really apart, PCs or VMs, reached by ssh.
+"""A cluster of separate machines, PCs or VMs, reached by ssh.
 
 `beowulf setup` makes them a cluster; `up` here only finds them, says which of them are not as they should be, and
 remembers them, so that every command of this user works on them.
@@ -42,7 +42,7 @@ ENVIRONMENT = f"{PREFIX}/etc/environment"
 LONGEST_TELLING_S = 10.0
 LONGEST_SENDING_S = 60.0
 MOST_CLOCK_ERROR_S = 1.0  # a wall clock of ours may be set meanwhile
-# Asked beside what every node is asked, of a card whose name stands for CARD.
+# Run beside the commands of every node; CARD stands for the name of its card.
 ASKED_TOO = {
     "speed": "ethtool CARD 2>/dev/null | sed -n 's/^[[:space:]]*Speed: //p'",
     "cores": "nproc",
@@ -66,11 +66,11 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
             connections.close(folder, before.machines)
         try:
             connections.configure(folder, machines)
-            asked = Target(targets.lasting(source), tuple(machines))
-            target, troubles = targets.find(targets.reminded(asked, before), folder)
+            wanted = Target(targets.lasting(source), tuple(machines))
+            target, troubles = targets.find(targets.reminded(wanted, before), folder)
             if not any(connections.open_to(folder, machine.name) for machine in machines):
-                said = " ".join(str(trouble) for trouble in troubles.values())
-                raise LabError(f"No machine of {source} can be used. {said}")
+                reasons = " ".join(str(trouble) for trouble in troubles.values())
+                raise LabError(f"No machine of {source} can be used. {reasons}")
             targets.save(folder, target)
         except BaseException:
             connections.close(folder, machines)
@@ -79,35 +79,35 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
             else:
                 connections.configure(folder, before.machines)
             raise
-    gone = {name: LabError(said, node=name) for name, said in missing.items()}
+    gone = {name: LabError(reasons, node=name) for name, reasons in missing.items()}
     return SshCluster(target, folder), troubles | gone
 
 
 def down(folder: Path | None = None) -> bool:
-    """Let go of the machines: close the connections and forget them. False when there were none."""
+    """Release the machines: close the connections and forget them. False when there were none."""
     folder = folder or paths.state()
     if not (folder / state.TARGET).exists():
         return False
     with lock.changing(folder, "beowulf down"), state.locked(folder):
-        if known := targets.load(folder):
-            connections.close(folder, known.machines)
+        if target := targets.load(folder):
+            connections.close(folder, target.machines)
         targets.clear(folder)
     return True
 
 
 def running(folder: Path | None = None) -> SshCluster | None:
-    """The machines that `up` has found, or None."""
+    """The cluster of the machines that `up` has connected, or None."""
     folder = folder or paths.state()
-    known = targets.load(folder)
-    if known and (folder / state.ALLOCATION).exists():
+    target = targets.load(folder)
+    if target and (folder / state.ALLOCATION).exists():
         from beowulf.cluster import slurm
 
-        return slurm.known(known, folder)
-    return SshCluster(known, folder) if known else None
+        return slurm.running(target, folder)
+    return SshCluster(target, folder) if target else None
 
 
 class SshCluster(Cluster):
-    """Machines that are there whether we look or not; all that one of them is asked goes over one connection."""
+    """Separate machines; all commands for one of them go over one connection."""
 
     kind = "ssh"
     shared = True  # with other users, and with other machines of this one
@@ -149,9 +149,9 @@ class SshCluster(Cluster):
 
     def interface(self, node: str, network: int = 0) -> str:
         """The card on which a node has its address on a network."""
-        known = self.target.seconds if network else self.target.interfaces
-        if machine := known.get(node):
-            return machine
+        cards = self.target.seconds if network else self.target.interfaces
+        if card := cards.get(node):
+            return card
         raise LabError(
             f"Nobody knows which card of {node} is in the cluster{' on its second network' * bool(network)}.",
             "`beowulf up` asks it again, once it is set up.",
@@ -159,7 +159,7 @@ class SshCluster(Cluster):
         )
 
     def hardware(self, node: str) -> Hardware:
-        """The cores and the memory of a node, which is asked once."""
+        """The cores and the memory of a node, which are read once."""
         if node not in self._hardware:
             self._hardware[node] = super().hardware(node)
         return self._hardware[node]
@@ -230,11 +230,11 @@ class SshCluster(Cluster):
 
         def send(node: str) -> None:
             line = node_files.unpack(user, node_files.there(where, user))
-            said, code, _ = connections.exchange(
+            outputs, code, _ = connections.exchange(
                 self.folder, self.machine(node), line, archive, LONGEST_SENDING_S
             )
             if code:
-                raise node_files.trouble(node, said[1].decode(errors="replace"))
+                raise node_files.trouble(node, outputs[1].decode(errors="replace"))
 
         _, failed = connections.everywhere(self.nodes, send)
         dead = self.dead_nodes() if failed else []
@@ -249,12 +249,12 @@ class SshCluster(Cluster):
 
         def take(node: str) -> bytes:
             line = node_files.pack(node_files.there(folder, self._user))
-            said, code, _ = connections.exchange(
+            outputs, code, _ = connections.exchange(
                 self.folder, self.machine(node), line, b"", LONGEST_SENDING_S
             )
             if code:
-                raise node_files.trouble(node, said[1].decode(errors="replace"))
-            return said[0]
+                raise node_files.trouble(node, outputs[1].decode(errors="replace"))
+            return outputs[0]
 
         archives, _ = connections.everywhere(self.nodes, take)
         for archive in archives.values():
@@ -262,7 +262,7 @@ class SshCluster(Cluster):
 
     @property
     def _user(self) -> str:
-        # The master's user stands for all of them, in paths that a program is told once.
+        # The master's user stands for all of them, in paths that a program gets once.
         return self.machine(self.nodes[0]).user or "you"
 
     def capture(
@@ -289,16 +289,16 @@ class SshCluster(Cluster):
         """How far each node's clock is at least ahead of this machine's; 0 where the way of the answer explains it."""
 
         def ask(node: str) -> float:
-            asked = time.time()
+            before = time.time()
             # A login script may print something before it.
             printed = self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout.split()
             try:
-                said = float(printed[-1])
+                clock = float(printed[-1])
             except (IndexError, ValueError):
                 raise LabError(
-                    f"{node} does not tell the time.", "Try `date` there.", node
+                    f"{node} does not print the time.", "Try `date` there.", node
                 ) from None
-            return min(said - asked, 0.0) or max(said - time.time(), 0.0)
+            return min(clock - before, 0.0) or max(clock - time.time(), 0.0)
 
         return connections.everywhere(self.nodes, ask)[0]
 
@@ -309,12 +309,12 @@ class SshCluster(Cluster):
         *,
         measures: bool = True,
         wait: bool = False,
-        say: Callable[[str], None] | None = None,
+        report: Callable[[str], None] | None = None,
     ) -> Iterator[None]:
         """Keep others from measuring on this cluster and from changing it meanwhile, at whatever machine they are."""
-        with lock.held(self.folder, doing, measures=measures, wait=wait, say=say):
+        with lock.held(self.folder, doing, measures=measures, wait=wait, report=report):
             if self.shared:
-                with ssh_lock.held_there(self, doing, wait, say):
+                with ssh_lock.held_there(self, doing, wait, report):
                     yield
             else:
                 yield
@@ -323,18 +323,18 @@ class SshCluster(Cluster):
         """What is not to change while something is measured, by name."""
         from beowulf.cluster import snapshot
 
-        return snapshot.apart(self)
+        return snapshot.machines(self)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, and where others differ from it; for a Record."""
         dead = self.dead_nodes()
         alive = [node for node in self.nodes if node not in dead]
-        said, _ = connections.everywhere(alive, self._described)
-        answers = dict(next(iter(said.values()), {}))
+        by_node, _ = connections.everywhere(alive, self._described)
+        answers = dict(next(iter(by_node.values()), {}))
         differ = {
-            what: {node: said[node].get(what, "") for node in said}
+            what: {node: by_node[node].get(what, "") for node in by_node}
             for what in answers
-            if len({each.get(what) for each in said.values()}) > 1
+            if len({each.get(what) for each in by_node.values()}) > 1
         }
         for what in ("memory", "clock"):
             answers.pop(what, "")
@@ -356,9 +356,9 @@ class SshCluster(Cluster):
 
     def _described(self, node: str) -> dict[str, str]:
         card = self.target.interfaces.get(node, "eth0")
-        asked = time.time()
+        before = time.time()
         answers = description.answers(self, node, card, ASKED_TOO)
-        return {**answers, "clock": _clock(answers.get("clock", ""), asked, time.time())}
+        return {**answers, "clock": _clock(answers.get("clock", ""), before, time.time())}
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Not done to machines that others may work on."""
@@ -368,17 +368,17 @@ class SshCluster(Cluster):
         )
 
     def heal(self) -> None:
-        """Look for every machine anew; LabError with all that is wrong."""
+        """Connect every machine again; LabError with all that is wrong."""
         again, troubles = up(self.target.source, self.folder)
         self.target, self._machines = again.target, again._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))
 
 
-def _clock(said: str, asked: float, answered: float) -> str:
-    """In words, how a node's clock goes that said this between two moments of ours."""
+def _clock(clock: str, before: float, after: float) -> str:
+    """In words, how far a node's clock is off that showed this between two moments of ours."""
     try:
-        ahead = min(float(said) - asked, 0.0) or max(float(said) - answered, 0.0)
+        ahead = min(float(clock) - before, 0.0) or max(float(clock) - after, 0.0)
     except ValueError:
         return "unknown"
     if abs(ahead) < MOST_CLOCK_ERROR_S:
@@ -386,9 +386,9 @@ def _clock(said: str, asked: float, answered: float) -> str:
     return f"{abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}"
 
 
-def _refused(said: str) -> str:
-    """What sudo said when it refused; empty when it was something else."""
-    for line in said.splitlines():
+def _refused(output: str) -> str:
+    """What sudo printed when it refused; empty when it was something else."""
+    for line in output.splitlines():
         if "sudo:" in line or "sudoers" in line:
             return line.strip().rstrip(".") + "."
     return ""

@@ -145,10 +145,13 @@ def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
     def ask(node: str) -> list[str]:
         address = f"ip -o link show {cards[node]} | sed -n 's/.*link.ether \\([^ ]*\\).*/\\1/p'"
         line = f'PATH=$PATH:/usr/sbin:/sbin; echo; echo "{MARK} $({address}) $SSH_CONNECTION"'
-        for said in cluster.run(
+        for printed in cluster.run(
             node, line, timeout_s=connections.LONGEST_ANSWER_S
         ).stdout.splitlines():
-            if said.startswith(MARK) and len(words := said.removeprefix(MARK).split()) in (1, 5):
+            if printed.startswith(MARK) and len(words := printed.removeprefix(MARK).split()) in (
+                1,
+                5,
+            ):
                 return words
         raise LabError(
             f"{node} does not say which address its card {cards[node]} has.",
@@ -156,24 +159,24 @@ def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
             node,
         )
 
-    said, failed = connections.everywhere(list(cards), ask)
+    by_node, failed = connections.everywhere(list(cards), ask)
     if failed:
         raise next(iter(failed.values()))
-    foreign = " and ".join(f"not ether src {words[0]}" for words in said.values())
-    found = {}
-    for number, (node, (card, *_)) in enumerate(said.items()):
+    foreign = " and ".join(f"not ether src {words[0]}" for words in by_node.values())
+    filters = {}
+    for number, (node, (card, *_)) in enumerate(by_node.items()):
         to_it = f"ether dst {card}" + " or ether multicast" * (number == 0)
-        found[node] = f"(ether src {card} or (({to_it}) and {foreign}))"
+        filters[node] = f"(ether src {card} or (({to_it}) and {foreign}))"
         # From the master, our own connections to the others are on its card, too.
-        for other, (_, *ours) in said.items():
+        for other, (_, *ours) in by_node.items():
             if ours and other != node:
                 here, port, there, _ = (each.partition("%")[0] for each in ours)
-                found[node] += f" and not (host {here} and host {there} and tcp port {port})"
-    return found
+                filters[node] += f" and not (host {here} and host {there} and tcp port {port})"
+    return filters
 
 
 def _dumpcap(words: list[str], card: str, named: str, only: str, ring: bool) -> str:
-    """dumpcap's words as the node's shell shall read them: on its own card, without our own connection."""
+    """dumpcap's words for the node's shell: on its own card, without our own connection."""
     place = words.index("-i")
     mine = [*words[:place], "-i", card, "--ifname", named, *words[place + 2 :]]
     if not ring:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import connections, lock
-from beowulf.cluster.lock import Holder, LockedError, Say
+from beowulf.cluster.lock import Holder, LockedError, Report
 from beowulf.cluster.machines import CARD
 from beowulf.cluster.shells import surroundings
 
@@ -39,9 +39,9 @@ if flock --nonblock 9; then
 fi
 for process in /proc/[0-9]*; do
     mapfile -d '' -t words 2>/dev/null <"$process/cmdline" || continue
-    if [ "${{words[4]-}}" = {MARK} ]; then said=${{words[5]}}; fi
+    if [ "${{words[4]-}}" = {MARK} ]; then facts=${{words[5]}}; fi
 done
-echo "{BUSY} ${{said-}}"
+echo "{BUSY} ${{facts-}}"
 """
 
 # The shells that hold for this process, by the cluster's folder.
@@ -49,13 +49,15 @@ _there: dict[str, subprocess.Popen[bytes]] = {}
 
 
 @contextmanager
-def held_there(cluster: SshCluster, doing: str, wait: bool, say: Say | None) -> Iterator[None]:
-    """Hold the cluster on its master meanwhile; HeldError while another user, or another machine, measures on it."""
+def held_there(
+    cluster: SshCluster, doing: str, wait: bool, report: Report | None
+) -> Iterator[None]:
+    """Hold the cluster on its master meanwhile; LockedError while another user, or another machine, measures on it."""
     key = str(cluster.folder)
     if key in _there:
         yield
         return
-    process = _taken(cluster, doing, wait, say)
+    process = _taken(cluster, doing, wait, report)
     if (
         process is None
     ):  # a master that does not answer is of no use to others either, and a study will say so
@@ -75,7 +77,7 @@ def held_there(cluster: SshCluster, doing: str, wait: bool, say: Say | None) -> 
 
 
 def _taken(
-    cluster: SshCluster, doing: str, wait: bool, say: Say | None
+    cluster: SshCluster, doing: str, wait: bool, report: Report | None
 ) -> subprocess.Popen[bytes] | None:
     me = {"user": lock.user(), "doing": doing, "since": time.time(), "machine": _machine()}
     line = f"bash --norc -c {shlex.quote(HOLD)} bash {shlex.quote(json.dumps(me))}"
@@ -102,19 +104,19 @@ def _taken(
         other = _holder(facts)
         if not wait:
             raise LockedError(other, lock.WAIT)
-        if say:
-            say(f"{other} Waiting until that is done; Ctrl-C gives it up.")
-            say = None
+        if report:
+            report(f"{other} Waiting until that is done; Ctrl-C gives it up.")
+            report = None
         time.sleep(ASK_EVERY_S)
 
 
 def _holder(facts: str) -> Holder:
     try:
-        said = json.loads(facts)
-        user = f"{said['user']} at {said['machine']}"
-        return Holder(str(user), str(said["doing"]), float(said["since"]))
+        fields = json.loads(facts)
+        user = f"{fields['user']} at {fields['machine']}"
+        return Holder(str(user), str(fields["doing"]), float(fields["since"]))
     except (ValueError, TypeError, KeyError):
-        return Holder("another user", "something it does not say", time.time())
+        return Holder("another user", "something unknown", time.time())
 
 
 def _machine() -> str:

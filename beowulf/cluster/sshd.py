@@ -65,7 +65,7 @@ def authorized_keys(folder: Path) -> str:
 
 def shared_files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
     """Files that all nodes share, once the keys are made: path below the state folder, text, mode."""
-    known = ""
+    known_hosts = ""
     for node in plan.names:
         names = [
             node,
@@ -73,9 +73,9 @@ def shared_files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]
         ]
         names += [f"{node}-eth{network}" for network in range(1, plan.networks)]
         key = host_key(folder, node).with_suffix(".pub").read_text()
-        known += f"{','.join(names)} {key}"
+        known_hosts += f"{','.join(names)} {key}"
     return {
-        "etc/known_hosts": (known, 0o644),
+        "etc/known_hosts": (known_hosts, 0o644),
         "etc/ssh_config": (_client(folder), 0o644),
         "etc/passwd": (_passwd(folder / "bin" / "shell"), 0o644),
         "etc/group": (_group(), 0o644),
@@ -146,7 +146,7 @@ def home() -> Path:
 
 
 def forget(nodes: Iterable[str]) -> list[str]:
-    """Lines for a node that drop its shared connections to `nodes`, which have been started anew."""
+    """Lines for a node that drop its shared connections to `nodes`, which have been restarted."""
     sockets = " ".join(f"/run/beowulf/ssh-{node}*" for node in nodes)
     return [f"rm -f {sockets}"] if sockets else []
 

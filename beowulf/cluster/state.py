@@ -21,7 +21,7 @@ BROKEN = "broken"
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
-HELD = "held.json"  # who measures on the cluster; a lock is on it as long (held.py)
+HELD = "held.json"  # the process that measures on the cluster, which locks this file meanwhile (lock.py)
 UNFINISHED = (
     "unfinished"  # there while the cluster is changed, and left there when that is cut short
 )
@@ -37,7 +37,7 @@ class GoneError(LabError):
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedCluster:
     """What cluster.json remembers: what the cluster was to be, and the process number of its rack."""
 
     plan: ClusterConfig
@@ -85,11 +85,11 @@ def save(folder: Path, plan: ClusterConfig, rack_pid: int) -> None:
         raise full(folder, error) from error
 
 
-def load(folder: Path) -> Kept | None:
+def load(folder: Path) -> SavedCluster | None:
     """What cluster.json says, or None when there is none or it cannot be read."""
     try:
-        found = json.loads((folder / CLUSTER).read_text())
-        return Kept(ClusterConfig(**found["plan"]), int(found["rack_pid"]))
+        saved = json.loads((folder / CLUSTER).read_text())
+        return SavedCluster(ClusterConfig(**saved["plan"]), int(saved["rack_pid"]))
     except (OSError, ValueError, KeyError, TypeError, LabError):
         return None
 
@@ -117,13 +117,13 @@ def tuned_host() -> Path:
 
 
 def open_lab() -> Path:
-    """The file that says which lab is open; it stays when a cluster is taken down or made anew below the lab."""
+    """The file that says which lab is open; it stays when a cluster is taken down or made again below the lab."""
     folder = paths.state()
     return folder.with_name(f"{folder.name}-lab.json")
 
 
 def strangers(folder: Path) -> list[str]:
-    """What lies in the folder that no cluster put there: it may be somebody's home."""
+    """What lies in the folder that no cluster put there: it may be a person's home."""
     return sorted({path.name for path in folder.iterdir()} - OURS)
 
 
@@ -131,12 +131,12 @@ def refuse_strangers(folder: Path) -> None:
     """LabError when the folder holds anything that no cluster put there."""
     if (folder / TARGET).exists():
         raise LabError(
-            "The cluster is that of the machines that `beowulf up --target` has found.",
-            "`beowulf down` lets go of them first.",
+            "The cluster is that of the machines of `beowulf up --target`.",
+            "`beowulf down` releases them first.",
         )
-    if found := strangers(folder):
+    if others := strangers(folder):
         raise LabError(
-            f"The folder {folder} is in use for something else: {', '.join(found[:3])}.",
+            f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",
             "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
         )
 
@@ -166,7 +166,7 @@ def empty(folder: Path, *, but: str = "") -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove the cluster's files, and the folder unless somebody else keeps something in it."""
+    """Remove the cluster's files, and the folder unless it has other files."""
     empty(folder)
     with suppress(OSError):
         folder.rmdir()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from beowulf.cluster import processes, shells, state
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import Say
+from beowulf.cluster.shells import Show
 from beowulf.errors import LabError
 
 RACK, NODE = "beowulf-rack", "beowulf-node"
@@ -30,15 +30,15 @@ class Supervisor:
 
     def nodes(self) -> dict[str, Process]:
         """The first process of each node that runs, by name."""
-        found: dict[str, Process] = {}
+        nodes: dict[str, Process] = {}
         for launcher in processes.children(self.process.pid):
             for pid in processes.children(launcher):
                 words = processes.command_line(pid)
                 first = processes.process(pid)
                 # Before bash has taken over, it is still unshare, busy with making the namespaces.
                 if first and words[:1] == ["bash"] and words[-2:-1] == [NODE]:
-                    found[words[-1]] = first
-        return dict(sorted(found.items()))
+                    nodes[words[-1]] = first
+        return dict(sorted(nodes.items()))
 
 
 def end(folder: Path) -> None:
@@ -53,14 +53,14 @@ def end(folder: Path) -> None:
 
 
 def find(folder: Path, hint: int = 0) -> Supervisor | None:
-    """The running rack of the cluster in `folder`; `hint` is its process number if it is known."""
+    """The running rack of the cluster in `folder`; `hint` is its process number if there is one."""
     for process in _find(folder, hint):
         if processes.command_line(process.pid)[:1] == ["bash"]:
             return Supervisor(folder, process)
     return None
 
 
-def start(folder: Path, say: Say) -> Supervisor:
+def start(folder: Path, show: Show) -> Supervisor:
     """Start a rack and wait until its namespaces are there."""
     end(folder)  # one that was still starting when its `up` was killed
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
@@ -75,7 +75,7 @@ def start(folder: Path, say: Say) -> Supervisor:
         RACK,
         str(folder),
     ]
-    say(
+    show(
         "on this machine: a rack, whose network is the switch",
         f"{shlex.join(words)} &",
     )
@@ -139,8 +139,8 @@ def node_launcher(names: list[str]) -> list[str]:
 def _find(folder: Path, hint: int = 0) -> list[Process]:
     mark = [RACK, str(folder)]
     if hint and processes.command_line(hint)[-2:] == mark:
-        known = processes.process(hint)
-        return [known] if known else []
+        process = processes.process(hint)
+        return [process] if process else []
     return [
         candidate
         for candidate in processes.everyone()

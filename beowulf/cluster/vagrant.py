@@ -15,7 +15,7 @@ TARGET = "vagrant"
 LONGEST_S = 120.0  # it starts a Ruby and asks the provider for each VM
 RUNNING = "running"
 # What `vagrant ssh-config` says and Machine has a place for; the rest is handed to ssh as it is.
-KNOWN = {"HostName", "User", "Port", "IdentityFile"}
+USED = {"HostName", "User", "Port", "IdentityFile"}
 # Settings that only tell how a person works there.
 DROPPED = {"LogLevel", "ForwardAgent", "ForwardX11"}
 
@@ -38,23 +38,23 @@ def read() -> tuple[list[Machine], dict[str, str]]:
 
 def parse(text: str) -> list[Machine]:
     """The machines that `vagrant ssh-config` describes."""
-    found: dict[str, dict[str, str]] = {}
+    settings_by_name: dict[str, dict[str, str]] = {}
     name = ""
     for line in text.splitlines():
         word, _, value = line.strip().partition(" ")
         if word == "Host":
             name = value.strip()
-            found[name] = {}
+            settings_by_name[name] = {}
         elif word and name:
-            found[name][word] = value.strip()
-    return [_machine(name, settings) for name, settings in sorted(found.items())]
+            settings_by_name[name][word] = value.strip()
+    return [_machine(name, settings) for name, settings in sorted(settings_by_name.items())]
 
 
 def _machine(name: str, settings: Mapping[str, str]) -> Machine:
     others = [
         word
         for setting, value in settings.items()
-        if setting not in KNOWN | DROPPED
+        if setting not in USED | DROPPED
         for word in ("-o", f"{setting}={value}")
     ]
     keys = shlex.split(settings.get("IdentityFile", ""))
@@ -103,8 +103,8 @@ def _vagrant(*words: str) -> str:
             "See whether another vagrant is at work, then try again.",
         ) from None
     if done.returncode:
-        said = " ".join(done.stderr.split()) or " ".join(done.stdout.split())
-        raise LabError(f"`vagrant {words[0]}` failed: {said}", "`vagrant status` shows the VMs.")
+        output = " ".join(done.stderr.split()) or " ".join(done.stdout.split())
+        raise LabError(f"`vagrant {words[0]}` failed: {output}", "`vagrant status` shows the VMs.")
     return done.stdout
 
 

@@ -26,7 +26,7 @@ ENDS = ("engine", "client")
 
 
 class Engines:
-    """One engine a node. `view` runs code on all of them; `restart()` makes them anew when a rank died or hangs."""
+    """One engine a node. `view` runs code on all of them; `restart()` starts them again when a rank died or hangs."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -47,7 +47,7 @@ class Engines:
         settings = Config()
         launcher = [str(paths.python_bin() / "beowulf"), "run", "--timeout", "0"]
         settings.MPIEngineSetLauncher.mpi_cmd = launcher
-        # ssh hands no variables on, so the engines are told in words where the controller is.
+        # ssh passes no variables on, so the engines get the controller's place as words.
         settings.EngineLauncher.engine_args = [f"--profile-dir={profile}", f"--cluster-id={NAME}"]
         self._set = controller(
             self._folder,
@@ -76,7 +76,7 @@ class Engines:
         return self._client[order]
 
     def restart(self) -> None:
-        """End everything, whatever a rank is doing, heal the cluster, and start anew in one MPI world."""
+        """End everything, whatever a rank is doing, heal the cluster, and start again in one MPI world."""
         self.stop()  # the controller too: it would take engines that just died for alive
         self.cluster.heal()
         self.start()
@@ -116,15 +116,17 @@ class Engines:
         self.stop()
 
 
-def controller(folder: Path, *, apart: bool = False, words: Sequence[str] = (), **more: Any) -> Any:
+def controller(
+    folder: Path, *, networked: bool = False, words: Sequence[str] = (), **more: Any
+) -> Any:
     """ipyparallel's Cluster with a controller whose files are in `folder`, not started yet; `words` are its options.
 
-    It listens at sockets in that folder; for engines `apart`, which see no socket there, at this machine's addresses,
-    and all that is said is encrypted by CURVE.
+    It listens at sockets in that folder; for `networked` engines, which see no socket there, at this machine's
+    addresses, and everything is encrypted by CURVE.
     """
     import ipyparallel
 
-    if apart:
+    if networked:
         where = ["--ip=*", f"--location={socket.gethostname()}", "--IPController.enable_curve=True"]
     else:
         sockets = [f"--IPController.{end}_ip={folder / end}" for end in (*ENDS, "monitor")]
@@ -138,10 +140,10 @@ def controller(folder: Path, *, apart: bool = False, words: Sequence[str] = (), 
     )
 
 
-def listen(its_set: Any, folder: Path, *, apart: bool = False) -> None:
+def listen(its_set: Any, folder: Path, *, networked: bool = False) -> None:
     """Start the controller and wait until its sockets are there."""
     its_set.start_controller_sync()
-    if not apart:
+    if not networked:
         _name_sockets(folder)
 
 
@@ -156,9 +158,9 @@ def _name_sockets(folder: Path) -> None:
     }
     while waiting:
         for end, file in list(waiting.items()):
-            found = ports(file)
-            if found and all((folder / f"{end}-{port}").exists() for port in found):
-                for port in found:
+            used = ports(file)
+            if used and all((folder / f"{end}-{port}").exists() for port in used):
+                for port in used:
                     (folder / f"{end}:{port}").symlink_to(f"{end}-{port}")
                 del waiting[end]
         if time.monotonic() > deadline:
@@ -169,11 +171,11 @@ def _name_sockets(folder: Path) -> None:
 def ports(file: Path) -> list[int]:
     """The ports that the controller has written down for one of its ends; nothing when it has not yet."""
     try:
-        found = json.loads(file.read_text())
+        connection = json.loads(file.read_text())
     except (OSError, ValueError):
         return []  # not written yet, or only half
     values = [
-        v for value in found.values() for v in (value if isinstance(value, list) else [value])
+        v for value in connection.values() for v in (value if isinstance(value, list) else [value])
     ]
     return sorted({value for value in values if isinstance(value, int)})
 

@@ -1,6 +1,6 @@
 """A crew: IPython engines that work each for itself on a cluster's nodes; crews.py has the ways to start them.
 
-Each start has a key, which its engines are told; where an engine ends, those of other starts go on.
+Each start has a key, which its engines get; where an engine ends, those of other starts go on.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Start:
     engines: int
     process: subprocess.Popen[bytes]
     complaints: IO[bytes]
-    job: str = ""  # the mark by which MPI's processes are found
+    job: str = ""  # the mark of MPI's processes
     began: float = field(default_factory=time.monotonic)
     at_once: bool = False  # it ended before it can have done anything
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """The last line of its complaint."""
         self.complaints.seek(0)
         lines = self.complaints.read().decode(errors="replace").strip().splitlines()
@@ -54,13 +54,13 @@ class Start:
 class EnginePool(ABC):
     """Engines in a `with` block; `each` of them on a node. They come when they are up, and may go at any time."""
 
-    apart = False  # the engines reach the controller over a network
+    networked = False  # the engines reach the controller over a network
 
     def __init__(self, each: int = 1) -> None:
         self.each = each
         self.starts: dict[str, Start] = {}
-        self.absent: dict[str, str] = {}  # nodes that were not even asked, and why
-        self.said: list[str] = []  # what went wrong on nodes, in sentences
+        self.absent: dict[str, str] = {}  # nodes that were not even tried, and why
+        self.messages: list[str] = []  # what went wrong on nodes, in sentences
         self._set: Any = None
         self._client: Any = None
 
@@ -94,13 +94,13 @@ class EnginePool(ABC):
         self.starts[key] = Start(key, engines, process, complaints, job)
 
     def ended(self) -> list[Start]:
-        """The starts that have ended since it was last asked."""
-        found = [each for each in self.starts.values() if each.process.poll() is not None]
-        for each in found:
+        """The starts that have ended since the last call."""
+        ended_starts = [each for each in self.starts.values() if each.process.poll() is not None]
+        for each in ended_starts:
             each.at_once = time.monotonic() - each.began < LONGEST_FAILURE_S
             del self.starts[each.key]
             self._clear(each)
-        return found
+        return ended_starts
 
     def end(self, key: str) -> None:
         """End the engines of a start; ended() then has it."""
@@ -125,8 +125,8 @@ class EnginePool(ABC):
         # Whatever TMPDIR is: the name of a socket has at most 108 characters.
         self.folder = Path(tempfile.mkdtemp(prefix="beowulf-engines-", dir="/tmp"))
         try:
-            self._set = controller(self.folder, apart=self.apart, words=(PATIENT,))
-            listen(self._set, self.folder, apart=self.apart)
+            self._set = controller(self.folder, networked=self.networked, words=(PATIENT,))
+            listen(self._set, self.folder, networked=self.networked)
             self._client = self._set.connect_client_sync()
             for key in self.keys():
                 try:

@@ -40,7 +40,7 @@ class ByLogin(EnginePool):
     def __init__(self, cluster: Cluster, each: int = 1) -> None:
         super().__init__(each)
         self.cluster = cluster
-        self.apart = cluster.can.queue
+        self.networked = cluster.can.queue
         self._sent = 0
 
     def keys(self) -> list[str]:
@@ -64,23 +64,25 @@ class ByLogin(EnginePool):
         sockets = self._furnish(self.cluster, node, there)
         engine = [word.replace(str(self.folder), str(there)) for word in engine]
         clear = f"rm -rf {shlex.quote(str(there))}"
-        first, *rest = self.cluster.shell(node, _line(key, there, engine, clear, apart=self.apart))
+        first, *rest = self.cluster.shell(
+            node, _line(key, there, engine, clear, networked=self.networked)
+        )
         return [first, *sockets, *rest], 1, ""
 
     def _furnish(self, cluster: Cluster, node: str, there: Path) -> list[str]:
         """Make the folder on a machine with a disk of its own; ssh's options that bring the controller's sockets."""
         about = self.folder / CONNECTION
-        known = json.loads(about.read_text())
-        known["interface"] = known["interface"].replace(str(self.folder), str(there))
-        listed = [] if self.apart else ports(about)
+        connection = json.loads(about.read_text())
+        connection["interface"] = connection["interface"].replace(str(self.folder), str(there))
+        listed = [] if self.networked else ports(about)
         script = FURNISH.format(
             folder=shlex.quote(str(there)), connection=CONNECTION, ports=" ".join(map(str, listed))
         )
-        done = cluster.run(node, script, stdin=json.dumps(known))
+        done = cluster.run(node, script, stdin=json.dumps(connection))
         if done.returncode:
-            said = done.stderr.strip() or "it said nothing"
-            raise LabError(f"No engine can be started on {node}: {said}.", "See its /tmp.", node)
-        if self.apart:
+            errors = done.stderr.strip() or "it printed nothing"
+            raise LabError(f"No engine can be started on {node}: {errors}.", "See its /tmp.", node)
+        if self.networked:
             return []
         # Not over the shared connection, which would keep the sockets when the engine has ended.
         options = ["-o", "ControlPath=none", "-o", "ExitOnForwardFailure=yes"]
@@ -89,7 +91,7 @@ class ByLogin(EnginePool):
         return options
 
     def _stop(self, start: Start) -> None:
-        # Its node is told by the end of stdin, and has ended the engine before the login ends.
+        # The end of stdin reaches its node, which has ended the engine before the login ends.
         with suppress(OSError):
             assert start.process.stdin
             start.process.stdin.close()
@@ -99,15 +101,15 @@ class ByLogin(EnginePool):
         super()._stop(start)
 
 
-def _line(key: str, folder: Path, engine: list[str], clear: str, *, apart: bool = False) -> str:
+def _line(key: str, folder: Path, engine: list[str], clear: str, *, networked: bool = False) -> str:
     words = shlex.join(["env", f"{KEY}={key}", f"{FOLDER}={folder}", *engine])
     # From where Slurm's step was started: there the controller is.
-    words += ' --location="$SLURM_LAUNCH_NODE_IPADDR"' if apart else ""
+    words += ' --location="$SLURM_LAUNCH_NODE_IPADDR"' if networked else ""
     return WATCHED.format(clear=clear, words=words)
 
 
 class ByMpi(EnginePool):
-    """All engines by one mpiexec from node00, which ends them all when a node dies; then the rest start anew."""
+    """All engines by one mpiexec from node00, which ends them all when a node dies; then the rest start again."""
 
     def __init__(self, cluster: Cluster, each: int = 1) -> None:
         super().__init__(each)
@@ -138,8 +140,10 @@ class ByMpi(EnginePool):
             )
         ranks = self.each * len(self._hosts)
         # An engine waits for most of the time; as a patient rank it would look for messages late.
-        told = {**self._told(key), "BEOWULF_PATIENT": "never"}
-        words, job = mpi.command(self.cluster, engine, ranks, hosts=self._hosts, environment=told)
+        environment = {**self._told(key), "BEOWULF_PATIENT": "never"}
+        words, job = mpi.command(
+            self.cluster, engine, ranks, hosts=self._hosts, environment=environment
+        )
         return words, ranks, job
 
     def ended(self) -> list[Start]:

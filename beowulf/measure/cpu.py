@@ -13,10 +13,10 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 
 EVERY_S = 0.1
-SETTLING_S = 0.4  # MPI_Init and calibration are not what is looked at
+SETTLING_S = 0.4  # MPI_Init and calibration are left out
 LONGEST_S = 120.0
 
-# On a node: say that we look, wait for the program, then say every so often what time it is and how long it has
+# On a node: print that we look, wait for the program, then print in intervals the time and how long the program has
 # computed, in ns.
 # /proc/PID/schedstat counts nanoseconds; where the kernel has none, stat counts hundredths of a second.
 WATCHER = """
@@ -28,7 +28,7 @@ def used(pid):
     except FileNotFoundError:
         fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) * 1000000000 // os.sysconf("SC_CLK_TCK")
-def found():
+def process():
     for entry in os.listdir("/proc"):
         try:
             if entry.isdigit() and open(f"/proc/{entry}/comm").read().strip() == name[:15]:
@@ -38,7 +38,7 @@ def found():
 print("looking", flush=True)
 ends, pid, patience = time.monotonic() + longest, None, time.monotonic() + 20
 while pid is None and time.monotonic() < patience:
-    pid = found()
+    pid = process()
     time.sleep(0.01)
 try:
     while pid and time.monotonic() < ends:
@@ -70,7 +70,7 @@ def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Us
         }
         for watcher in watchers.values():
             assert watcher.stdout
-            # It looks: what begins now is seen from its beginning. A login may have printed something before.
+            # The watcher looks now, so it sees a program from its beginning. A login may have printed something before.
             while watcher.stdout.readline() not in ("looking\n", ""):
                 pass
         yield use
@@ -79,7 +79,7 @@ def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Us
     for node, samples in use.percent.items():
         if not samples:
             raise LabError(
-                f"{program} was not seen long enough on {node} to tell its CPU use.",
+                f"{program} was not seen long enough on {node} to measure its CPU use.",
                 "Measure again; let it run for a second or more.",
                 node,
             )
@@ -103,10 +103,12 @@ def _started(words: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
 
 def percents(lines: str) -> list[float]:
     """From lines of "time used" in ns: the share of each interval, without how the program starts and ends."""
-    seen = [(int(time), int(used)) for time, used in (line.split() for line in lines.splitlines())]
-    if not seen:
+    readings = [
+        (int(time), int(used)) for time, used in (line.split() for line in lines.splitlines())
+    ]
+    if not readings:
         return []
-    settled = [pair for pair in seen if pair[0] - seen[0][0] >= SETTLING_S * 1e9][:-1]
+    settled = [pair for pair in readings if pair[0] - readings[0][0] >= SETTLING_S * 1e9][:-1]
     return [
         100.0 * (used - used_before) / (time - time_before)
         for (time_before, used_before), (time, used) in pairwise(settled)

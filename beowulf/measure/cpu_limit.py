@@ -1,4 +1,4 @@
-"""Unlike nodes: each node of a local cluster gets a share of a core of its own, by control groups.
+"""Nodes of different speed: each node of a local cluster gets its own share of a core, by control groups.
 
 A node's processes may compute so many milliseconds of every 10, together. That is how the kernel
 slows a whole node down without knowing what runs on it: control groups, version 1 or 2, where this
@@ -22,7 +22,7 @@ PERIOD_US = 10_000
 LEAST, MOST = 0.1, 1.0  # the kernel takes no less than a millisecond of a period
 LONGEST_S = 20.0  # until a group is dissolved
 ROOT = Path("/sys/fs/cgroup")
-HINT = "Measure as root on this machine, or on PCs that really are unlike."
+HINT = "Measure as root on this machine, or on PCs that really differ."
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,13 @@ def find(root: Path = ROOT) -> Groups:
     old = root / "cpu"
     if (old / "cpu.cfs_quota_us").exists() and os.access(old, os.W_OK):
         return Groups(old, 1)
-    raise LabError("This user may not make control groups, so nodes cannot be made unlike.", HINT)
+    raise LabError("This user may not make control groups, so nodes cannot be slowed down.", HINT)
 
 
 @contextmanager
-def unlike(cluster: Cluster, shares: Mapping[str, float], root: Path = ROOT) -> Iterator[None]:
+def limited_cores(
+    cluster: Cluster, shares: Mapping[str, float], root: Path = ROOT
+) -> Iterator[None]:
     """Within this context each node has its share of a core (1.0 is a whole one); afterwards, all as before."""
     for node, share in shares.items():
         if not LEAST <= share <= MOST:

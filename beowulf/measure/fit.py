@@ -62,15 +62,15 @@ def alpha_beta(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Fit:
     Each end decides its own: beta is the slope of the longest third of the messages, where the
     latency hardly counts, and alpha is what short messages leave over, where the bytes hardly count.
     So the sizes between them are free to say whether the model is right. The intervals come from
-    drawing the samples of each size anew.
+    drawing the samples of each size again.
     """
     sizes, times = _ordered(samples)
     if len(sizes) < 2:
         raise LabError("A fit needs two sizes or more.", "Measure more sizes.")
     x = np.array(sizes, dtype=float)
     medians = np.array([np.median(each) for each in times])
-    found = _ends(x, medians)
-    if found is None:
+    ends = _ends(x, medians)
+    if ends is None:
         raise LabError(
             "The times do not rise with the size, so no rate can be fitted.",
             "Measure larger messages, and on a quiet machine.",
@@ -79,13 +79,13 @@ def alpha_beta(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Fit:
     draws = np.array([each for each in fitted if each is not None])
     alpha_low, alpha_high = np.percentile(draws[:, 0], (2.5, 97.5))
     beta_low, beta_high = np.percentile(1e6 / draws[:, 1], (2.5, 97.5))
-    model = found[0] + found[1] * x
+    model = ends[0] + ends[1] * x
     return Fit(
-        Interval(found[0], float(alpha_low), float(alpha_high)),
-        Interval(1e6 / found[1], float(beta_low), float(beta_high)),
+        Interval(ends[0], float(alpha_low), float(alpha_high)),
+        Interval(1e6 / ends[1], float(beta_low), float(beta_high)),
         {
-            size: float((median - said) / said) if said > 0 else 0.0
-            for size, median, said in zip(sizes, medians, model, strict=True)
+            size: float((median - predicted) / predicted) if predicted > 0 else 0.0
+            for size, median, predicted in zip(sizes, medians, model, strict=True)
         },
     )
 
@@ -103,7 +103,7 @@ def _ends(x: Array, y: Array) -> tuple[float, float] | None:
 
 
 def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Step | None:
-    """Where the times (us) of the sizes make a step upwards, found without being told; None when nowhere.
+    """Where the times (us) of the sizes make a step upwards; None when nowhere.
 
     A line with one step is fitted for every place that the step could have; the best place counts
     when it is clearly better than a line without a step and the step's interval is above zero.
@@ -153,12 +153,14 @@ def _with_step(x: Array, place: int) -> Array:
 def _squares(columns: Array, y: Array, weights: Array) -> tuple[Array, float]:
     """Weighted least squares: the coefficients, and the sum of the squared weighted residuals."""
     scale = np.abs(columns).max(axis=0)
-    found = np.linalg.lstsq(columns / scale * weights[:, None], y * weights, rcond=None)[0] / scale
-    return found, float((((columns @ found - y) * weights) ** 2).sum())
+    coefficients = (
+        np.linalg.lstsq(columns / scale * weights[:, None], y * weights, rcond=None)[0] / scale
+    )
+    return coefficients, float((((columns @ coefficients - y) * weights) ** 2).sum())
 
 
 def _redrawn(times: Sequence[Array], seed: int, percentile: float) -> Array:
-    """A percentile of each size's samples, drawn anew RESAMPLES times: one row a draw."""
+    """A percentile of each size's samples, drawn again RESAMPLES times: one row a draw."""
     draw = np.random.default_rng(seed)
     return np.column_stack(
         [

@@ -12,7 +12,7 @@ from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
 
-ALIKE = 0.1  # two ways are alike within this share of the time
+SIMILAR = 0.1  # two ways are similar within this share of the time
 MOSTLY = 0.9  # of the places they must not differ
 HINT = "Close what else runs on this machine and measure again"
 
@@ -29,15 +29,15 @@ def verdict(
     numbers: Mapping[str, Any] | None = None,
     trouble: Sequence[str] = (),
 ) -> Verdict:
-    """The Verdict on a claim; with `but` or `trouble` it is inconclusive, whatever was seen.
+    """The Verdict on a claim; with `but` or `trouble` it is inconclusive, whatever was measured.
 
     `trouble` is what quality.py says of the circumstances: to measure again may help. `but` is a reason that lies
     in the cluster or in the way of measuring and is there the next time, too: only its own `advice` helps.
     """
     reasons = [*([but] if but else []), *trouble]
     if reasons:
-        seen = f"{evidence}; but " if evidence else ""
-        outcome, evidence = "inconclusive", f"{seen}{_joined(reasons)}"
+        before = f"{evidence}; but " if evidence else ""
+        outcome, evidence = "inconclusive", f"{before}{_joined(reasons)}"
         advice = advice if but else again(record)
     if outcome == "inconclusive" and not advice:
         advice = again(record)
@@ -90,7 +90,7 @@ def unmeasured(record: Record, claim: str, says: str) -> Verdict:
 
 
 def together(outcomes: Sequence[Outcome]) -> Outcome:
-    """Of parts that have to hold all: one that is contradicted decides, one that cannot be told leaves it open."""
+    """Of parts that have to hold all: one that is contradicted decides, one that is inconclusive leaves it open."""
     for outcome in ("contradicted", "inconclusive"):
         if outcome in outcomes:
             return outcome
@@ -118,20 +118,22 @@ class Interval(Protocol):
         """The upper end."""
 
 
-def below(seen: Interval | float, limit: Interval | float) -> Outcome:
+def below(measured: Interval | float, limit: Interval | float) -> Outcome:
     """Whether one interval, or number, lies wholly below another; inconclusive while they touch."""
-    return rising([_ends(seen), _ends(limit)])
+    return rising([_ends(measured), _ends(limit)])
 
 
-def within(seen: Interval, low: float, high: float) -> Outcome:
+def within(measured: Interval, low: float, high: float) -> Outcome:
     """Whether an interval lies wholly between two limits; inconclusive while it crosses one of them."""
-    if low <= seen.low and seen.high <= high:
+    if low <= measured.low and measured.high <= high:
         return "holds"
-    return "contradicted" if seen.high < low or seen.low > high else "inconclusive"
+    return "contradicted" if measured.high < low or measured.low > high else "inconclusive"
 
 
-def _ends(seen: Interval | float) -> tuple[float, float]:
-    return (seen, seen) if isinstance(seen, int | float) else (seen.low, seen.high)
+def _ends(measured: Interval | float) -> tuple[float, float]:
+    return (
+        (measured, measured) if isinstance(measured, int | float) else (measured.low, measured.high)
+    )
 
 
 @dataclass(frozen=True)
@@ -139,35 +141,35 @@ class Agreement:
     """At how many of several places two ways take the same time within `margin`, and where that is open."""
 
     margin: float
-    alike: int  # the whole interval lies within the margin
+    similar: int  # the whole interval lies within the margin
     differ: int  # the whole interval lies outside of it
     undecided: int  # the interval is so wide that both can be
 
     @classmethod
-    def of(cls, found: Iterable[Ratio], margin: float) -> Agreement:
+    def of(cls, measured: Iterable[Ratio], margin: float) -> Agreement:
         """What these ratios say."""
-        ratios = list(found)
-        alike = sum(each.low >= 1 - margin and each.high <= 1 + margin for each in ratios)
+        ratios = list(measured)
+        similar = sum(each.low >= 1 - margin and each.high <= 1 + margin for each in ratios)
         differ = sum(each.low > 1 + margin or each.high < 1 - margin for each in ratios)
-        return cls(margin, alike, differ, len(ratios) - alike - differ)
+        return cls(margin, similar, differ, len(ratios) - similar - differ)
 
     @property
     def places(self) -> int:
         """How many there are."""
-        return self.alike + self.differ + self.undecided
+        return self.similar + self.differ + self.undecided
 
     def outcome(self, mostly: float) -> Outcome:
-        """Whether they agree: they differ at no more than the rest of this share, and more than half is alike.
+        """Whether they agree: they differ at no more than the rest of this share, and more than half are similar.
 
         Where one place in ten may differ, a few short messages on a busy core do not leave the whole claim open.
         """
-        if self.alike + self.undecided < mostly * self.places:
+        if self.similar + self.undecided < mostly * self.places:
             return "contradicted"
-        return "holds" if 2 * self.alike > self.places else "inconclusive"
+        return "holds" if 2 * self.similar > self.places else "inconclusive"
 
     def __str__(self) -> str:
         return (
-            f"within {self.margin:.0%} at {self.alike} of {self.places} places, further apart at"
+            f"within {self.margin:.0%} at {self.similar} of {self.places} places, differs by more at"
             f" {self.differ}, undecided at {self.undecided}"
             + (", where the interval holds both" if self.undecided else "")
         )

@@ -52,7 +52,7 @@ class Measurement:
         self.planned, self.done = launches, 0
         self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
         self.points: list[Point] = []
-        self.captures: list[dict[str, Any]] = []  # for whoever captures while a launch runs
+        self.captures: list[dict[str, Any]] = []  # for anyone who captures while a launch runs
         self.warnings: list[str] = []
         self.complete = True
         self.programs: dict[str, str] = {}  # name and digest
@@ -130,7 +130,7 @@ class Measurement:
         need_a_node_each(self.cluster, ranks)
         words = [str(word) for word in arguments]
         coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
-        lines, complaints = ProgramOutput(self._told), ProgramStderr(mpi.errors_to_screen)
+        lines, complaints = ProgramOutput(self._report), ProgramStderr(mpi.errors_to_screen)
         try:
             # Lines are read as they come, so that none is lost when the run is stopped.
             with complaints:
@@ -151,8 +151,8 @@ class Measurement:
         except LabError:
             if complaints.refused:
                 raise UsageError(complaints.refused) from None
-            if complaints.said:  # a program that fails is not a node that is lost, but ends alike
-                raise LabError(f"{program.name} failed. It said: {complaints.said}") from None
+            if complaints.message:  # a failed program is no lost node, but ends in the same way
+                raise LabError(f"{program.name} failed. It printed: {complaints.message}") from None
             raise
         finally:
             self._keep(lines, coordinates, environment)
@@ -161,10 +161,12 @@ class Measurement:
             raise UsageError(complaints.refused)
         if done.returncode:
             failed = mpi.failure(done, program.name)
-            raise LabError(f"{failed} It said: {complaints.said}" if complaints.said else failed)
+            raise LabError(
+                f"{failed} It printed: {complaints.message}" if complaints.message else failed
+            )
         self._refuse_broken(lines, program.name)
         self.done += 1
-        return lines.found
+        return lines.rows
 
     def _refuse_broken(self, lines: ProgramOutput, name: str) -> None:
         if lines.trouble:
@@ -172,7 +174,7 @@ class Measurement:
         if not lines.ended:
             raise LabError(f"The results of {name} break off before their end.", "Measure again.")
 
-    def launch_apart(
+    def launch_separately(
         self,
         program: Path,
         hosts: Sequence[str],
@@ -191,16 +193,16 @@ class Measurement:
         built = self._ready(program)
         assert self._scratch, "a session is entered with `with`"
         # What several ranks print arrives mixed, so each writes into a file of its own.
-        apart = 'exec "$0" "$@" > "$(uname -n).lines" 2> "$(uname -n).said"'
+        separate_files = 'exec "$0" "$@" > "$(uname -n).lines" 2> "$(uname -n).errors"'
         for host in hosts:
-            for end in ("lines", "said"):
+            for end in ("lines", "errors"):
                 (self._scratch / f"{host}.{end}").unlink(missing_ok=True)
-        said: dict[str, str] = {}
-        found: dict[str, ProgramOutput] = {}
+        errors: dict[str, str] = {}
+        outputs: dict[str, ProgramOutput] = {}
         try:
             done = mpi.launch(
                 self.cluster,
-                ["sh", "-c", apart, str(built)],
+                ["sh", "-c", separate_files, str(built)],
                 len(hosts),
                 words,
                 environment=environment,
@@ -210,32 +212,32 @@ class Measurement:
             )
         finally:
             for host in hosts:
-                found[host], said[host] = self._read(host)
+                outputs[host], errors[host] = self._read(host)
                 coordinates = {**(at or {}), "node": host, "ranks": 1, "launch": launch}
-                self._keep(found[host], coordinates, environment)
+                self._keep(outputs[host], coordinates, environment)
         self.arguments = words
         for host in hosts:
-            first = said[host].strip().partition("\n")[0]
+            first = errors[host].strip().partition("\n")[0]
             if first.startswith(REFUSED):
-                raise UsageError(f"{first.removeprefix(REFUSED)} So says {host}.")
+                raise UsageError(f"{first.removeprefix(REFUSED)} {host} reports this.")
             if done.returncode and first:
-                raise LabError(f"{program.name} failed on {host}. It said: {first}", node=host)
+                raise LabError(f"{program.name} failed on {host}. It printed: {first}", node=host)
         if done.returncode:
             raise LabError(mpi.failure(done, program.name))
         for host in hosts:
-            self._refuse_broken(found[host], f"{program.name} on {host}")
+            self._refuse_broken(outputs[host], f"{program.name} on {host}")
         self.done += len(hosts)
-        return {host: lines.found for host, lines in found.items()}
+        return {host: lines.rows for host, lines in outputs.items()}
 
     def _read(self, host: str) -> tuple[ProgramOutput, str]:
         """What a host has written in launch_apart()."""
         assert self._scratch
         lines, texts = ProgramOutput(), {}
-        for end in ("lines", "said"):
+        for end in ("lines", "errors"):
             file = self._scratch / f"{host}.{end}"
             texts[end] = file.read_text(errors="replace") if file.exists() else ""
         lines.write(texts["lines"])
-        return lines, texts["said"]
+        return lines, texts["errors"]
 
     def add(
         self, at: Mapping[str, Any], quantity: str, samples: Sequence[float], **facts: Any
@@ -298,7 +300,7 @@ class Measurement:
             return digests[0]
         return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ""
 
-    def _told(self, lines: ProgramOutput) -> None:
+    def _report(self, lines: ProgramOutput) -> None:
         share = lines.samples / lines.planned if lines.planned else 0.0
         self.progress(self.done + min(share, 1.0), self.planned, f"{self.study}: {lines.doing}")
 
@@ -308,7 +310,7 @@ class Measurement:
         coordinates: Mapping[str, Any],
         environment: Mapping[str, str] | None,
     ) -> None:
-        for line in list(lines.found):
+        for line in list(lines.rows):
             kind = line.get("kind")
             if kind == "sample":
                 at, quantity, value = _sample(line)

@@ -62,16 +62,16 @@ class Profile:
     @property
     def calls(self) -> dict[str, Calls]:
         """The calls of all ranks by name, those that took longest first."""
-        found: dict[str, Calls] = {}
+        calls: dict[str, Calls] = {}
         for rank in self.ranks:
             for name, one in rank["calls"].items():
-                so_far = found.get(name, Calls(0, 0.0, 0))
-                found[name] = Calls(
+                so_far = calls.get(name, Calls(0, 0.0, 0))
+                calls[name] = Calls(
                     so_far.count + int(one["count"]),
                     so_far.seconds + float(one["seconds"]),
                     so_far.bytes + int(one["bytes"]),
                 )
-        return dict(sorted(found.items(), key=lambda item: -item[1].seconds))
+        return dict(sorted(calls.items(), key=lambda item: -item[1].seconds))
 
     @property
     def bytes(self) -> int:
@@ -106,15 +106,15 @@ class Profile:
 
 def profile(lines: Iterable[Mapping[str, Any]]) -> Profile:
     """The profile among the lines of a run; LabError where there is none, or one that is not whole."""
-    found = [line for line in lines if line.get("kind") == "profile"]
-    if not found:
+    profiles = [line for line in lines if line.get("kind") == "profile"]
+    if not profiles:
         raise LabError(
             "No rank came to MPI_Finalize, so there is no profile.",
             "Is it an MPI program, and did it end well?",
         )
     try:
         ranks = sorted(
-            ({name: line[name] for name in line if name != "kind"} for line in found),
+            ({name: line[name] for name in line if name != "kind"} for line in profiles),
             key=lambda rank: int(rank["rank"]),
         )
         made = Profile(tuple(ranks))
@@ -130,14 +130,14 @@ def printed(text: str) -> Profile:
 
 
 def _lines(text: str) -> Sequence[Mapping[str, Any]]:
-    found = []
+    lines = []
     for line in text.splitlines():
         if line.startswith(BEGINS):
             try:
-                found.append(json.loads(line))
+                lines.append(json.loads(line))
             except ValueError as error:
                 raise LabError(f"A profile is not whole: {error}.", "Measure again.") from None
-    return found
+    return lines
 
 
 class Sieve:

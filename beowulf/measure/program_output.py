@@ -12,20 +12,20 @@ UNITS = ("_s", "_ms", "_us", "_ns")
 
 
 class ProgramOutput:
-    """Listens to a program: keeps whole lines of JSON as `found` and tells after each `told`.
+    """Listens to a program: keeps whole lines of JSON as `rows` and calls `report` after each.
 
     It raises nothing, because the thread that writes must go on: `trouble` keeps the first line
     that is no result.
     """
 
-    def __init__(self, told: Callable[[ProgramOutput], None] = lambda lines: None) -> None:
-        self.found: list[dict[str, Any]] = []
+    def __init__(self, report: Callable[[ProgramOutput], None] = lambda lines: None) -> None:
+        self.rows: list[dict[str, Any]] = []
         self.trouble = ""
         self.ended = False
         self.samples = 0  # so many came
         self.planned = 0  # of so many
         self.doing = "starting"
-        self._told = told
+        self._report = report
         self._rest = ""
 
     def write(self, text: str) -> None:
@@ -35,21 +35,21 @@ class ProgramOutput:
             if line.strip():
                 self._read(line.strip())
         if whole:
-            self._told(self)
+            self._report(self)
 
     def _read(self, text: str) -> None:
         line = _result(text)
         if line is None:
             self.trouble = self.trouble or text[:200]
             return
-        self.found.append(line)
+        self.rows.append(line)
         if line["kind"] == "about":
             self.planned = int(line.get("samples", 0))
         elif line["kind"] == "sample":
             self.samples += 1
-            said = [f"{line[name]:,} bytes" for name in ("size_bytes",) if name in line]
-            said += [str(line[name]) for name in ("protocol",) if name in line]
-            self.doing = ", ".join(said) or "measuring"
+            parts = [f"{line[name]:,} bytes" for name in ("size_bytes",) if name in line]
+            parts += [str(line[name]) for name in ("protocol",) if name in line]
+            self.doing = ", ".join(parts) or "measuring"
         elif line["kind"] == "end":
             self.ended = True
 

@@ -16,7 +16,7 @@ class ProgramStderr:
 
     def __init__(self, pass_on: Callable[[str], object]) -> None:
         self.refused = ""
-        self.said = ""  # the first line that is not the library's own
+        self.message = ""  # the first line that is not the library's own
         self._pass_on = pass_on
         self._rest = ""
 
@@ -35,5 +35,5 @@ class ProgramStderr:
                 self.refused = line.removeprefix(REFUSED)
                 continue
             if line.strip() and not line.startswith(LIBRARYS_OWN):
-                self.said = self.said or line.strip()
+                self.message = self.message or line.strip()
             self._pass_on(line + "\n")

@@ -25,40 +25,42 @@ CHANGED = "The cluster was "
 NO_SAMPLES = "there are no samples"
 
 
-def trouble(record: Record, quantity: str = "", alike: float = 0.0, enough: int = 0) -> list[str]:
+def trouble(
+    record: Record, quantity: str = "", similar_within: float = 0.0, enough: int = 0
+) -> list[str]:
     """Why no verdict may rest on this Record, a sentence each; empty when one may.
 
     With a `quantity`, only points of that one are looked at; launches whose medians differ by at most
-    `alike` of its unit count as alike, because no claim of the study could come out otherwise. `enough`
+    `similar_within` of its unit count as similar, because no claim of the study could come out otherwise. `enough`
     is how many samples a point needs where one takes minutes; 0 for as many as usual.
     """
-    found = []
+    reasons = []
     if not record.complete:
-        found.append(cut_short(record))
+        reasons.append(cut_short(record))
     points = [p for p in record.points if p.samples and quantity in ("", p.quantity)]
     points = [p for p in points if p.quantity != "first_message_s"]
     if not points:
-        return [*found, NO_SAMPLES]
-    found += busy(record.circumstances.get("before", {}))
+        return [*reasons, NO_SAMPLES]
+    reasons += busy(record.circumstances.get("before", {}))
     fewest = enough or (FEWEST_QUICK if record.sweep.get("quick") else FEWEST_SAMPLES)
     places = _places(points)
     least = min(sum(len(p.samples) for p in each) for each in places.values())
     if least < fewest:
-        found.append(f"a point has {least} samples, and {fewest} are needed")
-    differ = [each for each in places.values() if _launches_differ(each, alike)]
+        reasons.append(f"a point has {least} samples, and {fewest} are needed")
+    differ = [each for each in places.values() if _launches_differ(each, similar_within)]
     if len(differ) > PLACES_DIFFER * len(places):
-        found.append(
+        reasons.append(
             f"launches of the same program differ at {len(differ)} of {len(places)} points"
             " by more than their own spread"
         )
-    return found
+    return reasons
 
 
 def cut_short(record: Record) -> str:
     """Why a Record is not complete, in a few words."""
-    for said in record.warnings:
-        if said.startswith(CHANGED):
-            return said[0].lower() + said[1:].rstrip(".")
+    for warning in record.warnings:
+        if warning.startswith(CHANGED):
+            return warning[0].lower() + warning[1:].rstrip(".")
     return "the measurement was cut short"
 
 
@@ -70,10 +72,10 @@ def _places(points: list[Point]) -> dict[str, list[Point]]:
     return places
 
 
-def _launches_differ(points: list[Point], alike: float) -> bool:
+def _launches_differ(points: list[Point], similar_within: float) -> bool:
     """Whether some two launches differ by more than matters, and by more than the spread of both.
 
-    The interval of a median takes all samples for equal. It is too narrow where launches lie apart, and
+    The interval of a median takes all samples for equal. It is too narrow where launches differ, and
     right enough where their middle halves overlap. The quartiles of 5 samples or more make two launches
     of the same kind differ at one place of twenty by chance, those of 10 at one of two hundred.
     """
@@ -83,7 +85,7 @@ def _launches_differ(points: list[Point], alike: float) -> bool:
         if len(point.samples) >= FEWEST_OF_A_LAUNCH
     ]
     for (low, median, high), (other_low, other, other_high) in combinations(quartiles, 2):
-        matters = max(LAUNCHES_DIFFER * min(median, other), alike)
+        matters = max(LAUNCHES_DIFFER * min(median, other), similar_within)
         if abs(median - other) > max(matters, (high - low) + (other_high - other_low)):
             return True
     return False

@@ -108,15 +108,17 @@ def rates(record: Record, by: Sequence[str] = ()) -> pd.DataFrame:
     for quantity in (HALF, EXCHANGE):
         if not any(p.quantity == quantity and p.samples for p in record.points):
             continue
-        found = summarised(record, quantity, columns)
-        found = found[found["size_bytes"] > 0]
-        on_the_way = [messages(p, r) for p, r in zip(found["pattern"], found["ranks"], strict=True)]
-        bits = found["size_bytes"] * 8 * on_the_way  # bits a microsecond are Mbit/s
-        part = found[columns].assign(
-            n=found["n"],
-            rate_mbit_per_s=bits / found["median"],
-            low=bits / found["high"],
-            high=bits / found["low"],
+        summaries = summarised(record, quantity, columns)
+        summaries = summaries[summaries["size_bytes"] > 0]
+        on_the_way = [
+            messages(p, r) for p, r in zip(summaries["pattern"], summaries["ranks"], strict=True)
+        ]
+        bits = summaries["size_bytes"] * 8 * on_the_way  # bits a microsecond are Mbit/s
+        part = summaries[columns].assign(
+            n=summaries["n"],
+            rate_mbit_per_s=bits / summaries["median"],
+            low=bits / summaries["high"],
+            high=bits / summaries["low"],
         )
         parts.append(part)
     if not parts:
@@ -134,17 +136,17 @@ def pairs(
 ) -> dict[int, list[tuple[float, float]]]:
     """By size, the samples where `coordinate` is `first` beside those where it is `second`.
 
-    Samples of the same launch and pass stand beside each other: they were taken in turns.
+    Samples of the same launch and pass form a pair: they were taken in turns.
     """
-    found: dict[int, list[tuple[float, float]]] = {}
+    samples: dict[int, list[tuple[float, float]]] = {}
     for point in record.select(**{coordinate: first, **at}):
         if point.quantity != quantity:
             continue
         for other in record.select(**{**point.at, coordinate: second}):
             if other.quantity == quantity:
                 both = zip(point.samples, other.samples, strict=False)
-                found.setdefault(int(point.at["size_bytes"]), []).extend(both)
-    return {size: found[size] for size in sorted(found) if found[size]}
+                samples.setdefault(int(point.at["size_bytes"]), []).extend(both)
+    return {size: samples[size] for size in sorted(samples) if samples[size]}
 
 
 def ratios(compared: Mapping[int, Sequence[tuple[float, float]]]) -> dict[int, Ratio]:

@@ -101,10 +101,10 @@ def _await(node: str, guard: subprocess.Popen[str]) -> None:
     if guard.stdout.readline().strip() == "set":
         return
     try:
-        said = guard.communicate(timeout=LONGEST_S)[1].strip()
+        errors = guard.communicate(timeout=LONGEST_S)[1].strip()
     except subprocess.TimeoutExpired:
-        said = ""
-    why = said.splitlines()[-1].rstrip(".") if said else "it said nothing"
+        errors = ""
+    why = errors.splitlines()[-1].rstrip(".") if errors else "it printed nothing"
     raise LabError(f"The socket buffers of {node} cannot be changed: {why}.", HINT, node)
 
 

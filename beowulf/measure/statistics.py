@@ -41,7 +41,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Ratio:
-    """The median of n ratios of measurements that were made in turns, and its interval, 95 % unless told."""
+    """The median of n ratios of measurements that were made in turns, and its interval, 95 % by default."""
 
     median: float
     low: float
@@ -74,7 +74,7 @@ def ratio(
 def interval(
     values: NDArray[np.float64], seed: int = SEED, confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
-    """The interval of the median, 95 % unless told: medians of many draws with replacement from the values."""
+    """The interval of the median, 95 % by default: medians of many draws with replacement from the values."""
     n = len(values)
     if n == 1:
         return float(values[0]), float(values[0])

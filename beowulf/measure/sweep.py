@@ -17,7 +17,7 @@ PAPER_D = tuple(range(10 * 1024, 81 * 1024, 10 * 1024))
 
 # mpptest: a midpoint where a time departs so far from the line between its neighbours ...
 DEPARTURE = 0.02
-# ... and a second measurement of what stands so far above that line.
+# ... and a second measurement of what is so far above that line.
 OUTLIER = 0.10
 
 
@@ -51,7 +51,7 @@ def checked(sizes: Sequence[object], ranks: int = 2, free: int = 0) -> list[int]
     """
     if not sizes:
         raise UsageError("There is no size to measure.", "Give one or more sizes in bytes.")
-    found = []
+    numbers = []
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int):
             raise UsageError(f"A size is a whole number of bytes, not {size!r}.")
@@ -65,8 +65,8 @@ def checked(sizes: Sequence[object], ranks: int = 2, free: int = 0) -> list[int]
                 f" and {free / 1e9:.1f} GB of memory are free.",
                 "Choose smaller messages.",
             )
-        found.append(size)
-    return found
+        numbers.append(size)
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Refinement:
 def refine(sizes: Sequence[int], times: Sequence[float], closest: int = 8) -> Refinement:
     """Where `times` leave the line between their neighbours: midpoints on both sides, and outliers.
 
-    Sizes that are `closest` bytes apart are not divided any more.
+    Sizes with a distance of `closest` bytes are not divided any more.
     """
     if len(sizes) != len(times):
         raise LabError(f"{len(sizes)} sizes and {len(times)} times do not belong together.")
@@ -119,18 +119,20 @@ def adaptive(
     A disturbance only ever makes a message slower, so of two measurements of one size the smaller one
     stays. No new size comes when there would be more than `most`.
     """
-    found: Curves = {}
+    curves: Curves = {}
     wanted = sorted(set(checked(sizes)))
     for _ in range(rounds + 1):
         for name, curve in measure(wanted).items():
-            times = found.setdefault(name, {})
+            times = curves.setdefault(name, {})
             times.update({size: min(us, times.get(size, us)) for size, us in curve.items()})
-        known = {size for curve in found.values() for size in curve}
-        asked = [refine(sorted(c), [c[s] for s in sorted(c)], closest) for c in found.values()]
-        between = {size for each in asked for size in each.between} - known
-        if len(known) + len(between) > most:
+        measured = {size for curve in curves.values() for size in curve}
+        refinements = [
+            refine(sorted(c), [c[s] for s in sorted(c)], closest) for c in curves.values()
+        ]
+        between = {size for each in refinements for size in each.between} - measured
+        if len(measured) + len(between) > most:
             between = set()
-        wanted = sorted(between.union(*(each.again for each in asked)))
+        wanted = sorted(between.union(*(each.again for each in refinements)))
         if not wanted:
             break
-    return {name: {size: curve[size] for size in sorted(curve)} for name, curve in found.items()}
+    return {name: {size: curve[size] for size in sorted(curve)} for name, curve in curves.items()}

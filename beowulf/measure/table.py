@@ -44,7 +44,7 @@ def summarised(record: Record, quantity: str, by: Sequence[str]) -> pd.DataFrame
     import pandas as pd
 
     rows = []
-    for values, each in table(record, quantity).groupby(list(by), sort=True):
-        found = summary(each[quantity].to_numpy())
-        rows.append({**dict(zip(by, values, strict=True)), **vars(found)})
+    for values, samples in table(record, quantity).groupby(list(by), sort=True):
+        numbers = summary(samples[quantity].to_numpy())
+        rows.append({**dict(zip(by, values, strict=True)), **vars(numbers)})
     return pd.DataFrame(rows)

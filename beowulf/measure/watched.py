@@ -13,27 +13,27 @@ from types import TracebackType
 
 from beowulf.cluster import Cluster, lock, state
 from beowulf.cluster.event_file import EventFile
-from beowulf.cluster.lock import Say
+from beowulf.cluster.lock import Report
 from beowulf.errors import LabError
 from beowulf.record import Record
 
-MOST_TOLD = 4
+MOST_CHANGES = 4
 KNOBS = "knobs"
 
 
 class Watched:
-    """`with Watched(cluster, "A6") as watched: … watched.end(record)`: nobody else measures or changes it meanwhile.
+    """`with Watched(cluster, "A6") as watched: … watched.end(record)`: no other process measures or changes it.
 
     One within another, as a session within a study, leaves the looking to the outer one.
     """
 
     def __init__(
-        self, cluster: Cluster, study: str, *, wait: bool = False, say: Say | None = None
+        self, cluster: Cluster, study: str, *, wait: bool = False, report: Report | None = None
     ) -> None:
-        """`wait`: until nobody else measures; `say` gets the sentence for a person meanwhile."""
+        """`wait`: until no other process measures; `report` gets the sentence for a person meanwhile."""
         self.cluster, self.study = cluster, study
         self.changed: list[str] = []  # sentences
-        self._wait, self._say = wait, say
+        self._wait, self._report = wait, report
         self._ends = ExitStack()
         self._before: dict[str, str] = {}
         self._outer: Watched | None = None
@@ -41,7 +41,7 @@ class Watched:
     def __enter__(self) -> Watched:
         with ExitStack() as ends:
             doing = f"study {self.study}"
-            ends.enter_context(self.cluster.holding(doing, wait=self._wait, say=self._say))
+            ends.enter_context(self.cluster.holding(doing, wait=self._wait, report=self._report))
             self._outer = next((each for each in _watched if each.cluster is self.cluster), None)
             self._before = self._outer._before if self._outer else _seen(self.cluster)
             _watched.append(self)
@@ -74,7 +74,7 @@ class Watched:
         return None
 
     def look(self) -> list[str]:
-        """What is not as it was at the beginning, in sentences. From now on nobody can end the measurement."""
+        """What is not as it was at the beginning, in sentences. From now on no command can end the measurement."""
         if self._outer or self.changed:
             return self.changed
         if isinstance(folder := getattr(self.cluster, "folder", None), Path):
@@ -94,8 +94,8 @@ class Watched:
         """The Record; where the cluster changed, it is not complete and its warnings say what did."""
         if changed := self.look():
             record.complete = False
-            known = " ".join(record.warnings)
-            record.warnings += [each for each in changed if each not in known]
+            warnings = " ".join(record.warnings)
+            record.warnings += [each for each in changed if each not in warnings]
         return record
 
 
@@ -123,6 +123,6 @@ def _sentences(study: str, before: Mapping[str, str], now: Mapping[str, str]) ->
     ]
     if not differ:
         return []
-    more = len(differ) - MOST_TOLD
-    said = "; ".join(differ[:MOST_TOLD]) + (f"; and {more} more" if more > 0 else "")
-    return [f"The cluster was changed while {study} was measured: {said}."]
+    more = len(differ) - MOST_CHANGES
+    changes = "; ".join(differ[:MOST_CHANGES]) + (f"; and {more} more" if more > 0 else "")
+    return [f"The cluster was changed while {study} was measured: {changes}."]

@@ -36,8 +36,8 @@ def payload_share(mtu: int = 1500, *, time_stamps: bool = True) -> float:
 def mtu_of(cluster: Mapping[str, Any]) -> int:
     """The MTU by a cluster's description; of nodes that differ the smallest, which both ends of TCP agree on."""
     by_node = cluster.get("differ", {}).get("mtu", {})
-    said = [str(mtu) for mtu in [*by_node.values(), cluster.get("mtu")]]
-    return min((int(mtu) for mtu in said if mtu.isdecimal()), default=1500)
+    mtus = [str(mtu) for mtu in [*by_node.values(), cluster.get("mtu")]]
+    return min((int(mtu) for mtu in mtus if mtu.isdecimal()), default=1500)
 
 
 def payload_mbit_per_s(cluster: Mapping[str, Any]) -> float | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from beowulf.packets import ch3, protocols
 from beowulf.packets.batches import NO_TIME
-from beowulf.packets.flows import Conversations, InteractiveRun
+from beowulf.packets.flows import Conversation, Conversations
 from beowulf.packets.headers import ACK, FIN, IPV6, RST, SYN, Columns
 from beowulf.packets.mpi_messages import Reading, Traffic
 from beowulf.packets.ssh_login import Logins
@@ -20,7 +20,7 @@ from beowulf.packets.waits import Waits
 
 OVERHEAD = """\
 TCP overhead is the share of the bytes in TCP's frames that are not payload seen for the first time:
-the headers of Ethernet, IP and TCP with their options, padding, payload that was sent again, and with
+the headers of Ethernet, IP and TCP with their options, padding, payload that was retransmitted, and with
 all of these the frames that only acknowledge, open or close. MPI overhead is the same for the
 connections between MPI processes, counted against the bytes of the messages: MPICH's own headers are
 overhead there. Paper A's measure is another one: of all TCP frames, the share that Ethereal's protocol
@@ -59,8 +59,8 @@ def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> d
         logins.take(batch, piece, trail)
         waits.take(batch, piece, trail)
         sums.update(_sums(piece))
-    found = reading.finish(packets, first_ns)
-    mine = {each.number for each in found.connections}
+    traffic = reading.finish(packets, first_ns)
+    mine = {each.number for each in traffic.connections}
     ssh: list[int] = []
     mpi: list[int] = []
     rest: list[int] = []
@@ -76,13 +76,13 @@ def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> d
         "file": str(path),
         **whole,
         "shares": {name: _share(sums[name], whole["packets"]) for name in SHARES},
-        "short_messages": _short_messages(found, whole["packets"]),
-        "overhead": _overhead(tcp, sums, found, [talks.all[number] for number in mpi]),
+        "short_messages": _short_messages(traffic, whole["packets"]),
+        "overhead": _overhead(tcp, sums, traffic, [talks.all[number] for number in mpi]),
         "tcp": tcp,
-        "mpi": {**plain(mpi), **_mpi(found)},
+        "mpi": {**plain(mpi), **_mpi(traffic)},
         "ssh": {**plain(ssh), "setup": logins.setup()},
         "other_tcp": plain(rest),
-        "warnings": _warnings(found, packets.truncated, whole["packets"]),
+        "warnings": _warnings(traffic, packets.truncated, whole["packets"]),
     }
 
 
@@ -119,7 +119,7 @@ def _sums(piece: Columns) -> dict[str, int]:
     return counts | {name: int(size.sum()) for name, size in sizes.items()}
 
 
-def _tcp(talks: list[InteractiveRun], sums: Counter[str]) -> dict[str, Any]:
+def _tcp(talks: list[Conversation], sums: Counter[str]) -> dict[str, Any]:
     sides = [side for talk in talks for side in (talk.a, talk.b)]
     again = sum(side.retransmitted_packets for side in sides)
     acks = sum(side.ack_only_packets for side in sides)
@@ -150,35 +150,35 @@ def _tcp(talks: list[InteractiveRun], sums: Counter[str]) -> dict[str, Any]:
 
 
 def _overhead(
-    tcp: dict[str, Any], sums: Counter[str], found: Traffic, mpi: list[InteractiveRun]
+    tcp: dict[str, Any], sums: Counter[str], traffic: Traffic, mpi: list[Conversation]
 ) -> dict[str, Any]:
     first_time = tcp["payload_bytes"] - tcp["retransmissions"]["bytes"]
     sizes = sum(talk.a.wire_bytes + talk.b.wire_bytes for talk in mpi)
-    said = sum(message.first.packet.data_bytes for message in found.messages)
+    message_bytes = sum(message.first.packet.data_bytes for message in traffic.messages)
     data = sums["data_segments"]
     return {
         "tcp": _rest(first_time, tcp["bytes"]),
-        "mpi": _rest(said, sizes) if not found.lost_segments else None,
+        "mpi": _rest(message_bytes, sizes) if not traffic.lost_segments else None,
         "paper_a_data_share": _share(data, tcp["packets"]),
         "definition": " ".join(OVERHEAD.split()),
     }
 
 
-def _short_messages(found: Traffic, packets: int) -> dict[str, Any]:
+def _short_messages(traffic: Traffic, packets: int) -> dict[str, Any]:
     """Segments with nothing but one packet of MPICH's without data behind its header."""
-    alone = Counter(part.first_number for _, _, part in found.parts)
+    alone = Counter(part.first_number for _, _, part in traffic.parts)
     count = sum(
         part.wire_bytes == ch3.HEADER_BYTES and part.segments == 1 and alone[part.first_number] == 1
-        for _, _, part in found.parts
+        for _, _, part in traffic.parts
     )
     return {"packets": count, "share": _share(count, packets)}
 
 
-def _mpi(found: Traffic) -> dict[str, Any]:
+def _mpi(traffic: Traffic) -> dict[str, Any]:
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     pairs: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
-    ends = {each.number: each for each in found.connections}
-    for message in found.messages:
+    ends = {each.number: each for each in traffic.connections}
+    for message in traffic.messages:
         packet = message.first.packet
         connection = ends[message.connection]
         ranks = connection.rank_a, connection.rank_b
@@ -188,40 +188,40 @@ def _mpi(found: Traffic) -> dict[str, Any]:
             count["messages"] += 1
             count["bytes"] += packet.data_bytes
             count["segments"] += message.segments
-    collective = [m for m in found.messages if m.first.packet.context & 1]
-    names = Counter(ch3.KINDS[part.packet.kind] for _, _, part in found.parts)
-    known = {ch3.KINDS[kind] for kind in (ch3.EAGER, ch3.SHORT, ch3.SYNCHRONOUS, ch3.READY)}
+    collective = [m for m in traffic.messages if m.first.packet.context & 1]
+    names = Counter(ch3.KINDS[part.packet.kind] for _, _, part in traffic.parts)
+    data_kinds = {ch3.KINDS[kind] for kind in (ch3.EAGER, ch3.SHORT, ch3.SYNCHRONOUS, ch3.READY)}
     segments = sum(count["segments"] for count in kinds.values())
     return {
-        "messages": len(found.messages),
-        "message_bytes": sum(m.first.packet.data_bytes for m in found.messages),
+        "messages": len(traffic.messages),
+        "message_bytes": sum(m.first.packet.data_bytes for m in traffic.messages),
         "collective": {
             "messages": len(collective),
             "bytes": sum(m.first.packet.data_bytes for m in collective),
         },
-        "incomplete_messages": sum(not message.complete for message in found.messages),
+        "incomplete_messages": sum(not message.complete for message in traffic.messages),
         "kinds": {
             name: {**count, "segments_per_message": count["segments"] / count["messages"]}
             for name, count in sorted(kinds.items())
         },
-        "segments_per_message": segments / len(found.messages) if found.messages else None,
-        "control_packets": {name: n for name, n in sorted(names.items()) if name not in known},
-        "mpich_header_bytes": ch3.HEADER_BYTES * len(found.parts),
+        "segments_per_message": segments / len(traffic.messages) if traffic.messages else None,
+        "control_packets": {name: n for name, n in sorted(names.items()) if name not in data_kinds},
+        "mpich_header_bytes": ch3.HEADER_BYTES * len(traffic.parts),
         "pairs": [
             {"from_rank": a, "to_rank": b, "messages": n["messages"], "bytes": n["bytes"]}
             for (a, b), n in sorted(pairs.items())
         ],
-        "setup": _mpi_setup(found),
-        "segments_not_understood": found.lost_segments,
-        "bytes_not_captured": found.missing_bytes,
+        "setup": _mpi_setup(traffic),
+        "segments_not_understood": traffic.lost_segments,
+        "bytes_not_captured": traffic.missing_bytes,
     }
 
 
-def _mpi_setup(found: Traffic) -> dict[str, Any]:
-    """How MPI processes found each other: TCP's opening, then the caller's rank and the answer."""
+def _mpi_setup(traffic: Traffic) -> dict[str, Any]:
+    """How MPI processes connected: TCP's opening, then the caller's rank and the answer."""
     times, refused = [], 0
-    for each in found.connections:
-        talk = found.conversations.all[each.number]
+    for each in traffic.connections:
+        talk = traffic.conversations.all[each.number]
         answers = [
             (kind, segment) for _, kind, _, segment in each.handshakes() if kind in (1, 2, 4, 5)
         ]
@@ -230,11 +230,13 @@ def _mpi_setup(found: Traffic) -> dict[str, Any]:
         refused += answers[0][0] in (2, 5)
         if NO_TIME not in (talk.syn_ns, answers[0][1].time_ns):
             times.append((answers[0][1].time_ns - talk.syn_ns) / 1e9)
-    calls = sum(kind in (0, 3) for each in found.connections for _, kind, _, _ in each.handshakes())
+    calls = sum(
+        kind in (0, 3) for each in traffic.connections for _, kind, _, _ in each.handshakes()
+    )
     return {"calls": calls, "refused": refused, "syn_to_answer_s": _median(times)}
 
 
-def _plain(talks: list[InteractiveRun]) -> dict[str, Any]:
+def _plain(talks: list[Conversation]) -> dict[str, Any]:
     sides = [side for talk in talks for side in (talk.a, talk.b)]
     return {
         "connections": len(talks),
@@ -247,21 +249,21 @@ def _plain(talks: list[InteractiveRun]) -> dict[str, Any]:
     }
 
 
-def _warnings(found: Traffic, truncated: bool, packets: int) -> list[str]:
-    said = []
+def _warnings(traffic: Traffic, truncated: bool, packets: int) -> list[str]:
+    warnings = []
     if not packets:
-        said.append("There is no packet in this capture.")
+        warnings.append("There is no packet in this capture.")
     if truncated:
-        said.append("The last packet is cut off and was left out: the capture ended early.")
-    if found.several:
-        said.append(warn_of(found.several))
-    if found.lost_segments:
-        said.append(
-            f"{found.lost_segments} segments between MPI processes could not be read:"
+        warnings.append("The last packet is cut off and was left out: the capture ended early.")
+    if traffic.several:
+        warnings.append(warn_of(traffic.several))
+    if traffic.lost_segments:
+        warnings.append(
+            f"{traffic.lost_segments} segments between MPI processes could not be read:"
             " too little of each packet was captured, or some were missed."
             " Capture whole packets with `--snap 0`."
         )
-    return said
+    return warnings
 
 
 def warn_of(several: list[str]) -> str:
@@ -273,15 +275,15 @@ def warn_of(several: list[str]) -> str:
     )
 
 
-def _setup_s(talk: InteractiveRun) -> float | None:
+def _setup_s(talk: Conversation) -> float | None:
     if NO_TIME in (talk.syn_ns, talk.open_ns):
         return None
     return (talk.open_ns - talk.syn_ns) / 1e9
 
 
 def _median(values: Any) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return median(numbers) if numbers else None
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -1,4 +1,4 @@
-"""A capture file in memory, a window of it at a time, and the packets that were found in it."""
+"""A capture file in memory, a window of it at a time, and the packets in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FREED_BYTES = 16 << 20
 # The time of a packet that carries none (pcapng's simple packets).
 NO_TIME = int(np.iinfo(np.int64).min)
 
-# Kept free behind a chunk: the header of a packet that is cut short is taken as if it were whole.
+# Free room behind a chunk: the header of a packet that is cut short is taken as if it were whole.
 _SPARE_BYTES = 128
 _ETHERNET = 1
 # https://www.tcpdump.org/linktypes.html
@@ -81,7 +81,7 @@ class Window:
     def __init__(self, path: Path, file: BinaryIO, chunk_bytes: int) -> None:
         self.path = path
         self.interfaces: list[Interface] = []
-        self.packets = 0  # found so far
+        self.packets = 0  # so far
         self.memory = np.zeros(max(chunk_bytes, 64) + _SPARE_BYTES, dtype=np.uint8)
         self.base = self.at = self.end = 0
         np.empty(_FREED_BYTES, dtype=np.uint8)
@@ -100,7 +100,7 @@ class Window:
         return bool(got)
 
     def numbers(self, count: int) -> Integers:
-        """The numbers in the file of the `count` packets that were found last."""
+        """The numbers in the file of the `count` last packets."""
         return np.arange(self.packets - count + 1, self.packets + 1)
 
     def damaged(self, at: int, what: str) -> CaptureError:

@@ -74,7 +74,7 @@ KINDS = {
     36: "revoke",
 }
 MATCHED = (EAGER, SYNCHRONOUS, READY, REQUEST_TO_SEND)  # with a tag, a rank, a context, a length
-# One-sided kinds with data behind the header whose length is not told by fields that we are sure of.
+# One-sided kinds with data behind the header whose length is not given by fields that we are sure of.
 UNSURE = (13, 15, 17, 22, 24)
 HANDSHAKES = {0: "call", 1: "answer: yes", 2: "answer: no", 6: "closed"}
 HANDSHAKES |= {3: "call to a port", 4: "port answer: yes", 5: "port answer: no"}
@@ -127,7 +127,7 @@ def parse(head: bytes) -> Packet | None:
 
 
 def is_certain(packet: Packet) -> bool:
-    """Whether these fields hardly occur by chance, so that a connection can be known by them."""
+    """Whether these fields hardly occur by chance, so that they identify a connection."""
     return packet.kind in (*MATCHED, CLEAR_TO_SEND) or (
         packet.kind == SHORT and packet.context < 1 << 14
     )

@@ -31,17 +31,17 @@ class Chain:
 
     def follow(self, at: int, step: Step) -> tuple[Integers, int]:
         """The places of all packets from the one at `at` on, and where the last of them ends."""
-        found: list[Integers] = []
+        pieces: list[Integers] = []
         while True:
             here = int(np.searchsorted(self._guesses, at))
             if here < self._guesses.size and self._guesses[here] == at:
                 last = int(self._breaks[np.searchsorted(self._breaks, here)])
-                found.append(self._guesses[here : last + 1])
+                pieces.append(self._guesses[here : last + 1])
                 at = int(self._ends[last])
             places, at = step(at, STEPS)
-            found.append(places)
+            pieces.append(places)
             if places.size < STEPS:
-                return np.concatenate(found), at
+                return np.concatenate(pieces), at
 
 
 NO_GUESS = Chain(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

@@ -42,9 +42,9 @@ class _Sent:
 def order(
     parts: Mapping[str, Sequence[Path]], ahead_s: Mapping[str, float]
 ) -> tuple[dict[str, float], list[str]]:
-    """Shift the times in the files of machines whose clocks differ; by how many seconds, and what is to be said of it.
+    """Shift the times in the files of machines whose clocks differ; by how many seconds, and warnings.
 
-    `ahead_s` is what is known beforehand of the clocks.
+    `ahead_s` is by how much clocks are ahead, where that is known before.
     """
     shifted: dict[str, float] = {}
 
@@ -101,19 +101,19 @@ def shifts_s(parts: Mapping[str, Sequence[Path]]) -> tuple[dict[str, float], boo
     if (np.diag(least_s) < 0).any():
         return {}, False
     ahead = np.zeros(len(names))
-    known = np.isfinite(least_s[0]) & np.isfinite(least_s[:, 0])
-    ahead[known] = (least_s[0, known] - least_s[known, 0]) / 2
+    related = np.isfinite(least_s[0]) & np.isfinite(least_s[:, 0])
+    ahead[related] = (least_s[0, related] - least_s[related, 0]) / 2
     return {name: -float(each) for name, each in zip(names, ahead, strict=True) if each}, True
 
 
 def _earliest_s(asking: Mapping[Direction, _Sent], answering: Mapping[Direction, _Sent]) -> float:
     """How soon, at the earliest, one machine acknowledged what another had sent, by their two clocks; inf if never."""
-    found = [
+    answers_ns = [
         _answer_ns(data, answering[back])
         for way, data in asking.items()
         if (back := (way[2], way[3], way[0], way[1])) in answering
     ]
-    return min((ns / 1e9 for ns in found if ns is not None), default=float("inf"))
+    return min((ns / 1e9 for ns in answers_ns if ns is not None), default=float("inf"))
 
 
 def _answer_ns(data: _Sent, answers: _Sent) -> int | None:
@@ -122,7 +122,7 @@ def _answer_ns(data: _Sent, answers: _Sent) -> int | None:
     base = data.seq[0]
     length = data.payload_bytes + ((data.flags & (SYN | FIN)) != 0)
     ends = _since(data.seq, base) + length
-    # What is sent again may have been acknowledged before.
+    # What is retransmitted may have been acknowledged before.
     before = np.concatenate([[np.iinfo(np.int64).min], np.maximum.accumulate(ends)[:-1]])
     fresh = (length > 0) & (ends > before)
     says = (answers.flags & ACK) != 0
@@ -144,12 +144,12 @@ def _since(number: NDArray[Any], base: Any) -> Integers:
 
 
 def _sent(files: Sequence[Path]) -> dict[Direction, _Sent]:
-    found: dict[Direction, list[list[NDArray[Any]]]] = {}
+    pieces_by_way: dict[Direction, list[list[NDArray[Any]]]] = {}
     for way, columns in _directions(files):
-        found.setdefault(way, []).append(columns)
+        pieces_by_way.setdefault(way, []).append(columns)
     return {
         way: _Sent(*(np.concatenate(each) for each in zip(*pieces, strict=True)))
-        for way, pieces in found.items()
+        for way, pieces in pieces_by_way.items()
     }
 
 

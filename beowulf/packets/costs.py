@@ -39,9 +39,9 @@ Begins = dict[tuple[int, bool], tuple[Integers, Integers]]
 
 def costs(path: Path | str) -> pd.DataFrame:
     """The MPI messages of a capture as `messages` gives them, with COLUMNS; CaptureError if it is none."""
-    found = traffic(path)
-    table = found.table()
-    begins = _begins(found)
+    mpi = traffic(path)
+    table = mpi.table()
+    begins = _begins(mpi)
     sums = np.zeros((5, len(table)), dtype=np.int64)
     talks, before = Conversations(), 0
     for piece in Packets(path):
@@ -52,20 +52,20 @@ def costs(path: Path | str) -> pd.DataFrame:
     for name, counts in zip(COLUMNS, sums, strict=False):
         table[name] = counts
     table["control_packets"] = [
-        (1 if message.rendezvous else 0) + (1 if message.clear else 0) for message in found.messages
+        (1 if message.rendezvous else 0) + (1 if message.clear else 0) for message in mpi.messages
     ]
-    table.attrs["lost_segments"] = found.lost_segments
+    table.attrs["lost_segments"] = mpi.lost_segments
     return table
 
 
-def _begins(found: Traffic) -> Begins:
+def _begins(traffic: Traffic) -> Begins:
     mine = {}
-    for place, message in enumerate(found.messages):
+    for place, message in enumerate(traffic.messages):
         for part in (message.first, message.clear, message.data):
             if part is not None:
                 mine[id(part)] = place
     begins: Begins = {}
-    for connection in found.connections:
+    for connection in traffic.connections:
         for from_a in (True, False):
             parts = [part for sender, part in connection.parts if sender == from_a]
             # Parts of one segment stay in the order of their bytes: the last one owns it.

@@ -1,4 +1,4 @@
-"""The dissector for MPICH's packets: how tshark is told of it, and where Wireshark finds it."""
+"""The dissector for MPICH's packets: how tshark loads it, and where Wireshark finds it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from beowulf.errors import LabError
 
 SCRIPT = Path(__file__).with_name("mpich_ch3.lua")
 
-# A rank listens on any free port; some of them are known to Wireshark as those of other protocols.
+# A rank listens on any free port; Wireshark takes some of them for those of other protocols.
 # A node with several cores may send packets in another order than it numbered them.
 PREFERENCES = {
     "tcp.try_heuristic_first": "TRUE",

@@ -1,7 +1,7 @@
-"""TCP conversations: who opened them, what went each way, what was sent twice, how it was answered.
+"""TCP conversations: their openers, what went each way, what was sent twice, how it was answered.
 
-A byte that was seen before in its direction is a retransmission, whatever the time between: that can
-be told from sequence numbers alone. tshark guesses at the sender's reason instead. It calls a segment
+A byte that was seen before in its direction is a retransmission, whatever the time between: sequence
+numbers alone show that. tshark guesses at the sender's reason instead. It calls a segment
 behind the newest one 'out of order' when it comes within 3 ms or one round trip, 'retransmission' or
 'spurious' after that, and does so also for bytes that the capture had missed; so on a capture without
 losses both count the same segments, under several names there.
@@ -32,7 +32,7 @@ _BEFORE_ALL = -(1 << 62)
 
 @dataclass
 class Side:
-    """One direction of a conversation: who sends, and what was counted of it so far."""
+    """One direction of a conversation: its sender, and its counts so far."""
 
     address: int  # a place in the capture's list of addresses
     port: int
@@ -43,7 +43,7 @@ class Side:
     ack_only_packets: int = 0
     retransmitted_packets: int = 0  # all of whose bytes were seen before
     retransmitted_bytes: int = 0
-    out_of_order_packets: int = 0  # they fill a hole: nobody saw these bytes before
+    out_of_order_packets: int = 0  # they fill a hole with new bytes
     zero_window_packets: int = 0
     delayed_acks: int = 0
     longest_ack_delay_s: float = 0.0
@@ -55,8 +55,8 @@ class Side:
 
 
 @dataclass
-class InteractiveRun:
-    """A TCP connection, its opener (or who was first seen) as `a`; times are ns since 1970."""
+class Conversation:
+    """A TCP connection, its opener (or the sender of its first packet) as `a`; times are ns since 1970."""
 
     a: Side
     b: Side
@@ -71,7 +71,7 @@ class InteractiveRun:
 
 @dataclass
 class Trail:
-    """What following a piece tells of each of its packets; -1 and 0 for those that are not TCP."""
+    """What following a piece gives for each of its packets; -1 and 0 for those that are not TCP."""
 
     conversation: NDArray[np.int64]  # a place in Conversations.all
     from_a: NDArray[np.bool_]
@@ -84,11 +84,11 @@ class Conversations:
     """The TCP conversations of a capture, followed piece by piece in memory that stays small."""
 
     def __init__(self) -> None:
-        self.all: list[InteractiveRun] = []
+        self.all: list[Conversation] = []
         self._latest: dict[tuple[int, int], int] = {}
 
     def follow(self, piece: Columns) -> Trail:
-        """Count the packets of the next piece, and say of each where it stands in its stream."""
+        """Count the packets of the next piece, and give the position of each in its stream."""
         size = piece["flags"].size
         trail = Trail(
             conversation=np.full(size, -1, dtype=np.int64),
@@ -108,16 +108,16 @@ class Conversations:
     def _spans(
         self, piece: Columns, pair: tuple[int, int], places: Integers, low_sends: Any
     ) -> Iterator[slice]:
-        # A port that is used again begins a new conversation, as a SYN of another number tells.
+        # A port that is used again begins a new conversation, which a SYN of another number shows.
         begin = 0
         flags = piece["flags"][places]
         for at in np.flatnonzero(flags & (SYN | ACK) == SYN):
             if at > begin:
                 yield slice(begin, int(at))
                 begin = int(at)
-            if (known := self._latest.get(pair)) is not None:
-                found = self.all[known]
-                mine = found.a if _is_a(found, pair, bool(low_sends[at])) else found.b
+            if (number := self._latest.get(pair)) is not None:
+                talk = self.all[number]
+                mine = talk.a if _is_a(talk, pair, bool(low_sends[at])) else talk.b
                 first = (int(piece["seq"][places[at]]) + 1) & 0xFFFFFFFF
                 if mine.base is not None and mine.base != first:
                     del self._latest[pair]
@@ -132,20 +132,20 @@ class Conversations:
         low_sends: NDArray[np.bool_],
         trail: Trail,
     ) -> None:
-        known = self._latest.get(pair)
-        if known is None:
+        number = self._latest.get(pair)
+        if number is None:
             first = places[0]
-            # Whose SYN came with an ACK is the one who was called.
+            # A SYN with an ACK comes from the side that was called.
             answered = piece["flags"][first] & (SYN | ACK) == SYN | ACK
             one, other = (
                 Side(int(piece[end][first]), int(piece[f"{end}_port"][first]))
                 for end in (("dst", "src") if answered else ("src", "dst"))
             )
-            known = self._latest[pair] = len(self.all)
-            self.all.append(InteractiveRun(one, other))
-        talk = self.all[known]
+            number = self._latest[pair] = len(self.all)
+            self.all.append(Conversation(one, other))
+        talk = self.all[number]
         from_a = low_sends if _is_a(talk, pair, True) else ~low_sends
-        trail.conversation[places] = known
+        trail.conversation[places] = number
         trail.from_a[places] = from_a
         for side, mask in ((talk.a, from_a), (talk.b, ~from_a)):
             if mask.any():
@@ -171,7 +171,7 @@ def _pairs(
             yield pair, mine[order[rows]], ends[0][order[rows]] == pair[0]
 
 
-def _is_a(talk: InteractiveRun, pair: tuple[int, int], low: bool) -> bool:
+def _is_a(talk: Conversation, pair: tuple[int, int], low: bool) -> bool:
     return (talk.a.address << 16 | talk.a.port == pair[0]) == low
 
 
@@ -202,8 +202,8 @@ def _count_side(side: Side, piece: Columns, places: Integers, trail: Trail) -> N
     side.payload_bytes += int(payload.sum())
     side.data_packets += int(np.count_nonzero(payload))
     side.retransmitted_packets += int(np.count_nonzero(again))
-    seen = np.where(alive, 0, payload - np.minimum(fresh, payload))
-    side.retransmitted_bytes += int(seen.sum())
+    repeated = np.where(alive, 0, payload - np.minimum(fresh, payload))
+    side.retransmitted_bytes += int(repeated.sum())
     side.out_of_order_packets += int(np.count_nonzero(behind & (fresh == end - start)))
     plain = flags & (SYN | FIN | RST) == 0
     side.ack_only_packets += int(np.count_nonzero(plain & (payload == 0) & (flags & ACK != 0)))
@@ -238,7 +238,7 @@ def _fill(holes: list[list[int]], start: int, end: int, before: int) -> int:
 
 
 def _count_times(
-    talk: InteractiveRun, piece: Columns, places: Integers, from_a: NDArray[np.bool_]
+    talk: Conversation, piece: Columns, places: Integers, from_a: NDArray[np.bool_]
 ) -> None:
     times, flags = piece["time_ns"][places], piece["flags"][places]
     payload = piece["payload_bytes"][places]
@@ -279,14 +279,14 @@ def conversations(path: Path | str) -> pd.DataFrame:
     `a` opened it; `a_…` counts what a sent, `b_…` what it got. Times in seconds, began_s from the
     capture's first packet; setup_s is NaN where the opening was not captured.
     """
-    packets, found = Packets(path), Conversations()
+    packets, talks = Packets(path), Conversations()
     first_ns = NO_TIME
     for piece in packets:
-        found.follow(piece)
+        talks.follow(piece)
         times = piece["time_ns"][piece["time_ns"] != NO_TIME]
         if times.size and first_ns == NO_TIME:
             first_ns = int(times[0])
-    return table(found, packets.addresses, first_ns)
+    return table(talks, packets.addresses, first_ns)
 
 
 COUNTS = (
@@ -304,12 +304,12 @@ COUNTS = (
 )
 
 
-def table(found: Conversations, addresses: list[str], first_ns: int) -> pd.DataFrame:
+def table(talks: Conversations, addresses: list[str], first_ns: int) -> pd.DataFrame:
     """What was followed so far as a table; see `conversations`."""
     import pandas as pd
 
     rows = []
-    for talk in found.all:
+    for talk in talks.all:
         row: dict[str, Any] = {}
         for name, side in (("a", talk.a), ("b", talk.b)):
             row[name], row[f"{name}_port"] = addresses[side.address], side.port

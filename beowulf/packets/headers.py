@@ -88,20 +88,20 @@ class Addresses:
         self._known6: dict[bytes, int] = {}
 
     def places(self, addresses: NDArray[Any]) -> NDArray[np.uint32]:
-        """Where these IPv4 addresses, as numbers, stand in `names`; new ones are added."""
+        """The places of these IPv4 addresses, as numbers, in `names`; new ones are added."""
         addresses = addresses.astype(np.uint32)
-        found = np.searchsorted(self._known, addresses)
-        found[found == self._known.size] = 0
-        if not self._known.size or (self._known[found] != addresses).any():
+        at = np.searchsorted(self._known, addresses)
+        at[at == self._known.size] = 0
+        if not self._known.size or (self._known[at] != addresses).any():
             new = np.setdiff1d(addresses, self._known)
             places = np.arange(len(self.names), len(self.names) + new.size, dtype=np.uint32)
             self.names += [str(ipaddress.IPv4Address(int(address))) for address in new]
-            known = np.concatenate([self._known, new])
-            order = np.argsort(known)
-            self._known = known[order]
+            sorted_addresses = np.concatenate([self._known, new])
+            order = np.argsort(sorted_addresses)
+            self._known = sorted_addresses[order]
             self._places = np.concatenate([self._places, places])[order]
-            found = np.searchsorted(self._known, addresses)
-        return self._places[found]
+            at = np.searchsorted(self._known, addresses)
+        return self._places[at]
 
     def places6(self, addresses: Bytes) -> NDArray[np.uint32]:
         """The same for IPv6 addresses, one row of 16 bytes each."""

@@ -22,7 +22,7 @@ from beowulf.packets.table import Packets
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FIRST_ROWS, LAST_ROWS = 9, 5  # what is between is told as a number
+FIRST_ROWS, LAST_ROWS = 9, 5  # of the rows between only the number is shown
 LEAST_FOLDED = 5  # fewer rows than these are drawn
 CONTROL = (ch3.SYNCHRONOUS_ACK, ch3.REQUEST_TO_SEND, ch3.CLEAR_TO_SEND, ch3.CLOSE)
 
@@ -48,15 +48,15 @@ def ladder(
     """One MPI message as a ladder: its sender left, its receiver right, time running down.
 
     `message` is its row in `messages(capture)`; or the first with this `tag` of a program's own. Each
-    arrow is one packet, with the time at which the capture saw it. Steps are equally far apart and
+    arrow is one packet, with the time at which the capture saw it. Steps have equal distances and
     the slant shows the direction only: one capture knows one moment of a packet. `names` gives
     addresses a name. LabError when there is no such message.
     """
-    found = traffic(capture)
-    chosen = _chosen(found, message, tag)
-    connection = next(each for each in found.connections if each.number == chosen.connection)
-    ends = found.ends(connection, chosen.from_a)
-    steps = _steps(capture, found, chosen)
+    mpi = traffic(capture)
+    chosen = _chosen(mpi, message, tag)
+    connection = next(each for each in mpi.connections if each.number == chosen.connection)
+    ends = mpi.ends(connection, chosen.from_a)
+    steps = _steps(capture, mpi, chosen)
     titles = [
         f"rank {ends[f'{side}_rank']}\n{(names or {}).get(ends[end], ends[end])}"
         for side, end in (("from", "src"), ("to", "dst"))
@@ -67,8 +67,8 @@ def ladder(
     return _draw_ladder(steps, titles, title)
 
 
-def _chosen(found: Traffic, message: int | None, tag: int | None) -> Message:
-    every = found.messages
+def _chosen(traffic: Traffic, message: int | None, tag: int | None) -> Message:
+    every = traffic.messages
     if tag is not None:
         for each in every:
             packet = each.first.packet
@@ -82,11 +82,11 @@ def _chosen(found: Traffic, message: int | None, tag: int | None) -> Message:
     return every[message]
 
 
-def _steps(capture: Path | str, found: Traffic, chosen: Message) -> list[_Step]:
+def _steps(capture: Path | str, traffic: Traffic, chosen: Message) -> list[_Step]:
     """The packets of the message's connection from its first to the ACK of its last."""
     parts = {
         (part.first_number, from_a): part
-        for connection, from_a, part in found.parts
+        for connection, from_a, part in traffic.parts
         if connection.number == chosen.connection
     }
     steps: list[_Step] = []
@@ -111,7 +111,7 @@ def _steps(capture: Path | str, found: Traffic, chosen: Message) -> list[_Step]:
                 control = int(piece["flags"][at]) & (SYN | FIN | RST)
                 kind, text = "ack", "control" if control else "ACK"
             if trail.again[at] and payload:
-                text += ", sent again"
+                text += ", retransmitted"
             steps.append(
                 _Step(int(piece["time_ns"][at]), number, from_a == chosen.from_a, text, kind)
             )

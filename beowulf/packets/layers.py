@@ -1,4 +1,4 @@
-"""Single packets, layer by layer, as pyshark shows them: for a notebook in which somebody looks.
+"""Single packets, layer by layer, as pyshark shows them: for a person at a notebook.
 
 pyshark takes some hundred packets a second; what counts and measures is `packets` and `analysis`.
 Its own FileCapture talks with tshark through asyncio, and refuses where an event loop runs already, as
@@ -27,7 +27,7 @@ def packets(file: Path | str, display_filter: str = "", limit: int = 20) -> list
 
     A packet has its layers by name (`packet.tcp.flags`, `packet.mpich.tag`); where messages share a
     segment, `packet.get_multiple_layers("mpich")` has them all. `print(packet)` shows everything.
-    LabError when tshark cannot tell, UsageError for a filter that is none.
+    LabError when tshark fails, UsageError for an invalid filter.
     """
     if limit < 1:
         raise UsageError(f"{limit} packets are none to look at.", "Give a limit of 1 or more.")
@@ -38,12 +38,12 @@ def packet(file: Path | str, number: int) -> Any:
     """The packet of that number, counted from 1 as Wireshark and `messages` do; see `packets`."""
     if number < 1:
         raise UsageError(f"There is no packet {number}.", "The first packet has the number 1.")
-    found = _read(file, ["-c", str(number), "-Y", f"frame.number == {number}"], 1)
-    if not found:
+    packets = _read(file, ["-c", str(number), "-Y", f"frame.number == {number}"], 1)
+    if not packets:
         raise UsageError(
             f"There is no packet {number} in {file}.", f"`beowulf packets {file}` counts them."
         )
-    return found[0]
+    return packets[0]
 
 
 def _read(file: Path | str, options: list[str], limit: int) -> list[Any]:
@@ -52,14 +52,14 @@ def _read(file: Path | str, options: list[str], limit: int) -> list[Any]:
     except ImportError:
         raise LabError("pyshark is not installed.", "`make lab` installs it.") from None
     next(Reader(file, _GLANCE_BYTES).batches(), None)  # CaptureError if it is none
-    found: list[Any] = []
-    with tempfile.TemporaryFile() as said:
+    packets: list[Any] = []
+    with tempfile.TemporaryFile() as errors:
         try:
             tshark = subprocess.Popen(
                 [*tshark_words(file), *options, "-T", "pdml"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=errors,
             )
         except FileNotFoundError:
             raise LabError(
@@ -70,16 +70,16 @@ def _read(file: Path | str, options: list[str], limit: int) -> list[Any]:
             try:
                 assert tshark.stdout
                 for text in _texts(tshark.stdout):
-                    found.append(packet_from_xml_packet(text))
-                    if len(found) == limit:
-                        return found
+                    packets.append(packet_from_xml_packet(text))
+                    if len(packets) == limit:
+                        return packets
                 tshark.wait()
             finally:
                 tshark.kill()  # in the middle of a large capture, when there are enough
         if tshark.returncode:
-            said.seek(0)
-            _judge(said.read().decode(errors="replace"), file, options)
-    return found
+            errors.seek(0)
+            _judge(errors.read().decode(errors="replace"), file, options)
+    return packets
 
 
 def _texts(lines: IO[bytes]) -> Iterator[bytes]:
@@ -93,12 +93,14 @@ def _texts(lines: IO[bytes]) -> Iterator[bytes]:
             yield b"".join(parts)
 
 
-def _judge(said: str, file: Path | str, options: list[str]) -> None:
-    # Root is told each time that it is root.
-    lines = [line for line in said.splitlines() if line and not line.startswith("Running as user")]
+def _judge(errors: str, file: Path | str, options: list[str]) -> None:
+    # tshark warns root each time.
+    lines = [
+        line for line in errors.splitlines() if line and not line.startswith("Running as user")
+    ]
     if any(_CUT_SHORT in line for line in lines):
         return
-    complaint = (lines[0] if lines else "it said nothing").removeprefix("tshark: ").rstrip(".")
+    complaint = (lines[0] if lines else "it printed nothing").removeprefix("tshark: ").rstrip(".")
     if "-Y" in options and not complaint.startswith("The file"):
         # Behind its sentence tshark marks the place.
         place = "".join(f"\n{line}" for line in lines[1:3])

@@ -1,6 +1,6 @@
 """The MPI messages in a capture: from whom, to whom, with which tag, how many bytes, by which protocol.
 
-It reads what classic MPICH writes (see ch3.py) and asks for no port: a connection is known by its
+It reads what classic MPICH writes (see ch3.py) and asks for no port: a connection is recognised by its
 handshake, or by headers that hardly occur by chance when its beginning was not captured.
 """
 
@@ -70,7 +70,7 @@ class Connection:
     streams: dict[bool, Stream] = field(default_factory=dict)  # by whether a sends
     parts: list[tuple[bool, Part]] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
-    asked: dict[tuple[bool, int], Message] = field(default_factory=dict)
+    requests: dict[tuple[bool, int], Message] = field(default_factory=dict)
     cleared: dict[tuple[bool, int], Message] = field(default_factory=dict)
     fetched: dict[tuple[bool, int], int] = field(default_factory=dict)
     rank_a: int = UNKNOWN  # in MPI_COMM_WORLD
@@ -82,16 +82,16 @@ class Connection:
             self.streams[from_a] = self._stream(from_a)
 
     @property
-    def known(self) -> bool:
+    def is_mpi(self) -> bool:
         """Whether anything in it is MPICH's."""
         return bool(self.parts) or any(stream.handshakes for stream in self.streams.values())
 
     def handshakes(self) -> list[tuple[bool, int, int, Segment]]:
         """Who sent it, its kind and rank, and the segment, in the order of the capture."""
-        found = [
+        handshakes = [
             (from_a, *each) for from_a, stream in self.streams.items() for each in stream.handshakes
         ]
-        return sorted(found, key=lambda each: each[3].number)
+        return sorted(handshakes, key=lambda each: each[3].number)
 
     def _stream(self, from_a: bool) -> Stream:
         return Stream(lambda part: self._began(from_a, part), lambda part: None)
@@ -103,14 +103,14 @@ class Connection:
             message = Message(self.number, from_a, part)
             self.messages.append(message)
             if message.rendezvous:
-                self.asked[from_a, packet.sender_request] = message
+                self.requests[from_a, packet.sender_request] = message
                 return 0
             return 0 if packet.kind == ch3.SHORT else packet.data_bytes
         if packet.kind == ch3.CLEAR_TO_SEND:
-            asked = self.asked.pop((not from_a, packet.sender_request), None)
-            if asked:
-                asked.clear = part
-                self.cleared[not from_a, packet.receiver_request] = asked
+            request = self.requests.pop((not from_a, packet.sender_request), None)
+            if request:
+                request.clear = part
+                self.cleared[not from_a, packet.receiver_request] = request
         elif packet.kind == ch3.RENDEZVOUS_DATA:
             cleared = self.cleared.pop((from_a, packet.receiver_request), None)
             if cleared is None:
@@ -129,7 +129,7 @@ class Connection:
 
 @dataclass
 class Traffic:
-    """All that MPI processes said to each other in a capture."""
+    """All messages between MPI processes in a capture."""
 
     connections: list[Connection]
     conversations: Conversations
@@ -141,14 +141,14 @@ class Traffic:
     @property
     def messages(self) -> list[Message]:
         """In the order in which they began."""
-        found = [message for each in self.connections for message in each.messages]
-        return sorted(found, key=lambda message: message.first.first_number)
+        messages = [message for each in self.connections for message in each.messages]
+        return sorted(messages, key=lambda message: message.first.first_number)
 
     @property
     def parts(self) -> list[tuple[Connection, bool, Part]]:
-        """All packets of MPICH's with who sent them, in the order in which they began."""
-        found = [(each, *part) for each in self.connections for part in each.parts]
-        return sorted(found, key=lambda row: (row[2].first_number, row[2].position))
+        """All packets of MPICH's with their senders, in the order in which they began."""
+        parts = [(each, *part) for each in self.connections for part in each.parts]
+        return sorted(parts, key=lambda row: (row[2].first_number, row[2].position))
 
     @property
     def lost_segments(self) -> int:
@@ -168,7 +168,7 @@ class Traffic:
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
     def ends(self, connection: Connection, from_a: bool) -> dict[str, Any]:
-        """Addresses, ports and ranks of who sends and who gets in this direction."""
+        """Addresses, ports and ranks of sender and receiver in this direction."""
         talk = self.conversations.all[connection.number]
         sides = [(talk.a, connection.rank_a), (talk.b, connection.rank_b)]
         (sender, from_rank), (receiver, to_rank) = sides if from_a else sides[::-1]
@@ -242,15 +242,15 @@ def messages(path: Path | str, at: str = "") -> pd.DataFrame:
     several packets share a segment and only its first bytes were captured. `at` names the one interface
     whose packets are read; `attrs["several"]` the interfaces when they were more than one.
     """
-    found = traffic(path, at)
-    table = found.table()
-    table.attrs["lost_segments"] = found.lost_segments
-    table.attrs["several"] = found.several
+    mpi = traffic(path, at)
+    table = mpi.table()
+    table.attrs["lost_segments"] = mpi.lost_segments
+    table.attrs["several"] = mpi.several
     return table
 
 
 def traffic(path: Path | str, at: str = "") -> Traffic:
-    """All that MPI processes said in a capture; CaptureError when it is none."""
+    """All messages between MPI processes in a capture; CaptureError when it is none."""
     packets, talks = Packets(path, at=at), Conversations()
     reading = Reading(talks)
     first_ns = NO_TIME
@@ -264,14 +264,14 @@ def traffic(path: Path | str, at: str = "") -> Traffic:
 
 
 class Reading:
-    """Collects what MPI processes say while a capture is read piece by piece."""
+    """Collects the messages of MPI processes while a capture is read piece by piece."""
 
     def __init__(self, talks: Conversations) -> None:
         self._talks = talks
         self._connections: dict[int, Connection] = {}
 
     def take(self, batch: Batch, piece: Columns, trail: Trail) -> None:
-        """The next piece, its memory, and what following its conversations told."""
+        """The next piece, its memory, and the trail of its conversations."""
         ssh = (piece["src_port"] == SSH_PORT) | (piece["dst_port"] == SSH_PORT)
         mine = (trail.conversation >= 0) & (trail.fresh_bytes > 0) & ~ssh
         begin = batch.start + piece["header_bytes"]
@@ -292,16 +292,16 @@ class Reading:
                 int(batch.numbers[at]),
             )
             connection.streams[bool(trail.from_a[at])].take(segment)
-            if not connection.known:
+            if not connection.is_mpi:
                 connection.strangers += 1
 
     def finish(self, packets: Packets, first_ns: int) -> Traffic:
-        """All of it, with the ranks of both ends as far as the capture tells them."""
+        """All of it, with the ranks of both ends as far as the capture shows them."""
         for connection in self._connections.values():
             for stream in connection.streams.values():
                 stream.finish()
-        mine = [each for each in self._connections.values() if each.known]
-        found = Traffic(
+        mine = [each for each in self._connections.values() if each.is_mpi]
+        traffic = Traffic(
             mine,
             self._talks,
             packets.addresses,
@@ -309,29 +309,29 @@ class Reading:
             packets.truncated,
             packets.several,
         )
-        _name_ranks(found)
-        return found
+        _name_ranks(traffic)
+        return traffic
 
 
-def _name_ranks(found: Traffic) -> None:
-    # The caller says its rank. The one who was called shows it in messages within MPI_COMM_WORLD;
-    # where it sent none, another of its connections tells, if all from its address say the same.
+def _name_ranks(traffic: Traffic) -> None:
+    # The caller sends its rank. The side that was called shows its own in messages within MPI_COMM_WORLD;
+    # where it sent none, another of its connections shows it, if all from its address agree.
     here: dict[int, set[int]] = defaultdict(set)
-    for each in found.connections:
-        said = {True: UNKNOWN, False: UNKNOWN}
-        for message in each.messages:
+    for connection in traffic.connections:
+        ranks_of_ends = {True: UNKNOWN, False: UNKNOWN}
+        for message in connection.messages:
             if message.first.packet.context in (0, 1):
-                said[message.from_a] = message.first.packet.rank
-        for from_a, kind, rank, _ in each.handshakes():
+                ranks_of_ends[message.from_a] = message.first.packet.rank
+        for from_a, kind, rank, _ in connection.handshakes():
             if kind == 0:
-                said[from_a] = rank
-        each.rank_a, each.rank_b = said[True], said[False]
-        talk = found.conversations.all[each.number]
-        here[talk.a.address].add(each.rank_a)
-        here[talk.b.address].add(each.rank_b)
-    for each in found.connections:
-        talk = found.conversations.all[each.number]
+                ranks_of_ends[from_a] = rank
+        connection.rank_a, connection.rank_b = ranks_of_ends[True], ranks_of_ends[False]
+        talk = traffic.conversations.all[connection.number]
+        here[talk.a.address].add(connection.rank_a)
+        here[talk.b.address].add(connection.rank_b)
+    for connection in traffic.connections:
+        talk = traffic.conversations.all[connection.number]
         for name, side in (("rank_a", talk.a), ("rank_b", talk.b)):
             ranks = here[side.address] - {UNKNOWN}
-            if getattr(each, name) == UNKNOWN and len(ranks) == 1:
-                setattr(each, name, next(iter(ranks)))
+            if getattr(connection, name) == UNKNOWN and len(ranks) == 1:
+                setattr(connection, name, next(iter(ranks)))

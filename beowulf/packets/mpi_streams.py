@@ -17,7 +17,7 @@ _MOST_WAITING = 256
 
 @dataclass(frozen=True)
 class Segment:
-    """A TCP segment with payload: where that stands in the stream, how much, what was captured."""
+    """A TCP segment with payload: its position in the stream, how much, what was captured."""
 
     position: int
     payload_bytes: int
@@ -52,7 +52,7 @@ class Part:
 class Stream:
     """Takes segments in any order and tells of each packet when it begins and when it is complete.
 
-    `began(part)` is asked for the bytes of data behind the part's header; below 0: nobody knows.
+    `began(part)` gives the bytes of data behind the part's header; below 0: unknown.
     """
 
     def __init__(self, began: Callable[[Part], int], ended: Callable[[Part], None]) -> None:
@@ -100,8 +100,8 @@ class Stream:
 
     def _next(self, segment: Segment) -> None:
         assert self._at is not None
-        seen = self._at - segment.position
-        if seen < segment.payload_bytes:
+        read_already = self._at - segment.position
+        if read_already < segment.payload_bytes:
             self._read(segment, self._at)
             self._at = segment.position + segment.payload_bytes
         if self._waiting and (first := min(self._waiting)) <= self._at:

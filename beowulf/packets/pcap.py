@@ -53,28 +53,28 @@ def batches(window: Window) -> Iterator[Batch]:
 def _walk(window: Window, order: str, unit_ns: int) -> Integers:
     # From packet to packet, up to one that is not whole in memory.
     def step(at: int, most: int) -> tuple[Integers, int]:
-        found = array("q")
-        keep = found.append
-        while at + 16 <= end and len(found) < most:
+        places = array("q")
+        keep = places.append
+        while at + 16 <= end and len(places) < most:
             (length,) = length_at(memory, at + 8)
             after = at + 16 + length
             if after > end:
                 break
             keep(at)
             at = after
-        return np.frombuffer(found, dtype=np.int64), at
+        return np.frombuffer(places, dtype=np.int64), at
 
     length_at = struct.Struct(f"{order}I").unpack_from
     memory, end = window.memory.data, window.end
     first, at = step(window.at, STEPS)
-    found = [first]
+    pieces = [first]
     if first.size == STEPS:
         few_bytes = at - window.at < STEPS * _LONG_BYTES
         chain = _guesses(window, at, order, unit_ns) if few_bytes else NO_GUESS
         rest, at = chain.follow(at, step)
-        found.append(rest)
+        pieces.append(rest)
     window.at = at
-    places = np.concatenate(found)
+    places = np.concatenate(pieces)
     window.packets += places.size
     if at + 16 <= end and length_at(memory, at + 8)[0] > _LONGEST_PACKET:
         raise window.damaged(at, f"a packet of {length_at(memory, at + 8)[0]} bytes")

@@ -47,10 +47,10 @@ def batches(window: Window) -> Iterator[Batch]:
             at = _walk(window, words, chain)
             if at.size:
                 yield _batch(window, words, at, section)
-            known = section.order
+            order = section.order
             if not _step(window, section):
                 break
-            if section.order != known:
+            if section.order != order:
                 words = section.words(window)
                 chain = _guesses(window, words)
         more = window.refill()
@@ -61,9 +61,9 @@ def batches(window: Window) -> Iterator[Batch]:
 def _walk(window: Window, words: Words, chain: Chain) -> Integers:
     # From packet to packet, up to a block that is none or is not whole; places count in words.
     def step(at: int, most: int) -> tuple[Integers, int]:
-        found = array("q")
-        keep = found.append
-        while at + 1 < end and len(found) < most:
+        places = array("q")
+        keep = places.append
+        while at + 1 < end and len(places) < most:
             kind, length = word[at], word[at + 1]
             if kind != _PACKET and kind != _OLD_PACKET and kind != _SIMPLE_PACKET:
                 break
@@ -72,7 +72,7 @@ def _walk(window: Window, words: Words, chain: Chain) -> Integers:
                 break
             keep(at)
             at = after
-        return np.frombuffer(found, dtype=np.int64), at
+        return np.frombuffer(places, dtype=np.int64), at
 
     word, end = words.data, window.end >> 2
     places, at = chain.follow(window.at >> 2, step)
@@ -131,8 +131,8 @@ def _batch(window: Window, words: Words, at: Integers, section: _Section) -> Bat
         halves = interface >> 16 if section.order == ">" else interface & 0xFFFF
         interface = np.where(old, halves, interface)
     if (simple := kind == _SIMPLE_PACKET).any():  # neither interface nor time
-        known = section.interfaces
-        snap = window.interfaces[known[0]].snap_bytes if known else 0
+        interfaces = section.interfaces
+        snap = window.interfaces[interfaces[0]].snap_bytes if interfaces else 0
         wire = np.where(simple, words[at + 2], wire)
         room = np.where(simple, length - 16, room)
         start = np.where(simple, at * 4 + 12, start)
@@ -146,11 +146,11 @@ def _batch(window: Window, words: Words, at: Integers, section: _Section) -> Bat
         raise window.damaged(int(at[first]) * 4, "a packet whose lengths disagree")
     window.packets += at.size
     used = [window.interfaces[place] for place in section.interfaces]
-    seen = np.unique(interface)
-    window.check_link(used[place] for place in seen)
+    used_interfaces = np.unique(interface)
+    window.check_link(used[place] for place in used_interfaces)
     time_ns = np.empty(at.size, dtype=np.int64)
-    for place in seen:
-        mine = slice(None) if seen.size == 1 else interface == place
+    for place in used_interfaces:
+        mine = slice(None) if used_interfaces.size == 1 else interface == place
         time_ns[mine] = _nanoseconds(ticks[mine], used[place])
     time_ns[simple] = NO_TIME
     places = np.array(section.interfaces, dtype=np.int64)
@@ -160,7 +160,7 @@ def _batch(window: Window, words: Words, at: Integers, section: _Section) -> Bat
 
 def _interface(body: bytes, order: str) -> Interface:
     link_type, snap = struct.unpack_from(f"{order}HxxI", body)
-    found = Interface("", link_type, snap)
+    described = Interface("", link_type, snap)
     at = 8
     while at + 4 <= len(body):
         code, length = struct.unpack_from(f"{order}HH", body, at)
@@ -168,14 +168,14 @@ def _interface(body: bytes, order: str) -> Interface:
         if code == 0 or len(value) < length:
             break
         if code == 2:
-            found.name = value.decode(errors="replace").rstrip("\0")
+            described.name = value.decode(errors="replace").rstrip("\0")
         elif code == 9 and length == 1:
-            found.resolution = value[0]
+            described.resolution = value[0]
         elif code == 14 and length == 8:
             (offset_s,) = struct.unpack(f"{order}q", value)
-            found.offset_s = max(-_FARTHEST_S, min(offset_s, _FARTHEST_S))
+            described.offset_s = max(-_FARTHEST_S, min(offset_s, _FARTHEST_S))
         at += 4 + (length + 3) // 4 * 4
-    return found
+    return described
 
 
 def _nanoseconds(ticks: NDArray[np.uint64], interface: Interface) -> Integers:

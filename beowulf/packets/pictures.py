@@ -1,4 +1,4 @@
-"""Pictures of a whole capture: shares, rates over time, and what was sent again."""
+"""Pictures of a whole capture: shares, rates over time, and retransmissions."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ SHARE_NAMES = {
 }
 
 
-def shares(found: Mapping[str, Any] | Mapping[str, Mapping[str, Any]]) -> Figure:
+def shares(analysis: Mapping[str, Any] | Mapping[str, Mapping[str, Any]]) -> Figure:
     """What `analyse` found as bars: shares of all packets; of several captures by name, side by side."""
-    many = found if "shares" not in found else {"": found}
+    captures = analysis if "shares" not in analysis else {"": analysis}
     values = {
         label: {name: 100 * (each["shares"][key] or 0.0) for key, name in SHARE_NAMES.items()}
-        for label, each in many.items()
+        for label, each in captures.items()
     }
     one = values[""] if list(values) == [""] else values
-    counts = [f"{each['packets']:,}" for each in many.values()]
+    counts = [f"{each['packets']:,}" for each in captures.values()]
     title = f"What {' and '.join(counts)} packets were" if len(counts) < 4 else "What packets were"
     return figures.bars(one, title=title, value_title="share of packets (%)")
 
@@ -82,31 +82,31 @@ def rates_over_time(capture: Path | str, slice_s: float = 0.1) -> Figure:
 
 
 def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = None) -> Figure:
-    """Payload bytes sent so far in the busiest directions; crosses mark what was sent again."""
+    """Payload bytes sent so far in the busiest directions; crosses mark retransmissions."""
     import pandas as pd
 
     lines = _cumulative(capture, names or {})
     busiest = sorted(lines, key=lambda label: -lines[label]["sent_bytes"].iloc[-1])[:MOST_LINES]
-    title = "Payload sent so far, and what was sent again"
-    said: list[str] = []
+    title = "Payload sent so far, and retransmissions"
+    totals: list[str] = []
     pieces: list[pd.DataFrame] = []
     crossed = False
     with look.style():
         drawing, axes = look.paper(height=4.3 + 0.2 * len(busiest))
         for number, label in enumerate(busiest):
-            each = lines[label]
+            line = lines[label]
             colour = look.COLOURS[number % len(look.COLOURS)]
             axes.plot(
-                each["time_s"],
-                each["sent_bytes"],
+                line["time_s"],
+                line["sent_bytes"],
                 color=colour,
                 linestyle=look.DASHES[number],
                 marker=look.MARKERS[number],
-                markevery=max(len(each) // 8, 1),
+                markevery=max(len(line) // 8, 1),
                 drawstyle="steps-post",
                 label=label,
             )
-            again = each[each["again"]]
+            again = line[line["again"]]
             if len(again):
                 axes.plot(
                     again["time_s"],
@@ -116,20 +116,24 @@ def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = No
                     markersize=9,
                     markeredgewidth=2,
                     linestyle="none",
-                    label=None if crossed else "sent again",
+                    label=None if crossed else "retransmitted",
                 )
                 crossed = True
-            times = f", {len(again)} segments sent again" if len(again) else ", nothing sent again"
-            total = look.number_text(float(each["sent_bytes"].iloc[-1]))
-            said.append(f"{label}: {total} bytes{times}.")
-            pieces.append(each.assign(direction=label))
+            times = (
+                f", {len(again)} segments retransmitted"
+                if len(again)
+                else ", nothing retransmitted"
+            )
+            total = look.number_text(float(line["sent_bytes"].iloc[-1]))
+            totals.append(f"{label}: {total} bytes{times}.")
+            pieces.append(line.assign(direction=label))
         axes.set_ylim(bottom=0)
         _finish(axes, title, "time since the first packet (s)", "payload so far (bytes)")
         if busiest:
             drawing.legend(loc="outside lower center", ncols=2, fontsize=9)
     columns = ["direction", "time_s", "sent_bytes", "again"]
     table = pd.concat(pieces)[columns] if pieces else pd.DataFrame(columns=columns)
-    return Figure(drawing, title, f"{title}. {' '.join(said) or 'No payload.'}", table)
+    return Figure(drawing, title, f"{title}. {' '.join(totals) or 'No payload.'}", table)
 
 
 def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.DataFrame]:
@@ -137,7 +141,7 @@ def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.D
     import pandas as pd
 
     packets, talks = Packets(capture), Conversations()
-    found: dict[tuple[int, bool], list[tuple[Any, ...]]] = defaultdict(list)
+    pieces: dict[tuple[int, bool], list[tuple[Any, ...]]] = defaultdict(list)
     first_ns = NO_TIME
     for piece in packets:
         trail = talks.follow(piece)
@@ -149,11 +153,11 @@ def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.D
             for from_a in (True, False):
                 mine = carries & (trail.conversation == number) & (trail.from_a == from_a)
                 if mine.any():
-                    found[number, from_a].append(
+                    pieces[number, from_a].append(
                         (piece["time_ns"][mine], trail.fresh_bytes[mine], trail.again[mine])
                     )
     lines = {}
-    for (number, from_a), parts in found.items():
+    for (number, from_a), parts in pieces.items():
         talk = talks.all[number]
         ends = (talk.a, talk.b) if from_a else (talk.b, talk.a)
         texts = [packets.addresses[side.address] for side in ends]
@@ -162,14 +166,14 @@ def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.D
         ]
         times, fresh, again = (np.concatenate(column) for column in zip(*parts, strict=True))
         sent = np.cumsum(fresh)
-        kept = again.copy()
-        kept[:: max(len(sent) // MOST_POINTS, 1)] = True
-        kept[-1] = True
+        shown = again.copy()
+        shown[:: max(len(sent) // MOST_POINTS, 1)] = True
+        shown[-1] = True
         lines[f"{texts[0]} to {texts[1]}"] = pd.DataFrame(
             {
-                "time_s": (times[kept] - first_ns) / 1e9,
-                "sent_bytes": sent[kept],
-                "again": again[kept],
+                "time_s": (times[shown] - first_ns) / 1e9,
+                "sent_bytes": sent[shown],
+                "again": again[shown],
             }
         )
     return lines

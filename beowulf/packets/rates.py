@@ -31,11 +31,11 @@ def rates(path: Path | str, slice_s: float = 1.0) -> pd.DataFrame:
     if slice_s <= 0:
         raise UsageError(f"A slice of {slice_s:g} s has no length.", "Give seconds above 0.")
     slice_ns = max(round(slice_s * 1e9), 1)
-    found = Conversations()
+    talks = Conversations()
     first_ns = NO_TIME
     sums = {name: np.zeros(0, dtype=np.int64) for name in COUNTS}
     for piece in Packets(path):
-        again = found.follow(piece).again
+        again = talks.follow(piece).again
         timed = piece["time_ns"] != NO_TIME
         if first_ns == NO_TIME and timed.any():
             first_ns = int(piece["time_ns"][timed][0])

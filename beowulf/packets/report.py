@@ -1,17 +1,17 @@
-"""What `analyse` found, in lines for somebody who never saw a packet: each figure says what it is."""
+"""What `analyse` found, in lines for a person who never saw a packet: each line says what its figure is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-Found = dict[str, Any]
+Analysis = dict[str, Any]
 
 # What each of analysis.SHARES is, in the order in which they are shown.
 _PACKETS = {
     "data_segments": "carry data over TCP: of MPI, or of mpiexec and its helpers on the nodes",
     "remote_shell": "belong to ssh, which starts the program on the nodes: paper A's 'remote shell'",
-    "ack_only": "are TCP's receipts (ACK) for what arrived, and carry nothing else",
+    "ack_only": "are TCP's acknowledgements (ACK) of what arrived, and carry nothing else",
     "connection": "open or close a TCP connection (SYN, FIN, RST)",
     "other": "are not TCP, such as ARP, which asks for a node's hardware address",
 }
@@ -25,47 +25,47 @@ _MESSAGES = {
 _CONTROL = {
     "request to send": "asks whether a long message may come",
     "clear to send": "says that it may",
-    "rendezvous data": "stands in front of the long message",
+    "rendezvous data": "comes before the long message",
     "synchronous acknowledgement": "answers MPI_Ssend",
     "close": "says that no more will come, or that this was understood",
 }
 
 
-def lines(found: Found) -> Iterator[str]:
+def lines(analysis: Analysis) -> Iterator[str]:
     """The lines of `beowulf packets`."""
-    seconds = f"{found['elapsed_s']:.6f} s"
-    if found["elapsed_s"] == found["first_to_last_s"]:
+    seconds = f"{analysis['elapsed_s']:.6f} s"
+    if analysis["elapsed_s"] == analysis["first_to_last_s"]:
         seconds += " from the first packet to the last"
-    yield f"{found['packets']:,} packets, {found['bytes']:,} bytes in {seconds}"
+    yield f"{analysis['packets']:,} packets, {analysis['bytes']:,} bytes in {seconds}"
     yield (
-        f"  on average {found['packets_per_s']:,.2f} packets/s, {found['bytes_per_s']:,.2f} bytes/s,"
-        f" {found['mbit_per_s']:.4f} Mbit/s"
+        f"  on average {analysis['packets_per_s']:,.2f} packets/s, {analysis['bytes_per_s']:,.2f} bytes/s,"
+        f" {analysis['mbit_per_s']:.4f} Mbit/s"
     )
-    if not found["packets"]:
+    if not analysis["packets"]:
         return
-    yield from _packets(found)
-    if not found["tcp"]["packets"]:
+    yield from _packets(analysis)
+    if not analysis["tcp"]["packets"]:
         return
-    yield from _bytes(found)
-    yield from _messages(found["mpi"])
-    yield from _connections(found)
-    yield from _waits(found)
+    yield from _bytes(analysis)
+    yield from _messages(analysis["mpi"])
+    yield from _connections(analysis)
+    yield from _waits(analysis)
 
 
-def _packets(found: Found) -> Iterator[str]:
+def _packets(analysis: Analysis) -> Iterator[str]:
     yield "What the packets are"
     for name, what in _PACKETS.items():
-        share = found["shares"][name]
-        yield f"  {_percent(share):>8} {round(share * found['packets']):>9,}  {what}"
-    short = found["short_messages"]
+        share = analysis["shares"][name]
+        yield f"  {_percent(share):>8} {round(share * analysis['packets']):>9,}  {what}"
+    short = analysis["short_messages"]
     yield (
         f"  Among the data, {_percent(short['share'])} ({short['packets']:,}) are a header of MPICH"
         " alone: paper A's 'short message'."
     )
 
 
-def _bytes(found: Found) -> Iterator[str]:
-    tcp, overhead = found["tcp"], found["overhead"]
+def _bytes(analysis: Analysis) -> Iterator[str]:
+    tcp, overhead = analysis["tcp"], analysis["overhead"]
     headers = tcp["header_bytes"]
     parts = {
         "payload, what programs gave to TCP": tcp["payload_bytes"],
@@ -88,7 +88,7 @@ def _bytes(found: Found) -> Iterator[str]:
     )
 
 
-def _messages(mpi: Found) -> Iterator[str]:
+def _messages(mpi: Analysis) -> Iterator[str]:
     if not mpi["messages"]:
         yield "MPI: no message of classic MPICH was found"
         return
@@ -107,15 +107,15 @@ def _messages(mpi: Found) -> Iterator[str]:
             yield f"  {count:>7,} {kind}: {_CONTROL.get(kind, '')}".rstrip(": ")
 
 
-def _connections(found: Found) -> Iterator[str]:
-    mpi, ssh, rest = found["mpi"], found["ssh"], found["other_tcp"]
+def _connections(analysis: Analysis) -> Iterator[str]:
+    mpi, ssh, rest = analysis["mpi"], analysis["ssh"], analysis["other_tcp"]
     setup, login = mpi["setup"]["syn_to_answer_s"], ssh["setup"]
     yield "Who talked over TCP"
     ready = "" if setup is None else f"; one is ready {_time(setup)} after its first packet"
     yield f"  MPI: {_extent(mpi)}{ready}"
-    outside = found["overhead"]["mpi"]
+    outside = analysis["overhead"]["mpi"]
     if outside is not None:
-        yield f"    {_percent(outside)} of these bytes are not in messages: headers, and what was sent again"
+        yield f"    {_percent(outside)} of these bytes are not in messages: headers, and retransmissions"
     keyed = ""
     if login["logins"]:
         keyed = (
@@ -125,12 +125,12 @@ def _connections(found: Found) -> Iterator[str]:
     yield f"  others, such as mpiexec and its helpers: {_extent(rest)}"
 
 
-def _waits(found: Found) -> Iterator[str]:
-    tcp = found["tcp"]
+def _waits(analysis: Analysis) -> Iterator[str]:
+    tcp = analysis["tcp"]
     windows, waits, again = tcp["windows"], tcp["waits"], tcp["retransmissions"]
     yield "What TCP had to repeat or to wait for"
     yield (
-        f"  Sent again: {again['packets']:,} packets with {again['bytes']:,} bytes; out of order:"
+        f"  Retransmitted: {again['packets']:,} packets with {again['bytes']:,} bytes; out of order:"
         f" {tcp['out_of_order_packets']:,}"
     )
     if windows["smallest_bytes"] is None:
@@ -153,12 +153,12 @@ def _waits(found: Found) -> Iterator[str]:
     waited = f", {_time(waits['held_s'])} in all" if held else ""
     yield (
         f"  Nagle's algorithm: {held:,} short segments waited for a delayed ACK{waited},"
-        f" {found['mpi']['waits']['held_segments']:,} of them MPI's;"
+        f" {analysis['mpi']['waits']['held_segments']:,} of them MPI's;"
     )
     yield "    it holds a short segment until all before it is acknowledged; MPICH switches it off"
 
 
-def _extent(part: Found) -> str:
+def _extent(part: Analysis) -> str:
     return (
         f"{part['connections']:,} connections, {part['packets']:,} packets, {part['bytes']:,} bytes"
     )

@@ -40,20 +40,20 @@ class Logins:
         self._all: dict[int, Keys] = {}
 
     def take(self, batch: Batch, piece: Columns, trail: Trail) -> None:
-        """The next piece, its memory, and what following its conversations told."""
+        """The next piece, its memory, and the trail of its conversations."""
         ssh = (piece["src_port"] == SSH_PORT) | (piece["dst_port"] == SSH_PORT)
         ssh &= trail.conversation >= 0
         says = ssh & trail.from_a & (piece["payload_bytes"] == _NEW_KEYS_BYTES)
         says &= batch.captured_bytes >= piece["header_bytes"].astype(np.int64) + _NEW_KEYS.size
         places = np.flatnonzero(says)
         begin = batch.start[places] + piece["header_bytes"][places]
-        found = places[(rows(batch.memory, begin, _NEW_KEYS.size) == _NEW_KEYS).all(axis=1)]
+        new_keys = places[(rows(batch.memory, begin, _NEW_KEYS.size) == _NEW_KEYS).all(axis=1)]
         for number in np.unique(trail.conversation[ssh]).tolist():
             keys = self._all.setdefault(number, Keys())
             if keys.time_ns != NO_TIME:
                 continue
             mine = np.flatnonzero(ssh & (trail.conversation == number))
-            new = found[trail.conversation[found] == number]
+            new = new_keys[trail.conversation[new_keys] == number]
             if new.size:
                 keys.time_ns = int(piece["time_ns"][new[0]])
                 mine = mine[mine <= new[0]]

@@ -46,9 +46,9 @@ class Packets:
             self._used.update(np.flatnonzero(np.bincount(chosen.interface)).tolist())
             yield chosen, dissect(chosen, self._addresses)
         if self.at and self.at not in self.interfaces:
-            known = ", ".join(dict.fromkeys(self.interfaces)) or "none"
+            names = ", ".join(dict.fromkeys(self.interfaces)) or "none"
             what = f"No packet of {self.path} was taken at {self.at!r}."
-            raise CaptureError(what, f"Its interfaces: {known}.")
+            raise CaptureError(what, f"Its interfaces: {names}.")
 
     @property
     def addresses(self) -> list[str]:
@@ -58,8 +58,8 @@ class Packets:
     @property
     def interfaces(self) -> list[str]:
         """The names of the interfaces seen so far."""
-        known = self._reader.interfaces
-        return [each.name or f"interface {place}" for place, each in enumerate(known)]
+        interfaces = self._reader.interfaces
+        return [each.name or f"interface {place}" for place, each in enumerate(interfaces)]
 
     @property
     def several(self) -> list[str]:

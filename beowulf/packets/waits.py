@@ -31,7 +31,7 @@ _UNKNOWN = -(1 << 62)
 
 @dataclass
 class Way:
-    """One direction of a conversation, from who sends: what it was allowed, and what it waited for."""
+    """One direction of a conversation, from its sender: what it was allowed, and what it waited for."""
 
     shift: int | None = None  # of the windows that its receiver announces
     full_bytes: int = 0  # of a segment's options and payload, as the SYNs allow; 0: not known
@@ -56,8 +56,8 @@ class Way:
 
 @dataclass
 class _Opening:
-    # What the SYNs of a conversation said, a's and b's: full segment and shift, None for no such option.
-    said: dict[bool, tuple[int, int | None]] = field(default_factory=dict)
+    # The options of the SYNs of a conversation, a's and b's: full segment and shift, None for no such option.
+    options: dict[bool, tuple[int, int | None]] = field(default_factory=dict)
 
 
 class Waits:
@@ -69,7 +69,7 @@ class Waits:
         self._openings: dict[int, _Opening] = {}
 
     def take(self, batch: Batch, piece: Columns, trail: Trail) -> None:
-        """The next piece, its memory, and what following its conversations told."""
+        """The next piece, its memory, and the trail of its conversations."""
         self._open(batch, piece, trail)
         order = np.argsort(trail.conversation, kind="stable")
         numbers = trail.conversation[order]
@@ -95,7 +95,7 @@ class Waits:
             start = int(batch.start[place])
             options = batch.memory[start + end - length : start + end].tobytes()
             opening = self._openings.setdefault(int(trail.conversation[place]), _Opening())
-            opening.said[bool(trail.from_a[place])] = syn_options(options)
+            opening.options[bool(trail.from_a[place])] = syn_options(options)
 
     def summary(self, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
         """Windows and waits of the conversations with these numbers, as plain data."""
@@ -127,7 +127,7 @@ _NEEDED = ("time_ns", "flags", "ack", "window", "payload_bytes", "tcp_options_by
 
 
 def syn_options(options: bytes) -> tuple[int, int | None]:
-    """The largest segment (0: not said) and the shift of windows (None: not said) in a SYN's options."""
+    """The largest segment (0: not given) and the shift of windows (None: not given) in a SYN's options."""
     full, shift, at = 0, None, 0
     while at < len(options) and options[at] != 0:
         if options[at] == 1:
@@ -146,9 +146,9 @@ def syn_options(options: bytes) -> tuple[int, int | None]:
 
 
 def _allow(ways: tuple[Way, Way], opening: _Opening) -> None:
-    if len(opening.said) < 2:
+    if len(opening.options) < 2:
         return
-    (full_a, shift_a), (full_b, shift_b) = opening.said[True], opening.said[False]
+    (full_a, shift_a), (full_b, shift_b) = opening.options[True], opening.options[False]
     both = shift_a is not None and shift_b is not None
     # The receiver's own factor counts, and only when both sides know of factors.
     ways[0].shift, ways[1].shift = (shift_b, shift_a) if both else (0, 0)
@@ -184,8 +184,8 @@ def _count_window(
     announced = view["window"].astype(np.int64) << np.where(scaled, way.shift, 0)
     if (open_ := tells & scaled).any():
         smallest = int(announced[open_].min())
-        known = way.smallest_window_bytes
-        way.smallest_window_bytes = smallest if known is None else min(known, smallest)
+        before = way.smallest_window_bytes
+        way.smallest_window_bytes = smallest if before is None else min(before, smallest)
     latest = np.maximum.accumulate(np.where(tells, np.arange(1, tells.size + 1), 0))
     window = np.append(way.window, announced)[latest]
     way.window = int(window[-1])

@@ -1,16 +1,16 @@
-"""A whole cycle of measurement: before and after a change, visit by visit in turns, and what to make of it.
+"""A whole cycle of measurement: before and after a change, visit by visit in turns, and the decision.
 
 A visit is some samples in one state. Visits come as before, after, after, before, and so on: a machine
 that gets slower meanwhile makes one pair of neighbours look worse and the next one better by as much.
 
-What stands for a visit is its lower decile: the half round trip while nothing else disturbs. Whatever else
+A visit is represented by its lower decile: the half round trip while nothing else disturbs. Whatever else
 the machine does only ever adds to a sample, and often to more than half of those of a visit. The ratio is that of two
 neighbours; its median over all pairs has a 95 % bootstrap interval. Mean, deviation and percentiles of all samples are
-told beside it: what disturbs is in them.
+reported beside it: what disturbs is in them.
 
 The decision (docs/measuring.md says more):
 
-no effect     the whole interval lies within the margin: the change matters less than anybody would mind
+no effect     the whole interval lies within the margin: the change is too small to matter
 slower        the median lies above the margin, and a 99 % interval above 1
 faster        the median lies below the margin, and a 99 % interval below 1
 inconclusive  none of these; then the cycle goes on, up to its longest
@@ -47,7 +47,7 @@ MARGIN = 0.05
 SURE = 0.99
 # Of two figures of all samples, which a busy machine disturbs, beside the pairs of undisturbed visits.
 OTHERWISE = "these say otherwise: what disturbs is in them; the pairs decide"
-UNDISTURBED = 10  # the percentile of a visit's samples that stands for it
+UNDISTURBED = 10  # the percentile of a visit's samples that represents it
 PERCENTILES = (5, 25, 50, 75, 95)
 
 
@@ -91,7 +91,7 @@ class Comparison:
 
     def __str__(self) -> str:
         before, after = described(self.before).median, described(self.after).median
-        return f"{self.decision}: {told(self.ratio, before, after)}"
+        return f"{self.decision}: {sentence(self.ratio, before, after)}"
 
 
 def compare(
@@ -100,12 +100,12 @@ def compare(
     *,
     at: Mapping[str, Any] | None = None,
     size_bytes: int = 1,
-    anew: bool = False,
+    relaunch: bool = False,
     length: Length | None = None,
 ) -> Comparison:
     """Measure half round trips of node00 and node01 before and after `change`, in turns; it is out again at the end.
 
-    The Points go into the session, with the coordinates `at` and a `state`. `anew`: every visit is a launch of its own,
+    The Points go into the session, with the coordinates `at` and a `state`. `relaunch`: every visit is its own launch,
     for changes that only a new connection or a new process notices.
     """
     need_nodes(session.cluster, 2)
@@ -114,8 +114,8 @@ def compare(
     words = ("--bytes", size_bytes)
     place = {**(at or {}), "size_bytes": size_bytes, "ranks": 2}
     points = {state: _empty(session, {**place, "state": state}) for state in (BEFORE, AFTER)}
-    found: Comparison | None = None
-    with states, _visitor(session, states, words, anew) as visit:
+    comparison: Comparison | None = None
+    with states, _visitor(session, states, words, relaunch) as visit:
         for block in range(length.most_blocks):
             for turn, state in enumerate(TURNS):
                 share = (4 * block + turn) / (4 * length.blocks)
@@ -123,12 +123,12 @@ def compare(
                 session.progress(session.done + min(share, 1.0), session.planned, what)
                 _keep(points[state], 4 * block + turn, visit(state, length.samples))
             if block + 1 >= length.blocks:
-                found = compared(points[BEFORE], points[AFTER])
-                if found.decision != "inconclusive":
+                comparison = compared(points[BEFORE], points[AFTER])
+                if comparison.decision != "inconclusive":
                     break
     session.done += 1
-    assert found, "a length has at least one block"
-    return found
+    assert comparison, "a length has at least one block"
+    return comparison
 
 
 def compared(before: Point, after: Point, margin: float = MARGIN) -> Comparison:
@@ -142,44 +142,44 @@ def decide(both: Sequence[tuple[float, float]], margin: float = MARGIN) -> Decis
     return decided(ratio(both), ratio(both, confidence=SURE), margin)
 
 
-def decided(found: Ratio, sure: Ratio, margin: float = MARGIN) -> Decision:
+def decided(usual: Ratio, sure: Ratio, margin: float = MARGIN) -> Decision:
     """The rule, from the interval of the ratio after over before, and from the wider one of SURE."""
-    if found.low >= 1 / (1 + margin) and found.high <= 1 + margin:
+    if usual.low >= 1 / (1 + margin) and usual.high <= 1 + margin:
         return "no effect"
-    if sure.low > 1 and found.median > 1 + margin:
+    if sure.low > 1 and usual.median > 1 + margin:
         return "slower"
-    if sure.high < 1 and found.median < 1 / (1 + margin):
+    if sure.high < 1 and usual.median < 1 / (1 + margin):
         return "faster"
     return "inconclusive"
 
 
-def told(found: Ratio, before: float, after: float) -> str:
+def sentence(change: Ratio, before: float, after: float) -> str:
     """The change in per cent with its 95 % interval; beside it both medians, and a note where these say otherwise."""
-    median, low, high = (100 * (share - 1) for share in (found.median, found.low, found.high))
-    said = f"{median:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {found.n} pairs;"
-    said += f" medians of all samples {before:.2f} µs before, {after:.2f} µs after"
-    return f"{said} ({OTHERWISE})" if otherwise(before, after, found) else said
+    median, low, high = (100 * (share - 1) for share in (change.median, change.low, change.high))
+    text = f"{median:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {change.n} pairs;"
+    text += f" medians of all samples {before:.2f} µs before, {after:.2f} µs after"
+    return f"{text} ({OTHERWISE})" if otherwise(before, after, change) else text
 
 
-def otherwise(before: float, after: float, found: Ratio, margin: float = MARGIN) -> bool:
+def otherwise(before: float, after: float, change: Ratio, margin: float = MARGIN) -> bool:
     """Whether two times, side by side, say otherwise than the pairs: they go another way, or show an effect of none."""
     share = after / before
-    if 1 / (1 + margin) <= found.median <= 1 + margin:
+    if 1 / (1 + margin) <= change.median <= 1 + margin:
         return not 1 / (1 + margin) <= share <= 1 + margin
-    return (share - 1) * (found.median - 1) <= 0
+    return (share - 1) * (change.median - 1) <= 0
 
 
 def pairs(before: Point, after: Point) -> list[tuple[float, float]]:
-    """What stands for neighbouring visits: after, and before."""
+    """The values of neighbouring visits: after, and before."""
     times = {**by_visit(before), **by_visit(after)}
     mine = set(by_visit(after))
-    found = []
+    neighbours = []
     for first in range(0, max(times, default=-1) + 1, 2):
         if first not in times or first + 1 not in times:
             continue
         both = (times[first], times[first + 1])
-        found.append(both if first in mine else both[::-1])
-    return found
+        neighbours.append(both if first in mine else both[::-1])
+    return neighbours
 
 
 def described(*points: Point) -> Described:
@@ -190,11 +190,11 @@ def described(*points: Point) -> Described:
 
 
 def by_visit(point: Point) -> dict[int, float]:
-    """What stands for each visit of a state: its lower decile."""
-    found: dict[int, list[float]] = {}
+    """The value of each visit of a state: its lower decile."""
+    samples: dict[int, list[float]] = {}
     for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
-        found.setdefault(int(visit), []).append(sample)
-    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in found.items()}
+        samples.setdefault(int(visit), []).append(sample)
+    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in samples.items()}
 
 
 def _empty(session: Measurement, at: Mapping[str, Any]) -> Point:
@@ -240,7 +240,7 @@ Visit = Callable[[str, int], list[dict[str, Any]]]
 
 @contextmanager
 def _visitor(
-    session: Measurement, states: _States, words: Sequence[str | int], anew: bool
+    session: Measurement, states: _States, words: Sequence[str | int], relaunch: bool
 ) -> Iterator[Visit]:
     """What takes so many samples in a state: one program for all visits, or one for each."""
     program = session.prepare(PROGRAM)
@@ -256,7 +256,7 @@ def _visitor(
         )
 
     with ExitStack() as stack:
-        held = None if anew else stack.enter_context(talk())
+        held = None if relaunch else stack.enter_context(talk())
 
         def visit(state: str, samples: int) -> list[dict[str, Any]]:
             states.become(state)

@@ -1,8 +1,8 @@
 """The latency budget: where the microseconds of a message go, from one step of its way to the next.
 
-labs/07-latency-tuning/steps.c times ways of growing length by turns: a system call, TCP within a node, TCP
+labs/07-latency-tuning/steps.c times ways of growing length in turns: a system call, TCP within a node, TCP
 between two nodes, MPI. What one takes longer than another is the time of what lies between them. Some visits
-are made with shaped links and some without, also by turns: that is the wire.
+are made with shaped links and some without, also in turns: that is the wire.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ CALLS, STACK, CABLE, WIRE, WAKE_UP, MPI = (
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a message's way: its microseconds with their 95 % interval, and what is to be said of it."""
+    """One step of a message's way: its microseconds with their 95 % interval, and whether it was measured."""
 
     name: str
     us: Summary
-    reckoned_us: float | None = None  # of the wire
+    computed_us: float | None = None  # for the wire: from its bytes and the rate
 
     @property
-    def told(self) -> str:
+    def finding(self) -> str:
         """Whether there is such a step at all."""
         if self.us.low > 0:
             return "measured"
@@ -58,7 +58,7 @@ class Step:
 
 
 def measure(session: Measurement, *, blocks: int, passes: int) -> None:
-    """Take all ways by turns, in visits with and without shaped links; the Points go into the session."""
+    """Take all ways in turns, in visits with and without shaped links; the Points go into the session."""
     rate = shaped_rate(session)
     session.sweep.update({"sizes": [SHORT, LONG], "shaped": rate})
     program = session.prepare(PROGRAM)
@@ -66,14 +66,14 @@ def measure(session: Measurement, *, blocks: int, passes: int) -> None:
     words = ("--sizes", f"{SHORT},{LONG}")
     with (
         _links_as_they_were(session),
-        InteractiveRun(session.cluster, program, 2, words, folder=program.parent) as told,
+        InteractiveRun(session.cluster, program, 2, words, folder=program.parent) as program_run,
     ):
         for visit in range(blocks * len(TURNS)):
             shaped = bool(rate) and TURNS[visit % len(TURNS)] == AFTER
             what = f"{session.study}: links {'of ' + rate if shaped else 'without a rate'}"
             session.progress(visit / (blocks * len(TURNS)), 1, what)
             _shape(session, rate if shaped else "off")
-            for line in told.take(passes, answers):
+            for line in program_run.take(passes, answers):
                 _keep(session, line, visit, shaped)
 
 
@@ -101,9 +101,9 @@ def _shape(session: Measurement, rate: str) -> None:
 
 def _keep(session: Measurement, line: dict[str, object], visit: int, shaped: bool) -> None:
     step, size = str(line["step"]), int(str(line["size_bytes"]))
-    each = float(str(line["seconds"])) / float(str(line["repetitions"])) * 1e6
+    us = float(str(line["seconds"])) / float(str(line["repetitions"])) * 1e6
     quantity = str(line["quantity"])
-    value = each / 2 if quantity == HALF else each
+    value = us / 2 if quantity == HALF else us
     at = {"step": step, "size_bytes": size, "shaped": shaped, "ranks": 2}
     session.add(at, quantity, [value], visit=visit)
 
@@ -113,18 +113,18 @@ def steps(record: Record, size: int, receiver: str) -> list[Step]:
 
     Each is a difference within the same visits; LabError when the Record has none.
     """
-    found = [
+    budget = [
         Step(CALLS, summary([CALLS_A_MESSAGE * us for us in _visits(record, "call", 0).values()])),
         Step(STACK, _less(record, "loopback polling", size, "call", 0, CALLS_A_MESSAGE)),
         Step(CABLE, _less(record, "nodes polling", size, "loopback polling", size)),
     ]
     if receiver == "waiting":
-        found.append(Step(WAKE_UP, _less(record, "nodes waiting", size, "nodes polling", size)))
+        budget.append(Step(WAKE_UP, _less(record, "nodes waiting", size, "nodes polling", size)))
     if receiver == "mpi":
-        found.append(Step(MPI, _less(record, "mpi", size, "nodes polling", size)))
+        budget.append(Step(MPI, _less(record, "mpi", size, "nodes polling", size)))
     if wire := wire_step(record, size):
-        found.append(wire)
-    return found
+        budget.append(wire)
+    return budget
 
 
 def wire_step(record: Record, size: int) -> Step | None:
@@ -155,12 +155,12 @@ def _less(
 
 
 def _visits(record: Record, step: str, size: int, *, shaped: bool = False) -> dict[int, float]:
-    """What stands for each visit: its lower decile, as in the measuring cycle."""
-    found: dict[int, list[float]] = {}
+    """The value of each visit: its lower decile, as in the measuring cycle."""
+    samples: dict[int, list[float]] = {}
     for point in record.select(step=step, size_bytes=size, shaped=shaped):
         for visit, sample in zip(_visit_of(point), point.samples, strict=True):
-            found.setdefault(visit, []).append(sample)
-    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in found.items()}
+            samples.setdefault(visit, []).append(sample)
+    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in samples.items()}
 
 
 def _visit_of(point: Point) -> list[int]:

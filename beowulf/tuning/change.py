@@ -14,9 +14,9 @@ from beowulf.tuning.log import Entry, Log
 
 
 class Change:
-    """`change(True)` puts it in, `change(False)` takes it out, as often as one likes; the log knows of it before.
+    """`change(True)` puts it in, `change(False)` takes it out, as often as one likes; the log has it before.
 
-    With `nodes`, these alone of the nodes are changed until it is kept: those that measure it.
+    With `nodes`, only these nodes are changed until it is kept: those that measure it.
     """
 
     def __init__(
@@ -116,13 +116,12 @@ def changing(
     turns: Sequence[tuple[Knob, str]],
     *,
     nodes: Sequence[str] = (),
-    agree: Callable[[str], None] = change_preview.tell,
+    agree: Callable[[str], None] = change_preview.show,
 ) -> Iterator[Changes]:
     """Within this context these knobs can be turned; afterwards all is as it was before, unless it was kept.
 
-    With `nodes`, only these are changed until then: those that measure it. On machines that are really apart, `agree`
-    is told first what will be changed, each change once. LabError where a knob is absent, or somebody else is turning
-    knobs at the same time.
+    With `nodes`, only these are changed until then: those that measure it. On separate machines, `agree` first gets
+    what will be changed, each change once. LabError where a knob is absent, or another process is turning knobs.
     """
     logs = {each.file: each for each in (log_for(cluster, knob) for knob, _ in turns)}
     doing = f"knobs ({', '.join(knob.name for knob, _ in turns)})"
@@ -149,7 +148,7 @@ def log_for(cluster: Cluster | None, knob: Knob) -> Log:
 
 
 def put_back(cluster: Cluster | None, its_log: Log, entry: Entry) -> list[str]:
-    """Put back what one change found, wherever that is still open; the places that are down and have to wait.
+    """Put back what was there before a change, wherever that is still open; the places that are down and have to wait.
 
     What was changed on this machine before its last boot has gone with it, and is only marked. LabError for a place
     that answers and could not be put back; the others are, and it is remembered.
@@ -160,8 +159,8 @@ def put_back(cluster: Cluster | None, its_log: Log, entry: Entry) -> list[str]:
     failed = {} if rebooted else _restored(cluster, entry, ready)
     if done := [place for place in ready if place not in failed]:
         its_log.mark(log.BACK, entry, done)
-    if (waiting or failed) and not entry.asked:
-        its_log.mark(log.ASKED, entry)
+    if (waiting or failed) and not entry.to_revert:
+        its_log.mark(log.TO_REVERT, entry)
     # That a machine has just been switched off is noticed when it is spoken to.
     waiting += _away(cluster, failed)
     for place, trouble in failed.items():
@@ -212,7 +211,7 @@ def _clear_all(cluster: Cluster, logs: Sequence[Log]) -> None:
 
 
 def _clear(cluster: Cluster | None, its_log: Log) -> None:
-    left = [entry for entry in its_log.open() if not entry.kept or entry.asked]
+    left = [entry for entry in its_log.open() if not entry.kept or entry.to_revert]
     put_all_back(cluster, its_log, left)
 
 

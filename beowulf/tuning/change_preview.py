@@ -1,6 +1,6 @@
-"""What will be changed on machines that are really apart: shown before it is done, each change once.
+"""What will be changed on separate machines: shown before it is done, each change once.
 
-The nodes of a local cluster end with it; a PC stays as it was left, and may be somebody's own.
+The nodes of a local cluster end with it; a PC stays as it was left, and may belong to a person.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from beowulf.tuning.log import Entry
 
 HEAD = "On the nodes, root changes what follows; `beowulf tune revert` puts back what is there now."
 BACK = "On the nodes, root puts back:"
-# A firewall of a thousand rules is told by its first ones.
+# Of a firewall of a thousand rules the first ones are shown.
 MOST_LINES = 8
 
 
-def apart(cluster: Cluster | None) -> bool:
+def shown_first(cluster: Cluster | None) -> bool:
     """Whether the nodes are machines of their own, on which every change is shown first."""
     return cluster is not None and not cluster.can.one_machine
 
 
-def tell(text: str) -> None:
-    """Show it where it is in nobody's way: what is printed may be plain data for a script."""
+def show(text: str) -> None:
+    """Print it on stderr: stdout may be plain data for a script."""
     print(text, file=sys.stderr, flush=True)
 
 
 def first(cluster: Cluster | None, listed: Iterable[str], agree: Callable[[str], None]) -> None:
-    """Tell `agree`, which may raise, those of the listed changes that were not shown yet on this cluster."""
+    """Call `agree`, which may raise, with those of the listed changes that were not shown yet on this cluster."""
     if cluster is None or cluster.can.one_machine:
         return
     if unseen := [each for each in dict.fromkeys(listed) if each and each not in cluster.shown]:
@@ -39,13 +39,13 @@ def first(cluster: Cluster | None, listed: Iterable[str], agree: Callable[[str],
 
 
 def coming(cluster: Cluster | None, knob: Knob, value: str, before: Mapping[str, Reading]) -> str:
-    """What setting a knob does, and where it is to be done; empty where it is set so already."""
+    """What setting a knob does, and where; empty where it is set so already."""
     if cluster is None or cluster.can.one_machine:
         return ""
     return _block(
         cluster,
         {
-            place: (f"{knob.name} from {was.value} to {value}", knob.told(value, place))
+            place: (f"{knob.name} from {was.value} to {value}", knob.preview(value, place))
             for place, was in before.items()
             if was.value != value
         },
@@ -76,14 +76,14 @@ def going(cluster: Cluster | None, entries: Sequence[Entry]) -> str:
 
 
 def _block(cluster: Cluster, done: Mapping[str, tuple[str, str]]) -> str:
-    """By place, what is done in words and in lines of shell: places where it is the same are told together."""
-    alike: dict[tuple[str, str], list[str]] = {}
+    """By place, what is done in words and in lines of shell: places where it is the same are listed together."""
+    places_by_change: dict[tuple[str, str], list[str]] = {}
     for place, (what, lines) in done.items():
         own = machines.its_own(cluster, place, lines).strip()
-        alike.setdefault((what, own), []).append(place)
+        places_by_change.setdefault((what, own), []).append(place)
     return "\n".join(
         line
-        for (what, lines), places in alike.items()
+        for (what, lines), places in places_by_change.items()
         for line in (f"{', '.join(places)}: {what}", *_indented(lines))
     )
 

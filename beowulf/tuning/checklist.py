@@ -1,4 +1,4 @@
-"""Paper E's checklist: what to ask every node before anything is changed (its section 5.1), asked of all at once."""
+"""Paper E's checklist: what to ask every node before anything is changed (its section 5.1), all nodes at once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ fi"""
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of every node: in words, the answer that paper E wants (empty: only that all agree), the lines."""
+    """What is asked of every node: in words, the answer that paper E wants (empty: all are to agree), the lines."""
 
     name: str
     asks: str
@@ -51,7 +51,7 @@ class Answers:
     by_node: dict[str, str]
 
     @property
-    def alike(self) -> bool:
+    def agree(self) -> bool:
         """Whether all nodes gave the same answer."""
         return len(set(self.by_node.values())) <= 1
 
@@ -59,7 +59,7 @@ class Answers:
     def as_wanted(self) -> bool:
         """Whether all agree, and on the answer that paper E wants."""
         wanted = self.question.wanted
-        return self.alike and all(answer == wanted for answer in self.by_node.values() if wanted)
+        return self.agree and all(answer == wanted for answer in self.by_node.values() if wanted)
 
 
 SINCE = "rebooted since"
@@ -88,7 +88,7 @@ QUESTIONS = (
     ),
     Question(
         SINCE,
-        "Has it been started anew since the last change that is kept?",
+        "Has it been rebooted since the last change that is kept?",
         "",
         "echo $(($(date +%s) - $(ps -o etimes= -p 1)))",
     ),
@@ -99,36 +99,39 @@ def ask(cluster: Cluster) -> list[Answers]:
     """Every question put to every node, all nodes at the same time."""
     dead = cluster.dead_nodes()
     living = [node for node in cluster.nodes if node not in dead]
-    asked = [question for question in QUESTIONS if question.lines]
+    questions = [question for question in QUESTIONS if question.lines]
     script = "".join(
-        f"(\n{question.lines}\n) || echo\necho '{machines.MARK}'\n" for question in asked
+        f"(\n{question.lines}\n) || echo\necho '{machines.MARK}'\n" for question in questions
     )
     knobs = [ALL[question.name] for question in QUESTIONS if not question.lines]
 
     def put(node: str) -> dict[str, str]:
-        said = machines.work(cluster, node, f"set +e\n{script}").stdout.split(f"{machines.MARK}\n")
-        return {each.name: text.strip() for each, text in zip(asked, said, strict=False)}
+        texts = machines.work(cluster, node, f"set +e\n{script}").stdout.split(f"{machines.MARK}\n")
+        return {each.name: text.strip() for each, text in zip(questions, texts, strict=False)}
 
-    said = machines.everywhere(living, put)
+    answers = machines.everywhere(living, put)
     read = machines.read(cluster, knobs, living) if living else {}
     for name, readings in read.items():
         for node, reading in readings.items():
-            said[node][name] = reading.absent.partition(":")[0] or reading.value
-    _compare_times(cluster, said)
+            answers[node][name] = reading.absent.partition(":")[0] or reading.value
+    _compare_times(cluster, answers)
     return [
         Answers(
             each,
-            {node: said[node][each.name] if node in said else SILENT for node in cluster.nodes},
+            {
+                node: answers[node][each.name] if node in answers else SILENT
+                for node in cluster.nodes
+            },
         )
         for each in QUESTIONS
     ]
 
 
-def _compare_times(cluster: Cluster, said: Mapping[str, dict[str, str]]) -> None:
+def _compare_times(cluster: Cluster, by_node: Mapping[str, dict[str, str]]) -> None:
     """Make yes or no of the second at which each node was started."""
-    kept = [entry.at for entry in log.of_cluster(cluster).open() if entry.kept]
-    changed = datetime.fromisoformat(max(kept)).timestamp() if kept else None
-    for answers in said.values():
+    times = [entry.at for entry in log.of_cluster(cluster).open() if entry.kept]
+    changed = datetime.fromisoformat(max(times)).timestamp() if times else None
+    for answers in by_node.values():
         started = answers[SINCE]
         if changed is None or not started:
             answers[SINCE] = "nothing is changed"

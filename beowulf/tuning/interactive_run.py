@@ -1,4 +1,4 @@
-"""A measuring program that stays: it takes samples when it is told to, and whoever measures changes things in between.
+"""A measuring program that stays: it takes samples on command, and changes can be made in between.
 
 A launch takes longer than the samples of a visit, and another launch is another connection on other cores. So one
 program is launched, and before and after are measured by the same processes (labs/07-latency-tuning/on_command.h).
@@ -29,7 +29,7 @@ LOOK_EVERY_S = 0.5  # at the nodes, while nothing comes
 
 
 class InteractiveRun:
-    """`with Conversation(cluster, program, …) as told: told.take(20)`; the program ends with the block."""
+    """`with InteractiveRun(cluster, program, …) as run: run.take(20)`; the program ends with the block."""
 
     def __init__(
         self,
@@ -55,13 +55,13 @@ class InteractiveRun:
     def __enter__(self) -> InteractiveRun:
         if dead := [node for node in self.cluster.dead_nodes() if node in self._used]:
             raise LabError(f"{dead[0]} is down.", "`beowulf up` starts it again.", dead[0])
-        self._said = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()
         # A session of its own: Ctrl-C reaches us alone, and we end the program in good order.
         self._process = subprocess.Popen(
             self._words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._errors,
             start_new_session=True,
         )
         try:
@@ -85,8 +85,8 @@ class InteractiveRun:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the program says of itself: its first line."""
-        return next(line for line in self.lines.found if line["kind"] == "about")
+        """What the program prints about itself: its first line."""
+        return next(line for line in self.lines.rows if line["kind"] == "about")
 
     def take(self, samples: int, answers: int = 0) -> list[dict[str, Any]]:
         """Tell the program to take so many samples; the lines that come (`answers` of them, if not one each)."""
@@ -105,7 +105,7 @@ class InteractiveRun:
         return self.cluster.nodes[: self.ranks]
 
     def _of(self, kind: str) -> list[dict[str, Any]]:
-        return [line for line in self.lines.found if line["kind"] == kind]
+        return [line for line in self.lines.rows if line["kind"] == kind]
 
     def _read_until(self, kind: str, count: int) -> None:
         assert self._process.stdout
@@ -142,8 +142,8 @@ class InteractiveRun:
             )
 
     def _complaint(self) -> str:
-        self._said.seek(0)
-        lines = self._said.read().decode(errors="replace").splitlines()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").splitlines()
         for line in lines:
             if line.startswith(REFUSED):
                 raise UsageError(line.removeprefix(REFUSED))
@@ -154,9 +154,9 @@ class InteractiveRun:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(LONGEST_S)
         self._look(float("inf"))
-        said = self._complaint()
+        complaint = self._complaint()
         raise LabError(
-            f"{self.name} ended before it was told to." + (f" It said: {said}" if said else ""),
+            f"{self.name} ended too early." + (f" It printed: {complaint}" if complaint else ""),
             "Measure again.",
         )
 
@@ -174,7 +174,7 @@ class InteractiveRun:
         if self._process.poll() != 0:
             mpi.stop(self._process)
             mpi.clear(self.cluster, self._job)
-        for stream in (self._process.stdin, self._process.stdout, self._said):
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
             if stream:
                 with suppress(OSError):
                     stream.close()

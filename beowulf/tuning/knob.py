@@ -1,6 +1,6 @@
 """What a knob is: a setting of a node, the switch or this machine that latency may depend on.
 
-A knob is told in lines of shell, so that `beowulf tune show` can print the very commands. Its exact state is what
+A knob is written in lines of shell, so that `beowulf tune show` can print the very commands. Its exact state is what
 `look` prints; `back` makes that state again, whatever `set` did to it in between.
 """
 
@@ -45,14 +45,14 @@ class Knob(ABC):
     kinds: tuple[str, ...]  # where it can be turned: "local" and "this machine" are here
     kernel: str = ""  # which kernels have it, where not all do
     elsewhere: str  # where else it is, and the commands there
-    paper: str = ""  # what paper E did with it, and found
+    paper: str = ""  # what paper E did with it, and its result
     values: tuple[
         str, ...
     ]  # values to try; the first one is that of a cluster that nobody has touched
     tuned: str  # what short messages are fastest with: paper E's choice where it has one
     shows: str  # a value whose effect can be seen on the local cluster
     where: tuple[str, ...] = (NODES,)  # who has it: the nodes, the switch as well, or this machine
-    anew: bool = False  # whether only new connections, or programs started anew, notice it
+    relaunch: bool = False  # whether only new connections, or restarted programs, notice it
     together: bool = False  # whether nodes of which some have it cannot talk to the others
 
     @property
@@ -77,8 +77,8 @@ class Knob(ABC):
     def set(self, value: str, place: str) -> str:
         """Lines of shell that set it to a value that `accepted` gave."""
 
-    def told(self, value: str, place: str) -> str:
-        """The lines of `set` for a reader, where they are very many and alike: the first, how many, and the last."""
+    def preview(self, value: str, place: str) -> str:
+        """The lines of `set` for a reader, where they are many and similar: the first, how many, and the last."""
         return self.set(value, place)
 
     @abstractmethod

@@ -21,7 +21,7 @@ from beowulf.tuning.knob import Knob, Reading
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.knobs.written import Written
 
-TRIED, KEPT, ASKED, BACK = "tried", "kept", "asked back", "back"
+TRIED, KEPT, TO_REVERT, BACK = "tried", "kept", "asked back", "back"
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -36,7 +36,7 @@ class Entry:
     before: dict[str, Reading]
     boot: str = ""
     kept: bool = False
-    asked: bool = False  # to be put back, as soon as the place answers
+    to_revert: bool = False  # as soon as the place answers
     back: tuple[str, ...] = ()  # where it has been put back
     # Of a learner's own knob, which nobody else knows: the lines that read it, and by place those that put it back.
     look: str = ""
@@ -57,7 +57,7 @@ class Entry:
         """What became of it, in a word or two."""
         if not self.open:
             return BACK
-        return ASKED if self.asked else (KEPT if self.kept else TRIED)
+        return TO_REVERT if self.to_revert else (KEPT if self.kept else TRIED)
 
 
 class Log(EventFile):
@@ -104,7 +104,7 @@ class Log(EventFile):
 
     def entries(self) -> list[Entry]:
         """All changes, the oldest first."""
-        found: dict[int, Entry] = {}
+        entries: dict[int, Entry] = {}
         try:
             lines = self.file.read_text().splitlines()
         except FileNotFoundError:
@@ -113,32 +113,32 @@ class Log(EventFile):
             raise self.unusable(error) from error
         for line in lines:
             try:
-                _take(found, json.loads(line))
+                _take(entries, json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError):
                 continue  # cut off by a crash
-        return list(found.values())
+        return list(entries.values())
 
     def open(self) -> list[Entry]:
         """The changes that are not put back everywhere, the oldest first."""
         return [entry for entry in self.entries() if entry.open]
 
 
-def _take(found: dict[int, Entry], event: dict[str, Any]) -> None:
+def _take(entries: dict[int, Entry], event: dict[str, Any]) -> None:
     number = event["number"]
     if event["what"] == "change":
         before = {place: Reading(**was) for place, was in event["before"].items()}
         own = {name: event[name] for name in ("look", "again") if name in event}
-        found[number] = Entry(
+        entries[number] = Entry(
             number, event["at"], event["knob"], event["value"], before, event["boot"], **own
         )
         return
-    entry = found[number]
+    entry = entries[number]
     if event["what"] == KEPT:
-        found[number] = replace(entry, kept=True)
-    elif event["what"] == ASKED:
-        found[number] = replace(entry, asked=True)
+        entries[number] = replace(entry, kept=True)
+    elif event["what"] == TO_REVERT:
+        entries[number] = replace(entry, to_revert=True)
     elif event["what"] == BACK:
-        found[number] = replace(entry, back=(*entry.back, *event["places"]))
+        entries[number] = replace(entry, back=(*entry.back, *event["places"]))
 
 
 def boot() -> str:

@@ -1,4 +1,4 @@
-"""The places where knobs are, nodes, switch and this machine: asked, and told, all at once."""
+"""The places where knobs are, nodes, switch and this machine: read and set, all at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from beowulf.tuning.knob import HOST, NODES, SECOND, SWITCH, Knob, Reading
 
 LONGEST_S = 30.0
 CARD = re.compile(rf"\beth0\b|\b{SECOND}\b")
-# Stands between the answers to several questions that are put to a place in one go.
+# Separates the answers to several questions that are put to a place in one go.
 MARK = "@@ beowulf"
 T = TypeVar("T")
 
@@ -27,9 +27,9 @@ def belongs_here(cluster: Cluster | None, knob: Knob) -> bool:
 def places(cluster: Cluster | None, knob: Knob) -> list[str]:
     """Where this knob is, the dead nodes too: the switch first, because frames must fit through it."""
     has = cluster.can.knobs if cluster else (HOST, SWITCH)
-    found = [place for place in (HOST, SWITCH) if place in knob.where and place in has]
+    on_machine = [place for place in (HOST, SWITCH) if place in knob.where and place in has]
     on_nodes = NODES in knob.where or (knob.on_host and HOST not in has)
-    return found + (list(cluster.nodes) if cluster and on_nodes else [])
+    return on_machine + (list(cluster.nodes) if cluster and on_nodes else [])
 
 
 def alive(cluster: Cluster | None, knob: Knob) -> list[str]:
@@ -48,7 +48,7 @@ def work(cluster: Cluster | None, place: str, script: str) -> Completed:
 
 
 def its_own(cluster: Cluster | None, place: str, script: str) -> str:
-    """Lines of shell with the names that a node's cards have there: knobs are told for those of a local node."""
+    """Lines of shell with the names that a node's cards have there: knobs name those of a local node."""
     if cluster is None or place in (HOST, SWITCH):
         return script
 
@@ -64,11 +64,11 @@ def its_own(cluster: Cluster | None, place: str, script: str) -> str:
 
 
 def everywhere(names: Iterable[str], do: Callable[[str], T]) -> dict[str, T]:
-    """What `do` gives for each place, all at the same time; the first complaint when all are done."""
-    found, failed = connections.everywhere(list(names), do)
+    """What `do` gives for each place, all at the same time; the first error when all are done."""
+    answers, failed = connections.everywhere(list(names), do)
     if failed:
         raise next(iter(failed.values()))
-    return found
+    return answers
 
 
 def read(
@@ -78,23 +78,23 @@ def read(
 
     Every place is asked once for all of its knobs.
     """
-    asked: dict[str, list[Knob]] = {}
-    found: dict[str, dict[str, Reading]] = {}
+    knobs_by_place: dict[str, list[Knob]] = {}
+    by_knob: dict[str, dict[str, Reading]] = {}
     for knob in knobs:
-        found[knob.name] = {}
+        by_knob[knob.name] = {}
         for place in only or alive(cluster, knob):
             if place != HOST and knob.only_local and cluster and not cluster.can.one_machine:
-                found[knob.name][place] = knob.missing("only nodes of this machine have it")
+                by_knob[knob.name][place] = knob.missing("only nodes of this machine have it")
             else:
-                asked.setdefault(place, []).append(knob)
+                knobs_by_place.setdefault(place, []).append(knob)
 
     def ask(place: str) -> dict[str, Reading]:
-        return _readings(cluster, place, asked[place])
+        return _readings(cluster, place, knobs_by_place[place])
 
-    for place, readings in everywhere(asked, ask).items():
+    for place, readings in everywhere(knobs_by_place, ask).items():
         for name, reading in readings.items():
-            found[name][place] = reading
-    return found
+            by_knob[name][place] = reading
+    return by_knob
 
 
 def _readings(cluster: Cluster | None, place: str, knobs: list[Knob]) -> dict[str, Reading]:
@@ -104,19 +104,21 @@ def _readings(cluster: Cluster | None, place: str, knobs: list[Knob]) -> dict[st
         for knob in knobs
     )
     done = work(cluster, place, f"set +e\n{script}")
-    found: dict[str, Reading] = {}
+    readings: dict[str, Reading] = {}
     lines: list[str] = []
     waiting = list(knobs)
     for line in done.stdout.splitlines():
         if not line.startswith(MARK) or not waiting:
             lines.append(line)
             continue
-        knob, said = waiting.pop(0), "".join(f"{each}\n" for each in lines)
-        found[knob.name] = knob.missing(said) if line.split()[-1] != "0" else knob.reading(said)
+        knob, output = waiting.pop(0), "".join(f"{each}\n" for each in lines)
+        readings[knob.name] = (
+            knob.missing(output) if line.split()[-1] != "0" else knob.reading(output)
+        )
         lines = []
     if waiting:
         raise _trouble(place, f"the knob {waiting[0].name} could not be read", done)
-    return found
+    return readings
 
 
 def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[str, Reading]:
@@ -129,13 +131,15 @@ def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[
         return knob.reading(done.stdout.partition(f"{MARK}\n")[2])
 
     first = [place for place in lines if place == SWITCH]
-    found = everywhere(first, do)
-    return found | everywhere((place for place in lines if place not in first), do)
+    readings = everywhere(first, do)
+    return readings | everywhere((place for place in lines if place not in first), do)
 
 
 def _trouble(place: str, what: str, done: Completed) -> LabError:
-    said = (done.stderr.strip() or "it said nothing").rpartition("\n")[2].rstrip(".")
+    reason = (done.stderr.strip() or "it printed nothing").rpartition("\n")[2].rstrip(".")
     hint = "`beowulf tune revert` puts back what was changed; `beowulf tune log` shows it."
     if place == HOST and os.geteuid() != 0:
         hint = "Only root may turn what belongs to the machine: put `sudo` before the command."
-    return LabError(f"On {place}, {what}: {said}.", hint, "" if place in (HOST, SWITCH) else place)
+    return LabError(
+        f"On {place}, {what}: {reason}.", hint, "" if place in (HOST, SWITCH) else place
+    )

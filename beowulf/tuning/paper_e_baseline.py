@@ -1,7 +1,7 @@
 """A cluster like paper E's: with interrupt moderation and a firewall, so that there is something to take away.
 
 The paper's nodes came with both, and were tuned by taking them away. The nodes of a local cluster come without. So
-the state before is made first; it stands in for the paper's, and what each part of it costs follows from how much
+the state before is made first; it replaces the paper's, and what each part of it costs follows from how much
 of it is put in.
 """
 
@@ -18,7 +18,7 @@ from beowulf.tuning.knobs import ALL
 
 MODERATION, FIREWALL = "moderation", "firewall"
 IRQBALANCE, LOW_LATENCY = "irqbalance", "tcp-low-latency"
-ASKED = (MODERATION, FIREWALL, IRQBALANCE, LOW_LATENCY)  # the knobs of paper E
+PAPER_E_KNOBS = (MODERATION, FIREWALL, IRQBALANCE, LOW_LATENCY)  # the knobs of paper E
 
 # Linux' own documentation of e1000e: by default at most 20,000 interrupts a second, which is one in 50 us. The paper
 # does not say how many rules its firewall had.
@@ -28,27 +28,27 @@ MACHINES = {IRQBALANCE: "off", LOW_LATENCY: "1"}
 
 
 def absent_knobs(cluster: Cluster, *, host: bool = False) -> dict[str, str]:
-    """Why some of paper E's knobs cannot be measured here; LabError when one is not as a new cluster has it.
+    """Why some of paper E's knobs cannot be measured here; LabError when one differs from a new cluster.
 
     With `host`, this machine's own may be turned as well.
     """
-    found = {}
-    for name in ASKED:
+    reasons = {}
+    for name in PAPER_E_KNOBS:
         knob = ALL[name]
         if machines.belongs_here(cluster, knob) and not host:
-            found[name] = (
+            reasons[name] = (
                 f"{knob.here} `beowulf tune apply {name} {MACHINES[name]} --host` turns it here, and measures."
             )
         elif knob.on_host:
             if why := _idle(cluster, name):
-                found[name] = why
+                reasons[name] = why
         else:
             readings = machines.read(cluster, [knob])[name]
             if why := next((each.absent for each in readings.values() if each.absent), ""):
-                found[name] = why
+                reasons[name] = why
             elif loose := [place for place, each in readings.items() if each.value != knob.tuned]:
                 raise _not_tuned(cluster, name, loose[0], readings[loose[0]].value)
-    return found
+    return reasons
 
 
 def _not_tuned(cluster: Cluster, name: str, place: str, value: str) -> LabError:

@@ -1,7 +1,7 @@
-"""Nodes that run again: what was asked back while they were down is put back, and what was kept is put in again.
+"""Nodes that run again: what was to be reverted while they were down is put back, and what was kept is put in again.
 
-A node that is started anew is as nobody has touched it, and `beowulf up` itself sets the frames' length and the
-offloads of every node. What you kept is kept until you ask it back; so it is put in again, wherever it is lost.
+A restarted node has lost all changes, and `beowulf up` itself sets the MTU and the offloads of every node. What you
+kept is kept until you revert it; so it is put in again, wherever it is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from beowulf.tuning.knob import HOST, SWITCH
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.log import Entry, Log
 
-Kept = dict[
+Values = dict[
     str, dict[str, str]
 ]  # by place, the value of each knob there, in the order in which they were kept
 
@@ -29,7 +29,7 @@ def settle(cluster: Cluster) -> list[str]:
         return []
     try:
         with its_log.held():
-            return [*_asked_back(cluster, its_log), *_kept(cluster, its_log)]
+            return [*_put_back(cluster, its_log), *_reapply_kept(cluster, its_log)]
     except LockedError:
         return [
             "Another `beowulf tune` is turning knobs. What you kept before it may be lost on nodes that were down:"
@@ -38,73 +38,75 @@ def settle(cluster: Cluster) -> list[str]:
 
 
 def waiting(cluster: Cluster) -> dict[str, list[str]]:
-    """The nodes on which something is still to be put back, as it was asked while they were down; the knobs of each."""
-    found: dict[str, list[str]] = {}
+    """The nodes that were down during `beowulf tune revert`, each with the knobs still to be put back there."""
+    knobs_by_node: dict[str, list[str]] = {}
     for entry in log.of_cluster(cluster).open():
-        for place in entry.open if entry.asked else ():
-            if entry.knob not in found.setdefault(place, []):
-                found[place].append(entry.knob)
-    return found
+        for place in entry.open if entry.to_revert else ():
+            if entry.knob not in knobs_by_node.setdefault(place, []):
+                knobs_by_node[place].append(entry.knob)
+    return knobs_by_node
 
 
-def _asked_back(cluster: Cluster, its_log: Log) -> list[str]:
-    # Nobody turns knobs now: what is neither kept nor asked back is left of a trial that was killed.
-    back = [entry for entry in its_log.open() if entry.asked or not entry.kept]
+def _put_back(cluster: Cluster, its_log: Log) -> list[str]:
+    # The log is held: what is neither kept nor to be reverted is left of a trial that was killed.
+    back = [entry for entry in its_log.open() if entry.to_revert or not entry.kept]
     left = put_all_back(cluster, its_log, back)
-    said = []
-    for why, asked in (("as `beowulf tune revert` was to", True), ("left by a trial", False)):
-        done = [each for each in back if each.asked == asked and not left[each.number]]
+    sentences = []
+    for why, to_revert in (("as `beowulf tune revert` was to", True), ("left by a trial", False)):
+        done = [entry for entry in back if entry.to_revert == to_revert and not left[entry.number]]
         if names := dict.fromkeys(entry.knob for entry in done):
-            said.append(f"Put back, {why}: {', '.join(names)}.")
+            sentences.append(f"Put back, {why}: {', '.join(names)}.")
     if silent := sorted({place for places in left.values() for place in places}):
-        said.append(f"Still to be put back, when it answers: {', '.join(silent)}.")
-    return said
+        sentences.append(f"Still to be put back, when it answers: {', '.join(silent)}.")
+    return sentences
 
 
-def _kept(cluster: Cluster, its_log: Log) -> list[str]:
-    entries = [entry for entry in its_log.open() if entry.kept and not entry.asked]
+def _reapply_kept(cluster: Cluster, its_log: Log) -> list[str]:
+    entries = [entry for entry in its_log.open() if entry.kept and not entry.to_revert]
     unfit = {
         entry.knob: why
         for entry in entries
         if (why := ALL[entry.knob].misfit(cluster, entry.value))
     }
-    kept = _values(cluster, [entry for entry in entries if entry.knob not in unfit])
-    again = _put_in_again(cluster, kept)
-    said = [f"{name} was kept and is not put in again: {why}" for name, why in unfit.items()]
+    values = _values(cluster, [entry for entry in entries if entry.knob not in unfit])
+    again = _put_in_again(cluster, values)
+    sentences = [f"{name} was kept and is not put in again: {why}" for name, why in unfit.items()]
     if again:
         where = ", ".join(dict.fromkeys(place for _, place in again))
-        what = ", ".join(dict.fromkeys(f"{knob} {kept[place][knob]}" for knob, place in again))
-        said.append(f"Put in again on {where}, as you kept it: {what}.")
-    return said
+        what = ", ".join(dict.fromkeys(f"{knob} {values[place][knob]}" for knob, place in again))
+        sentences.append(f"Put in again on {where}, as you kept it: {what}.")
+    return sentences
 
 
-def _values(cluster: Cluster, entries: Sequence[Entry]) -> Kept:
+def _values(cluster: Cluster, entries: Sequence[Entry]) -> Values:
     """What was kept last of each knob, at each place that runs."""
     dead = cluster.dead_nodes()
-    found: Kept = {}
+    by_place: Values = {}
     for entry in entries:
         for place in entry.open:
             # A node may have been taken out of the inventory since.
             if place not in dead and place in (HOST, SWITCH, *cluster.nodes):
-                mine = found.setdefault(place, {})
+                mine = by_place.setdefault(place, {})
                 mine.pop(entry.knob, None)  # the newest comes last, as it did then
                 mine[entry.knob] = entry.value
-    return found
+    return by_place
 
 
-def _put_in_again(cluster: Cluster, kept: Kept) -> list[tuple[str, str]]:
+def _put_in_again(cluster: Cluster, wanted_values: Values) -> list[tuple[str, str]]:
     """Put everything in, in its order, at each place that has lost some of it; the knobs and places that changed.
 
     All of it, because one knob may have undone a part of another, and is to do so again.
     """
-    before = _now(cluster, kept)
+    before = _now(cluster, wanted_values)
     lost = [
         place
-        for place, values in kept.items()
+        for place, values in wanted_values.items()
         if any(before[knob, place] not in (value, None) for knob, value in values.items())
     ]
-    for knob in dict.fromkeys(knob for place in lost for knob in kept[place]):
-        wanted = {place: kept[place][knob] for place in lost if knob in kept[place]}
+    for knob in dict.fromkeys(knob for place in lost for knob in wanted_values[place]):
+        wanted = {
+            place: wanted_values[place][knob] for place in lost if knob in wanted_values[place]
+        }
         lines = {place: ALL[knob].set(value, place) for place, value in wanted.items()}
         for place, now in machines.turn(cluster, ALL[knob], lines).items():
             if now.value != wanted[place]:
@@ -113,15 +115,15 @@ def _put_in_again(cluster: Cluster, kept: Kept) -> list[tuple[str, str]]:
                     "`beowulf tune revert` puts back what was there.",
                     place,
                 )
-    after = _now(cluster, {place: kept[place] for place in lost})
+    after = _now(cluster, {place: wanted_values[place] for place in lost})
     return [at for at, value in after.items() if value != before[at]]
 
 
-def _now(cluster: Cluster, kept: Kept) -> dict[tuple[str, str], str | None]:
-    """How each of these knobs is set at each of these places; None where it is not to be had any more."""
-    found: dict[tuple[str, str], str | None] = {}
-    for knob in dict.fromkeys(knob for values in kept.values() for knob in values):
-        where = [place for place, values in kept.items() if knob in values]
+def _now(cluster: Cluster, wanted: Values) -> dict[tuple[str, str], str | None]:
+    """How each of these knobs is set at each of these places; None where it is not available any more."""
+    values_now: dict[tuple[str, str], str | None] = {}
+    for knob in dict.fromkeys(knob for values in wanted.values() for knob in values):
+        where = [place for place, values in wanted.items() if knob in values]
         for place, reading in machines.read(cluster, [ALL[knob]], where)[knob].items():
-            found[knob, place] = None if reading.absent else reading.value
-    return found
+            values_now[knob, place] = None if reading.absent else reading.value
+    return values_now

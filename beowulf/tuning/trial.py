@@ -20,20 +20,20 @@ STUDY = "E7"  # paper E's procedure; the variant tells one trial from the whole 
 
 
 def untuned(cluster: Cluster, *, host: bool = False) -> list[tuple[Knob, str]]:
-    """The knobs that are here and not as short messages like them, each with the value that they like."""
+    """The knobs that are here and not at their low-latency setting, each with that setting."""
     knobs = [
         knob
         for knob in ALL.values()
         if knob.values and (host or not machines.belongs_here(cluster, knob))
     ]
-    found = []
+    changes = []
     for name, readings in machines.read(cluster, knobs).items():
         present = [each for each in readings.values() if not each.absent]
         # Some values only the log can put back.
         with suppress(UsageError):
             if any(each.value != ALL[name].tuned for each in present):
-                found.append((ALL[name], ALL[name].accepted(ALL[name].tuned)))
-    return found
+                changes.append((ALL[name], ALL[name].accepted(ALL[name].tuned)))
+    return changes
 
 
 def measure(
@@ -50,16 +50,16 @@ def measure(
         "knob": names[0] if len(names) == 1 else "together",
         "value": ", ".join(f"{each.knob.name} {each.value}" for each in changes.each),
     }
-    anew = any(each.knob.anew for each in changes.each)
-    found: Comparison | None = None
+    relaunch = any(each.knob.relaunch for each in changes.each)
+    comparison: Comparison | None = None
     with Measurement(STUDY, cluster, folder, quick=quick, progress=progress) as session:
-        found = compare(session, changes, at=at, anew=anew)
+        comparison = compare(session, changes, at=at, relaunch=relaunch)
     record = session.record()
     record.learner = learner()
     record.variant = f"tune-{at['knob']}"
     record.save_in(folder)
-    if found is None:
+    if comparison is None:
         raise LabError(
             record.warnings[-1], "What was changed is put back. Measure once more when it is quiet."
         )
-    return found
+    return comparison

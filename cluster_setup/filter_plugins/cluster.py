@@ -47,7 +47,7 @@ def beowulf_misfit(here: Mapping[str, Any], node: str, address: str, arch: str) 
         )
     if not here["interface"]:
         return (
-            f"none of its network cards has the address {address}: mend ansible_host or beowulf_address in the"
+            f"none of its network cards has the address {address}: fix ansible_host or beowulf_address in the"
             " inventory."
         )
     if here["free_mb"] < LEAST_FREE_MB and not here["digest"]:

@@ -58,7 +58,7 @@ def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gi
     hand_in(course, GUESTS)
     pool = kind(duo)
     on_nodes = grade(course, *GUESTS, pool=pool)
-    assert pool.said == []
+    assert pool.messages == []
     laid = {student: files(course, student) for student in GUESTS}
     for student, case in GUESTS.items():
         assert case.problem in on_nodes[student].problem
@@ -95,7 +95,7 @@ def test_a_node_that_dies_at_work_is_named_and_others_do_what_it_was_at(
     for student, case in GUESTS.items():
         assert bool(found[student].problem) == bool(case.problem), found[student].problem
     (node,) = killed
-    assert any(f"{node} is down" in said for said in pool.said), pool.said
+    assert any(f"{node} is down" in message for message in pool.messages), pool.messages
 
 
 def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
@@ -111,7 +111,7 @@ def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
         while len([worker for worker in nodes.workers.values() if worker.node]) < len(duo.nodes):
             outcomes = list(nodes.run([student]))
     assert [outcome.problem for outcome in outcomes] == [""]
-    (said,) = nodes.pool.said
+    (said,) = nodes.pool.messages
     assert "node01 cannot grade" in said
     assert "apt-get install bubblewrap" in said
     assert duo.administer("node00", hide).returncode == 0

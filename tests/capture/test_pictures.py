@@ -96,7 +96,7 @@ def test_what_was_sent_again_is_marked(tmp_path: Path) -> None:
     is_drawn(figure, tmp_path)
     assert figure.table["again"].sum() == 1
     assert figure.table["sent_bytes"].iloc[-1] == 2000
-    assert "node00:40001 to 10.0.0.2:40002: 2,000 bytes, 1 segments sent again." in figure.alt
+    assert "node00:40001 to 10.0.0.2:40002: 2,000 bytes, 1 segments retransmitted." in figure.alt
     assert "1 retransmitted packets" in rates_over_time(path).alt
 
 
@@ -109,7 +109,7 @@ def test_the_legend_names_the_crosses_of_any_direction(tmp_path: Path) -> None:
     figure = bytes_over_time(talk.write(tmp_path))
     assert figure.table["again"].sum() == 1
     (legend,) = figure.drawing.legends
-    assert [text.get_text() for text in legend.get_texts()].count("sent again") == 1
+    assert [text.get_text() for text in legend.get_texts()].count("retransmitted") == 1
 
 
 def test_an_empty_capture_gives_empty_pictures(tmp_path: Path) -> None:

@@ -129,11 +129,11 @@ def test_whoever_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitSt
     first_line(first)
     said: list[str] = []
 
-    def say(sentence: str) -> None:
+    def report(sentence: str) -> None:
         said.append(sentence)
         first.kill()
 
-    with lock.held(folder, "study E1", wait=True, say=say):
+    with lock.held(folder, "study E1", wait=True, report=report):
         first.wait(PATIENCE_S)
     assert len(said) == 1
     assert "for study A6. Waiting" in said[0]

@@ -27,7 +27,7 @@ from beowulf.cluster import running
 from beowulf.errors import LabError
 cluster = running()
 try:
-    with cluster.holding("study A6", wait="wait" in sys.argv, say=lambda said: print(said, flush=True)):
+    with cluster.holding("study A6", wait="wait" in sys.argv, report=lambda sentence: print(sentence, flush=True)):
         print("held", flush=True)
         sys.stdin.readline()
         print(cluster.as_found().get("hold on the master"), flush=True)

@@ -81,7 +81,7 @@ def test_the_example_is_an_inventory_of_four_machines() -> None:
             TWO.replace("ansible_port: 2222", "beowulf_jupyterlabb: true"),
             "mean beowulf_jupyterlab.",
         ),
-        (TWO.replace("ansible_port: 2222", "beowulf_xyzzy: 1"), "nothing that can be asked for"),
+        (TWO.replace("ansible_port: 2222", "beowulf_xyzzy: 1"), "is not a setting"),
         (TWO.replace("ansible_port: 2222", "beowulf_rate: fast"), "one of 10mbit, 100mbit, 1gbit"),
         (TWO.replace("hosts", "machines"), "which no inventory knows"),
         (TWO.replace("    node01", "    #"), "has 1 machine;"),

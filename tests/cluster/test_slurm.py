@@ -76,10 +76,10 @@ def test_a_node_that_gets_no_job_is_told_why(state: str, reason: str, said: str)
         ),
         (
             "sbatch: error: Munge encode failed: ...\nsbatch: error: Protocol authentication error",
-            "Slurm does not believe this machine who you are",
+            "Slurm cannot authenticate you from this machine",
         ),
         ("sbatch: error: something new", "`sbatch` failed: something new"),
-        ("", "it did not say why"),
+        ("", "it printed no reason"),
     ],
 )
 def test_what_slurm_says_becomes_a_sentence(said: str, sentence: str) -> None:
@@ -327,7 +327,7 @@ def test_a_closed_queue_and_a_node_that_is_kept_back_are_named(queue: School) ->
 
 def test_more_time_than_the_queue_gives_is_refused(queue: School) -> None:
     said = queue.root("up", "--target", "slurm", "--minutes", "500", code=1)
-    assert "The queue labs of Slurm gives nobody more than 120 minutes." in said
+    assert "The queue labs of Slurm gives at most 120 minutes." in said
     assert not queue.root.state.exists()
 
 

@@ -64,7 +64,9 @@ def plan(cluster: Cluster, *, quick: bool, launches: int) -> Plan:
             if PAUSE == "launch" and launch == 1:
                 seconds = 30
                 threading.Timer(1.0, pause, ["launch"]).start()
-            by_node = measurement.launch_apart(program, cluster.nodes, [seconds], launch=launch)
+            by_node = measurement.launch_separately(
+                program, cluster.nodes, [seconds], launch=launch
+            )
             for node, lines in by_node.items():
                 [counts] = [line for line in lines if line["kind"] == "counts"]
                 at = {"node": node, "launch": launch}
@@ -124,7 +126,7 @@ def main(variant: str, launches: str, *rest: str) -> None:
             variant=variant,
             more={"launches": int(launches)},
             wait="wait" in rest,
-            say=print,
+            report=print,
         )
     except LabError as error:
         sys.exit(f"refused: {error}")

@@ -13,7 +13,7 @@ def test_a_refusal_is_kept_back_and_the_rest_is_passed_on() -> None:
         complaints.write("refused: --sizes takes num")
         complaints.write("bers.\n[0] the library's own\nwrong data\n")
     assert complaints.refused == "--sizes takes numbers."
-    assert complaints.said == "wrong data"
+    assert complaints.message == "wrong data"
     assert screen.getvalue() == "[0] the library's own\nwrong data\n"
 
 
@@ -21,4 +21,4 @@ def test_a_last_line_without_its_end_is_heard_too() -> None:
     screen = io.StringIO()
     with ProgramStderr(screen.write) as complaints:
         complaints.write("no memory")
-    assert (complaints.said, screen.getvalue()) == ("no memory", "no memory\n")
+    assert (complaints.message, screen.getvalue()) == ("no memory", "no memory\n")

@@ -89,5 +89,5 @@ def test_places_that_are_undecided_count_for_neither_side(
         *[Ratio(1.0, 0.95, 1.35, 12)] * undecided,
     ]
     agree = Agreement.of(found, 0.1)
-    assert (agree.alike, agree.differ, agree.undecided) == (alike, differ, undecided)
+    assert (agree.similar, agree.differ, agree.undecided) == (alike, differ, undecided)
     assert agree.outcome(0.9) == outcome

@@ -15,7 +15,7 @@ def test_lines_are_read_however_they_are_cut() -> None:
     text = f'{{"kind": "about", "samples": 2}}\n{SAMPLE}\n{SAMPLE}\n{{"kind": "end"}}\n'
     for letter in text:
         lines.write(letter)
-    assert [line["kind"] for line in lines.found] == ["about", "sample", "sample", "end"]
+    assert [line["kind"] for line in lines.rows] == ["about", "sample", "sample", "end"]
     assert lines.ended
     assert (lines.samples, lines.planned) == (2, 2)
     assert told == [0, 1, 2, 2]

@@ -66,8 +66,10 @@ def samples(number: int, values: list[float]) -> Point:
     return Point({"size_bytes": 1, "launch": number}, "half_round_trip_us", values)
 
 
-def differ(*launches: list[float], alike: float = 0.0) -> bool:
-    found = trouble(record(*(samples(*each) for each in enumerate(launches))), alike=alike)
+def differ(*launches: list[float], similar_within: float = 0.0) -> bool:
+    found = trouble(
+        record(*(samples(*each) for each in enumerate(launches))), similar_within=similar_within
+    )
     return any("launches of the same program differ" in each for each in found)
 
 
@@ -94,8 +96,8 @@ def test_launches_of_single_samples_have_no_spread_to_be_held_against() -> None:
 
 def test_a_difference_that_changes_no_claim_does_not_matter() -> None:
     apart = drawn(1, 10.0, 0.05), drawn(2, 12.0, 0.05)
-    assert differ(*apart, alike=1.0)
-    assert not differ(*apart, alike=3.0)
+    assert differ(*apart, similar_within=1.0)
+    assert not differ(*apart, similar_within=3.0)
 
 
 @pytest.mark.parametrize(("passes", "launches"), [(5, 2), (10, 3), (20, 3)])

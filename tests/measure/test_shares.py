@@ -50,14 +50,17 @@ def test_a_group_that_a_killed_measurement_has_left_is_taken_again(tmp_path: Pat
 def test_a_share_that_no_node_can_have_is_refused(cluster: NamespaceCluster, share: float) -> None:
     with (
         pytest.raises(UsageError, match="share of a core"),
-        cpu_limit.unlike(cluster, {"node01": share}),
+        cpu_limit.limited_cores(cluster, {"node01": share}),
     ):
         pass
 
 
 @pytest.mark.cluster
 def test_a_node_that_is_not_there_is_refused(cluster: NamespaceCluster) -> None:
-    with pytest.raises(UsageError, match="no 'node99'"), cpu_limit.unlike(cluster, {"node99": 0.5}):
+    with (
+        pytest.raises(UsageError, match="no 'node99'"),
+        cpu_limit.limited_cores(cluster, {"node99": 0.5}),
+    ):
         pass
 
 
@@ -68,7 +71,7 @@ def test_other_kinds_of_clusters_are_refused(
     recorded: Cluster = RecordedCluster(tmp_path)
     with (
         pytest.raises(LabError, match="of the kind recorded"),
-        cpu_limit.unlike(recorded, {"node00": 0.5}),
+        cpu_limit.limited_cores(recorded, {"node00": 0.5}),
     ):
         pass
 
@@ -80,7 +83,7 @@ def test_what_goes_wrong_meanwhile_is_told_as_it_is_and_all_groups_are_gone(
     groups = _groups()
 
     def measure() -> None:
-        with cpu_limit.unlike(cluster, {"node00": 0.9, "node01": 0.9}):
+        with cpu_limit.limited_cores(cluster, {"node00": 0.9, "node01": 0.9}):
             assert len(_of(cluster, groups)) == 2
             raise FileNotFoundError("a file")
 
@@ -97,7 +100,7 @@ def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     program = shutil.copy(shutil.which("bash") or "bash", tmp_path / "computes")
     line = f"timeout 3 {program} -c 'while :; do :; done' || true"
     with (
-        cpu_limit.unlike(cluster, {"node01": 0.2}),
+        cpu_limit.limited_cores(cluster, {"node01": 0.2}),
         watched(cluster, ["node01"], "computes") as use,
     ):
         assert _of(cluster, groups)

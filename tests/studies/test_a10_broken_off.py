@@ -13,9 +13,9 @@ from running import PATIENCE_S, Beowulf, wait_until
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.record import newest
-from beowulf.studies import Study
 from beowulf.studies.lab_01 import a5_no_load
 from beowulf.studies.lab_06 import a10_short_messages
+from beowulf.studies.study import Study
 
 
 @pytest.mark.cluster

@@ -222,7 +222,7 @@ def test_the_program_notices_wrong_data(
     program = tmp_path / "wrong.c"
     program.write_text(text.replace(right, wrong))
     with (
-        pytest.raises(LabError, match=r"It said: wrong data: byte 0"),
+        pytest.raises(LabError, match=r"It printed: wrong data: byte 0"),
         Measurement("A13", cluster, tmp_path) as session,
     ):
         session.launch(program, 4, ["--sizes", "1000", "--passes", "1"])

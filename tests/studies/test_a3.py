@@ -299,5 +299,5 @@ def test_a_program_that_fails_on_a_node_is_told_with_that_node(
 ) -> None:
     monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})
     monkeypatch.setattr(a3, "QUICK", {"latencies": ("--rows", "pip")})
-    with pytest.raises(UsageError, match=r"--rows is one of pipe, .* So says node00"):
+    with pytest.raises(UsageError, match=r"--rows is one of pipe, .* node00 reports this"):
         a3.STUDY.measure(cluster, tmp_path, quick=True, together=True)

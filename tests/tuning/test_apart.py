@@ -233,7 +233,7 @@ def test_a_machine_that_vanishes_in_the_middle_keeps_no_other_from_being_put_bac
         assert mtus(pcs) == ["1500", "1500", "1500", "1400"]
         assert not connections.open_to(learner.state, "node03")
         (entry,) = its_log(learner).open()
-        assert (entry.asked, entry.open) == (True, ["node03"])
+        assert (entry.to_revert, entry.open) == (True, ["node03"])
     finally:
         pcs.plug("node03")
     learner("up", code=1)

@@ -80,14 +80,14 @@ def test_the_wire_is_reckoned_from_all_that_a_cable_carries() -> None:
     assert bytes_on_the_wire(LONG) == LONG + 12 * (52 + 38)
     wire = steps(made(0.0), LONG, "polling")[-1]
     assert wire.us.median == pytest.approx(1397.0)
-    assert wire.reckoned_us == pytest.approx(bytes_on_the_wire(LONG) * 8 / 100)
+    assert wire.computed_us == pytest.approx(bytes_on_the_wire(LONG) * 8 / 100)
 
 
 def test_what_cannot_be_told_from_nothing_is_said_and_not_drawn() -> None:
     record = made(noise=3.0, mpi=8.0)
     step = next(each for each in steps(record, SHORT, "mpi") if each.name == MPI)
     assert step.us.low < 0 < step.us.high
-    assert step.told == "cannot be told from nothing"
+    assert step.finding == "cannot be told from nothing"
     figure = draw(record)
     assert "Not drawn: " in figure.alt
     assert "MPI cannot be told from nothing" in figure.alt

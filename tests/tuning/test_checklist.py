@@ -20,7 +20,7 @@ def test_the_checklist_finds_the_node_that_is_unlike(learner: Beowulf) -> None:
     assert found["driver"].by_node["node00"].startswith("veth")
     newest = found["newest"].by_node["node00"]
     assert newest == "yes" or newest.startswith(("no: ", "it belongs to the kernel")), newest
-    assert all(each.alike and each.as_wanted for each in found.values()), found
+    assert all(each.agree and each.as_wanted for each in found.values()), found
     set_(learner, "firewall", "10")
     learner.cluster.administer("node01", "nft flush ruleset")
     plain = json.loads(learner("tune", "--json"))
@@ -31,7 +31,7 @@ def test_the_checklist_finds_the_node_that_is_unlike(learner: Beowulf) -> None:
     assert asked["kernel"]["alike"]
     assert set(asked["rebooted since"]["answers"].values()) == {"no"}
     assert [each["knob"] for each in plain["open"]] == ["firewall"]
-    assert "UNLIKE: 10, but node01 none" in learner("tune")
+    assert "DIFFERS: 10, but node01 none" in learner("tune")
     learner("tune", "revert")
 
 

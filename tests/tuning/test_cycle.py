@@ -84,7 +84,7 @@ def test_two_figures_that_say_otherwise_than_the_pairs_are_noticed(
 ) -> None:
     found = Ratio(median, 0.99 * median, 1.01 * median, 16)
     assert ab_comparison.otherwise(before, after, found) == said
-    assert (ab_comparison.OTHERWISE in ab_comparison.told(found, before, after)) == said
+    assert (ab_comparison.OTHERWISE in ab_comparison.sentence(found, before, after)) == said
 
 
 def test_what_disturbs_one_state_is_in_its_median_and_not_in_the_decision() -> None:
@@ -243,7 +243,9 @@ def test_the_change_goes_in_and_out_by_turns_and_is_out_at_the_end(session: Meas
 def test_a_change_that_needs_new_processes_gets_a_launch_for_every_visit(
     session: Measurement,
 ) -> None:
-    ab_comparison.compare(session, lambda on: {"A": "1"} if on else None, anew=True, length=SHORT)
+    ab_comparison.compare(
+        session, lambda on: {"A": "1"} if on else None, relaunch=True, length=SHORT
+    )
     assert Told.launched == 8
 
 

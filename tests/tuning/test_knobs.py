@@ -133,7 +133,7 @@ def test_a_thousand_rules_are_told_by_the_first_and_the_last(learner: Beowulf) -
     assert said.count(" drop\n") == 2
     assert len(said.splitlines()) < 40
     knob = find("firewall")
-    assert knob.told("conntrack", "node00") == knob.set("conntrack", "node00")
+    assert knob.preview("conntrack", "node00") == knob.set("conntrack", "node00")
 
 
 def test_all_knobs_together_are_put_back_by_one_command(

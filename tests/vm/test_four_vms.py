@@ -16,7 +16,7 @@ from box import NAME
 from running import PATIENCE_S, wait_until
 from virtual import ADDRESSES, NODES, Vms, say, vms
 
-from autograder.rubrics.facts_06 import TELLS
+from autograder.rubrics.facts_06 import READERS
 from beowulf import paths
 from beowulf.record import Record
 from beowulf.studies import STUDIES
@@ -116,7 +116,7 @@ def test_a_study_of_lab_06_captures_the_whole_wire(four: Vms) -> None:
     [file] = (four.learner.here / "wire").glob("A10-*.json")
     record = Record.load(file)
     assert record.complete, record.warnings
-    assert TELLS["A10", ""](record)["places"]  # every conversation of the study is in it
+    assert READERS["A10", ""](record)["places"]  # every conversation of the study is in it
     assert record.captures
     assert all((file.parent / each["file"]).stat().st_size for each in record.captures)
 

@@ -132,7 +132,7 @@ def measure(
                 _put_back(cluster, mine, found)
 
         at = {"knob": mine.name, "value": tried}
-        ab_comparison.compare(session, put_in, at=at, anew=mine.anew, length=length or LENGTH)
+        ab_comparison.compare(session, put_in, at=at, relaunch=mine.anew, length=length or LENGTH)
     record = session.record()
     record.program = own_functions.about(file)
     return kept(record, VARIANT, folder)
@@ -223,7 +223,7 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
             if not state:
                 raise LabError(f"{mine.file}: look prints nothing on {node}.", HINT, node)
         again = {node: _again(mine, state) for node, state in found.items()}
-        change_preview.first(cluster, [_listed(mine, found)], change_preview.tell)
+        change_preview.first(cluster, [_listed(mine, found)], change_preview.show)
         before = {node: Reading(state, state) for node, state in found.items()}
         entry = its_log.change(mine.name, " or ".join(mine.values), before, mine.look(), again)
         try:

@@ -124,7 +124,7 @@ def run(
     name, launch = at["program"], at["launch"]
     words = QUICK[name] if quick else ()
     if len(wave) > 1:
-        return measurement.launch_apart(
+        return measurement.launch_separately(
             source(name),
             wave,
             words,

@@ -16,8 +16,8 @@ import pandas as pd
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.judgement import (
-    ALIKE,
     MOSTLY,
+    SIMILAR,
     Agreement,
     narrower,
     rising,
@@ -117,14 +117,14 @@ def same_rate(facts: Facts) -> Judgement:
         at = {"pattern": "pairs", "ranks": ranks}
         compared = pairs(facts.record, HALF, "protocol", "nonblocking", "blocking", **at)
         times |= {(size, ranks): each for size, each in ratios(compared).items()}
-    agree = Agreement.of(times.values(), ALIKE)
+    agree = Agreement.of(times.values(), SIMILAR)
     (size, ranks), most = max(times.items(), key=lambda each: abs(each[1].median - 1))
     return Judgement(
         agree.outcome(MOSTLY),
         f"{agree}; the largest median: non-blocking takes {most.median:.2f} times"
         f" ({most.low:.2f} to {most.high:.2f}) at {size:,} byte{'' if size == 1 else 's'}, np {ranks}",
         {
-            "alike": agree.alike,
+            "alike": agree.similar,
             "differ": agree.differ,
             "undecided": agree.undecided,
             "places": agree.places,

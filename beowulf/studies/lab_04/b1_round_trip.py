@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.judgement import (
-    ALIKE,
     MOSTLY,
+    SIMILAR,
     Agreement,
     narrower,
 )
@@ -62,7 +62,7 @@ def same_time(record: Record) -> Judgement:
     """Figures 1 and 2: both kinds of calls, with overlap."""
     at = {"overlap_bytes": max(OVERLAP_BYTES)}
     times = ratios(pairs(record, HALF, "protocol", "nonblocking", "blocking", **at))
-    agree = Agreement.of(times.values(), ALIKE)
+    agree = Agreement.of(times.values(), SIMILAR)
     size, most = max(times.items(), key=lambda each: abs(each[1].median - 1))
     return Judgement(
         agree.outcome(MOSTLY),

@@ -45,7 +45,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     def steps(measurement: Measurement) -> None:
         for launch in range(launches):
             for name, each in SHARES.items():
-                with cpu_limit.unlike(cluster, dict(zip(cluster.nodes, each, strict=False))):
+                with cpu_limit.limited_cores(cluster, dict(zip(cluster.nodes, each, strict=False))):
                     measurement.launch(
                         paths.root() / "labs" / LAB / "roundtrip.c",
                         RANKS,

@@ -153,7 +153,7 @@ def _compared(
 
 def timed(record: Record) -> list[str]:
     """Why no rate may be judged. The interval is over launches, so they may differ."""
-    return [*trouble(record, HALF, alike=math.inf), *uncut(record)]
+    return [*trouble(record, HALF, similar_within=math.inf), *uncut(record)]
 
 
 def broken_off(record: Record) -> list[str]:

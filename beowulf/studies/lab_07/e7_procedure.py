@@ -57,7 +57,7 @@ def ask(measurement: Measurement, when: str) -> None:
             "asks": each.question.asks,
             "wanted": each.question.wanted,
             "answers": each.by_node,
-            "alike": each.alike,
+            "alike": each.agree,
             "as_wanted": each.as_wanted,
         }
         measurement.points.append(

@@ -19,7 +19,7 @@ from beowulf.tuning.ab_comparison import (
     described,
     otherwise,
     pairs,
-    told,
+    sentence,
 )
 from beowulf.verdict import Outcome
 
@@ -100,7 +100,7 @@ def says(seen: Gain) -> str:
 
 def medians(seen: Gain) -> str:
     """The change of the pairs, and the medians of all samples beside it."""
-    return told(seen.ratio, seen.before.median, seen.after.median)
+    return sentence(seen.ratio, seen.before.median, seen.after.median)
 
 
 def table(known: Sequence[Gain]) -> pd.DataFrame:

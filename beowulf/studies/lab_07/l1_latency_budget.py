@@ -67,9 +67,9 @@ def takes_time(size: int, name: str) -> Claim:
             return undecided(
                 why, "Measure on a cluster of this machine: `beowulf up --rate 100mbit`."
             )
-        us, outcome = step.us, OUTCOMES.get(step.told, "inconclusive")
-        evidence = f"{us.median:.2f} µs ({us.low:.2f} to {us.high:.2f}), {step.told}"
-        computed = step.reckoned_us
+        us, outcome = step.us, OUTCOMES.get(step.finding, "inconclusive")
+        evidence = f"{us.median:.2f} µs ({us.low:.2f} to {us.high:.2f}), {step.finding}"
+        computed = step.computed_us
         if computed is None:
             return Judgement(outcome, evidence, {"us": us.median}, QUIETER)
         if outcome == "holds" and abs(us.median / computed - 1) > WIRE_NEAR:
@@ -94,8 +94,8 @@ def table(record: Record) -> pd.DataFrame:
                 "us": step.us.median,
                 "low_us": step.us.low,
                 "high_us": step.us.high,
-                "reckoned_us": step.reckoned_us,
-                "told": step.told,
+                "reckoned_us": step.computed_us,
+                "told": step.finding,
             }
             for size in (SHORT, LONG)
             for receiver, way in BARS.items()
@@ -117,8 +117,8 @@ def picture(record: Record) -> Figure:
     for name, way in BARS.items():
         start, parts = 0.0, []
         for step in budget.steps(record, SHORT, way):
-            if step.told != "measured":
-                left_out.append(f"{step.name} {step.told}")
+            if step.finding != "measured":
+                left_out.append(f"{step.name} {step.finding}")
                 continue
             us = step.us
             parts.append(Part(step.name, us.median, start + us.low, start + us.high))

@@ -38,6 +38,6 @@ ALL: dict[str, Knob] = {knob.name: knob for knob in EACH}
 
 def find(name: str) -> Knob:
     """The knob of that name; UsageError with all names when there is none."""
-    if found := ALL.get(name):
-        return found
+    if knob := ALL.get(name):
+        return knob
     raise UsageError(f"There is no knob {name!r}.", f"There are: {', '.join(ALL)}.")

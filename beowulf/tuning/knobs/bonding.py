@@ -46,8 +46,8 @@ part() {
     .replace("ORDER", ORDER)
     .replace("LEFT_ALONE", LEFT_ALONE)
 )
-# Whoever is logged in over one of the cards, and is no node, would be cut off: half of the answers leave by the other.
-# The module would make a bond of its own when it is loaded, unless it is told not to.
+# Anyone who is logged in over one of the cards, and is no node, would be cut off: half of the answers use the other.
+# When the module is loaded, it makes a bond of its own unless max_bonds is 0.
 JOIN = (
     r"""join() {
     local login client server card
@@ -110,7 +110,7 @@ class Bonding(Knob):
     values = ("off", "on")
     tuned = "off"
     shows = "on"
-    anew = True
+    relaunch = True
     together = True
 
     def accepted(self, value: str) -> str:
@@ -139,5 +139,5 @@ theirs"""
         return f"{CARDS}{THEIRS}{GIVE}{JOIN}"
 
     def back(self, state: str, place: str) -> str:
-        kept = state.partition("\n")[2]
-        return f"{CARDS}{GIVE}kept='{kept}'\npart"
+        addresses = state.partition("\n")[2]
+        return f"{CARDS}{GIVE}kept='{addresses}'\npart"

@@ -1,4 +1,4 @@
-"""Looking again and again for packets instead of being told."""
+"""Looking again and again for packets instead of waiting for an interrupt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BusyPolling(Files):
     tuned = "0"
     shows = "50"
     where = (HOST,)
-    anew = True
+    relaunch = True
     files = ("/proc/sys/net/core/busy_read", "/proc/sys/net/core/busy_poll")
     lacking = "this kernel has no busy polling"
 

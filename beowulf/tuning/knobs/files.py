@@ -14,13 +14,13 @@ class Files(Knob):
     def look(self, place: str) -> str:
         return f"""shopt -s nullglob
 files=({" ".join(self.files)})
-found=
+any=
 for file in "${{files[@]}}"; do
     [ -e "$file" ] || continue
     echo "$file=$(<$file)"
-    found=yes
+    any=yes
 done
-[ "$found" ] || {{ echo "{self.lacking}"; exit 1; }}"""
+[ "$any" ] || {{ echo "{self.lacking}"; exit 1; }}"""
 
     def back(self, state: str, place: str) -> str:
         return "\n".join(f"echo {value} >{file}" for file, value in facts(state).items())

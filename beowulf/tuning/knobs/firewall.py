@@ -12,7 +12,7 @@ RULE = "ip saddr 203.0.113.{} drop"
 OTHERS = "rules of somebody else"
 # The kernel takes about a thousand rules in one message from an ordinary user, whose socket's buffer may not grow.
 AT_ONCE = 250
-MOST_TOLD = 10  # rules that a reader wants to see one by one
+MOST_SHOWN = 10  # rules that a reader wants to see one by one
 
 
 class Firewall(Knob):
@@ -52,9 +52,9 @@ class Firewall(Knob):
     def set(self, value: str, place: str) -> str:
         return _lines(_rules(value))
 
-    def told(self, value: str, place: str) -> str:
+    def preview(self, value: str, place: str) -> str:
         rules = _rules(value)
-        if len(rules) <= MOST_TOLD:
+        if len(rules) <= MOST_SHOWN:
             return self.set(value, place)
         between = (
             f"# ... and so on: {len(rules):,} rules, of which these are the first and the last"
@@ -65,7 +65,7 @@ class Firewall(Knob):
         value = self.value(state)
         if value != OTHERS:
             return self.set(value, place)
-        # In one transaction: at no moment is there half of somebody's firewall.
+        # In one transaction: at no moment is there half of a person's firewall.
         return _load(f"flush ruleset\n{state}")
 
 

@@ -1,4 +1,4 @@
-"""Interrupt moderation, and what stands in for it on a cable between namespaces."""
+"""Interrupt moderation, and its substitute on a cable between namespaces."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ echo gro_flush_timeout=$(</sys/class/net/eth0/gro_flush_timeout)
 echo napi_defer_hard_irqs=$(</sys/class/net/eth0/napi_defer_hard_irqs)"""
 
     def value(self, state: str) -> str:
-        found = facts(state)
-        if "rx-usecs" in found:
-            return found["rx-usecs"]
-        nanoseconds = int(found["gro_flush_timeout"])
-        held = found["gro"] == "on" and int(found["napi_defer_hard_irqs"]) > 0
+        settings = facts(state)
+        if "rx-usecs" in settings:
+            return settings["rx-usecs"]
+        nanoseconds = int(settings["gro_flush_timeout"])
+        held = settings["gro"] == "on" and int(settings["napi_defer_hard_irqs"]) > 0
         return f"{nanoseconds / 1000:g}" if held else "0"
 
     def set(self, value: str, place: str) -> str:
@@ -71,13 +71,15 @@ else
 fi"""
 
     def back(self, state: str, place: str) -> str:
-        found = facts(state)
-        if "rx-usecs" in found:
-            own = f"ethtool -C eth0 rx-usecs {found['rx-usecs']}"
-            adaptive = found.get("adaptive-rx")
+        settings = facts(state)
+        if "rx-usecs" in settings:
+            own = f"ethtool -C eth0 rx-usecs {settings['rx-usecs']}"
+            adaptive = settings.get("adaptive-rx")
             return f"{own}\nethtool -C eth0 adaptive-rx {adaptive}" if adaptive else own
-        kept = (found[name] for name in ("gro", "tso", "gro_flush_timeout", "napi_defer_hard_irqs"))
-        return self._stand_in(*kept)
+        offloads = (
+            settings[name] for name in ("gro", "tso", "gro_flush_timeout", "napi_defer_hard_irqs")
+        )
+        return self._stand_in(*offloads)
 
     def _stand_in(self, gro: str, tso: str, nanoseconds: str, defer: str) -> str:
         return f"""ethtool -K eth0 gro {gro} tso {tso}

@@ -29,7 +29,7 @@ class Mtu(Knob):
     tuned = "1500"
     shows = "3000"
     where = (SWITCH, NODES)
-    anew = True
+    relaunch = True
 
     def accepted(self, value: str) -> str:
         return str(number(self.name, value, LEAST_BYTES, MOST_BYTES, "bytes"))
@@ -65,5 +65,5 @@ class Mtu(Knob):
         return "\n".join(lines)
 
     def restored(self, now: str, before: str) -> bool:
-        found = facts(now)
-        return all(found.get(device, mtu) == mtu for device, mtu in facts(before).items())
+        mtus = facts(now)
+        return all(mtus.get(device, mtu) == mtu for device, mtu in facts(before).items())

@@ -20,7 +20,7 @@ class PatientPolling(Knob):
     values = ("auto", "always", "never")
     tuned = "auto"
     shows = "always"
-    anew = True
+    relaunch = True
 
     def look(self, place: str) -> str:
         return f"[ ! -e {FILE} ] || cat {FILE}"

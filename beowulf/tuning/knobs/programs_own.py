@@ -14,7 +14,7 @@ class ProgramsOwn(Knob):
     lacking: str
 
     def accepted(self, value: str) -> str:
-        return value  # whoever turns it is told why it cannot be turned
+        return value  # the error message says why it cannot be turned
 
     def look(self, place: str) -> str:
         return f"echo '{self.lacking}'; exit 1"

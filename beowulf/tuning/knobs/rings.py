@@ -38,6 +38,6 @@ echo "$rings" | sed '1,/^Current/d' | sed -n 's/^\\(RX\\|TX\\):[[:space:]]*/\\1=
         return self.back(f"RX={value}\nTX={value}", place)
 
     def back(self, state: str, place: str) -> str:
-        found = facts(state)
+        sizes = facts(state)
         # ethtool fails where it finds nothing to change.
-        return f"ethtool -G eth0 rx {found['RX']} tx {found['TX']} 2>/dev/null || true"
+        return f"ethtool -G eth0 rx {sizes['RX']} tx {sizes['TX']} 2>/dev/null || true"

@@ -24,7 +24,7 @@ class SocketBuffers(Files):
     values = (KERNEL, "8192", "65536", "1048576")
     tuned = KERNEL
     shows = "8192"
-    anew = True
+    relaunch = True
     files = tuple(
         f"/proc/sys/net/ipv4/{name}" for name in ("tcp_rmem", "tcp_wmem", "tcp_no_metrics_save")
     )

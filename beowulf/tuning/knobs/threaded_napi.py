@@ -40,6 +40,6 @@ echo threaded=$(<{FILE})"""
         return f'[ "$(<{FILE})" = 0 ] || echo 0 >{FILE}'
 
     def back(self, state: str, place: str) -> str:
-        found = facts(state)
-        last = f"ethtool -K eth0 gro {found['gro']}"
+        settings = facts(state)
+        last = f"ethtool -K eth0 gro {settings['gro']}"
         return f"{self.set(self.value(state), place)}\n{last}"
