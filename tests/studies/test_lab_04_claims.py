@@ -63,7 +63,7 @@ def test_a_record_without_samples_is_inconclusive(study: Any) -> None:
     assert all("there are no samples" in verdict.evidence for verdict in found)
 
 
-@pytest.mark.parametrize("study", [s for s in STUDIES if s.ID in WHOLE], ids=lambda study: study.id)
+@pytest.mark.parametrize("study", [s for s in STUDIES if s.id in WHOLE], ids=lambda study: study.id)
 @pytest.mark.parametrize(
     ("how", "said"),
     [
