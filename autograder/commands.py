@@ -219,13 +219,13 @@ def regrade(
         graded = {slug: _graded(course, slug, *how, again=True) for slug in _labs(course, lab)}
         _show_all(graded, as_json)
         return
-    from autograder.grading import regrade as regrading
+    from autograder.grading import regrade as again
     from beowulf.progress import bar
 
     changes: dict[str, list[Change]] = {}
     for slug in _labs(course, lab):
         with bar("comparing", shown=sys.stderr.isatty()) as progress:
-            changes[slug] = list(regrading.changes(course, slug, progress, student))
+            changes[slug] = list(again.changes(course, slug, progress, student))
     if as_json:
         print(
             json.dumps(
