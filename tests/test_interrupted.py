@@ -90,9 +90,9 @@ def test_a_cell_that_is_interrupted_before_its_first_sample_says_so(
 
 def test_ctrl_c_says_what_a_study_has_kept(at_cluster: Beowulf) -> None:
     script = "import sys; sys.argv[0] = 'beowulf'\nimport beowulf.measure.measurement as s\n"
-    script += "keep = s.Session._keep\n"
+    script += "keep = s.Measurement._keep\n"
     script += "def kept(*a):\n    keep(*a); raise KeyboardInterrupt\n"
-    script += "s.Session._keep = kept\nfrom beowulf.cli import main\nmain()\n"
+    script += "s.Measurement._keep = kept\nfrom beowulf.cli import main\nmain()\n"
     at_cluster.command = (str(paths.python_bin() / "python"), "-c", script)
     said = at_cluster("study", "B1", "--quick", code=1)
     assert "beowulf: The measurement was cut short: it was stopped" in said

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, messages, pairs
-from beowulf.measure.statistics import summary
 from beowulf.record import Record
 
 if TYPE_CHECKING:
@@ -38,10 +38,9 @@ def differences(record: Record) -> pd.DataFrame:
             record, EXCHANGE, "protocol", "nonblocking", "blocking", pattern=PATTERN, ranks=ranks
         )
         for size, both in compared.items():
-            bits = 8 * size * messages(PATTERN, ranks)
-            us = summary([new - old for new, old in both])
-            share = summary([(new - old) / old for new, old in both])
-            mbit = summary([bits / new - bits / old for new, old in both])
+            us = both.summary(lambda new, old: new - old)
+            share = both.summary(lambda new, old: (new - old) / old)
+            mbit = both.summary(partial(_rate_change, 8 * size * messages(PATTERN, ranks)))
             rows.append(
                 {
                     "ranks": ranks,
@@ -63,3 +62,7 @@ def differences(record: Record) -> pd.DataFrame:
             "The Record has no blocking and non-blocking times to compare.", "Measure again."
         )
     return pd.DataFrame(rows)
+
+
+def _rate_change(bits: int, new: float, old: float) -> float:
+    return bits / new - bits / old

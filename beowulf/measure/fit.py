@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beowulf.errors import LabError
-from beowulf.measure.statistics import SEED
+from beowulf.measure.statistics import SEED, by_launch, redrawn
 
 Array = NDArray[np.float64]
 
@@ -56,13 +56,17 @@ class Step:
     jump_us: Interval
 
 
-def alpha_beta(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Fit:
+def alpha_beta(
+    samples: Mapping[int, Sequence[float]],
+    seed: int = SEED,
+    launches: Mapping[int, Sequence[int]] | None = None,
+) -> Fit:
     """Fit alpha and beta to the times (us) of each size; LabError when that is impossible.
 
     Each end decides its own: beta is the slope of the longest third of the messages, where the
     latency hardly counts, and alpha is what short messages leave over, where the bytes hardly count.
     So the sizes between them are free to say whether the model is right. The intervals come from
-    drawing the samples of each size again.
+    drawing the samples of each size again; with the launch of each, first the launches, the same for all sizes.
     """
     sizes, times = _ordered(samples)
     if len(sizes) < 2:
@@ -75,7 +79,8 @@ def alpha_beta(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Fit:
             "The times do not rise with the size, so no rate can be fitted.",
             "Measure larger messages, and on a quiet machine.",
         )
-    fitted = [_ends(x, drawn) for drawn in _redrawn(times, seed, 50)]
+    of = [(launches or {}).get(size, ()) for size in sizes]
+    fitted = [_ends(x, drawn) for drawn in _redrawn(times, seed, 50, of)]
     draws = np.array([each for each in fitted if each is not None])
     alpha_low, alpha_high = np.percentile(draws[:, 0], (2.5, 97.5))
     beta_low, beta_high = np.percentile(1e6 / draws[:, 1], (2.5, 97.5))
@@ -128,7 +133,10 @@ def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Ste
     if best is None or plain < CLEARLY_BETTER * max(best[0], 1e-30):
         return None
     columns = _with_step(x, best[1])
-    jumps = [_squares(columns, drawn, weights)[0][2] for drawn in _redrawn(times, seed, 25)]
+    jumps = [
+        _squares(columns, drawn, weights)[0][2]
+        for drawn in _redrawn(times, seed, 25, [()] * len(times))
+    ]
     low, high = np.percentile(jumps, (2.5, 97.5))
     if low <= 0:
         return None
@@ -159,14 +167,15 @@ def _squares(columns: Array, y: Array, weights: Array) -> tuple[Array, float]:
     return coefficients, float((((columns @ coefficients - y) * weights) ** 2).sum())
 
 
-def _redrawn(times: Sequence[Array], seed: int, percentile: float) -> Array:
+def _redrawn(
+    times: Sequence[Array], seed: int, percentile: float, launches: Sequence[Sequence[int]]
+) -> Array:
     """A percentile of each size's samples, drawn again RESAMPLES times: one row a draw."""
     draw = np.random.default_rng(seed)
-    return np.column_stack(
-        [
-            np.percentile(
-                each[draw.integers(0, len(each), (RESAMPLES, len(each)))], percentile, axis=1
-            )
-            for each in times
-        ]
-    )
+    groups = [by_launch(each, of) for each, of in zip(times, launches, strict=True)]
+    # A launch that is drawn is drawn for all sizes: what makes it slower does so at all of them.
+    chosen = {
+        count: draw.integers(0, count, (RESAMPLES, count))
+        for count in sorted({len(each) for each in groups})
+    }
+    return np.column_stack([redrawn(each, chosen[len(each)], draw, percentile) for each in groups])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.statistics import Ratio, ratio
+from beowulf.measure.statistics import Pairs, Ratio
 from beowulf.measure.sweep import checked
 from beowulf.measure.table import summarised
 from beowulf.record import Record
@@ -133,24 +133,24 @@ def pairs(
     first: object,
     second: object,
     **at: object,
-) -> dict[int, list[tuple[float, float]]]:
+) -> dict[int, Pairs]:
     """By size, the samples where `coordinate` is `first` beside those where it is `second`.
 
     Samples of the same launch and pass form a pair: they were taken in turns.
     """
-    samples: dict[int, list[tuple[float, float]]] = {}
+    by_size: dict[int, Pairs] = {}
     for point in record.select(**{coordinate: first, **at}):
         if point.quantity != quantity:
             continue
         for other in record.select(**{**point.at, coordinate: second}):
             if other.quantity == quantity:
-                both = zip(point.samples, other.samples, strict=False)
-                samples.setdefault(int(point.at["size_bytes"]), []).extend(both)
-    return {size: samples[size] for size in sorted(samples) if samples[size]}
+                size, launch = int(point.at["size_bytes"]), int(point.at.get("launch", 0))
+                by_size.setdefault(size, Pairs()).add(launch, point.samples, other.samples)
+    return {size: by_size[size] for size in sorted(by_size) if by_size[size].values}
 
 
-def ratios(compared: Mapping[int, Sequence[tuple[float, float]]]) -> dict[int, Ratio]:
+def ratios(compared: Mapping[int, Pairs]) -> dict[int, Ratio]:
     """By size, how often the first is the second; LabError when there is nothing to compare."""
     if not compared:
         raise LabError("There is nothing to compare.", "Measure both in one run.")
-    return {size: ratio(each) for size, each in compared.items()}
+    return {size: each.ratio() for size, each in compared.items()}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,28 @@ class Summary:
         return (self.q3 - self.q1) / self.median if self.median else 0.0
 
 
+@dataclass
+class Pairs:
+    """Values that were measured in turns, and the launch of each pair."""
+
+    values: list[tuple[float, float]] = field(default_factory=list)
+    launches: list[int] = field(default_factory=list)
+
+    def add(self, launch: int, first: Iterable[float], second: Iterable[float]) -> None:
+        """The pairs of one launch; where one of both has more, the rest is left out."""
+        pairs = list(zip(first, second, strict=False))
+        self.values += pairs
+        self.launches += [launch] * len(pairs)
+
+    def ratio(self) -> Ratio:
+        """How often the first of each pair is the second; LabError when there are none."""
+        return ratio(self.values, launches=self.launches)
+
+    def summary(self, of: Callable[[float, float], float]) -> Summary:
+        """Describe what `of` makes of each pair."""
+        return summary([of(*pair) for pair in self.values], launches=self.launches)
+
+
 @dataclass(frozen=True)
 class Ratio:
     """The median of n ratios of measurements that were made in turns, and its interval, 95 % by default."""
@@ -49,46 +71,100 @@ class Ratio:
     n: int
 
 
-def summary(samples: Sequence[float] | NDArray[np.float64], seed: int = SEED) -> Summary:
-    """Describe `samples`; LabError when there are none."""
+def summary(
+    samples: Sequence[float] | NDArray[np.float64], seed: int = SEED, launches: Sequence[int] = ()
+) -> Summary:
+    """Describe `samples`; LabError when there are none.
+
+    `launches` is the launch of each, where several were taken: see interval().
+    """
     values = _values(samples)
     q1, median, q3 = (float(value) for value in np.percentile(values, (25, 50, 75)))
-    low, high = interval(values, seed)
+    low, high = interval(values, seed, launches=launches)
     return Summary(len(values), float(values.min()), q1, median, q3, low, high)
 
 
 def ratio(
-    pairs: Sequence[tuple[float, float]], seed: int = SEED, confidence: float = CONFIDENCE
+    pairs: Sequence[tuple[float, float]],
+    seed: int = SEED,
+    confidence: float = CONFIDENCE,
+    launches: Sequence[int] = (),
 ) -> Ratio:
-    """How often the first of each pair is the second: 1.1 when it is 10 % more."""
+    """How often the first of each pair is the second: 1.1 when it is 10 % more.
+
+    `launches` is the launch of each pair, where several were taken: see interval().
+    """
     if not len(pairs):
         raise LabError("There are no pairs to compare.", "Measure both again.")
     both = np.asarray(pairs, dtype=float)
     if not np.isfinite(both).all() or (both[:, 1] <= 0).any():
         raise LabError("A pair cannot be compared: a time is zero or no number.", "Measure again.")
     ratios = both[:, 0] / both[:, 1]
-    low, high = interval(ratios, seed, confidence)
+    low, high = interval(ratios, seed, confidence, launches)
     return Ratio(float(np.median(ratios)), low, high, len(ratios))
 
 
 def interval(
-    values: NDArray[np.float64], seed: int = SEED, confidence: float = CONFIDENCE
+    values: NDArray[np.float64],
+    seed: int = SEED,
+    confidence: float = CONFIDENCE,
+    launches: Sequence[int] = (),
 ) -> tuple[float, float]:
-    """The interval of the median, 95 % by default: medians of many draws with replacement from the values."""
+    """The interval of the median, 95 % by default: medians of many draws with replacement from the values.
+
+    Samples of one launch are more alike than those of two. With the launch of each value, a draw takes as many
+    launches as there are, with replacement, and then of each as many values as it has.
+    """
     n = len(values)
     if n == 1:
         return float(values[0]), float(values[0])
+    groups = by_launch(values, launches)
     draw = np.random.default_rng(seed)
-    block = max(1, min(RESAMPLES, MOST_AT_ONCE // n))
+    block = max(1, min(RESAMPLES, MOST_AT_ONCE // (max(map(len, groups)) * len(groups))))
     medians: list[NDArray[np.float64]] = []
     left = RESAMPLES
     while left > 0:
-        chosen = draw.integers(0, n, (min(block, left), n))
-        medians.append(np.median(values[chosen], axis=1))
+        chosen = draw.integers(0, len(groups), (min(block, left), len(groups)))
+        medians.append(redrawn(groups, chosen, draw))
         left -= block
     tail = 50 * (1 - confidence)
     low, high = np.percentile(np.concatenate(medians), (tail, 100 - tail))
     return float(low), float(high)
+
+
+def by_launch(values: NDArray[np.float64], launches: Sequence[int]) -> list[NDArray[np.float64]]:
+    """The values of each launch; all of them together where no launch has more than one."""
+    if not len(launches):
+        return [values]
+    of = np.asarray(launches)
+    if len(of) != len(values):
+        raise ValueError(f"{len(values)} values come with the launches of {len(of)}")
+    each = np.unique(of)
+    return [values] if len(each) == len(values) else [values[of == launch] for launch in each]
+
+
+def redrawn(
+    groups: Sequence[NDArray[np.float64]],
+    chosen: NDArray[np.int64],
+    draw: np.random.Generator,
+    percentile: float = 50,
+) -> NDArray[np.float64]:
+    """A percentile of the values of the `chosen` groups, a row a draw, each group's drawn again with replacement."""
+    sizes = np.array([len(group) for group in groups])
+    most = int(sizes.max())
+    # A launch that has fewer values than another one is filled up with NaN, which is not counted.
+    table = np.full((len(groups), most), np.nan)
+    for row, group in zip(table, groups, strict=True):
+        row[: len(group)] = group
+    of = sizes[chosen][..., None]
+    places = (draw.random((*chosen.shape, most)) * of).astype(int)
+    values = table[chosen[..., None], places]
+    values[np.broadcast_to(np.arange(most) >= of, values.shape)] = np.nan
+    ragged = (sizes < most).any()
+    flat = values.reshape(len(chosen), -1)
+    return np.asarray(
+        (np.nanpercentile if ragged else np.percentile)(flat, percentile, axis=1), float
+    )
 
 
 def _values(samples: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from beowulf.errors import LabError
-from beowulf.measure.statistics import summary
-from beowulf.record import Record
+from beowulf.measure.statistics import Summary, summary
+from beowulf.record import Point, Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,12 +41,26 @@ def table(record: Record, quantity: str) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def summary_of(points: Iterable[Point]) -> Summary:
+    """Describe all samples of these Points, which may be of several launches; LabError when there are none."""
+    known = list(points)
+    launches = [point.at.get("launch", 0) for point in known for _ in point.samples]
+    return summary([sample for point in known for sample in point.samples], launches=launches)
+
+
+def of_rows(values: pd.Series[float]) -> Summary:
+    """Describe a column whose rows are named by their launch, among others."""
+    launches = values.index.get_level_values("launch").tolist()
+    return summary(np.asarray(values, dtype=float), launches=launches)
+
+
 def summarised(record: Record, quantity: str, by: Sequence[str]) -> pd.DataFrame:
     """One row for each combination of the coordinates `by`: n, min, q1, median, q3, low, high."""
     import pandas as pd
 
     rows = []
     for values, samples in table(record, quantity).groupby(list(by), sort=True):
-        numbers = summary(samples[quantity].to_numpy())
+        launches = samples["launch"].tolist() if "launch" in samples else ()
+        numbers = summary(samples[quantity].to_numpy(), launches=launches)
         rows.append({**dict(zip(by, values, strict=True)), **vars(numbers)})
     return pd.DataFrame(rows)

@@ -75,7 +75,7 @@ def test_a_right_knob_is_turned_measured_put_back_and_played_back(
 KILLED = """
 import os, signal, sys
 from beowulf.cluster import running
-from beowulf.exercises import own_knob
+from beowulf.exercises.lab_07 import own_knob
 
 def killed(cluster, scripts, method):
     if method == "set":

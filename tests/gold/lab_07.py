@@ -7,6 +7,7 @@ from typing import Any
 
 from beowulf.exercises.lab_07 import differing_node, null_knob, own_knob, small_writes
 from beowulf.measure.roundtrips import HALF
+from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
 from beowulf.studies.lab_07 import e7_procedure as e7
 from beowulf.studies.lab_07 import l2_applications as l2
@@ -170,7 +171,7 @@ def applications(**times: float) -> Record:
     usual = {"ping-pong": 0.2, "IS": 0.6, "CG": 0.5, "MG": 0.7, "FT": 0.8}
     points = []
     for name, factor in {**usual, **times}.items():
-        for launch in range(3):
+        for launch in range(LEAST_PAIRS):
             for state, share in ((BEFORE, 1.0), (AFTER, factor)):
                 at: dict[str, Any] = {"state": state, "launch": launch}
                 if name == "ping-pong":

@@ -135,7 +135,7 @@ def test_rates_and_pairs_come_from_the_same_record(
     assert (found["rate_mbit_per_s"] <= found["high"]).all()
     compared = pairs(record, EXCHANGE, "protocol", "blocking", "nonblocking", pattern="ring")
     assert list(compared) == [1024, 8192]
-    assert all(len(both) == 12 for both in compared.values())
+    assert all(len(both.values) == 12 for both in compared.values())
 
 
 @pytest.mark.parametrize(

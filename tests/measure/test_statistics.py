@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beowulf.errors import LabError
-from beowulf.measure.statistics import ratio, summary
+from beowulf.measure.statistics import Pairs, ratio, summary
 
 times = st.lists(st.floats(1e-3, 1e6), min_size=1, max_size=60)
 
@@ -82,3 +82,59 @@ def test_a_million_samples_do_not_need_a_thousand_million_numbers_at_once() -> N
     samples = np.random.default_rng(1).normal(100, 1, 50_000)
     found = summary(samples)
     assert found.high - found.low < 0.1
+
+
+def launched(draw: np.random.Generator, launches: int, each: int) -> tuple[list[float], list[int]]:
+    """Samples around 1 of launches that differ by more than their own samples do."""
+    values, of = [], []
+    for launch, offset in enumerate(draw.normal(0.0, 0.1, launches)):
+        values += list(1 + offset + draw.normal(0.0, 0.02, each))
+        of += [launch] * each
+    return values, of
+
+
+def test_where_launches_differ_the_interval_is_that_of_launches() -> None:
+    draw = np.random.default_rng(7)
+    alone = by_launch = 0
+    for seed in range(100):
+        values, launches = launched(draw, 8, 20)
+        taken_for_equal = summary(values, seed)
+        found = summary(values, seed, launches)
+        assert found.median == taken_for_equal.median
+        alone += taken_for_equal.low <= 1.0 <= taken_for_equal.high
+        by_launch += found.low <= 1.0 <= found.high
+    assert alone < 70  # what it would be to take all samples for equal
+    assert by_launch >= 85
+
+
+def test_launches_that_are_alike_change_little() -> None:
+    draw = np.random.default_rng(11)
+    values = list(draw.normal(1.0, 0.02, 120))
+    plain, found = summary(values), summary(values, launches=[n // 20 for n in range(120)])
+    assert found.high - found.low < 2 * (plain.high - plain.low)
+
+
+def test_one_sample_a_launch_is_what_it_was_without_launches() -> None:
+    values = [1.0, 1.2, 0.9, 1.1, 1.05]
+    assert summary(values, launches=[0, 1, 2, 3, 4]) == summary(values)
+
+
+def test_launches_of_unlike_length_are_drawn_as_long_as_each_is() -> None:
+    values = [1.0] * 30 + [2.0] * 2
+    found = summary(values, launches=[0] * 30 + [1] * 2)
+    assert (found.low, found.high) == (1.0, 2.0)  # each launch may be drawn twice
+
+
+def test_launches_that_do_not_belong_to_the_values_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 values come with the launches of 2"):
+        summary([1.0, 2.0, 3.0], launches=[0, 1])
+
+
+def test_pairs_of_several_launches_stay_together() -> None:
+    pairs = Pairs()
+    pairs.add(0, [2.0, 4.0, 6.0], [1.0, 2.0])  # a third one is missing
+    pairs.add(1, [3.0], [1.0])
+    assert pairs.values == [(2.0, 1.0), (4.0, 2.0), (3.0, 1.0)]
+    assert pairs.launches == [0, 0, 1]
+    assert pairs.ratio().median == 2.0
+    assert pairs.summary(lambda one, other: one - other).median == 2.0

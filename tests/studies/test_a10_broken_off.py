@@ -46,7 +46,7 @@ def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("study", [a5_no_load.STUDY, a10_short_messages])
+@pytest.mark.parametrize("study", [a5_no_load.STUDY, a10_short_messages.STUDY])
 def test_a_capture_that_is_refused_leaves_no_file(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: Study
 ) -> None:

@@ -16,7 +16,7 @@ from beowulf.cli import tune_paper, tune_tables
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.statistics import Ratio
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.record import Point, Record, newest
 from beowulf.studies.lab_03 import e4_hpcc
 from beowulf.studies.lab_07 import before_after as both
@@ -28,14 +28,14 @@ from beowulf.suites.sequences import Collection
 from beowulf.tuning import machines, paper_e_baseline
 from beowulf.tuning.knobs import ALL
 
-LAUNCHES = 4
+LAUNCHES = LEAST_PAIRS
 
 
 def points(quantity: str, before: float, after: float, **at: Any) -> list[Point]:
     """One sample a launch in each state; the launches after are apart by a hundredth or two."""
     found = []
     for launch in range(LAUNCHES):
-        wide = 1 + 0.01 * (launch - 1.5)
+        wide = 1 + 0.01 * (launch - (LAUNCHES - 1) / 2)
         for state, us in ((BEFORE, before), (AFTER, after * wide)):
             found.append(Point({**at, "state": state, "launch": launch}, quantity, [us]))
     return found
@@ -225,7 +225,7 @@ def test_a_search_is_measured_in_both_states_and_all_is_as_it_was(
 ) -> None:
     monkeypatch.setattr(e5_application, "QUICK", Collection(bases=60_000, queries=5, seed=3))
     monkeypatch.setattr(e5_application, "PARTS", (1, 2))
-    monkeypatch.setattr(e5_application, "QUICK_LAUNCHES", 1)
+    monkeypatch.setattr(e5_application, "LAUNCHES", 1)
     knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
     before = machines.read(cluster, knobs)
     found, file = both.measure(both.SEARCH, cluster, tmp_path, quick=True)

@@ -57,7 +57,7 @@ def test_no_time_cannot_be_improved(nothing: float) -> None:
 
 
 def test_the_interval_of_an_improvement_lies_around_it() -> None:
-    found = d5.improvement([(0.8 + 0.01 * i, 1.0) for i in range(11)])
+    found = d5.improvement([0.8 + 0.01 * i for i in range(11)], [1.0] * 11, range(11))
     assert found.percent == pytest.approx(-15)
     assert found.low <= found.percent <= found.high
     assert found.n == 11

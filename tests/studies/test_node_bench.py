@@ -43,7 +43,7 @@ def test_a_node_brings_all_rows_and_keeps_the_record_of_the_study(at_cluster: Be
     assert said["record"].endswith(record.file_name)
     assert said["nodes"] == nodes
     assert said["turns"] == [["node01"]]
-    assert [verdict["claim"] for verdict in said["verdicts"]] == list(a3.CLAIMS)
+    assert [verdict["claim"] for verdict in said["verdicts"]] == [claim.name for claim in a3.CLAIMS]
     by_name = {line["row"]: line for line in said["rows"]}
     wanted = {*printed()["processes"], "pipe", "pipe bandwidth", "RPC/TCP", "Main memory"}
     assert wanted <= set(by_name)

@@ -43,8 +43,8 @@ def made() -> Record:
 
 
 def test_pairs_are_of_the_same_launch() -> None:
-    assert pairs(made(), "time_s") == [(2.0, 4.0)] * 2 + [(3.0, 5.0)] * 2
-    assert pairs(made(), "another_s") == []
+    assert pairs(made(), "time_s").values == [(2.0, 4.0)] * 2 + [(3.0, 5.0)] * 2
+    assert pairs(made(), "another_s").values == []
 
 
 def test_a_gain_is_in_times_also_of_a_rate() -> None:

@@ -80,7 +80,7 @@ def passes(record: Record) -> pd.DataFrame:
 def gain(record: Record) -> Improvement:
     """Equation 1 of the learner's exchange against the one after the other, pass by pass."""
     found = passes(record)
-    return improvement(list(zip(found["during"], found["before"], strict=True)))
+    return improvement(found["during"], found["before"], found.index.get_level_values("launch"))
 
 
 def picture(record: Record) -> Figure:

@@ -16,7 +16,7 @@ from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import summary
+from beowulf.measure.statistics import LEAST_PAIRS, summary
 from beowulf.record import Record
 from beowulf.studies.lab_03 import hpcc_runs
 from beowulf.studies.lab_07.states import (
@@ -46,6 +46,8 @@ TIME_AFTER, RATE_AFTER = 0.44, 2.5
 def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int = 0) -> Plan:
     """HPL on up to four nodes, in each of the states in turns; `size` equations instead of the usual ones."""
     launches, runs = (QUICK_LAUNCHES, QUICK_RUNS) if quick else (LAUNCHES, RUNS)
+    if len(states) > 1:
+        launches = max(launches, -(-LEAST_PAIRS // runs))
     ranks = min(len(cluster.nodes), MOST_NODES)
     problem = hpl.choose(cluster, ranks, size=size, quick=quick, runs=runs)
 

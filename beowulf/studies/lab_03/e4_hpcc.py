@@ -20,11 +20,11 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
+from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Record
 from beowulf.studies.lab_03 import e3_hpl, hpcc_runs
 from beowulf.studies.lab_07.states import (
     AS_FOUND,
-    FEWEST_PAIRS,
     TOO_FEW,
     Compared,
     States,
@@ -64,7 +64,7 @@ def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int 
     need_nodes(cluster, 2)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PING_PASSES)
     if len(states) > 1:
-        launches = max(launches, FEWEST_PAIRS)
+        launches = max(launches, LEAST_PAIRS)
     ranks = min(len(cluster.nodes), MOST_NODES)
     problem = hpl.choose(cluster, ranks, size=size, quick=quick)
 

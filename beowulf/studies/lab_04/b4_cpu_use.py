@@ -17,9 +17,9 @@ from beowulf.measure import cpu
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import LAB, need_nodes
-from beowulf.measure.statistics import Summary, summary
+from beowulf.measure.statistics import Summary
 from beowulf.measure.sweep import checked
-from beowulf.measure.table import summarised
+from beowulf.measure.table import summarised, summary_of
 from beowulf.record import Record
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
@@ -74,7 +74,7 @@ def _one(measurement: Measurement, size: int, protocol: str, polling: str, launc
 
 def use(record: Record, **at: object) -> Summary:
     """The CPU use at these coordinates; LabError without samples."""
-    return summary([s for p in record.select(**at) if p.quantity == CPU for s in p.samples])
+    return summary_of(p for p in record.select(**at) if p.quantity == CPU)
 
 
 def sizes_of(record: Record) -> list[int]:

@@ -15,8 +15,7 @@ from beowulf.figures import Figure
 from beowulf.measure import cpu_limit
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import EXCHANGE, LAB, need_nodes
-from beowulf.measure.statistics import summary
-from beowulf.measure.table import summarised
+from beowulf.measure.table import summarised, summary_of
 from beowulf.record import Record
 from beowulf.studies.study import Claim, Judgement, Need, Plan, Study
 from beowulf.verdict import Outcome
@@ -66,9 +65,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 def slowest_sets_the_pace(record: Record) -> Judgement:
     """What a step costs on unlike nodes, held against the shares that they had."""
     like, unlike = (
-        summary(
-            [s for p in record.select(nodes=nodes) if p.quantity == EXCHANGE for s in p.samples]
-        )
+        summary_of(p for p in record.select(nodes=nodes) if p.quantity == EXCHANGE)
         for nodes in SHARES
     )
     expected = min(record.sweep["like"]) / min(record.sweep["unlike"])

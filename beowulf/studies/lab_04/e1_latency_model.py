@@ -80,6 +80,16 @@ def times(record: Record, **at: object) -> dict[int, list[float]]:
     return by_size
 
 
+def launches_of(record: Record, **at: object) -> dict[int, list[int]]:
+    """The launch of each of times(), by size."""
+    by_size: dict[int, list[int]] = {}
+    for point in record.select(**at):
+        if point.quantity == HALF:
+            launch = [int(point.at.get("launch", 0))] * len(point.samples)
+            by_size.setdefault(int(point.at["size_bytes"]), []).extend(launch)
+    return by_size
+
+
 class Facts(NamedTuple):
     """A Record, the times of its wide sweep, and the line through them."""
 
@@ -90,8 +100,8 @@ class Facts(NamedTuple):
     @classmethod
     def of(cls, record: Record) -> Facts:
         """Those of this Record; LabError when its times make no line."""
-        wide = times(record, sweep="wide")
-        return cls(record, wide, alpha_beta(wide))
+        wide, launches = times(record, sweep="wide"), launches_of(record, sweep="wide")
+        return cls(record, wide, alpha_beta(wide, launches=launches))
 
     @property
     def numbers(self) -> dict[str, float]:

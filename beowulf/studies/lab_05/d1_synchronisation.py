@@ -16,8 +16,8 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import Summary, summary
-from beowulf.measure.table import table
+from beowulf.measure.statistics import Summary
+from beowulf.measure.table import of_rows, table
 from beowulf.record import Record
 from beowulf.studies.lab_05.overlap import (
     DEFAULT,
@@ -108,7 +108,7 @@ def places(record: Record, way: Way, size: int, work: str) -> Summary:
     """
     times = _times(record, way, size, work)
     own, others = times["1 worked"], times["0 worked"]
-    return summary(((times["1 ended"] - own) / (others - own)).to_numpy())
+    return of_rows((times["1 ended"] - own) / (others - own))
 
 
 def support(place: Summary) -> Support:
@@ -177,7 +177,7 @@ def picture(record: Record) -> Figure:
             times = _times(record, way, size, work)
         except LabError:
             continue
-        at = {name: summary(times[name].to_numpy()) for name in times}
+        at = {name: of_rows(times[name]) for name in times}
         for rank, doing in ((0, "waits in MPI_Wait"), (1, "waits in MPI_Recv")):
             worked, ended = at[f"{rank} worked"], at[f"{rank} ended"]
             bars[f"{way.says}, {kb(size)}: rank {rank}"] = [

@@ -17,7 +17,7 @@ from beowulf.errors import LabError
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.sweep import PAPER_D
-from beowulf.measure.table import summarised
+from beowulf.measure.table import of_rows, summarised
 from beowulf.record import Record
 from beowulf.studies.lab_05 import overlap
 from beowulf.studies.lab_05.overlap import (
@@ -66,7 +66,7 @@ def shares(record: Record, way: Way) -> dict[int, Summary]:
         index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s"
     )
     ratios = (wide[1] / wide[0]).dropna()
-    return {int(str(size)): summary(each.to_numpy()) for size, each in ratios.groupby("size_bytes")}
+    return {int(str(size)): of_rows(each) for size, each in ratios.groupby("size_bytes")}
 
 
 def step(by_size: Mapping[int, Summary]) -> tuple[int, int] | None:

@@ -18,7 +18,8 @@ from beowulf.errors import LabError
 from beowulf.measure.judgement import below, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import Ratio, ratio, summary
+from beowulf.measure.statistics import Ratio, ratio
+from beowulf.measure.table import of_rows
 from beowulf.record import Record
 from beowulf.studies.lab_05.d5_improvement import Improvement, improvement, improvement_percent
 from beowulf.studies.lab_05.overlap import (
@@ -84,7 +85,7 @@ def operations(record: Record, way: Way, size: int, language: dict[str, str] = C
 def gain(record: Record, way: Way, size: int) -> Improvement:
     """Equation 1 over the passes: T_overlap against T_message + T_workload of the same pass."""
     passes = operations(record, way, size)
-    return improvement(list(zip(passes["both"], passes["sum"], strict=True)))
+    return improvement(passes["both"], passes["sum"], passes.index.get_level_values("launch"))
 
 
 def no_gain(size: int) -> Claim:
@@ -175,8 +176,7 @@ def picture(record: Record) -> Figure:
             except LabError:
                 continue
             message, work, both, added = (
-                summary(passes[part].to_numpy() * 1e6)
-                for part in ("message", "work", "both", "sum")
+                of_rows(passes[part] * 1e6) for part in ("message", "work", "both", "sum")
             )
             name = f"{way.says}, {kb(size)}"
             bars[f"{name}: apart"] = [

@@ -58,7 +58,7 @@ def gain(record: Record, way: Way, size: int, rank: int) -> Improvement:
     """Equation 1 of one rank: `during` against `before` of the same pass; LabError without samples."""
     rows = exchanges(record, way)
     rows = rows[(rows.size_bytes == size) & (rows["rank"] == rank)]
-    return improvement(list(zip(rows.during, rows.before, strict=True)))
+    return improvement(rows.during, rows.before, rows.launch)
 
 
 def gains(size: int, rank: int) -> Claim:

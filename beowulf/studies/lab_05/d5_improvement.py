@@ -13,7 +13,7 @@ as long as 70 KB travel at 100 Mbit/s, so that there is something to hide.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,9 +79,11 @@ class Improvement:
         return f"{self.percent:+.2f} % ({self.low:+.2f} to {self.high:+.2f})"
 
 
-def improvement(pairs: list[tuple[float, float]]) -> Improvement:
-    """Equation 1 for pairs of (T_overlap, T_nonoverlap)."""
-    times = ratio(pairs)
+def improvement(
+    overlap: Iterable[float], nonoverlap: Iterable[float], launches: Iterable[int]
+) -> Improvement:
+    """Equation 1 for T_overlap and T_nonoverlap, measured in turns; `launches` says of each pair in which launch."""
+    times = ratio(list(zip(overlap, nonoverlap, strict=True)), launches=list(launches))
     low, middle, high = (
         improvement_percent(each, 1.0) for each in (times.low, times.median, times.high)
     )
@@ -122,7 +124,7 @@ def gains(record: Record, way: Way) -> dict[int, Improvement]:
     """Equation 1 at each size; of the two ranks, the slower one counts in each pass."""
     slower = exchanges(record, way).groupby(["size_bytes", "launch", "pass"]).max().reset_index()
     return {
-        int(str(size)): improvement(list(zip(each.during, each.before, strict=True)))
+        int(str(size)): improvement(each.during, each.before, each.launch)
         for size, each in slower.groupby("size_bytes")
     }
 

@@ -19,7 +19,8 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.socket_buffers import socket_buffers
-from beowulf.measure.statistics import Ratio, summary
+from beowulf.measure.statistics import Ratio
+from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05.overlap import EAGER_LIMIT, other_library
 from beowulf.studies.lab_06.wire_costs import (
@@ -296,7 +297,7 @@ def table(record: Record) -> pd.DataFrame:
             here = points(record, setting, size)
             if not here:
                 continue
-            seen = summary([sample for point in here for sample in point.samples])
+            seen = summary_of(here)
             facts = [point.facts["each"] for point in here if "each" in point.facts]
             means = (
                 {name: sum(f[name] for f in facts) / len(facts) for name in facts[0]}

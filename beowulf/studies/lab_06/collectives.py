@@ -16,7 +16,8 @@ from beowulf import paths
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import Ratio, summary
+from beowulf.measure.statistics import Ratio
+from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
 from beowulf.studies.lab_06.wire_costs import (
     ALIKE,
@@ -150,7 +151,7 @@ def table(record: Record) -> pd.DataFrame:
                 here = points(record, operation, way, size)
                 if not here:
                     continue
-                seen = summary([sample for point in here for sample in point.samples])
+                seen = summary_of(here)
                 row = {"operation": OPERATIONS[operation], "size_bytes": size, "way": way}
                 row |= {"n": seen.n, OPERATION: seen.median}
                 row |= {"low_us": seen.low, "high_us": seen.high}

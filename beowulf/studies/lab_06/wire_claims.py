@@ -15,7 +15,7 @@ from beowulf.errors import LabError
 from beowulf.measure.judgement import narrower, together, within
 from beowulf.measure.quality import cut_short, trouble
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.statistics import Ratio, Summary, ratio, summary
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio, Summary, ratio, summary
 from beowulf.record import Record
 from beowulf.studies.lab_06.wire_shares import rows, uncut
 from beowulf.studies.study import Claim, Judgement
@@ -24,7 +24,6 @@ from beowulf.verdict import Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST_LAUNCHES = 5  # the range of 5 holds the median with 94 %
 RATE_MATTERS = 0.05  # a rate that changes by less is not called another one
 POINTS_MATTER = 1.0  # of 100; the paper calls shares alike that are 0.6 points apart
 
@@ -46,8 +45,8 @@ def _pairs(record: Record, part: Part, quantity: str) -> list[tuple[float, float
     launches = rows(record)
     both = [_chosen(launches, place) for place in (part.one, part.other)]
     rounds = both[0].merge(both[1], on="launch", suffixes=("_one", "_other"))
-    if len(rounds) < FEWEST_LAUNCHES:
-        raise LabError(f"{len(rounds)} rounds have both, and {FEWEST_LAUNCHES} are needed.")
+    if len(rounds) < LEAST_PAIRS:
+        raise LabError(f"{len(rounds)} rounds have both, and {LEAST_PAIRS} are needed.")
     columns = (rounds[f"{quantity}_one"], rounds[f"{quantity}_other"])
     return [(float(a), float(b)) for a, b in zip(*columns, strict=True)]
 

@@ -11,7 +11,7 @@ from beowulf.errors import LabError
 from beowulf.measure.judgement import below
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import cut_short
-from beowulf.measure.statistics import Ratio, ratio
+from beowulf.measure.statistics import Pairs, Ratio
 from beowulf.packets.costs import COLUMNS, costs
 from beowulf.record import Point, Record, reserve, stamp
 from beowulf.studies.lab_06.wire_shares import kept, uncut
@@ -76,13 +76,10 @@ def each(rows: pd.DataFrame, count: int) -> dict[str, float]:
 def paired(one: Sequence[Point], other: Sequence[Point]) -> Ratio:
     """The times of one as multiples of the other's of the same launch and pass; LabError without samples."""
     others = {point.at["launch"]: point.samples for point in other}
-    return ratio(
-        [
-            pair
-            for point in one
-            for pair in zip(point.samples, others.get(point.at["launch"], ()), strict=False)
-        ]
-    )
+    pairs = Pairs()
+    for point in one:
+        pairs.add(point.at["launch"], point.samples, others.get(point.at["launch"], ()))
+    return pairs.ratio()
 
 
 def cost(points: Sequence[Point], name: str) -> float:

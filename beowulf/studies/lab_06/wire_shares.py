@@ -21,6 +21,7 @@ from beowulf import paths
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
+from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.packets import ch3
 from beowulf.packets.analysis import OVERHEAD, analyse
 from beowulf.packets.batches import NO_TIME
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 RANKS = 4
 TAG = 600  # of what is timed; the next one is that of warm-up and lead-in
 CHUNKS = 30
-LAUNCHES, QUICK_LAUNCHES = 15, 5
+LAUNCHES, QUICK_LAUNCHES = 15, LEAST_PAIRS
 
 MOST_ETHERNET_BYTES = 18  # in front of what the MTU counts: two addresses, a kind, a VLAN tag
 

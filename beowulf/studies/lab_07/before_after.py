@@ -17,12 +17,12 @@ from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import Ratio
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
 from beowulf.studies.lab_03 import e3_hpl, e4_hpcc
 from beowulf.studies.lab_07 import e5_application, l2_applications
-from beowulf.studies.lab_07.states import AFTER, BEFORE, FEWEST_PAIRS, PING, gain, samples
+from beowulf.studies.lab_07.states import AFTER, BEFORE, PING, gain, samples
 from beowulf.tuning import paper_e_baseline
 from beowulf.tuning.ab_comparison import otherwise
 from beowulf.user import learner
@@ -111,7 +111,7 @@ def rows(record: Record) -> list[Row]:
     gains = []
     for each in program.compared(record):
         times = gain(record, each.quantity, rate=each.rate, **each.at)
-        if times is None or times.n < FEWEST_PAIRS:
+        if times is None or times.n < LEAST_PAIRS:
             continue
         before, after = (
             float(np.median(samples(record, each.quantity, state=state, **each.at)))

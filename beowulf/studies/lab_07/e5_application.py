@@ -19,7 +19,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
-from beowulf.measure.statistics import summary
+from beowulf.measure.statistics import LEAST_PAIRS, summary
 from beowulf.record import Record
 from beowulf.studies.lab_07.states import (
     AS_FOUND,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 TOTAL = "total_s"
 PARTS = (1, 2, 4)
-LAUNCHES, QUICK_LAUNCHES = 6, 3
+LAUNCHES, QUICK_LAUNCHES = LEAST_PAIRS, 3
 USUAL, QUICK = Collection(16_000_000, 400), Collection(4_000_000, 40)
 PING_BYTES, PING_PASSES = 8, 3
 TIME_AFTER = 0.89
@@ -62,7 +62,7 @@ def plan(
     `most_alone`: in the most parts only, which leaves open whether they find what the whole has.
     """
     need_nodes(cluster, 2)
-    launches = QUICK_LAUNCHES if quick else LAUNCHES  # never below FEWEST_PAIRS
+    launches = QUICK_LAUNCHES if quick and len(states) == 1 else LAUNCHES
     made = collection or (QUICK if quick else USUAL)
     parts = [count for count in PARTS if count <= len(cluster.nodes)]
     parts = parts[-1:] if most_alone else parts

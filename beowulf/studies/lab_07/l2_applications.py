@@ -17,12 +17,11 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
-from beowulf.measure.statistics import Ratio
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.record import Record
 from beowulf.studies.lab_07.states import (
     AFTER,
     BEFORE,
-    FEWEST_PAIRS,
     PING,
     Compared,
     gain,
@@ -37,7 +36,7 @@ from beowulf.tuning import paper_e_baseline
 KERNELS = ("IS", "CG", "MG", "FT")
 RANKS, LETTER = 4, "S"
 TIME = "kernel_s"
-LAUNCHES, QUICK_LAUNCHES = 8, 3  # never below FEWEST_PAIRS
+LAUNCHES, QUICK_LAUNCHES = 8, LEAST_PAIRS
 PING_BYTES, PING_PASSES = 8, 10
 
 
@@ -88,7 +87,7 @@ def gains(name: str) -> Claim:
     def judge(record: Record) -> Judgement:
         seen, advice = times(record).get(name), narrower(record)
         if seen is None:
-            return undecided(f"{name} was not measured {FEWEST_PAIRS} times in both states", advice)
+            return undecided(f"{name} was not measured {LEAST_PAIRS} times in both states", advice)
         evidence = f"its time changes by {percent(seen)} when the testbed's state is taken away"
         return Judgement(below(seen, 1), evidence, {"times": seen.median}, advice)
 

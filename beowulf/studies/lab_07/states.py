@@ -14,7 +14,7 @@ from typing import Any
 from beowulf.errors import LabError
 from beowulf.measure.judgement import below
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.statistics import Ratio, ratio
+from beowulf.measure.statistics import LEAST_PAIRS, Pairs, Ratio
 from beowulf.record import Record
 from beowulf.studies.study import Claim, Judgement, undecided
 
@@ -27,7 +27,6 @@ def _as_it_is() -> None:
 
 FOUND, BEFORE, AFTER = "as found", "before", "after"
 AS_FOUND: States = {FOUND: _as_it_is}
-FEWEST_PAIRS = 3
 ENOUGH = 0.5  # of the paper's gain; its cluster is another one
 TUNE = "`beowulf tune compare` measures it before and after paper E's changes (lab 07)."
 
@@ -51,24 +50,22 @@ def samples(record: Record, quantity: str, **at: object) -> list[float]:
     return [s for p in record.select(**at) if p.quantity == quantity for s in p.samples]
 
 
-def pairs(record: Record, quantity: str, **at: object) -> list[tuple[float, float]]:
-    """After beside before, sample by sample of the same launch."""
-    both = []
+def pairs(record: Record, quantity: str, *, rate: bool = False, **at: object) -> Pairs:
+    """After beside before, sample by sample of the same launch; of a `rate` the other way round."""
+    both = Pairs()
     for point in record.select(state=BEFORE, **at):
         if point.quantity != quantity:
             continue
         later = samples(record, quantity, **{**point.at, "state": AFTER})
-        both += list(zip(later, point.samples, strict=False))
+        first, second = (point.samples, later) if rate else (later, point.samples)
+        both.add(int(point.at.get("launch", 0)), first, second)
     return both
 
 
 def gain(record: Record, quantity: str, *, rate: bool = False, **at: object) -> Ratio | None:
     """The time after as a share of the time before, of a `rate` the other way round; None without both states."""
-    both = pairs(record, quantity, **at)
-    if rate:
-        both = [(before, after) for after, before in both]
     try:
-        return ratio(both) if both else None
+        return pairs(record, quantity, rate=rate, **at).ratio()
     except LabError:
         return None
 
@@ -91,8 +88,8 @@ def tuned(
         times = gain(record, quantity, rate=rate, **where(record))
         if times is None:
             return undecided("the Record has one state of the cluster: as it was found", TUNE)
-        if times.n < FEWEST_PAIRS:
-            few = f"there are {times.n} pairs of before and after, and {FEWEST_PAIRS} are needed"
+        if times.n < LEAST_PAIRS:
+            few = f"there are {times.n} pairs of before and after, and {LEAST_PAIRS} are needed"
             return undecided(few, TUNE)
         evidence = (
             f"the time after is {times.median:.2f} times that before"
@@ -106,10 +103,10 @@ def tuned(
 
 def several(known: Mapping[str, Ratio | None]) -> dict[str, Ratio]:
     """Those gains that are known of enough pairs."""
-    return {name: each for name, each in known.items() if each and each.n >= FEWEST_PAIRS}
+    return {name: each for name, each in known.items() if each and each.n >= LEAST_PAIRS}
 
 
-TOO_FEW = undecided(f"there are fewer than {FEWEST_PAIRS} pairs of before and after", TUNE)
+TOO_FEW = undecided(f"there are fewer than {LEAST_PAIRS} pairs of before and after", TUNE)
 
 
 @dataclass(frozen=True)
