@@ -32,13 +32,11 @@ def tune(context: typer.Context, as_json: AsJson = False) -> None:
         return
     from beowulf.cluster import running
     from beowulf.tuning import checklist, log, machines
-    from beowulf.tuning.knobs import ALL
+    from beowulf.tuning.knobs import ALL, EACH
 
     cluster = running()
     answers = checklist.ask(cluster)
-    readings_by_knob = {
-        ALL[name]: each for name, each in machines.read(cluster, ALL.values()).items()
-    }
+    readings_by_knob = {ALL[name]: each for name, each in machines.read(cluster, EACH).items()}
     open_ = log.of_cluster(cluster).open() + log.of_host().open()
     if as_json:
         plain = [tune_tables.plain(knob, readings) for knob, readings in readings_by_knob.items()]

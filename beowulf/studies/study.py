@@ -119,7 +119,9 @@ class Study:
     ) -> Record:
         """Measure on `cluster`; files that belong to the Record, such as captures, go into `folder`."""
         from beowulf.measure.measurement import Measurement
+        from beowulf.tuning import change
 
+        change.clear(cluster)  # what a killed measurement left
         plan = self.plan(cluster, quick=quick, **options)
         with (
             plan.around,

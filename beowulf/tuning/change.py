@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from beowulf.cluster import Cluster, connections
+from beowulf.cluster.event_file import LockedError
 from beowulf.errors import LabError
 from beowulf.tuning import change_preview, log, machines
 from beowulf.tuning.knob import HOST, SWITCH, Knob
@@ -113,25 +114,27 @@ class Changes:
 @contextmanager
 def changing(
     cluster: Cluster | None,
-    turns: Sequence[tuple[Knob, str]],
+    turns: Sequence[tuple[Knob, str] | tuple[Knob, str, Sequence[str]]],
     *,
     nodes: Sequence[str] = (),
     agree: Callable[[str], None] = change_preview.show,
 ) -> Iterator[Changes]:
     """Within this context these knobs can be turned; afterwards all is as it was before, unless it was kept.
 
-    With `nodes`, only these are changed until then: those that measure it. On separate machines, `agree` first gets
+    With `nodes`, or with its own in a turn, only these are changed until then. On separate machines, `agree` first gets
     what will be changed, each change once. LabError where a knob is absent, or another process is turning knobs.
     """
-    logs = {each.file: each for each in (log_for(cluster, knob) for knob, _ in turns)}
-    doing = f"knobs ({', '.join(knob.name for knob, _ in turns)})"
+    logs = {each.file: each for each in (log_for(cluster, knob) for knob, *_ in turns)}
+    doing = f"knobs ({', '.join(dict.fromkeys(knob.name for knob, *_ in turns))})"
     with ExitStack() as ends:
         if cluster is not None:
             ends.enter_context(cluster.holding(doing))
         for each in logs.values():
             ends.enter_context(each.held())
             _clear(cluster, each)
-        changes = Changes([Change(cluster, knob, value, nodes) for knob, value in turns])
+        changes = Changes(
+            [Change(cluster, knob, value, *own or (nodes,)) for knob, value, *own in turns]
+        )
         change_preview.first(cluster, [change.listed for change in changes.each], agree)
         for change in changes.each:  # the last one ends first
             ends.callback(change.end)
@@ -195,24 +198,27 @@ def _restored(cluster: Cluster | None, entry: Entry, places: Sequence[str]) -> d
 
 
 def clear(cluster: Cluster) -> None:
-    """Put back what a trial left that was killed, and what a node that was down still has."""
-    left = [log.of_cluster(cluster), log.of_host()]
-    if not any(each.file.exists() for each in left):
+    """Put back what a measurement left that was killed, and what a node that was down still has.
+
+    Within a measurement that turns knobs, nothing is left: what is open is its own.
+    """
+    if cluster.folder is None:
         return
-    with cluster.holding("`beowulf tune`", measures=False):
-        _clear_all(cluster, left)
-
-
-def _clear_all(cluster: Cluster, logs: Sequence[Log]) -> None:
-    for each in logs:
-        if each.file.exists():
+    logs = [each for each in (log.of_cluster(cluster), log.of_host()) if _left(each)]
+    if not logs:
+        return
+    with cluster.holding("`beowulf tune`", measures=False), suppress(LockedError):
+        for each in logs:
             with each.held():
                 _clear(cluster, each)
 
 
 def _clear(cluster: Cluster | None, its_log: Log) -> None:
-    left = [entry for entry in its_log.open() if not entry.kept or entry.to_revert]
-    put_all_back(cluster, its_log, left)
+    put_all_back(cluster, its_log, _left(its_log))
+
+
+def _left(its_log: Log) -> list[Entry]:
+    return [entry for entry in its_log.open() if not entry.kept or entry.to_revert]
 
 
 def put_all_back(

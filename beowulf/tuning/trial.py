@@ -13,7 +13,7 @@ from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import Comparison, compare
 from beowulf.tuning.change import Changes
 from beowulf.tuning.knob import Knob
-from beowulf.tuning.knobs import ALL
+from beowulf.tuning.knobs import ALL, EACH
 from beowulf.user import learner
 
 STUDY = "E7"  # paper E's procedure; the variant tells one trial from the whole of it
@@ -22,9 +22,7 @@ STUDY = "E7"  # paper E's procedure; the variant tells one trial from the whole 
 def untuned(cluster: Cluster, *, host: bool = False) -> list[tuple[Knob, str]]:
     """The knobs that are here and not at their low-latency setting, each with that setting."""
     knobs = [
-        knob
-        for knob in ALL.values()
-        if knob.values and (host or not machines.belongs_here(cluster, knob))
+        knob for knob in EACH if knob.values and (host or not machines.belongs_here(cluster, knob))
     ]
     changes = []
     for name, readings in machines.read(cluster, knobs).items():

@@ -15,7 +15,7 @@ from beowulf.errors import LabError, UsageError
 from beowulf.tuning import log, machines
 from beowulf.tuning.change import changing
 from beowulf.tuning.knob import Knob
-from beowulf.tuning.knobs import ALL, find
+from beowulf.tuning.knobs import ALL, EACH, find
 
 pytestmark = pytest.mark.cluster
 
@@ -90,6 +90,8 @@ def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: s
     before = machines.read(cluster, [knob])[name]
     if MACHINES_OWN in next(iter(before.values())).absent:
         pytest.skip("nodes have no /sys of their own here")
+    if "may not make control groups" in next(iter(before.values())).absent:
+        pytest.skip("this user may not make control groups")
     assert {each.value for each in before.values()} == {knob.values[0]}
     tried = [value for value in knob.values[1:] if not knob.misfit(cluster, value)]
     assert knob.shows in tried
@@ -139,8 +141,8 @@ def test_a_thousand_rules_are_told_by_the_first_and_the_last(learner: Beowulf) -
 def test_all_knobs_together_are_put_back_by_one_command(
     learner: Beowulf, cluster: NamespaceCluster
 ) -> None:
-    found = machines.read(cluster, [find(name) for name in NODES_OWN])
-    here = [name for name in NODES_OWN if not found[name]["node00"].absent]
+    readings = machines.read(cluster, [knob for knob in EACH if turnable(knob)])
+    here = [name for name, places in readings.items() if not places["node00"].absent]
     assert {"firewall", "offloads", "mtu", "socket-buffers", "delayed-ack"} <= set(here)
     for name in here:
         with changing(cluster, [(find(name), find(name).shows)]) as change:

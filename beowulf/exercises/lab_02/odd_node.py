@@ -20,6 +20,8 @@ from beowulf.record import Point, Record
 from beowulf.studies.lab_02 import a3_node_benchmarks as a3
 from beowulf.studies.lab_02.node_comparison import slow_over_ip
 from beowulf.studies.lab_02.node_rows import RESULT, rows
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 from beowulf.user import learner
 
 if TYPE_CHECKING:
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
 STUDY, VARIANT = "A3", "odd"
 # Some 14 ns a rule: a round trip over the loopback, of two packets, takes several times as long.
 RULES = 5000
-TABLE = "inet beowulf_odd"
-# No node has such an address: they are kept for benchmarks (RFC 2544).
-UNWANTED = "198.18.{}.{}"
 # The programs, and the rows of each that tell. Little is enough: the difference is large.
 CHOSEN = {
     "processes": "null call,stat,open/close,signal install",
@@ -113,27 +112,14 @@ def _shows_one(record: Record) -> bool:
 @contextmanager
 def made_odd(cluster: Cluster, node: str) -> Iterator[None]:
     """Within this context, the node looks every packet that comes in up in a long list; afterwards as before."""
-    rules = "\n".join(
-        f"add rule {TABLE} unwanted ip saddr {UNWANTED.format(i // 250, i % 250 + 1)} drop"
-        for i in range(RULES)
-    )
-    chain = f"add chain {TABLE} unwanted {{ type filter hook input priority 0; }}"
-    _filter(cluster, node, f"add table {TABLE}\n{chain}\n{rules}\n")
-    try:
+    turn = (UnwantedSenders(), str(RULES), (node,))
+    with changing(cluster, [turn], agree=_nothing_shown) as change:
+        change(True)
         yield
-    finally:
-        _filter(cluster, node, f"delete table {TABLE}\n")
 
 
-def _filter(cluster: Cluster, node: str, lines: str) -> None:
-    done = cluster.administer(node, f"nft -f - <<'END'\n{lines}END\n")
-    if done.returncode:
-        said = done.stderr.strip().split("\n")[0]
-        raise LabError(
-            f"{node}'s packet filter cannot be set: {said}.",
-            "`beowulf doctor` says what this machine lacks.",
-            node,
-        )
+def _nothing_shown(_lines: str) -> None:
+    """Say nothing of what will be changed, or the puzzle would be solved."""
 
 
 def table(record: Record) -> pd.DataFrame:

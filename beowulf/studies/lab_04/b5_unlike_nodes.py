@@ -7,17 +7,19 @@ unlike shares of a core, and every rank works a little between two exchanges in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure import cpu_limit
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import EXCHANGE, LAB, need_nodes
 from beowulf.measure.table import summarised, summary_of
 from beowulf.record import Record
 from beowulf.studies.study import Claim, Judgement, Need, Plan, Study
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs.cpu_share import CpuShare
 from beowulf.verdict import Outcome
 
 RANKS = 4
@@ -38,13 +40,12 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     LabError where nodes cannot be made unlike.
     """
     need_nodes(cluster, RANKS)
-    cpu_limit.find()
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
 
     def steps(measurement: Measurement) -> None:
         for launch in range(launches):
             for name, each in SHARES.items():
-                with cpu_limit.limited_cores(cluster, dict(zip(cluster.nodes, each, strict=False))):
+                with shared(cluster, each):
                     measurement.launch(
                         paths.root() / "labs" / LAB / "roundtrip.c",
                         RANKS,
@@ -60,6 +61,16 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     shares = {name: list(each) for name, each in SHARES.items()}
     about = {"launches": launches, "passes": passes, "work_us": WORK_US, **shares}
     return Plan(launches * len(SHARES), about, steps)
+
+
+@contextmanager
+def shared(cluster: Cluster, shares: Sequence[float]) -> Iterator[None]:
+    """Within this context each node has its share of a core."""
+    shares_of = zip(cluster.nodes, shares, strict=False)
+    turns = [(CpuShare(), f"{100 * share:.0f}", (node,)) for node, share in shares_of]
+    with changing(cluster, turns) as change:
+        change(True)
+        yield
 
 
 def slowest_sets_the_pace(record: Record) -> Judgement:

@@ -9,16 +9,18 @@ to send, data. MPICH's own TCP code asks the kernel for no buffer size: only Nag
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
+from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.judgement import again
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.socket_buffers import socket_buffers
 from beowulf.measure.statistics import Ratio
 from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
@@ -37,6 +39,8 @@ from beowulf.studies.lab_06.wire_costs import (
     unseen,
 )
 from beowulf.studies.study import Claim, Judgement, Need
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs.socket_buffers import FORGETFUL, SocketBuffers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,8 +108,23 @@ def measure(measurement: Measurement) -> None:
     measurement.prepare(program)
     for number in range(launches):
         for setting in settings:
-            with socket_buffers(measurement.cluster, setting.buffer_bytes):
+            with buffers(measurement.cluster, setting.buffer_bytes):
                 _observe(measurement, setting, chunks, number)
+
+
+@contextmanager
+def buffers(cluster: Cluster, size_bytes: int) -> Iterator[None]:
+    """Within this context new connections between nodes have buffers of so many bytes, or with 0 their own.
+
+    Where nodes cannot be changed, they keep their own; nobody changes them there, so they remember no other setting.
+    """
+    if not size_bytes and NEED.unmet(cluster.can):
+        yield
+        return
+    value = str(size_bytes) if size_bytes else FORGETFUL
+    with changing(cluster, [(SocketBuffers(), value)]) as change:
+        change(True)
+        yield
 
 
 def _observe(measurement: Measurement, setting: Setting, chunks: int, number: int) -> None:

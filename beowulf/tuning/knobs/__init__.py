@@ -6,6 +6,7 @@ from beowulf.errors import UsageError
 from beowulf.tuning.knob import Knob
 from beowulf.tuning.knobs.bonding import Bonding
 from beowulf.tuning.knobs.busy_polling import BusyPolling
+from beowulf.tuning.knobs.cpu_share import CpuShare
 from beowulf.tuning.knobs.delayed_ack import DelayedAck
 from beowulf.tuning.knobs.firewall import Firewall
 from beowulf.tuning.knobs.governor import Governor
@@ -23,6 +24,7 @@ from beowulf.tuning.knobs.rings import Rings
 from beowulf.tuning.knobs.socket_buffers import SocketBuffers
 from beowulf.tuning.knobs.tcp_low_latency import TcpLowLatency
 from beowulf.tuning.knobs.threaded_napi import ThreadedNapi
+from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 
 # Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program; and
 # nothing, to try a measurement on.
@@ -33,11 +35,15 @@ EACH: tuple[Knob, ...] = (
     *(Governor(), IdleStates(), Pinning(), PatientPolling()),
     Nothing(),
 )
-ALL: dict[str, Knob] = {knob.name: knob for knob in EACH}
+# What studies and exercises change besides, in the same way: written down before, and put back from there.
+OF_STUDIES: tuple[Knob, ...] = (CpuShare(), UnwantedSenders())
+ALL: dict[str, Knob] = {knob.name: knob for knob in (*EACH, *OF_STUDIES)}
 
 
 def find(name: str) -> Knob:
     """The knob of that name; UsageError with all names when there is none."""
     if knob := ALL.get(name):
         return knob
-    raise UsageError(f"There is no knob {name!r}.", f"There are: {', '.join(ALL)}.")
+    raise UsageError(
+        f"There is no knob {name!r}.", f"There are: {', '.join(knob.name for knob in EACH)}."
+    )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from beowulf.errors import UsageError
-from beowulf.measure.socket_buffers import LEAST_BYTES, MOST_BYTES, settings
 from beowulf.tuning.knob import facts, number
 from beowulf.tuning.knobs.files import Files
 
+LEAST_BYTES, MOST_BYTES = 4096, 1 << 30  # less is raised by the kernel
 KERNEL = "the kernel's own"
+# Linux remembers of each peer how soon packets got lost, and begins the next connection accordingly: without
+# tcp_no_metrics_save, one setting would suffer from the losses of the one before it.
+FORGETFUL = "the kernel's own, and no memory of peers"
 
 
 class SocketBuffers(Files):
@@ -36,12 +39,20 @@ class SocketBuffers(Files):
                 "Which sizes are the kernel's own, only the log knows.",
                 "`beowulf tune revert` puts them back.",
             )
+        if value == FORGETFUL:
+            return value
         return str(number(self.name, value, LEAST_BYTES, MOST_BYTES, "bytes"))
 
     def value(self, state: str) -> str:
-        sizes = [text.split() for name, text in facts(state).items() if name.endswith("mem")]
-        fixed = {size for three in sizes for size in three[1:]}
-        return fixed.pop() if len(fixed) == 1 else KERNEL
+        files = {file.rpartition("/")[2]: text.split() for file, text in facts(state).items()}
+        fixed = {size for name in ("tcp_rmem", "tcp_wmem") for size in files[name][1:]}
+        if len(fixed) == 1:
+            return fixed.pop()
+        return FORGETFUL if files["tcp_no_metrics_save"] == ["1"] else KERNEL
 
     def set(self, value: str, place: str) -> str:
-        return "\n".join(["cd /proc/sys/net/ipv4", *settings(int(value))])
+        lines = ["cd /proc/sys/net/ipv4", "echo 1 >tcp_no_metrics_save"]
+        if value != FORGETFUL:
+            three = f"{min(LEAST_BYTES, int(value))} {value} {value}"
+            lines += [f"echo {three} >{name}" for name in ("tcp_rmem", "tcp_wmem")]
+        return "\n".join(lines)

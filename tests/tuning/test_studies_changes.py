@@ -1,0 +1,251 @@
+"""What studies and exercises change on nodes: is it as asked for, and as before afterwards, however it ends?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from ordinary import ada
+from running import PATIENCE_S
+
+from beowulf.cluster import Cluster
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.exercises.lab_02 import odd_node
+from beowulf.measure.cpu import watched
+from beowulf.studies.lab_01 import a2_validation
+from beowulf.studies.lab_04 import b5_unlike_nodes
+from beowulf.studies.lab_06 import buffer_sizes
+from beowulf.tuning import change, log
+from beowulf.tuning.knob import NODES
+from beowulf.tuning.knobs.cpu_share import CpuShare
+from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
+
+SMALL = 8192
+Changing = Callable[[Cluster], AbstractContextManager[None]]
+
+
+def small_buffers(cluster: Cluster) -> AbstractContextManager[None]:
+    """Study A13's."""
+    return buffer_sizes.buffers(cluster, SMALL)
+
+
+def slow_nodes(cluster: Cluster) -> AbstractContextManager[None]:
+    """Study B5's."""
+    return b5_unlike_nodes.shared(cluster, [0.4, 0.2])
+
+
+def odd(cluster: Cluster) -> AbstractContextManager[None]:
+    """Lab 02's."""
+    return odd_node.made_odd(cluster, "node01")
+
+
+WAYS: tuple[Changing, ...] = (small_buffers, slow_nodes, odd)
+
+# What another process does that is to be ended in the middle.
+HOLDS = """
+import sys
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from beowulf.cluster.namespaces import running
+from test_studies_changes import {way}
+with {way}(running(Path(sys.argv[1]))):
+    print("changed", flush=True)
+    sys.stdin.read()
+"""
+ROOTLESS = """
+from beowulf.cluster.namespaces import running
+from beowulf.errors import LabError
+from beowulf.studies.lab_04.b5_unlike_nodes import shared
+from beowulf.studies.lab_06.buffer_sizes import buffers
+
+cluster = running()
+def seen():
+    return [cluster.administer(n, "cat /proc/sys/net/ipv4/tcp_?mem").stdout for n in cluster.nodes]
+before = seen()
+with buffers(cluster, 8192):
+    assert all(text.split().count("8192") == 4 for text in seen()), seen()
+assert seen() == before
+try:
+    with shared(cluster, [0.4]):
+        raise AssertionError("an ordinary user made a control group")
+except LabError as refused:
+    assert "may not make control groups" in str(refused), refused
+"""
+
+
+def settings(cluster: NamespaceCluster) -> list[list[str]]:
+    """The least, first and most bytes to receive and to send, and what is remembered, of each node."""
+    ask = "cd /proc/sys/net/ipv4; cat tcp_rmem tcp_wmem tcp_no_metrics_save"
+    return [cluster.administer(node, ask).stdout.split() for node in cluster.nodes]
+
+
+def state(cluster: NamespaceCluster) -> dict[str, list[str]]:
+    """All that these changes touch, of each node."""
+    lines = "nft list ruleset; cd /proc/sys/net/ipv4; cat tcp_?mem tcp_no_metrics_save"
+    share = CpuShare()
+    return {
+        node: [
+            cluster.administer(node, lines).stdout,
+            cluster.administer(node, share.look(NODES)).stdout,
+        ]
+        for node in cluster.nodes
+    }
+
+
+def needs_control_groups(cluster: NamespaceCluster, way: Changing = slow_nodes) -> None:
+    done = cluster.administer("node01", CpuShare().look(NODES))
+    if way is slow_nodes and done.returncode:
+        pytest.skip(done.stdout)
+
+
+@pytest.mark.cluster
+def test_every_node_has_the_buffers_that_were_asked_for_and_then_its_own(
+    cluster: NamespaceCluster,
+) -> None:
+    before = settings(cluster)
+    with small_buffers(cluster):
+        three = ["4096", str(SMALL), str(SMALL)]
+        assert settings(cluster) == [[*three, *three, "1"]] * len(cluster.nodes)
+    assert settings(cluster) == before
+
+
+@pytest.mark.cluster
+def test_the_nodes_own_buffers_stay_when_none_are_asked_for(cluster: NamespaceCluster) -> None:
+    before = settings(cluster)
+    with buffer_sizes.buffers(cluster, 0):
+        assert settings(cluster) == [[*each[:6], "1"] for each in before]
+    assert settings(cluster) == before
+
+
+@pytest.mark.cluster
+def test_what_somebody_had_set_is_what_is_put_back(cluster: NamespaceCluster) -> None:
+    before = settings(cluster)[1][:3]
+    cluster.administer("node01", "echo 4096 50000 60000 > /proc/sys/net/ipv4/tcp_rmem")
+    try:
+        with small_buffers(cluster):
+            pass
+        assert settings(cluster)[1][:3] == ["4096", "50000", "60000"]
+    finally:
+        cluster.administer("node01", f"echo {' '.join(before)} > /proc/sys/net/ipv4/tcp_rmem")
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, LabError, FileNotFoundError])
+def test_a_measurement_that_fails_leaves_everything_as_it_was(
+    cluster: NamespaceCluster, error: type[BaseException], way: Changing
+) -> None:
+    needs_control_groups(cluster, way)
+    before = state(cluster)
+
+    def measure() -> None:
+        with way(cluster):
+            assert state(cluster) != before
+            raise error("in the middle")
+
+    with pytest.raises(error, match="in the middle"):
+        measure()
+    assert state(cluster) == before
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_measurement_that_is_ended_by_a_signal_does_so_at_once_or_before_the_next_one(
+    cluster: NamespaceCluster, number: signal.Signals, way: Changing, tmp_path: Path
+) -> None:
+    needs_control_groups(cluster, way)
+    before = state(cluster)
+    here = str(Path(__file__).parent)
+    script = HOLDS.format(way=way.__name__)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(cluster.folder), here, str(Path(here).parent)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        assert process.stdout
+        assert process.stdout.readline() == "changed\n"
+        assert state(cluster) != before
+        os.killpg(process.pid, number)
+        process.wait(PATIENCE_S)
+    if number == signal.SIGINT:
+        assert state(cluster) == before
+    else:
+        assert [entry for entry in log.of_cluster(cluster).open() if not entry.kept]
+        a2_validation.STUDY.measure(cluster, tmp_path, quick=True)
+        assert state(cluster) == before
+    assert not log.of_cluster(cluster).open()
+
+
+@pytest.mark.cluster
+def test_a_study_within_a_change_leaves_the_change(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    """As `beowulf tune compare` measures studies before and after."""
+    with small_buffers(cluster):
+        during = settings(cluster)
+        change.clear(cluster)
+        a2_validation.STUDY.measure(cluster, tmp_path, quick=True)
+        assert settings(cluster) == during
+
+
+def test_an_ordinary_user_may_change_the_buffers_but_not_the_shares(namespaces_work: None) -> None:
+    with ada() as learner:
+        learner("up")
+        learner.python(ROOTLESS)
+
+
+@pytest.mark.cluster
+def test_values_that_no_node_can_have_are_refused(cluster: NamespaceCluster) -> None:
+    before = state(cluster)
+    with pytest.raises(UsageError, match=r"4,096 to 1,073,741,824 bytes, not '100'"):
+        buffer_sizes.buffers(cluster, 100).__enter__()
+    for share in (0.05, 1.5):
+        with pytest.raises(UsageError, match="10 to 100 per cent"):
+            b5_unlike_nodes.shared(cluster, [share]).__enter__()
+    with pytest.raises(UsageError, match="1 to 20,000 rules"):
+        UnwantedSenders().accepted("0")
+    assert state(cluster) == before
+
+
+def test_nodes_that_cannot_be_changed_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RecordedCluster, "nodes", ("node00", "node01"))
+    for way in WAYS:
+        with pytest.raises(LabError):
+            way(RecordedCluster(tmp_path)).__enter__()
+
+
+@pytest.mark.cluster
+def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    needs_control_groups(cluster)
+    before = state(cluster)
+    program = shutil.copy(shutil.which("bash") or "bash", tmp_path / "computes")
+    line = f"timeout 3 {program} -c 'while :; do :; done' || true"
+    with (
+        b5_unlike_nodes.shared(cluster, [1.0, 0.2]),
+        watched(cluster, ["node01"], "computes") as use,
+    ):
+        assert state(cluster)["node01"][1] == "20\n"
+        cluster.run("node01", line)
+    percent = sorted(use.percent["node01"])
+    # A tenth of a second has ten periods, and may see one of them more.
+    assert percent[len(percent) // 2] < 30
+    assert state(cluster) == before
+    assert cluster.processes("node01")
