@@ -140,7 +140,11 @@ def typed(each: Shown, folder: Path, environment: dict[str, str]) -> str:
 
 @pytest.mark.cluster
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "document",
+    [ROOT / "README.md", *(pytest.param(path, marks=pytest.mark.slow) for path in HANDOUTS)],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
 def test_what_a_document_shows_happens(document: Path, readers: dict[Path, Future[str]]) -> None:
     assert shown(document), f"{document} shows no command"
     differs = readers[document].result()

@@ -36,6 +36,7 @@ from beowulf import paths
 from beowulf.cluster import processes
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.cluster,
     pytest.mark.rootless,
     pytest.mark.skipif(os.geteuid() != 0, reason="accounts are made by root"),

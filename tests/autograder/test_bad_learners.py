@@ -65,6 +65,7 @@ def strict(class_of_guests: Course) -> Iterator[Course]:
     config.ExecuteOnRecords.update(before)
 
 
+@pytest.mark.slow
 def test_who_takes_without_end_gets_what_the_hand_in_earns_and_costs_nobody_else_anything(
     strict: Course,
 ) -> None:
@@ -115,7 +116,7 @@ graded()
 """
 
 
-@pytest.mark.parametrize("room", [0, 400_000])
+@pytest.mark.parametrize("room", [0, pytest.param(400_000, marks=pytest.mark.slow)])
 def test_on_a_disk_that_is_really_full_what_was_graded_stays_and_the_rest_gets_a_sentence(
     tmp_path: Path, sandboxed: None, private_mounts: tuple[str, ...], room: int
 ) -> None:

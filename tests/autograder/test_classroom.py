@@ -42,6 +42,7 @@ GUIDE = (paths.root() / "docs" / "instructor.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```text\n((?:beowulf|nbgrader) .*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_guides_commands_lead_from_a_new_course_to_grades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, released: Any
 ) -> None:

@@ -69,7 +69,8 @@ def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gi
     assert not pool.folder.exists()
 
 
-@pytest.mark.parametrize("kind", [ByLogin, pytest.param(ByMpi, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [ByLogin, ByMpi])
 def test_a_node_that_dies_at_work_is_named_and_others_do_what_it_was_at(
     class_of_guests: Course, duo: NamespaceCluster, kind: Callable[..., EnginePool]
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_node_that_dies_at_work_is_named_and_others_do_what_it_was_at(
     assert any(f"{node} is down" in message for message in pool.messages), pool.messages
 
 
+@pytest.mark.slow
 def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
     class_of_guests: Course, duo: NamespaceCluster
 ) -> None:
@@ -121,6 +123,7 @@ def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
     assert not (course.folder / "autograded" / student).exists()
 
 
+@pytest.mark.slow
 def test_a_node_with_other_programs_does_not_grade_by_them(
     class_of_guests: Course, duo: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +178,7 @@ def pair(tmp_path: Path, sandboxed: None) -> Iterator[Hall]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+@pytest.mark.slow
 def test_hand_ins_travel_to_machines_that_share_no_file_with_this_one(
     pair: Hall, tmp_path: Path
 ) -> None:

@@ -97,7 +97,15 @@ def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "turns"), [(signal.SIGKILL, 12), (signal.SIGINT, 5), (signal.SIGTERM, 5)]
+    ("number", "turns"),
+    [
+        (signal.SIGKILL, 6),
+        (signal.SIGINT, 3),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in ((signal.SIGKILL, 12), (signal.SIGINT, 8), (signal.SIGTERM, 8))
+        ),
+    ],
 )
 def test_an_up_that_is_interrupted_at_any_moment_leaves_nothing_that_up_or_down_trips_over(
     beowulf: Beowulf, number: signal.Signals, turns: int

@@ -391,6 +391,7 @@ def test_a_full_disk_on_one_node_is_named_and_nothing_half_is_left(
 
 
 @needs_root
+@pytest.mark.slow
 def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_are_set_up(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:

@@ -377,6 +377,7 @@ def test_packets_are_captured_without_slurms_own(queue: School) -> None:
     assert not subprocess.run(ask, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_an_array_measures_a_study_several_times_and_brings_all_records(queue: School) -> None:
     words = ("array", "A2", "--times", "3", "--nodes", "2", "--minutes", "10", "--records", "sweep")
     said = queue.root(*words)

@@ -197,6 +197,7 @@ def test_a_change_is_shown_once_and_what_a_script_reads_stays_plain(
     learner("tune", "revert")
 
 
+@pytest.mark.slow
 def test_a_node_that_goes_away_is_put_back_when_it_returns(pcs: Hall, learner: Beowulf) -> None:
     pcs.at("node02", "nft add table ip own")
     learner("tune", "apply", "firewall", "10", "--unmeasured")
