@@ -73,7 +73,8 @@ class Entries:
         penalty = step.plugin_inst.late_submission_penalty(
             submission.student.id, notebook.score, late_s
         )
-        return None if penalty is None else float(step._check_late_penalty(notebook, penalty))
+        # As nbgrader does: no penalty takes more than there is.
+        return None if penalty is None else float(min(max(penalty, 0.0), notebook.score))
 
     def graded(self, student: str, skipped: bool = False) -> Graded:
         """The points of a submission as the rows have them."""

@@ -9,11 +9,6 @@
  *
  *     beowulf run -n 2 synchronisation.c
  *
- * or by hand, in the shell of a node (`beowulf ssh node00`):
- *
- *     mpicc -O2 -I ../include synchronisation.c -o synchronisation
- *     mpiexec -n 2 ./synchronisation
- *
  * --work delay (sleeps, as in paper D's tables 2-4) or loop (computes, as in its figure 6)
  * --seconds 0.1: the work of rank 0. The paper has 4.
  * --share 0.5: what rank 1 does of it. The paper's text says a quarter; its tables have 2 s of 4 s.
@@ -34,7 +29,6 @@ struct test {
 static void send_one(struct test *test, int me, double at[EVENTS]) {
     MPI_Request sending;
     int size = (int)test->size;
-
     check(MPI_Barrier(MPI_COMM_WORLD));
     double start = MPI_Wtime();
     if (me == 0) {
@@ -55,7 +49,6 @@ static void send_one(struct test *test, int me, double at[EVENTS]) {
 static void run_pass(struct test *test, long pass) {
     int me = my_rank();
     double mine[EVENTS], of_both[2 * EVENTS];
-
     if (me == 0)
         fill(test->buffer, test->size, 0, pass);
     send_one(test, me, mine);
