@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from beowulf.errors import LabError
+from beowulf.measure.quality import NO_SAMPLES
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
@@ -38,7 +39,8 @@ def verdict(
     if reasons:
         before = f"{evidence}; but " if evidence else ""
         outcome, evidence = "inconclusive", f"{before}{_joined(reasons)}"
-        advice = advice if but else again(record)
+        if not but:
+            advice = whole(record) if NO_SAMPLES in trouble else again(record)
     if outcome == "inconclusive" and not advice:
         advice = again(record)
     return Verdict(
@@ -49,6 +51,11 @@ def verdict(
 def again(record: Record) -> str:
     """The advice to measure again, and without --quick where the Record was measured with it."""
     return f"{HINT}, without --quick." if record.sweep.get("quick") else f"{HINT}."
+
+
+def whole(record: Record) -> str:
+    """The advice where samples are missing."""
+    return f"`beowulf study {record.study}` measures them; let it run to its end."
 
 
 def narrower(record: Record) -> str:
@@ -84,9 +91,8 @@ def unjudged(
 
 def unmeasured(record: Record, claim: str, says: str) -> Verdict:
     """The Verdict on a claim for which the Record has no samples, as after Ctrl-C."""
-    advice = f"`beowulf study {record.study}` measures them; let it run to its end."
     nothing = "The Record has no samples for it."
-    return verdict(record, claim, says, "inconclusive", nothing, advice=advice)
+    return verdict(record, claim, says, "inconclusive", nothing, advice=whole(record))
 
 
 def together(outcomes: Sequence[Outcome]) -> Outcome:

@@ -25,7 +25,7 @@ from beowulf.suites.problem import Problem, refuse_too_large
 
 HPCC = "/usr/bin/hpcc"
 MPIRUN = "/usr/bin/mpirun.openmpi"
-BRIEF = "brief_rings.so"
+BRIEF = "short_beff_messages.so"
 SCRATCH = "/tmp"
 # What hpcc writes into a file goes to its standard output, where progress is read off it. Open MPI reaches the other
 # nodes as the cluster's own mpiexec does.

@@ -2,7 +2,7 @@
 #ifndef ARRAYS_H
 #define ARRAYS_H
 
-#include "measure/alone.h"
+#include "measure/no_mpi.h"
 
 #include <stdint.h>
 #include <unistd.h>

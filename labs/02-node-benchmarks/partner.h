@@ -2,7 +2,7 @@
 #ifndef PARTNER_H
 #define PARTNER_H
 
-#include "measure/alone.h"
+#include "measure/no_mpi.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -12,7 +12,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "measure/alone.h"
+#include "measure/no_mpi.h"
 
 #include "measure/arguments.h"
 #include "measure/chunks.h"

@@ -1,6 +1,6 @@
 /* What every measuring program of these labs shares. Each part is a small file that can be read by
  * itself; docs/measuring.md says why things are done this way. A program without MPI includes
- * measure/alone.h instead, and then the parts that name no MPI. */
+ * measure/no_mpi.h instead, and then the parts that name no MPI. */
 #ifndef MEASURE_H
 #define MEASURE_H
 

@@ -28,7 +28,7 @@ extern char ompi_mpi_byte[] __attribute__((weak));
 static void *own(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
-        fprintf(stderr, "refused: brief_rings.so finds no %s to pass a call on to\n", name);
+        fprintf(stderr, "refused: short_beff_messages.so finds no %s to pass a call on to\n", name);
         exit(1);
     }
     return found;

@@ -1,6 +1,6 @@
 /* A measuring program without MPI: how it ends, and its clock. */
-#ifndef MEASURE_ALONE_H
-#define MEASURE_ALONE_H
+#ifndef MEASURE_NO_MPI_H
+#define MEASURE_NO_MPI_H
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* Linux's own calls, such as sched_setaffinity */
 #endif
