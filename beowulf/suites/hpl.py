@@ -1,7 +1,8 @@
 """HPL alone: the rate at which the nodes together solve one system of linear equations.
 
 Debian has HPL as a part of hpcc only, and hpcc has no switch for one of its tests. So all of hpcc is run, with
-b_eff's long messages cut short (beowulf/native/short_beff_messages.c), and HPL solves its problem several times in that run.
+b_eff's long messages cut short (beowulf/native/short_beff_messages.c), and HPL solves its problem several times
+in that run.
 What the other tests cost grows with the problem: RandomAccess is given up to a minute, twice.
 
 HPL spends its time in DGEMM of the BLAS library that Debian's alternatives choose. The plain libblas3 is not made for

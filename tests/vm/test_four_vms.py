@@ -162,11 +162,12 @@ SEND = """
 import socket, sys
 for _ in range(3):
     with socket.create_connection((sys.argv[1], 5001)) as to:
-        to.sendall(bytes(2_000_000))
+        to.sendall(bytes(1_000_000))
 """
+# So slow that an emulated processor on a busy machine keeps up with two of them.
 SHAPE = """
 for card in CARD $(ip -o -4 address show to 192.168.57.0/24 | awk '{ print $2 }'); do
-    tc qdisc replace dev $card root tbf rate 4mbit burst 1600 limit 4mb
+    tc qdisc replace dev $card root tbf rate 2mbit burst 1600 limit 4mb
 done
 """
 
@@ -179,7 +180,7 @@ def test_two_bonded_links_carry_at_least_1_6_times_what_one_does(four: Vms) -> N
     two = _rates_mbit(four, ADDRESSES["node01"])
     four.learner("tune", "revert")
     say(f"  one link {max(one):.1f} Mbit/s, two {max(two):.1f}")
-    assert max(one) <= 4
+    assert max(one) <= 2
     assert max(two) >= 1.6 * max(one)
     four.vagrant("provision", *NODES[:2], "--provision-with", "cables")
 
