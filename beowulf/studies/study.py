@@ -121,8 +121,8 @@ class Study:
         from beowulf.measure.measurement import Measurement
         from beowulf.tuning import change
 
-        change.clear(cluster)  # what a killed measurement left
         plan = self.plan(cluster, quick=quick, **options)
+        change.clear(cluster)  # what a killed measurement left
         with (
             plan.around,
             Measurement(
