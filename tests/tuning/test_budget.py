@@ -87,10 +87,10 @@ def test_what_cannot_be_told_from_nothing_is_said_and_not_drawn() -> None:
     record = made(noise=3.0, mpi=8.0)
     step = next(each for each in steps(record, SHORT, "mpi") if each.name == MPI)
     assert step.us.low < 0 < step.us.high
-    assert step.finding == "cannot be told from nothing"
+    assert step.finding == "not distinguishable from zero"
     figure = draw(record)
     assert "Not drawn: " in figure.alt
-    assert "MPI cannot be told from nothing" in figure.alt
+    assert "MPI not distinguishable from zero" in figure.alt
     found = {verdict.claim: verdict for verdict in judge(record)}
     assert found["mpi-1"].outcome == "inconclusive"
 

@@ -97,7 +97,7 @@ picture(a7)
 
 # %% [markdown]
 # *What to look at:* the figure has the rings; the pairs are in the table below. Do the two lines of
-# one np (the number of ranks) lie apart or on each other? What happens to the rings where the
+# one np (the number of ranks) lie side by side or on each other? What happens to the rings where the
 # messages become longer than your `eager_limit_bytes`?
 
 # %%
@@ -151,7 +151,7 @@ form(four_nodes_times, "number")
 # ## 4 Blocking against non-blocking
 #
 # Papers A and B plot the *difference*. Study B2 measures both calls in turns, so that a disturbance
-# hits both alike, and takes the difference of each pair. B3 says it as a rate.
+# hits both equally, and takes the difference of each pair. B3 says it as a rate.
 
 # %%
 b2 = study("B2", cluster, quick=QUICK)
@@ -317,7 +317,7 @@ claims(b4)
 #    `MPI_Send` promise when it returns, what does the library do with a small and with a large
 #    message, and why does paper A's description, that a send waits until the receiver accepts the
 #    message, not fit both?
-# 2. Paper A concludes that either call may be used, because the rates are nearly alike. What does
+# 2. Paper A concludes that either call may be used, because the rates are nearly equal. What does
 #    your Record say, and what did the paper's measurement *not* let the program do between
 #    sending and waiting?
 
