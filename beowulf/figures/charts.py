@@ -219,7 +219,7 @@ def _with_unit(value: float, unit: str) -> str:
 
 
 def _unit(title: str) -> str:
-    """What stands in brackets at the end of an axis' title: the unit."""
+    """What is in brackets at the end of an axis' title: the unit."""
     _, bracket, unit = title.rpartition("(")
     return unit[:-1] if bracket and title.endswith(")") else ""
 

@@ -188,7 +188,7 @@ local function pdu_length(tvb, pinfo, offset)
     return shaken
   end
   if tvb:len() - offset < NEEDED then
-    return 0 -- not yet to be told
+    return 0 -- not yet known
   end
   local behind = data_bytes(tvb, pinfo, offset)
   return behind and HEADER + behind or tvb:reported_len() - offset

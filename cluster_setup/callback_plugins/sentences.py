@@ -59,14 +59,14 @@ class CallbackModule(CallbackBase):
         if ignore_errors:
             return
         found = result._result
-        said = [
+        messages = [
             str(found.get(name) or "")
             for name in ("module_stderr", "stderr", "msg", "module_stdout")
         ]
         for item in found.get("results", []):
             if item.get("failed"):
-                said.insert(0, str(item.get("msg") or ""))
-        self.failed[result._host.name] = "\n".join(text for text in said if text)
+                messages.insert(0, str(item.get("msg") or ""))
+        self.failed[result._host.name] = "\n".join(text for text in messages if text)
         if self.loud:
             self._display.display(f"{result._host.name}: {self._dump_results(found)}")
 

@@ -1,4 +1,4 @@
-"""What the playbook computes: plain functions from what the machines said to what shall stand in their files."""
+"""What the playbook computes: plain functions from what the machines report to what their files shall say."""
 
 from __future__ import annotations
 

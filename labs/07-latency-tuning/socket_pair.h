@@ -21,7 +21,7 @@ struct order {
     long polling, size, trips;
 };
 
-/* End this process; mpiexec then ends all ranks, once it has passed on what was said. */
+/* End this process; mpiexec then ends all ranks, once it has passed on the messages. */
 static inline _Noreturn void leave(void) {
     wait_until_heard();
     exit(1);
@@ -117,7 +117,7 @@ static inline void my_address(char *text, size_t length) {
     freeaddrinfo(found);
 }
 
-/* A process on this node that answers whoever connects, until this process is gone. */
+/* A process on this node that answers each connection, until this process is gone. */
 static inline pid_t start_answering(int listening) {
     pid_t self = getpid(), child = (pid_t)must(fork(), "fork");
     if (child > 0) {

@@ -59,7 +59,7 @@ def test_answers_of_which_no_single_one_is_unlike_are_no_puzzle(answers: tuple[s
     by_node = {f"node0{number}": said for number, said in enumerate(answers)}
     facts = {"asks": "", "wanted": "", "answers": by_node}
     point = Point({"question": "firewall", "when": differing_node.ASKED}, facts=facts)
-    with pytest.raises(LabError, match="does not show one unlike answer"):
+    with pytest.raises(LabError, match="does not show one different answer"):
         differing_node.odd(Record("E7", points=[point]))
 
 

@@ -135,7 +135,7 @@ def test_a_single_run_of_one_program_does_not_tell_an_odd_node() -> None:
 def test_of_two_nodes_that_differ_nobody_knows_which_is_odd() -> None:
     found = alike(made("node00", "node01", factors={("node01", row): 1.5 for row in MEMORY}))
     assert found.outcome == "contradicted"
-    assert "unlike the others are node00 in 7 rows" in found.evidence
+    assert "these differ from the others: node00 in 7 rows" in found.evidence
     assert found.evidence.endswith("of two nobody can say which is the odd one")
 
 

@@ -94,7 +94,10 @@ def test_a_rate_that_doubles_is_half_of_the_time() -> None:
     [
         (kernels(), "A message gains more than any program: the ping-pong -80 %"),
         (kernels(IS=0.1), "One program gains more than a message:"),
-        (kernels(ping=0.8, IS=0.8), "Whether a message gains more than any program cannot be told"),
+        (
+            kernels(ping=0.8, IS=0.8),
+            "Whether a message gains more than any program cannot be decided",
+        ),
     ],
 )
 def test_the_conclusion_is_what_the_records_show(made: Record, begins: str) -> None:

@@ -30,7 +30,7 @@ struct npb {
     int checks, passed;
 };
 
-/* The class that stands in the first argument, "S" if there is none. `classes` are those that the
+/* The class in the first argument, "S" if there is none. `classes` are those that the
  * benchmark has, in the order of its table. */
 static int class_argument(const char *name, const char *classes, int argc, char **argv) {
     const char *asked = argc > 1 && strncmp(argv[1], "--", 2) != 0 ? argv[1] : "S";
