@@ -266,7 +266,7 @@ def prints(text: str) -> Launcher:
     return lambda words, settings: text
 
 
-def test_a_twin_is_held_against_its_program_size_by_size() -> None:
+def test_python_is_compared_with_c_size_by_size() -> None:
     chunks = {size: [1e-3, 2e-3, 9e-3] for size in c_vs_python.SIZES}
     slower = {size: [1.5 * each for each in found] for size, found in chunks.items()}
     taken: dict[str, list[float]] = {}
@@ -379,7 +379,7 @@ def test_what_claims_came_to_is_counted_after_warnings() -> None:
 
 
 @pytest.mark.cluster
-def test_a_study_that_fails_is_told_and_the_others_are_measured(
+def test_a_study_that_fails_is_reported_and_the_others_are_measured(
     monkeypatch: pytest.MonkeyPatch, namespaces_work: None
 ) -> None:
     monkeypatch.setattr(studies, "STUDIES", {"Z9": "none", "A5": "a5_no_load"})
@@ -497,7 +497,7 @@ def test_a_reader_that_misses_packets_counts_for_nothing(
         capture.our_reader(file)
 
 
-def test_what_is_not_installed_is_said_in_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_reported_in_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture.shutil, "which", lambda name: None)
     monkeypatch.setattr(capture.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(capture, "LARGE_BYTES", 1)

@@ -37,7 +37,7 @@ NO_SETTINGS = "etc/no_settings"
 
 
 def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: Show) -> Supervisor:
-    """Make the supervisor unless there is an `existing` one, and each node that it lacks; put files and cables right."""
+    """Make the supervisor unless there is an `existing` one, and each missing node; put files and cables right."""
     shells.look_for(TOOLS)
     for needed in (
         paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
@@ -98,7 +98,7 @@ def _plug_in(
     fresh: set[str],
     show: Show,
 ) -> None:
-    # The numbers of the nodes' processes are this machine's, so this runs outside the supervisor's PID namespace.
+    # The numbers of the nodes' processes are this machine's, so this runs outside the PID namespace.
     switch = supervisor.enter(its_supervisor.process, "mount", "net")
     listed = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
     plugged = {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}

@@ -1,4 +1,4 @@
-"""The supervisor: a process whose namespaces are the switch, and in which the nodes live. When it ends, they all end."""
+"""The supervisor: a process whose namespaces are the switch, and in which the nodes live. They all end with it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /* Profile: where does the time of an MPI program go, to computing or to MPI?
  *
- * Every function of MPI has two names, MPI_Send and PMPI_Send. A program calls the first. Whoever
+ * Every function of MPI has two names, MPI_Send and PMPI_Send. A program calls the first. Anyone who
  * defines a function of that name gets the call, can look at it, and passes it on by the second:
  *
  *     program  --MPI_Send-->  this file: note the time  --PMPI_Send-->  the library

@@ -281,7 +281,7 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     assert rows((spring.folder / "n.csv").read_text()) == ours
 
 
-def test_a_changed_rubric_is_told_before_it_is_applied(
+def test_a_changed_rubric_is_reported_before_it_is_applied(
     spring: Course, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert list(regrade.changes(spring, SLUG)) == []

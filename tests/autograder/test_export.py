@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from autograder.course.course import Course
 from autograder.results import export
 
-# nbgrader's own way of adding; nothing that could be mended here.
+# nbgrader's own way of adding; nothing that could be fixed here.
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type")
 LABS = ("first", "second", "third")
 LEARNERS = {"ada": ("One", "Ada", "71"), "linus": ("", "", ""), "grace": ("", "Grace", "73")}

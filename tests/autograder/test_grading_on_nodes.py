@@ -147,7 +147,7 @@ def test_a_run_on_nodes_that_was_broken_off_is_gone_on_with_here(
     }
 
 
-def test_what_cannot_be_a_crew_is_said(
+def test_what_cannot_be_a_pool_of_engines_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, duo: NamespaceCluster
 ) -> None:
     with pytest.raises(UsageError, match="ssh, mpi, slurm"):

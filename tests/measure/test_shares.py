@@ -77,7 +77,7 @@ def test_other_kinds_of_clusters_are_refused(
 
 
 @pytest.mark.cluster
-def test_what_goes_wrong_meanwhile_is_told_as_it_is_and_all_groups_are_gone(
+def test_what_goes_wrong_meanwhile_is_reported_as_it_is_and_all_groups_are_gone(
     cluster: NamespaceCluster,
 ) -> None:
     groups = _groups()

@@ -136,7 +136,7 @@ def test_figures_that_say_otherwise_than_the_pairs_are_named() -> None:
     assert not [line for line in printed if line.startswith("PTRANS: the two figures")]
 
 
-def test_a_busy_machine_is_told() -> None:
+def test_a_busy_machine_is_reported() -> None:
     assert both.doubts([kernels()]) == []
     assert "the load before the start was 9.0" in both.doubts([busy(kernels())])[0]
 
