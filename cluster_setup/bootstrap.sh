@@ -81,8 +81,8 @@ wanted_packages() {
     printf '%s %s %s' "$1" "$(digest "requirements/$1.lock")" "$(identity .venv)"
 }
 
-packages_stand() {
-    local group enough
+packages_are_complete() {
+    local larger enough
     # Each group contains those before it, at the same versions.
     case $group in
     lab) enough="lab setup hub test" ;;
@@ -90,8 +90,8 @@ packages_stand() {
     hub) enough="hub test" ;;
     *) enough=$group ;;
     esac
-    for group in $enough; do
-        is_complete $packages_stamp "$(wanted_packages "$group")" && return
+    for larger in $enough; do
+        is_complete $packages_stamp "$(wanted_packages "$larger")" && return
     done
     return 1
 }
@@ -103,9 +103,9 @@ environment_is_sound() {
     [[ -n $who && -r $packages_stamp && $(<$packages_stamp) == *" $who" && -x .venv/bin/uv ]]
 }
 
-modern_stands() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
+modern_is_complete() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
 
-project_stands() { is_complete $project_stamp "$(digest pyproject.toml)"; }
+project_is_complete() { is_complete $project_stamp "$(digest pyproject.toml)"; }
 
 explain_pip_failure() {
     local advice="Run the same command again; if it fails in the same way, the whole output is in $log."
@@ -322,7 +322,7 @@ install_optional_tools() { # group
 vm=no
 if [[ $group == vm ]]; then vm=yes group=test; fi # no Python packages of its own
 if [[ ! -w . ]]; then
-    packages_stand && modern_stands && project_stands && exit 0
+    packages_are_complete && modern_is_complete && project_is_complete && exit 0
     fail "$root cannot be written by $(id -un), and .venv in it is not complete." \
         "Clone the repository into a folder of your own."
 fi
@@ -342,8 +342,8 @@ if [[ $group == test ]]; then
     install_optional_tools test
     install_optional_tools slurm
 fi
-packages_stand || install_packages
-project_stands || install_project
-modern_stands || install_modern
+packages_are_complete || install_packages
+project_is_complete || install_project
+modern_is_complete || install_modern
 make -s programs 9>&- || fail "this project's own C parts could not be compiled; the compiler's messages are above." \
     "Check that 'gcc --version' works, then run the same command again."

@@ -87,7 +87,7 @@ def test_a_node_that_differs_is_the_one_of_the_learners_record() -> None:
 
 def test_nodes_that_are_all_equal_are_no_puzzle() -> None:
     found = scores(instead(asked("")))["unlike"]
-    assert (found.points, "one unlike answer" in found.found) == (0, True)
+    assert (found.points, "one different answer" in found.found) == (0, True)
 
 
 def test_what_a_cycle_of_nothing_decides_is_what_the_record_shows() -> None:

@@ -324,7 +324,7 @@ claims(b4)
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **What MPI_Send promises (2 points).** When it returns, the buffer may be used again; nothing is
-# said about the receiver. A small message is sent eagerly: it leaves at once and the other side
+# known about the receiver. A small message is sent eagerly: it leaves at once and the other side
 # keeps it until somebody asks, so that MPI_Send returns before the receive. A large one is
 # announced first and leaves only when the receive has been posted (rendezvous): if both ranks
 # send first, each waits for the other's receive, and neither comes to it. MPI_Isend only begins the
