@@ -63,8 +63,8 @@ function mpich.init()
 end
 
 local function talk_of()
-  local found = stream_of()
-  local number = found and found.value or -1
+  local stream = stream_of()
+  local number = stream and stream.value or -1
   if not talks[number] then
     talks[number] = { shaken = {}, asked = {}, cleared = {}, fetched = {} }
   end

@@ -67,10 +67,10 @@ static double null_transfers(void *nothing, long repetitions) {
 }
 
 static double stats(void *path, long repetitions) {
-    struct stat found;
+    struct stat status;
     double began = seconds_now();
     for (long i = 0; i < repetitions; i++)
-        must(stat(path, &found), "stat");
+        must(stat(path, &status), "stat");
     return seconds_now() - began;
 }
 

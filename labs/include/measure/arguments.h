@@ -117,10 +117,10 @@ static inline void refuse_unknown(int argc, char **argv, const char *const *know
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0)
             continue;
-        int found = 0;
+        int is_known = 0;
         for (int j = 0; known[j]; j++)
-            found |= strcmp(argv[i], known[j]) == 0;
-        if (!found)
+            is_known |= strcmp(argv[i], known[j]) == 0;
+        if (!is_known)
             refuse("There is no argument %s.", argv[i]);
     }
 }
