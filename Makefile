@@ -32,7 +32,7 @@ test: ## prepare this machine, then run all checks and the fast tests
 ready:
 	@$(BOOTSTRAP) lab
 
-doctor: ready ## check what the labs need, with the mend for what is missing
+doctor: ready ## check what the labs need, with a hint for what is missing
 	@exec $(BEOWULF) doctor
 
 up: ready ## boot the cluster, or repair it
@@ -75,7 +75,7 @@ release: ## build the learners' notebooks from their sources
 slides: ## build the slides into build/slides
 	@exec $(PYTHON) -m slides.build
 
-# The versions that stand are kept where they still fit; UPGRADE=1 takes the newest of everything.
+# The locked versions are kept where they still fit; UPGRADE=1 takes the newest of everything.
 lock: ## resolve requirements/*.in into requirements/*.lock
 	@$(BOOTSTRAP) lab
 	@for name in $(LOCKS); do \

@@ -365,7 +365,7 @@ def _graded(
     if cluster:
         from beowulf.engines import starters
 
-        pool = starters.crew(cluster, jobs or 1)
+        pool = starters.engine_pool(cluster, jobs or 1)
     where = f" on the nodes, by engines that {cluster} starts" if cluster else ""
     _doing(f"Grading {slug}{where}: every new notebook is run again, which takes some seconds each")
     try:

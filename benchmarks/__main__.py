@@ -30,7 +30,7 @@ BENCHMARKS = (
     "up_down",
     "roundtrip",
     "saturation",
-    "twins",
+    "c_vs_python",
     "node_bench",
     "capture",
     "machines",

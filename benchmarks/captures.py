@@ -84,7 +84,7 @@ def _block(
     block["src"], block["dst"] = nodes[src], nodes[dst]
     block["src_port"], block["dst_port"] = 40000 + src, 40000 + dst
     # Each flow continues where it was, and acknowledges what has come the other way: numbers that jump
-    # would all be called lost or sent again, which takes a reader longer.
+    # would all be called lost or retransmitted, which takes a reader longer.
     flow, back = src * len(nodes) + dst, dst * len(nodes) + src
     places = [np.flatnonzero(flow == each) for each in range(len(sent))]
     for mine in places:

@@ -10,7 +10,7 @@ class LabError(Exception):
         self.message = message
         self.hint = hint
         self.node = node
-        # A compiler's lines stand by themselves.
+        # A compiler's lines are by themselves.
         between = "\n" if "\n" in message else " "
         super().__init__(between.join(part for part in (message, hint) if part))
 

@@ -1,4 +1,4 @@
-"""A learner's desk: the copies of a lab to work on, and JupyterLab on top of a running cluster."""
+"""A learner's place to work: the copies of a lab to work on, and JupyterLab on top of a running cluster."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def state() -> Path:
         folder = Path(chosen or Path(base or Path.home() / ".local" / "state") / "beowulf")
     except RuntimeError as error:
         raise LabError("You have no home folder.", "Set BEOWULF_STATE to a folder.") from error
-    # The one true name: by it, any process finds the rack.
+    # The one true name: by it, any process finds the supervisor.
     folder = folder.resolve()
     if forbidden := [mark for mark in (":", "\n", "${") if mark in str(folder)]:
         raise LabError(

@@ -1,7 +1,7 @@
 """What a service starts for a user on a master: copies to work on, a cluster, and a Jupyter server on top of it.
 
-`python -m beowulf.service [--target FILE] [--wait] KIND SERVER WORD...` runs the server until it ends or is told to
-end. A cluster that this user has booted goes with it; machines of a target go on running. With --wait no cluster is
+`python -m beowulf.service [--target FILE] [--wait] KIND SERVER WORD...` runs the server until it ends or is asked
+to end. A cluster that this user has booted goes with it; machines of a target go on running. With --wait no cluster is
 booted: on a shared one, a cluster without a measurement would keep others waiting. Of the roles in cluster_setup/,
 `jupyterlab` starts the kind `lab`, and `hub` the kinds `learner` and `instructor`.
 """

@@ -7,7 +7,7 @@
 #   cluster_setup/bootstrap.sh test    all of that, and what the tests need
 #   cluster_setup/bootstrap.sh vm      that, and what makes and runs VMs
 #
-# It may be run at any time: what stands is left alone, what is missing, half made or broken is mended.
+# It may be run at any time: it leaves alone what is there, and repairs what is missing, half made or broken.
 # BEOWULF_PYTHON names the Python to use where several are installed.
 set -euo pipefail
 unset PYTHONPATH PYTHONHOME # they would put foreign packages before those of .venv
@@ -16,7 +16,7 @@ root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd -- "$root"
 group=${1:-lab}
 log=build/bootstrap.log
-packages_stamp=.venv/.beowulf-packages # says which packages stand in .venv; absent while they are being installed
+packages_stamp=.venv/.beowulf-packages # says which packages are in .venv; absent while they are being installed
 project_stamp=.venv/.beowulf-project   # says which pyproject.toml the editable install was made from
 modern_stamp=.mpi/modern/.beowulf-packages
 
@@ -75,14 +75,14 @@ identity() {
     "$1/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2], sys.prefix)' 2>/dev/null || true
 }
 
-# What the stamp of .venv has to say when group $1 stands in it. It names the place, since a virtual environment
+# What the stamp of .venv has to say when group $1 is in it. It names the place, since a virtual environment
 # that was copied elsewhere still points to its old place, and the Python, since an upgrade takes it away.
 wanted_packages() {
     printf '%s %s %s' "$1" "$(digest "requirements/$1.lock")" "$(identity .venv)"
 }
 
-packages_stand() {
-    local stands enough
+packages_are_complete() {
+    local larger enough
     # Each group contains those before it, at the same versions.
     case $group in
     lab) enough="lab setup hub test" ;;
@@ -90,8 +90,8 @@ packages_stand() {
     hub) enough="hub test" ;;
     *) enough=$group ;;
     esac
-    for stands in $enough; do
-        is_complete $packages_stamp "$(wanted_packages "$stands")" && return
+    for larger in $enough; do
+        is_complete $packages_stamp "$(wanted_packages "$larger")" && return
     done
     return 1
 }
@@ -103,9 +103,9 @@ environment_is_sound() {
     [[ -n $who && -r $packages_stamp && $(<$packages_stamp) == *" $who" && -x .venv/bin/uv ]]
 }
 
-modern_stands() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
+modern_is_complete() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
 
-project_stands() { is_complete $project_stamp "$(digest pyproject.toml)"; }
+project_is_complete() { is_complete $project_stamp "$(digest pyproject.toml)"; }
 
 explain_pip_failure() {
     local advice="Run the same command again; if it fails in the same way, the whole output is in $log."
@@ -132,7 +132,7 @@ pip_setting() { # name; prints its value
     .venv/bin/python -m pip config list 2>/dev/null | sed -n "s/^[^=]*\.$1='\(.*\)'\$/\1/p" | tail -n 1
 }
 
-# uv does not read pip's settings: in a closed network it has to be told where the index is and which certificates count.
+# uv does not read pip's settings: in a closed network it needs settings that say where the index is and which certificates count.
 uv_install() (
     index=$(pip_setting index-url) certificates=$(pip_setting cert)
     [[ -n $index ]] && export UV_DEFAULT_INDEX=$index
@@ -140,7 +140,7 @@ uv_install() (
     # A proxy that looks into TLS is known to the system's store only.
     [[ -e /etc/ssl/certs/ca-certificates.crt ]] && export UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-1}
     export UV_HTTP_RETRIES=1
-    # Python keeps what it compiles at the first import, unless it was told not to: then this is the only moment.
+    # Python keeps what it compiles at the first import, unless a setting forbids it: then this is the only moment.
     compile=() && [[ -n ${PYTHONDONTWRITEBYTECODE:-} ]] && compile=(--compile-bytecode)
     exec .venv/bin/uv pip install --no-progress --python .venv --no-build "${compile[@]}" "$@"
 )
@@ -286,7 +286,7 @@ install_tools() { # group
         "this is not a Debian or Ubuntu machine, so they cannot be installed from here." \
         "Install them with this machine's own package manager and run the same command again."
     become_root || fail \
-        "installing them needs root, and sudo is not to be had here. Give this line to an administrator:" \
+        "installing them needs root, and sudo is not available here. Give this line to an administrator:" \
         "  apt-get install --no-install-recommends ${missing_packages[*]}"
     apt_install || {
         tail -n 5 "$log" | sed 's/^/    /' >&2
@@ -322,7 +322,7 @@ install_optional_tools() { # group
 vm=no
 if [[ $group == vm ]]; then vm=yes group=test; fi # no Python packages of its own
 if [[ ! -w . ]]; then
-    packages_stand && modern_stands && project_stands && exit 0
+    packages_are_complete && modern_is_complete && project_is_complete && exit 0
     fail "$root cannot be written by $(id -un), and .venv in it is not complete." \
         "Clone the repository into a folder of your own."
 fi
@@ -342,8 +342,8 @@ if [[ $group == test ]]; then
     install_optional_tools test
     install_optional_tools slurm
 fi
-packages_stand || install_packages
-project_stands || install_project
-modern_stands || install_modern
-make -s programs 9>&- || fail "this project's own C parts could not be compiled; the compiler's words stand above." \
+packages_are_complete || install_packages
+project_is_complete || install_project
+modern_is_complete || install_modern
+make -s programs 9>&- || fail "this project's own C parts could not be compiled; the compiler's messages are above." \
     "Check that 'gcc --version' works, then run the same command again."

@@ -155,7 +155,7 @@ def _note(token: Token, slide: Slide, source: Path) -> None:
     if comment is None:
         raise LabError(
             f"{source.name} has HTML that is no comment: {token.content.strip()[:60]}",
-            "Write it as Markdown; only comments, which are the speaker's notes, may stand there.",
+            "Write it as Markdown; only comments, which are the speaker's notes, may be there.",
         )
     if directive := CLASS.match(comment[1]):
         slide.classes += directive[1].split()

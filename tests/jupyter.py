@@ -19,7 +19,7 @@ import websocket
 PATIENCE_S = 240.0
 
 
-class Desk:
+class Jupyter:
     """A server at `url`, without a slash at the end, and the token that lets us in."""
 
     def __init__(self, url: str, token: str) -> None:
@@ -53,23 +53,23 @@ class Desk:
             header=[f"Authorization: token {self.token}"],
             timeout=PATIENCE_S,
         )
-        said, deadline = "", time.monotonic() + PATIENCE_S
+        printed, deadline = "", time.monotonic() + PATIENCE_S
         try:
             # Wide, so that no line is broken.
             terminal.send(json.dumps(["set_size", 50, 400, 0, 0]))
             terminal.send(json.dumps(["stdin", f"{line}\r"]))
-            while not re.search(until, said):
-                assert time.monotonic() < deadline, f"{until} does not come:\n{said}"
+            while not re.search(until, printed):
+                assert time.monotonic() < deadline, f"{until} does not come:\n{printed}"
                 kind, *what = json.loads(terminal.recv())
-                said += what[0] if kind == "stdout" else ""
+                printed += what[0] if kind == "stdout" else ""
         except websocket.WebSocketTimeoutException as error:
-            raise AssertionError(f"{until} does not come:\n{said}") from error
+            raise AssertionError(f"{until} does not come:\n{printed}") from error
         finally:
             terminal.close()
             self.ask(f"api/terminals/{name}", "DELETE")
-        return said
+        return printed
 
 
 if __name__ == "__main__":
     url, token, line, until = sys.argv[1:]
-    print(Desk(url, token).type(line, until))
+    print(Jupyter(url, token).type(line, until))

@@ -78,18 +78,18 @@ def _settled(own: Path, named: bool) -> Learner:
     line = f"ada:x:{UID}:\n" if named else ""
     (own / "group").write_text(Path("/etc/group").read_text() + line)
     needed = [str(path) for path in (paths.root(), Path(sys.base_prefix).resolve())]
-    closed = sorted({found for path in needed if (found := _closed(Path(path)))})
+    closed = sorted({folder for path in needed if (folder := _closed(Path(path)))})
     beyond = [path for path in needed if any(Path(path).is_relative_to(each) for each in closed)]
     words = ["unshare", "--mount", "bash", "--norc", "-c", BECOME, "become", str(own)]
     words += [str(len(closed)), *closed, str(len(beyond)), *beyond]
-    found = Learner(home / "state", home, tuple(words), uid=UID)
-    found.environment = {
+    learner = Learner(home / "state", home, tuple(words), uid=UID)
+    learner.environment = {
         name: value
-        for name, value in found.environment.items()
+        for name, value in learner.environment.items()
         if name not in ("USER", "LOGNAME", "XDG_STATE_HOME")
     } | {"HOME": str(home), "PATH": PATH}
-    give(found)
-    return found
+    give(learner)
+    return learner
 
 
 def _closed(path: Path) -> str:

@@ -86,9 +86,9 @@ class Beowulf:
     @property
     def cluster(self) -> NamespaceCluster:
         """The cluster that runs."""
-        found = namespaces.running(self.state)
-        assert found, "no cluster runs"
-        return found
+        cluster = namespaces.running(self.state)
+        assert cluster, "no cluster runs"
+        return cluster
 
     def processes(self) -> list[str]:
         """The command lines of all processes that belong to this cluster, or were started by this learner."""
@@ -143,7 +143,7 @@ class Learner(Beowulf):
 
 def _with(text: str) -> list[tuple[int, str]]:
     """Processes with `text` among their words or in their environment."""
-    found = []
+    running = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
@@ -153,8 +153,8 @@ def _with(text: str) -> list[tuple[int, str]]:
         except OSError:
             continue  # it ended, or is somebody else's
         if text in words or text in environment:
-            found.append((int(entry.name), words))
-    return found
+            running.append((int(entry.name), words))
+    return running
 
 
 def at_switch(cluster: NamespaceCluster, command: str) -> str:
@@ -183,7 +183,7 @@ def warned(record: Record) -> list[str]:
 
 
 def traces(learner: Beowulf) -> dict[str, set[str]]:
-    """What a cluster could leave on this machine, apart from processes."""
+    """What a cluster could leave on this machine, except processes."""
     interfaces = subprocess.run(["ip", "-brief", "link"], capture_output=True, text=True)
     mounts = Path("/proc/self/mounts").read_text().splitlines()
     paths = ("/run", "/run/lock", "/dev/shm", "/tmp", learner.temporary)

@@ -31,11 +31,11 @@ class School:
     root: Beowulf
     ada: Beowulf
     inventory: Path
-    first: str  # what the first `beowulf setup` said
+    first: str  # what the first `beowulf setup` printed
     image_key: str  # munge's key before it
 
     def manage(self, *words: str) -> str:
-        """What a command of Slurm prints to whoever runs the cluster."""
+        """What a command of Slurm prints to the cluster's administrator."""
         return self.pcs.at("node00", " ".join(words))
 
     def jobs(self) -> list[str]:
@@ -68,7 +68,7 @@ def opened(place: Path, rate: str = "off") -> Iterator[School]:
             more = f"beowulf_slurm: true\n    beowulf_rate: {rate}"
             inventory = pcs.inventory(first.here / "pcs.yml", more=more)
             image_key = pcs.at("node00", KEY, code=None)
-            said = first("setup", inventory)
+            printed = first("setup", inventory)
             pcs.shape(rate)
             for name in pcs.names:
                 pcs.at(name, f"usermod --uid {UID} ada && groupmod --gid {UID} ada")
@@ -77,9 +77,9 @@ def opened(place: Path, rate: str = "off") -> Iterator[School]:
             with LoginMachine(pcs, open_to_all) as settings:
                 for learner in (first, second):
                     learner.environment["SLURM_CONF"] = str(settings)
-                found = School(pcs, first, second, inventory, said, image_key)
+                school = School(pcs, first, second, inventory, printed, image_key)
                 try:
-                    yield found
+                    yield school
                 finally:
                     for learner in (first, second):
                         learner("down", code=None)
@@ -99,8 +99,8 @@ class LoginMachine:
         key.write_bytes(base64.b64decode(self.pcs.at("node00", "base64 /etc/munge/munge.key")))
         key.chmod(0o600)
         settings = self.folder / "slurm.conf"
-        told = self.pcs.at("node00", "cat /etc/slurm/slurm.conf")
-        settings.write_text(f"{told}AuthInfo=socket={socket}\n")
+        its_text = self.pcs.at("node00", "cat /etc/slurm/slurm.conf")
+        settings.write_text(f"{its_text}AuthInfo=socket={socket}\n")
         words = ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={socket}"]
         words += [f"--{name}-file={self.folder / name}" for name in ("pid", "log", "seed")]
         self.process = subprocess.Popen(

@@ -213,9 +213,9 @@ def hall(count: int = 4) -> Iterator[Hall]:
         try:
             assert process.stdout
             assert process.stdout.readline() == "ready\n"
-            found = Hall(folder, names, process)
-            _await(found)
-            yield found
+            pcs = Hall(folder, names, process)
+            _await(pcs)
+            yield pcs
         finally:
             if first := processes.children(process.pid):
                 processes.end([each for pid in first if (each := processes.process(pid))])
@@ -240,15 +240,15 @@ def _make_keys(folder: Path, names: tuple[str, ...]) -> None:
     (folder / "known_hosts").write_text(known)
 
 
-def _await(found: Hall) -> None:
+def _await(hall: Hall) -> None:
     deadline = time.monotonic() + LONGEST_START_S
-    while silent := [name for name in found.names if not _answers(found, name)]:
+    while silent := [name for name in hall.names if not _answers(hall, name)]:
         if time.monotonic() > deadline:
-            said = (found.folder / f"{silent[0]}.log").read_text()
-            raise LabError(f"The PC {silent[0]} does not start: {said}")
+            log = (hall.folder / f"{silent[0]}.log").read_text()
+            raise LabError(f"The PC {silent[0]} does not start: {log}")
         time.sleep(0.01)
 
 
-def _answers(found: Hall, name: str) -> bool:
-    ask = ["bash", "--norc", "-c", f"read -r -t 5 line </dev/tcp/{found.address(name)}/22"]
-    return subprocess.run([*found.enter, *ask], capture_output=True).returncode == 0
+def _answers(hall: Hall, name: str) -> bool:
+    ask = ["bash", "--norc", "-c", f"read -r -t 5 line </dev/tcp/{hall.address(name)}/22"]
+    return subprocess.run([*hall.enter, *ask], capture_output=True).returncode == 0

@@ -122,10 +122,10 @@ SOLUTIONS: dict[str, Callable[[str], str]] = {
 }
 
 
-def solve(desk: Path) -> None:
+def solve(folder: Path) -> None:
     """Write the solution into each exercise's file in a folder with a learner's copies."""
     for name, solution in SOLUTIONS.items():
-        if (file := desk / name).exists():
+        if (file := folder / name).exists():
             solved = solution(file.read_text())
             assert solved != file.read_text(), name
             file.write_text(solved)

@@ -115,7 +115,7 @@ def test_noise_makes_every_verdict_inconclusive() -> None:
         assert said == "inconclusive: the machine was noisy"
 
 
-def test_what_is_missing_is_said_and_the_rest_is_judged() -> None:
+def test_what_is_missing_is_reported_and_the_rest_is_judged() -> None:
     asked = up_down.questions("mininet is not installed")
     samples = {name: [0.1] * 9 for name in (up_down.UP, up_down.DOWN)}
     said = {q.what: verdict(q, samples) for q in asked}
@@ -242,7 +242,7 @@ def benchmarks(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=paths.root(), capture_output=True, text=True, timeout=240)
 
 
-def test_an_unknown_name_is_told_which_there_are() -> None:
+def test_an_unknown_name_is_answered_which_there_are() -> None:
     done = benchmarks("nonesuch")
     assert done.returncode == 2
     assert done.stderr == (

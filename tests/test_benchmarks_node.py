@@ -1,4 +1,4 @@
-"""The benchmark of the node rows: are pairs taken by turns, read in seconds, and a missing tool told once?"""
+"""The benchmark of the node rows: are pairs taken in turns, read in seconds, and a missing tool reported once?"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def of(tool: str, each: Compared) -> dict[str, float]:
     return dict(side())
 
 
-def test_a_copy_is_told_in_seconds_on_both_sides(said: list[list[str]]) -> None:
+def test_a_copy_is_given_in_seconds_on_both_sides(said: list[list[str]]) -> None:
     found = of(PERF, COPY)
     assert found[node_bench.our_name(COPY, PERF)] == pytest.approx(2e-3)
     assert found[node_bench.their_name(COPY, PERF)] == pytest.approx(1e-3)
@@ -67,14 +67,14 @@ def test_a_mean_stands_beside_a_mean_and_a_median_beside_a_median(said: list[lis
     assert list(of(LMBENCH, CALL).values()) == pytest.approx([7e-6, 14e-6])
 
 
-def test_ours_and_theirs_run_by_turns_on_one_core(said: list[list[str]]) -> None:
+def test_ours_and_theirs_run_in_turns_on_one_core(said: list[list[str]]) -> None:
     of(PERF, CALL)
     ours = ["/program" in words for words in said]
     assert ours in ([True, False, False, True], [False, True, True, False])
     assert all(words[:3] == ["taskset", "-c", "1"] for words in said)
 
 
-def test_a_program_that_breaks_off_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_breaks_off_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = our_lines("null call", 1.0).rpartition("\n")[0]
     monkeypatch.setattr(commands, "timed", lambda *words, **more: (0.0, cut))
     with pytest.raises(LabError, match="breaks off"):

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks import (
+    c_vs_python,
     capture,
     captures,
     commands,
@@ -26,7 +27,6 @@ from benchmarks import (
     saturation,
     studies,
     turns,
-    twins,
 )
 from benchmarks.failures import Failures
 from benchmarks.neighbours import AS_IMB, LEAST_OF_5, LEAST_OF_7, MEAN, Neighbour
@@ -258,7 +258,7 @@ def test_in_the_ways_of_others_as_many_messages_go_before_that_do_not_count(
     assert pingpong.RANKS * least <= counted["MPI_Send"].count <= pingpong.RANKS * most
 
 
-# ---------------------------------------------------------------- twins
+# ---------------------------------------------------------------- c_vs_python
 
 
 def prints(text: str) -> Launcher:
@@ -266,17 +266,20 @@ def prints(text: str) -> Launcher:
     return lambda words, settings: text
 
 
-def test_a_twin_is_held_against_its_program_size_by_size() -> None:
-    chunks = {size: [1e-3, 2e-3, 9e-3] for size in twins.SIZES}
+def test_python_is_compared_with_c_size_by_size() -> None:
+    chunks = {size: [1e-3, 2e-3, 9e-3] for size in c_vs_python.SIZES}
     slower = {size: [1.5 * each for each in found] for size, found in chunks.items()}
     taken: dict[str, list[float]] = {}
-    for language, printed in ((twins.C, our_lines(chunks)), (twins.PYTHON, our_lines(slower))):
+    for language, printed in (
+        (c_vs_python.C, our_lines(chunks)),
+        (c_vs_python.PYTHON, our_lines(slower)),
+    ):
         for _ in range(8):
-            launch = twins.side(prints(printed), [], language, twins.round_trips)
+            launch = c_vs_python.side(prints(printed), [], language, c_vs_python.round_trips)
             for name, seconds in launch().items():
                 taken.setdefault(name, []).append(seconds)
-    asked = {question.what: question for question in twins.questions()}
-    short, long = asked[twins.trip(1)], asked[twins.trip(twins.LONG)]
+    asked = {question.what: question for question in c_vs_python.questions()}
+    short, long = asked[c_vs_python.trip(1)], asked[c_vs_python.trip(c_vs_python.LONG)]
     assert answer(short, taken, "", 1).ratio == pytest.approx(1.5)
     assert verdict(short, taken) == "no bar"
     assert verdict(long, taken) == "not met"
@@ -285,20 +288,36 @@ def test_a_twin_is_held_against_its_program_size_by_size() -> None:
 def test_only_the_operations_of_rank_0_count() -> None:
     at = {"kind": "sample", "part": "both", "size_bytes": 10_240}
     printed = line(**at, rank=0, seconds=2.0) + line(**at, rank=1, seconds=5.0) + END
-    assert twins.operations(printed) == {"both, 10240 B": 2.0}
+    assert c_vs_python.operations(printed) == {"both, 10240 B": 2.0}
     with pytest.raises(LabError, match="breaks off"):
-        twins.operations(line(**at, rank=0, seconds=2.0))
+        c_vs_python.operations(line(**at, rank=0, seconds=2.0))
 
 
-def test_the_twins_print_what_is_read(tmp_path: Path) -> None:
+def test_both_languages_print_what_is_read(tmp_path: Path) -> None:
     launch = pingpong.on_one_host(tmp_path)
     for lab, in_c, in_python, words, read, what in (
-        (twins.LAB_04, "roundtrip", "roundtrip", ["--chunks", 1], twins.round_trips, twins.trip(8)),
-        *[(twins.LAB_05, "message_workload", "overlap", [], twins.operations, "both, 8 B")],
+        (
+            c_vs_python.LAB_04,
+            "roundtrip",
+            "roundtrip",
+            ["--chunks", 1],
+            c_vs_python.round_trips,
+            c_vs_python.trip(8),
+        ),
+        *[
+            (
+                c_vs_python.LAB_05,
+                "message_workload",
+                "overlap",
+                [],
+                c_vs_python.operations,
+                "both, 8 B",
+            )
+        ],
     ):
-        for language, started in twins.pair(tmp_path, lab, in_c, in_python).items():
+        for language, started in c_vs_python.pair(tmp_path, lab, in_c, in_python).items():
             more = pingpong.arguments([8], "--passes", 1, *words)
-            found = twins.side(launch, [*started, *more], language, read)()
+            found = c_vs_python.side(launch, [*started, *more], language, read)()
             assert found[f"{what}, {language}"] > 0
 
 
@@ -360,7 +379,7 @@ def test_what_claims_came_to_is_counted_after_warnings() -> None:
 
 
 @pytest.mark.cluster
-def test_a_study_that_fails_is_told_and_the_others_are_measured(
+def test_a_study_that_fails_is_reported_and_the_others_are_measured(
     monkeypatch: pytest.MonkeyPatch, namespaces_work: None
 ) -> None:
     monkeypatch.setattr(studies, "STUDIES", {"Z9": "none", "A5": "a5_no_load"})
@@ -478,7 +497,7 @@ def test_a_reader_that_misses_packets_counts_for_nothing(
         capture.our_reader(file)
 
 
-def test_what_is_not_installed_is_said_in_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_reported_in_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture.shutil, "which", lambda name: None)
     monkeypatch.setattr(capture.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(capture, "LARGE_BYTES", 1)

@@ -201,7 +201,7 @@ def test_a_spoiled_record_is_refused_by_its_name(learner: Beowulf, text: str) ->
 
 
 @pytest.mark.parametrize("study", ["A2", "A5"])
-def test_a_record_with_nothing_in_it_is_not_said_to_hold(learner: Beowulf, study: str) -> None:
+def test_a_record_with_nothing_in_it_does_not_hold(learner: Beowulf, study: str) -> None:
     folder = learner.here / "records"
     folder.mkdir()
     Record(study).save_in(folder)

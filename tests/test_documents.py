@@ -175,3 +175,14 @@ def test_the_pattern_of_an_output_accepts_what_differs_and_nothing_else() -> Non
     assert wanted.fullmatch("one 2 three\nanything\nat all\nlast\n")
     assert not wanted.fullmatch("one two\nlast\n")
     assert not wanted.fullmatch("one two three\nlast\nand more\n")
+
+
+def test_each_word_of_the_list_is_refused_with_the_standard_ones(tmp_path: Path) -> None:
+    entries = (ROOT / "docs" / "words.txt").read_text().splitlines()
+    text = tmp_path / "text.md"
+    text.write_text("\n".join(entry.partition("->")[0] for entry in entries))
+    command = [paths.python_bin() / "codespell", text]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0
+    refused = [line.partition(": ")[2] for line in done.stdout.splitlines()]
+    assert refused == [entry.replace("->", " ==> ").rstrip(",") for entry in entries]

@@ -269,7 +269,7 @@ def test_where_uv_cannot_install_pip_does(machine: Machine) -> None:
     assert re.search(r"python -m pip .*--require-hashes .*requirements/lab\.lock", machine.calls)
 
 
-def test_an_index_that_pip_was_told_of_is_used(machine: Machine) -> None:
+def test_an_index_that_pip_was_configured_with_is_used(machine: Machine) -> None:
     machine.bootstrap(INDEX="https://index.invalid/simple")
     assert "index=https://index.invalid/simple" in machine.calls
 

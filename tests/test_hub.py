@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter import Desk
+from jupyter import Jupyter
 from ordinary import _closed
 from running import PATIENCE_S, wait_until
 
@@ -187,19 +187,19 @@ class Person:
             return error.code
         return 200
 
-    def desk(self) -> Desk:
+    def jupyter(self) -> Jupyter:
         """Start the server that belongs to who has logged in, and sit down there."""
         made = self._ask(
             f"hub/api/users/{self.name}/tokens",
             b"{}",
             {"X-XSRFToken": self._xsrf(), "Content-Type": "application/json"},
         )
-        hub = Desk(self.machine.url, json.loads(made)["token"])
+        hub = Jupyter(self.machine.url, json.loads(made)["token"])
         hub.ask(f"hub/api/users/{self.name}/server", "POST")
         user = f"hub/api/users/{self.name}"
         wait_until(lambda: _runs(hub.ask(user)), f"the server of {self.name} answers")
         self.hub = hub
-        return Desk(f"{self.machine.url}/user/{self.name}", hub.token)
+        return Jupyter(f"{self.machine.url}/user/{self.name}", hub.token)
 
     def stop(self) -> None:
         """End the server."""
@@ -266,7 +266,7 @@ def hub(machine: Machine, made: list[str]) -> Iterator[Machine]:
         def answers() -> bool:
             assert process.poll() is None, log.read_text()
             try:
-                return Desk(machine.url, "").ask("hub/api")["version"] != ""
+                return Jupyter(machine.url, "").ask("hub/api")["version"] != ""
             except OSError:
                 return False
 
@@ -339,30 +339,32 @@ def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub:
     words = {**_passwords(hub), TEACHER: f"{TEACHER} comes in"}
     people = {name: Person(hub, name) for name in words}
     assert [person.log_in(words[name]) for name, person in people.items()] == [200, 200, 200]
-    desks = {name: person.desk() for name, person in people.items()}
+    servers = {name: person.jupyter() for name, person in people.items()}
     lines = "cd ~/spring && beowulf class release 01; echo ended: $?"
-    assert "ended: 0" in desks[TEACHER].type(lines, r"ended: \d")
+    assert "ended: 0" in servers[TEACHER].type(lines, r"ended: \d")
     lab = f"course_id=spring&assignment_id={LAB}"
     for name in LEARNERS:
-        # The cluster under the desk is up, and is the learner's own.
-        said = desks[name].type("beowulf ssh node00 'echo $(id -un) at $(hostname)'", r"at node00")
+        # The cluster under the server is up, and is the learner's own.
+        said = servers[name].type(
+            "beowulf ssh node00 'echo $(id -un) at $(hostname)'", r"at node00"
+        )
         assert f"{name} at node00" in said
-        assert desks[name].code(f"api/contents/{LAB}") == 404
-        assert desks[name].ask(f"assignments/fetch?{lab}", "POST")["success"]
-        notebook = desks[name].ask(f"api/contents/{LAB}/validation.ipynb")
+        assert servers[name].code(f"api/contents/{LAB}") == 404
+        assert servers[name].ask(f"assignments/fetch?{lab}", "POST")["success"]
+        notebook = servers[name].ask(f"api/contents/{LAB}/validation.ipynb")
         assert notebook["content"]["cells"]
-        assert desks[name].ask(f"assignments/submit?{lab}", "POST")["success"]
-        assert desks[name].code("assignments/validate") == 404, "nbgrader's Validate is not there"
-    # Nobody sees who handed in what, nor comes to another's desk.
+        assert servers[name].ask(f"assignments/submit?{lab}", "POST")["success"]
+        assert servers[name].code("assignments/validate") == 404, "nbgrader's Validate is not there"
+    # Nobody sees who handed in what, nor comes to another's server.
     look = f"runuser -u {LEARNERS[0]} -- ls /srv/beowulf/exchange/spring/inbound"
     assert "Permission denied" in hub.at(look, code=2)
-    other = Desk(f"{hub.url}/user/{LEARNERS[1]}", desks[LEARNERS[0]].token)
+    other = Jupyter(f"{hub.url}/user/{LEARNERS[1]}", servers[LEARNERS[0]].token)
     assert other.code("api/contents") in (403, 404)
     lines = "cd ~/spring && beowulf class collect 01; echo ended: $?"
-    said = desks[TEACHER].type(lines, r"ended: \d")
+    said = servers[TEACHER].type(lines, r"ended: \d")
     for name in LEARNERS:
         assert re.search(rf"{name}\W+new", said), said
-    # When a desk is left for good, its cluster goes too.
+    # When a server is left for good, its cluster goes too.
     people[LEARNERS[0]].stop()
     wait_until(lambda: not hub.at(f"pgrep -u {LEARNERS[0]}", code=None), "nothing of hers runs")
     assert hub.at(f"pgrep -u {LEARNERS[1]}")

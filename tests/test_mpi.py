@@ -71,7 +71,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def lab_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -86,8 +86,8 @@ def nothing_is_left(learner: Beowulf, program: Path) -> None:
     )
 
 
-def test_hello_reaches_every_node(cluster: NamespaceCluster, desk: Path) -> None:
-    program = mpi.build(LAB / "hello.c", output=desk / "hello")
+def test_hello_reaches_every_node(cluster: NamespaceCluster, lab_folder: Path) -> None:
+    program = mpi.build(LAB / "hello.c", output=lab_folder / "hello")
     done = mpi.launch(cluster, program, 4)
     assert sorted(done.stdout.splitlines()) == [f"rank {i} of 4 on node0{i}" for i in range(4)]
     assert (done.returncode, done.stderr) == (0, "")
@@ -95,7 +95,7 @@ def test_hello_reaches_every_node(cluster: NamespaceCluster, desk: Path) -> None
 
 
 def test_a_program_gets_its_arguments_as_they_are(
-    cluster: NamespaceCluster, programs: dict[str, Path], desk: Path
+    cluster: NamespaceCluster, programs: dict[str, Path], lab_folder: Path
 ) -> None:
     arguments = ["two words", "it's", '"', "$HOME", "*", "-n", "ä", ""]
     done = mpi.launch(cluster, programs["arguments"], 2, arguments)
@@ -104,20 +104,24 @@ def test_a_program_gets_its_arguments_as_they_are(
 
 
 def test_ranks_run_in_the_folder_that_one_is_in_with_the_environment_that_is_asked_for(
-    cluster: NamespaceCluster, desk: Path
+    cluster: NamespaceCluster, lab_folder: Path
 ) -> None:
     ask = ["sh", "-c", 'echo "$(pwd) $WISH"']
     done = mpi.launch(cluster, ask, 4, environment={"WISH": "a b"})
-    assert done.stdout.splitlines() == [f"{desk} a b"] * 4
+    assert done.stdout.splitlines() == [f"{lab_folder} a b"] * 4
 
 
-def test_chosen_hosts_are_the_ones_that_are_used(cluster: NamespaceCluster, desk: Path) -> None:
+def test_chosen_hosts_are_the_ones_that_are_used(
+    cluster: NamespaceCluster, lab_folder: Path
+) -> None:
     done = mpi.launch(cluster, ["hostname"], 2, hosts=["node03", "node01"])
     assert sorted(done.stdout.split()) == ["node01", "node03"]
 
 
-def test_ranks_on_different_nodes_share_no_memory(cluster: NamespaceCluster, desk: Path) -> None:
-    (desk / "shared.c").write_text(
+def test_ranks_on_different_nodes_share_no_memory(
+    cluster: NamespaceCluster, lab_folder: Path
+) -> None:
+    (lab_folder / "shared.c").write_text(
         BEGIN
         + """
     MPI_Comm shared;
@@ -128,7 +132,7 @@ def test_ranks_on_different_nodes_share_no_memory(cluster: NamespaceCluster, des
 """
         + END
     )
-    done = mpi.launch(cluster, desk / "shared.c", 4)
+    done = mpi.launch(cluster, lab_folder / "shared.c", 4)
     assert done.stdout.count("shares with 1\n") == 4
 
 
@@ -141,7 +145,7 @@ def test_a_program_may_have_an_odd_name(at_cluster: Beowulf, name: str) -> None:
 
 
 def test_the_classic_library_is_the_one_that_the_papers_results_depend_on(
-    cluster: NamespaceCluster, desk: Path
+    cluster: NamespaceCluster, lab_folder: Path
 ) -> None:
     said = cluster.run("node00", "mpichversion").stdout
     assert "3.4.3" in said
@@ -181,7 +185,7 @@ def test_the_modern_library_runs_programs_of_its_own(beowulf: Beowulf) -> None:
 # Bad programs
 
 
-def test_a_program_that_does_not_compile_is_said_with_the_compilers_words(
+def test_a_program_that_does_not_compile_is_reported_with_the_compilers_words(
     at_cluster: Beowulf,
 ) -> None:
     (at_cluster.here / "bad.c").write_text("int main(void) { return missing; }\n")
@@ -230,7 +234,7 @@ def test_a_number_of_ranks_that_makes_no_sense_is_refused(at_cluster: Beowulf, r
         ("1 --profile", "`beowulf run --profile hello.c 1`; or `beowulf run hello.c -- 1 --pro"),
     ],
 )
-def test_an_option_of_ours_behind_the_program_is_said(
+def test_an_option_of_ours_behind_the_program_is_reported(
     at_cluster: Beowulf, words: str, sentence: str
 ) -> None:
     assert sentence in at_cluster("run", "hello.c", *words.split(), code=2)
@@ -243,7 +247,7 @@ def test_what_follows_two_hyphens_is_the_programs_own(
     assert re.findall("<.*>", said) == ["<-n>", "<2>", "<--timeout=3>"]
 
 
-def test_a_file_that_nobody_can_execute_is_said(at_cluster: Beowulf) -> None:
+def test_a_file_that_nobody_can_execute_is_reported(at_cluster: Beowulf) -> None:
     script = at_cluster.here / "script"
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
@@ -265,7 +269,7 @@ def test_a_file_that_nobody_can_execute_is_said(at_cluster: Beowulf) -> None:
         ("leave", r"(leave ended with|A rank of leave on node01 ended with exit code 1\.)"),
     ],
 )
-def test_a_program_that_ends_badly_is_said_to(
+def test_a_program_that_ends_badly_is_reported_to(
     at_cluster: Beowulf, programs: dict[str, Path], name: str, sentence: str
 ) -> None:
     said = at_cluster("run", programs[name], code=1)
@@ -284,7 +288,7 @@ def test_a_program_that_never_ends_is_stopped_by_the_time_out(
 
 
 @pytest.mark.parametrize(("ranks", "waits"), [("1", False), ("2", True)])
-def test_only_of_several_ranks_a_message_is_said_to_be_missing(
+def test_only_of_several_ranks_a_message_is_reported_to_be_missing(
     at_cluster: Beowulf, ranks: str, waits: bool
 ) -> None:
     said = at_cluster("run", "-n", ranks, "--timeout", "1", "/bin/sleep", "600", code=1)
@@ -361,13 +365,13 @@ def test_a_hundred_programs_that_end_at_once_end_well(at_cluster: Beowulf, stdin
 def test_endless_output_is_stopped(
     cluster: NamespaceCluster,
     programs: dict[str, Path],
-    desk: Path,
+    lab_folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(mpi, "MOST_OUTPUT_BYTES", 1024 * 1024)
     with pytest.raises(LabError, match="flood printed more than 1 MiB; it was stopped"):
         mpi.launch(cluster, programs["flood"], 2, timeout_s=PATIENCE_S)
-    nothing_is_left(Beowulf(cluster.folder, desk), programs["flood"])
+    nothing_is_left(Beowulf(cluster.folder, lab_folder), programs["flood"])
 
 
 def test_output_that_nobody_reads_any_more_ends_the_run(
@@ -381,7 +385,7 @@ def test_output_that_nobody_reads_any_more_ends_the_run(
     nothing_is_left(at_cluster, programs["flood"])
 
 
-def test_output_that_a_full_disk_refuses_is_said(
+def test_output_that_a_full_disk_refuses_is_reported(
     at_cluster: Beowulf, programs: dict[str, Path]
 ) -> None:
     with open("/dev/full", "w") as full:
@@ -398,7 +402,7 @@ def test_output_that_a_full_disk_refuses_is_said(
 
 
 def test_garbage_is_passed_on_and_breaks_nothing(
-    cluster: NamespaceCluster, at_cluster: Beowulf, programs: dict[str, Path], desk: Path
+    cluster: NamespaceCluster, at_cluster: Beowulf, programs: dict[str, Path], lab_folder: Path
 ) -> None:
     done = mpi.launch(cluster, programs["garbage"], 2)
     assert done.returncode == 0
@@ -415,7 +419,7 @@ def test_letters_of_several_bytes_stay_whole(at_cluster: Beowulf) -> None:
     assert at_cluster("run", "-n", "1", "letters.py") == "ä€😀\n"
 
 
-def test_a_folder_that_a_node_does_not_have_is_said(
+def test_a_folder_that_a_node_does_not_have_is_reported(
     at_cluster: Beowulf, programs: dict[str, Path]
 ) -> None:
     own = Path("/dev/shm") / f"beowulf-test-{os.getpid()}"
@@ -428,7 +432,7 @@ def test_a_folder_that_a_node_does_not_have_is_said(
         shutil.rmtree(own)
 
 
-def test_a_folder_that_is_gone_is_said(at_cluster: Beowulf, programs: dict[str, Path]) -> None:
+def test_a_folder_that_is_gone_is_reported(at_cluster: Beowulf, programs: dict[str, Path]) -> None:
     gone = at_cluster.here / "gone"
     gone.mkdir()
     words = at_cluster.words("run", "-n", "2", programs["garbage"])
@@ -521,7 +525,7 @@ def test_a_node_that_is_lost_ends_a_plain_mpiexec_with_its_name(
     assert any("node02" in line and "`beowulf up`" in line for line in sentences), said
 
 
-def test_a_node_that_is_down_already_is_said_before_anything_starts(
+def test_a_node_that_is_down_already_is_reported_before_anything_starts(
     learner: Beowulf, programs: dict[str, Path]
 ) -> None:
     learner.cluster.kill("node01")
@@ -581,7 +585,7 @@ def test_a_launch_without_ranks_is_refused_in_python_too(cluster: NamespaceClust
 
 
 def test_ranks_are_patient_only_when_they_outnumber_the_cores(
-    cluster: NamespaceCluster, desk: Path
+    cluster: NamespaceCluster, lab_folder: Path
 ) -> None:
     # PMI_SIZE is what the preloaded library asks; it is preloaded for every rank of mpiexec.
     done = mpi.launch(cluster, ["sh", "-c", "echo $BEOWULF_PATIENT $PMI_SIZE $LD_PRELOAD"], 2)
@@ -633,10 +637,10 @@ def test_a_record_says_how_ranks_waited(cluster: NamespaceCluster, tmp_path: Pat
 
 
 def test_patient_ranks_leave_their_core_to_others_while_they_wait(
-    cluster: NamespaceCluster, desk: Path
+    cluster: NamespaceCluster, lab_folder: Path
 ) -> None:
     ranks = 2 * len(os.sched_getaffinity(0)) + 2
-    (desk / "waiting.c").write_text(
+    (lab_folder / "waiting.c").write_text(
         "#include <sys/resource.h>\n"
         "#include <unistd.h>\n"
         + BEGIN
@@ -652,7 +656,7 @@ def test_patient_ranks_leave_their_core_to_others_while_they_wait(
 """
         + END
     )
-    program = mpi.build(desk / "waiting.c")
+    program = mpi.build(lab_folder / "waiting.c")
 
     def rests(patient: str) -> list[int]:
         """How often each rank that waited for rank 0 gave its core away by itself."""

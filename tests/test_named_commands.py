@@ -27,7 +27,7 @@ TEXTS = [
     for file in sorted(ROOT.glob(pattern))
 ]
 NAMED = re.compile(r"`(?:sudo )?beowulf ([^`\n]+)`")
-ANYTHING = "VALUE"  # what stands in a message where its code puts something in
+ANYTHING = "VALUE"  # what is in a message where its code puts something in
 
 
 def texts_in(source: str) -> Iterator[str]:

@@ -194,7 +194,7 @@ def damaged(content: dict[str, Any], **changes: Any) -> bytes:
         (lambda c: json.dumps(c).encode().replace(b"0.25", b"9" * 400), "too large"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b"null"), "samples/1"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b'"0.25"'), "samples/1"),
-        (lambda c: b'{"study": "A1", ' + json.dumps(c).encode()[1:], "same key stands twice"),
+        (lambda c: b'{"study": "A1", ' + json.dumps(c).encode()[1:], "same key occurs twice"),
         (lambda c: damaged(c, extra=1), "extra"),
         (lambda c: damaged(c, started="2026-99-99T99:99:99Z"), "is not a date"),
         (lambda c: damaged(c, schema=SCHEMA_VERSION + 1), "a newer version"),

@@ -66,7 +66,7 @@ def test_the_newest_record_of_a_study_and_variant_is_given(recorded: RecordedClu
         ("A5", "x", "There is no Record of study A5, variant x"),
     ],
 )
-def test_a_record_that_nobody_measured_is_said_to_be_missing(
+def test_a_record_that_nobody_measured_is_reported_to_be_missing(
     recorded: RecordedCluster, study: str, variant: str, sentence: str
 ) -> None:
     with pytest.raises(LabError, match=sentence):
@@ -78,7 +78,7 @@ def test_an_answer_is_replayed(recorded: RecordedCluster) -> None:
     assert recorded.run("node01", "hostname").returncode == 0
 
 
-def test_a_question_that_nobody_asked_is_said_to_be_one(recorded: RecordedCluster) -> None:
+def test_a_question_that_nobody_asked_is_reported_to_be_one(recorded: RecordedCluster) -> None:
     for node, command in (("node00", "hostname"), ("node01", "uptime")):
         with pytest.raises(LabError, match=f"`{command}` was not run on {node}"):
             recorded.ask(node, command)

@@ -194,7 +194,7 @@ def sampled(pipe: list[float], repetitions: int, **at: object) -> Point:
     return Point({**at, "ranks": 1}, "operation_us", pipe, facts)
 
 
-def test_what_all_samples_have_alike_is_shown_once() -> None:
+def test_what_all_samples_have_in_common_is_shown_once() -> None:
     lines = shown(sampled([1.5, 2.0], 1, row="stat"), sampled([3.0], 1, row="fork"))
     assert lines == [
         "the same for all samples: ranks: 1, pass: 0, repetitions: 1",
@@ -207,7 +207,7 @@ def test_what_all_samples_have_alike_is_shown_once() -> None:
     ]
 
 
-def test_what_samples_do_not_have_alike_stands_on_one_line_a_point() -> None:
+def test_what_samples_do_not_have_in_common_stands_on_one_line_a_point() -> None:
     other = sampled([3.0, 4.0], 7, row="fork")
     other.facts["pass"] = [0, 1]
     lines = shown(sampled([1.5, 2.0, 2.5], 5, row="stat"), other)
@@ -246,7 +246,7 @@ def test_a_variant_that_cannot_be_part_of_a_files_name_is_refused_before_anythin
 
 
 @pytest.mark.cluster
-def test_a_folder_for_records_that_cannot_be_made_is_said_before_anything_is_measured(
+def test_a_folder_for_records_that_cannot_be_made_is_reported_before_anything_is_measured(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -322,7 +322,7 @@ def test_an_answer_in_form_is_accepted(value: object, kind: str) -> None:
         ("d", "choice:a,b,c", "one of a, b, c"),
     ],
 )
-def test_an_answer_out_of_form_is_said_to_be(value: object, kind: str, sentence: str) -> None:
+def test_an_answer_out_of_form_is_reported_to_be(value: object, kind: str, sentence: str) -> None:
     with pytest.raises(AssertionError, match=sentence):
         notebook.form(value, kind)
 

@@ -66,7 +66,7 @@ def test_a_class_that_there_is_not_is_refused(letter: str) -> None:
         npb.refuse(four(10_000), ["EP"], letter, 4)
 
 
-def test_too_little_memory_is_said_before_anything_starts() -> None:
+def test_too_little_memory_is_reported_before_anything_starts() -> None:
     # FT's class A has 2^23 points of 56 bytes: 470 MB, 118 MB a node of four.
     with pytest.raises(
         LabError, match=r"FT class A needs about 0\.\d+ GB on node00, which has 0\.\d+ GB free"
@@ -146,7 +146,7 @@ def test_all_of_them_on_two_nodes_are_those_that_take_two_ranks(at_cluster: Beow
 
 
 @pytest.mark.parametrize(("letter", "told"), [("S", False), ("W", True), ("A", False)])
-def test_the_other_sizes_of_npb_2_3_are_told_of_class_w_alone(letter: str, told: bool) -> None:
+def test_the_other_sizes_of_npb_2_3_are_reported_of_class_w_alone(letter: str, told: bool) -> None:
     runs = [cast("npb.Run", SimpleNamespace(letter=letter))]
     assert ("Paper A ran NPB 2.3" in warning(runs)) is told
     assert warning(runs).endswith(".")

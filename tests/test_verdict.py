@@ -114,7 +114,7 @@ several = Verdicts(
 )
 
 
-def test_a_notebook_shows_outcomes_as_words_and_symbols_and_escapes_what_nodes_said() -> None:
+def test_a_notebook_shows_outcomes_as_words_and_symbols_and_escapes_what_nodes_printed() -> None:
     page = Cells(several._repr_html_())
     outcomes = page.cells[2::5]
     assert outcomes == ["✓ holds", "✗ contradicted", "? inconclusive"]
@@ -155,7 +155,7 @@ def test_a_wide_table_fits_into_a_cell_of_a_notebook() -> None:
     assert widths["numbers"] <= WIDTH
 
 
-def test_a_table_that_fits_says_what_it_said_before() -> None:
+def test_a_table_that_fits_says_what_it_printed_before() -> None:
     table = pd.DataFrame({"half_trip_us": [1.5], "<b>": ["<i>_x"]})
     before, after = Cells(str(table.to_html())), Cells(fitted(table))
     assert [cell.strip() for cell in after.cells] == [cell.strip() for cell in before.cells]

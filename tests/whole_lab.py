@@ -113,7 +113,7 @@ def _with_answers_kept(notebook: NotebookNode, slug: str) -> NotebookNode:
 
 
 def run(learner: Beowulf, notebook: Path) -> None:
-    """Run a notebook to its end, each cell in turn; what the first one that fails said."""
+    """Run a notebook to its end, each cell in turn; what the first one that fails printed."""
     words = [str(paths.python_bin() / "jupyter-execute"), "--inplace"]
     words += [f"--timeout={LONGEST_CELL_S}", notebook.name]
     done = subprocess.run(
@@ -142,8 +142,8 @@ def keep(graded: Graded, file: Path) -> str:
 def table(results: list[Graded]) -> str:
     """Lab by kind: the points without those that a person gives, and the minutes."""
     kinds = list(dict.fromkeys(each.kind for each in results))
-    found = {(each.lab, each.kind): each.said for each in results}
+    by_kind = {(each.lab, each.kind): each.said for each in results}
     lines = [f"| lab | {' | '.join(kinds)} |", f"| --- |{' --- |' * len(kinds)}"]
     for lab in sorted({each.lab for each in results}):
-        lines.append(f"| {lab} | {' | '.join(found.get((lab, kind), '') for kind in kinds)} |")
+        lines.append(f"| {lab} | {' | '.join(by_kind.get((lab, kind), '') for kind in kinds)} |")
     return "\n".join(lines) + "\n"

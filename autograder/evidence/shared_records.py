@@ -19,7 +19,7 @@ from beowulf.errors import LabError
 from beowulf.record import Record
 
 FOLDER, LABEL = "given", "given_by"
-SENTENCE = "The course {} gave this Record: whoever hands it in did not measure it."
+SENTENCE = "The course {} gave this Record: the learner who hands it in did not measure it."
 
 
 def label(record: Record, course: str) -> Record:

@@ -34,7 +34,7 @@ def node_bench(
         list[str] | None, typer.Argument(help="Which nodes; node00 if none is named.")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="All nodes, and which of them is unlike the others.")
+        bool, typer.Option("--all", help="All nodes, and which of them differs from the others.")
     ] = False,
     together: Annotated[
         bool,

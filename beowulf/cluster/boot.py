@@ -37,7 +37,7 @@ NO_SETTINGS = "etc/no_settings"
 
 
 def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: Show) -> Supervisor:
-    """Make the rack unless there is an `existing` one, and every node that it lacks; put every file and cable right."""
+    """Make the supervisor unless there is an `existing` one, and each missing node; put files and cables right."""
     shells.look_for(TOOLS)
     for needed in (
         paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
@@ -50,18 +50,18 @@ def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: S
             )
     with ThreadPoolExecutor(1) as beside:
         keys = beside.submit(sshd.make_keys, plan, folder)
-        its_rack = existing or supervisor.start(folder, show)
-        state.save(folder, plan, its_rack.process.pid)
+        its_supervisor = existing or supervisor.start(folder, show)
+        state.save(folder, plan, its_supervisor.process.pid)
         (folder / state.BROKEN).unlink(missing_ok=True)
-        missing = [name for name in plan.names if name not in its_rack.nodes()]
+        missing = [name for name in plan.names if name not in its_supervisor.nodes()]
         if missing:
             launcher = supervisor.node_launcher(missing)
-            script("in the rack", supervisor.enter(its_rack.process), launcher, show)
-        _plug_in(plan, its_rack, _await_nodes(plan, its_rack), set(missing), show)
+            script("in the supervisor", supervisor.enter(its_supervisor.process), launcher, show)
+        _plug_in(plan, its_supervisor, _await_nodes(plan, its_supervisor), set(missing), show)
         keys.result()
     state.write(folder, _files(plan, folder))
-    _set_up_nodes(plan, folder, its_rack, set(missing), show)
-    return its_rack
+    _set_up_nodes(plan, folder, its_supervisor, set(missing), show)
+    return its_supervisor
 
 
 def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
@@ -81,9 +81,9 @@ def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
     return files
 
 
-def _await_nodes(plan: ClusterConfig, its_rack: Supervisor) -> dict[str, Process]:
+def _await_nodes(plan: ClusterConfig, its_supervisor: Supervisor) -> dict[str, Process]:
     deadline = time.monotonic() + LONGEST_BOOT_S
-    while len(alive := its_rack.nodes()) < plan.nodes:
+    while len(alive := its_supervisor.nodes()) < plan.nodes:
         if time.monotonic() > deadline:
             late = ", ".join(name for name in plan.names if name not in alive)
             raise LabError(f"{late} did not start.", "`beowulf up` tries again.")
@@ -93,13 +93,13 @@ def _await_nodes(plan: ClusterConfig, its_rack: Supervisor) -> dict[str, Process
 
 def _plug_in(
     plan: ClusterConfig,
-    its_rack: Supervisor,
+    its_supervisor: Supervisor,
     nodes: Mapping[str, Process],
     fresh: set[str],
     show: Show,
 ) -> None:
-    # The numbers of the nodes' processes are those of this machine, so this runs outside the rack's PID namespace.
-    switch = supervisor.enter(its_rack.process, "mount", "net")
+    # The numbers of the nodes' processes are this machine's, so this runs outside the PID namespace.
+    switch = supervisor.enter(its_supervisor.process, "mount", "net")
     listed = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
     plugged = {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}
     loose = {
@@ -119,9 +119,9 @@ def _plug_in(
 
 
 def _set_up_nodes(
-    plan: ClusterConfig, folder: Path, its_rack: Supervisor, fresh: set[str], show: Show
+    plan: ClusterConfig, folder: Path, its_supervisor: Supervisor, fresh: set[str], show: Show
 ) -> None:
-    alive = its_rack.nodes()
+    alive = its_supervisor.nodes()
     jobs = {}
     for node in plan.names:
         lines = [*_mounts(folder, node), *links.interfaces(plan, node)]

@@ -114,14 +114,14 @@ class NamespaceCluster(Cluster):
     can = AS_ROOT if os.geteuid() == 0 else AS_USER
     folder: Path
 
-    def __init__(self, plan: ClusterConfig, folder: Path, its_rack: Supervisor) -> None:
+    def __init__(self, plan: ClusterConfig, folder: Path, its_supervisor: Supervisor) -> None:
         self.config = plan
         self.folder = folder
-        self._rack = its_rack
+        self._rack = its_supervisor
 
     @property
     def supervisor(self) -> Supervisor:
-        """The rack that runs; after `down` and `up`, possibly of another process, it is another one."""
+        """The supervisor that runs; after `down` and `up`, possibly of another process, it is another one."""
         if not self._rack.process.alive:
             self._look_again()
         return self._rack
@@ -360,7 +360,7 @@ def _end(folder: Path, show: Show, *, but: str = "") -> bool:
     running = supervisor.find(folder)
     if running:
         show(
-            "on this machine: all nodes end with the rack's first process",
+            "on this machine: all nodes end with the supervisor",
             f"kill -9 {running.process.pid}",
         )
     was_there = running is not None or (folder / state.CLUSTER).exists()

@@ -20,7 +20,7 @@ JOB = "BEOWULF_JOB"
 PID = "/run/sshd.pid"
 # mpiexec hands this name through shells of other nodes without quoting it.
 CONNECTION = "/run/beowulf/connection"
-# Keys are made outside of the rack: when `up` is killed, nothing of it is to write on beside the next one.
+# Keys are made outside of the supervisor: when `up` is killed, nothing of it is to write on beside the next one.
 WITH_ITS_PARENT = ("setpriv", "--pdeathsig", "KILL")
 # Port 22 in state LISTEN, as /proc/net/tcp writes it.
 LISTENING = "00000000:0016 00000000:0000 0A"

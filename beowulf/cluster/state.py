@@ -38,7 +38,7 @@ class GoneError(LabError):
 
 @dataclass(frozen=True)
 class SavedCluster:
-    """What cluster.json remembers: what the cluster was to be, and the process number of its rack."""
+    """What cluster.json remembers: what the cluster was to be, and the process number of its supervisor."""
 
     plan: ClusterConfig
     rack_pid: int

@@ -1,4 +1,4 @@
-"""The rack: one process whose namespaces are the switch, and in which the nodes live. When it ends, all of them end."""
+"""The supervisor: a process whose namespaces are the switch, and in which the nodes live. They all end with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_START_S = 30.0
 
 
 class Supervisor:
-    """The rack of the cluster whose files are in `folder`; `process` is its first process."""
+    """The supervisor of the cluster whose files are in `folder`; `process` is its first process."""
 
     def __init__(self, folder: Path, process: Process) -> None:
         self.folder = folder
@@ -42,10 +42,10 @@ class Supervisor:
 
 
 def end(folder: Path) -> None:
-    """Kill every rack of the cluster in `folder`, and so each process, mount, interface and namespace of it."""
-    racks = _find(folder)
-    nodes = [node for each in racks for node in Supervisor(folder, each).nodes().values()]
-    if stuck := processes.end([*racks, *nodes]):
+    """Kill every supervisor of the cluster in `folder`, and so each process, mount, interface and namespace of it."""
+    supervisors = _find(folder)
+    nodes = [node for each in supervisors for node in Supervisor(folder, each).nodes().values()]
+    if stuck := processes.end([*supervisors, *nodes]):
         raise LabError(
             f"The cluster's process {stuck[0].pid} does not end.",
             "It waits inside the kernel, perhaps for a file server; try `beowulf down` again later.",
@@ -53,7 +53,7 @@ def end(folder: Path) -> None:
 
 
 def find(folder: Path, hint: int = 0) -> Supervisor | None:
-    """The running rack of the cluster in `folder`; `hint` is its process number if there is one."""
+    """The running supervisor of the cluster in `folder`; `hint` is its process number if there is one."""
     for process in _find(folder, hint):
         if processes.command_line(process.pid)[:1] == ["bash"]:
             return Supervisor(folder, process)
@@ -61,7 +61,7 @@ def find(folder: Path, hint: int = 0) -> Supervisor | None:
 
 
 def start(folder: Path, show: Show) -> Supervisor:
-    """Start a rack and wait until its namespaces are there."""
+    """Start a supervisor and wait until its namespaces are there."""
     end(folder)  # one that was still starting when its `up` was killed
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     words = [
@@ -76,7 +76,7 @@ def start(folder: Path, show: Show) -> Supervisor:
         str(folder),
     ]
     show(
-        "on this machine: a rack, whose network is the switch",
+        "on this machine: the supervisor, whose network is the switch",
         f"{shlex.join(words)} &",
     )
     complaints = folder / state.RACK_LOG
@@ -86,7 +86,7 @@ def start(folder: Path, show: Show) -> Supervisor:
         raise state.full(folder, error) from error
     with log:
         try:
-            # setsid --fork: the rack outlives this process and its terminal, and is nobody's zombie.
+            # setsid --fork: the supervisor outlives this process and its terminal, and is nobody's zombie.
             subprocess.run(
                 ["setsid", "--fork", *words],
                 stdin=subprocess.DEVNULL,
@@ -129,7 +129,7 @@ def this_node() -> str:
 
 
 def node_launcher(names: list[str]) -> list[str]:
-    """Lines for the rack that start the first process of each node; the terminal that we run in is not theirs."""
+    """Lines for the supervisor that start the first process of each node; the terminal that we run in is not theirs."""
     return [
         f"setsid unshare {OWN_NAMESPACES} bash --norc -c '{WAIT_FOR_EVER}' {NODE} {name} </dev/null >/dev/null 2>&1 &"
         for name in names

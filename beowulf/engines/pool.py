@@ -1,4 +1,4 @@
-"""A crew: IPython engines that work each for itself on a cluster's nodes; crews.py has the ways to start them.
+"""A pool of IPython engines, each of which works for itself on a cluster's nodes; starters.py starts them.
 
 Each start has a key, which its engines get; where an engine ends, those of other starts go on.
 """
@@ -22,7 +22,7 @@ from beowulf.cluster.shells import missing, surroundings
 from beowulf.engines import NAME, controller, listen
 from beowulf.errors import LabError
 
-# An engine finds its start's key, and a folder on its node that goes when the crew does, under these names.
+# An engine finds its start's key, and a folder on its node that goes when the pool does, under these names.
 KEY, FOLDER = "BEOWULF_ENGINE", "BEOWULF_ENGINES"
 # Their end is seen by that of their start; where a core is shared by many, a heartbeat may be late.
 PATIENT = "--HeartMonitor.max_heartmonitor_misses=40"
@@ -118,7 +118,7 @@ class EnginePool(ABC):
             return self._client[engine].apply_async(function, *arguments)
         except (IndexError, LookupError, OSError) as problem:
             raise LabError(f"Engine {engine} has gone ({problem}).") from None
-        except Exception as problem:  # ipyparallel's own, for a crew without any engine
+        except Exception as problem:  # ipyparallel's own, for a pool without any engine
             raise LabError(f"No engine is there ({problem}).") from None
 
     def __enter__(self) -> EnginePool:

@@ -1,4 +1,4 @@
-"""Crews by the way in which their engines are started: by a login on each node, which ssh or Slurm gives, or by MPI."""
+"""Pools by the way in which their engines start: by a login on each node, which ssh or Slurm gives, or by MPI."""
 
 from __future__ import annotations
 
@@ -158,8 +158,8 @@ class ByMpi(EnginePool):
         mpi.clear(self.cluster, start.job)
 
 
-def crew(how: str, each: int = 1) -> EnginePool:
-    """A crew on the cluster that is up: `how` is ssh, mpi or slurm."""
+def engine_pool(how: str, each: int = 1) -> EnginePool:
+    """A pool of engines on the cluster that is up: `how` is ssh, mpi or slurm."""
     if how not in HOW:
         raise UsageError(f"Engines cannot be started by {how!r}.", f"There are: {', '.join(HOW)}.")
     cluster = running()

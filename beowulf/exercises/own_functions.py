@@ -14,7 +14,7 @@ from beowulf.errors import LabError
 
 def functions(source: Path) -> dict[str, Any]:
     """The names that a Python file defines; LabError when it cannot be read or is no Python."""
-    # Read anew each time: a learner changes the file between two runs of a cell.
+    # Read again each time: a learner changes the file between two runs of a cell.
     known: dict[str, Any] = {"__name__": source.stem, "__file__": str(source)}
     try:
         exec(compile(source.read_text(encoding="utf-8"), str(source), "exec"), known)
@@ -25,7 +25,7 @@ def functions(source: Path) -> dict[str, Any]:
         ) from None
     except Exception as problem:
         raise LabError(
-            f"{source} cannot be used: {type(problem).__name__}: {problem}.", "Mend it and save it."
+            f"{source} cannot be used: {type(problem).__name__}: {problem}.", "Fix it and save it."
         ) from None
     return known
 

@@ -113,7 +113,7 @@ def lines(
 
     The titles of the axes come from the columns' names, with their units, unless they are given. The
     height of the picture belongs to the lines: an interval that is far wider than they are is cut.
-    With `x_log`, and over a column named `size_...`, the ticks of `x` stand at its values. Where values are too
+    With `x_log`, and over a column named `size_...`, the ticks of `x` are at its values. Where values are too
     far apart to tell the course between them, they are not `joined`: marks and intervals stand out, and thin
     lines only show which belong together.
     """
@@ -219,7 +219,7 @@ def _with_unit(value: float, unit: str) -> str:
 
 
 def _unit(title: str) -> str:
-    """What stands in brackets at the end of an axis' title: the unit."""
+    """What is in brackets at the end of an axis' title: the unit."""
     _, bracket, unit = title.rpartition("(")
     return unit[:-1] if bracket and title.endswith(")") else ""
 

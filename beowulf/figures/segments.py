@@ -127,7 +127,7 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str, alt: str
 
 
 def _at_the_end(end: float, high: float, limit: float) -> str:
-    """What stands behind a bar: where it ends, and where its interval does if that is cut."""
+    """The text behind a bar: where it ends, and where its interval does if that is cut."""
     told = look.number_text(float(f"{end:.3g}"))
     return f"{told} (to {look.number_text(float(f'{high:.3g}'))})" if high > limit else told
 

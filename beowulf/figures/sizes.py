@@ -1,4 +1,4 @@
-"""The axis of sizes: its ticks stand where something was measured, and nowhere else."""
+"""The axis of sizes: its ticks are where something was measured, and nowhere else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BETWEEN = 0.7  # is left free between two numbers
 def size_ticks(axes: Axes, sizes: Iterable[float], *, log: bool) -> None:
     """Ticks at the sizes that were measured, with as many of their numbers as have room side by side.
 
-    The axis is in powers of two with `log`; where there is a 0 then, it stands one step before the 1.
+    The axis is in powers of two with `log`; where there is a 0 then, it is one step before the 1.
     """
     from matplotlib import rcParams
     from matplotlib.ticker import NullFormatter
@@ -31,7 +31,7 @@ def size_ticks(axes: Axes, sizes: Iterable[float], *, log: bool) -> None:
         axes.set_xscale("log", base=2)
     elif log:
         axes.set_xscale("symlog", base=2, linthresh=1)
-    axes.autoscale_view()  # what is drawn so far decides where the sizes stand
+    axes.autoscale_view()  # what is drawn so far decides where the sizes are
     # In the height of letters. The layout leaves the axes rather more than what they have before it.
     dots = axes.transData.transform([(size, 1.0) for size in known])[:, 0]
     letter = float(rcParams["font.size"]) * float(rcParams["figure.dpi"]) / 72
@@ -59,7 +59,7 @@ def _with_numbers(known: Sequence[float], places: dict[float, float]) -> list[fl
         if not fit(more):
             break
         chosen = more
-    # Then those that stand as far from the chosen ones as these do from each other.
+    # Then those that are as far from the chosen ones as these do from each other.
     least = min((places[b] - places[a] for a, b in pairwise(chosen)), default=0.0)
     for size in (known[-1], known[0], *known):
         far = all(abs(places[size] - places[other]) >= least for other in chosen)

@@ -89,7 +89,7 @@ def dots(
 ) -> Figure:
     """A mark for each series on each name's line, by a long scale: where bars of them all would be too many.
 
-    With `factors`, the values say how many times, and a line stands at 1.
+    With `factors`, the values say how many times, and a line is at 1.
     """
     names = _names(series)
     with style():
@@ -121,7 +121,7 @@ def _line_at_one(axes: Axes) -> None:
 
 
 def _rounded(value: float, factor: bool) -> float:
-    """A value as it stands beside its bar: of a factor, three digits say enough."""
+    """A value as it is written beside its bar: of a factor, three digits say enough."""
     return float(f"{value:.3g}") if factor else value
 
 

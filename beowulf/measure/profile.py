@@ -28,7 +28,7 @@ def build(folder: Path, *, library: str = "classic") -> Path:
 
 
 def prefix(built: Path) -> list[str]:
-    """The words that stand before a program's own and load what `build` gave."""
+    """The words before a program's own and load what `build` gave."""
     return ["sh", "-c", LOAD, "profile", str(built)]
 
 

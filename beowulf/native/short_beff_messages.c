@@ -26,12 +26,12 @@ extern char ompi_mpi_byte[] __attribute__((weak));
 
 /* The library's own function of that name. */
 static void *own(const char *name) {
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (!function) {
         fprintf(stderr, "refused: short_beff_messages.so finds no %s to pass a call on to\n", name);
         exit(1);
     }
-    return found;
+    return function;
 }
 
 /* The first and the last bytes of a long message, as one element. */

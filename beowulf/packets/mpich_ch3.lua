@@ -63,8 +63,8 @@ function mpich.init()
 end
 
 local function talk_of()
-  local found = stream_of()
-  local number = found and found.value or -1
+  local stream = stream_of()
+  local number = stream and stream.value or -1
   if not talks[number] then
     talks[number] = { shaken = {}, asked = {}, cleared = {}, fetched = {} }
   end
@@ -188,7 +188,7 @@ local function pdu_length(tvb, pinfo, offset)
     return shaken
   end
   if tvb:len() - offset < NEEDED then
-    return 0 -- not yet to be told
+    return 0 -- not yet known
   end
   local behind = data_bytes(tvb, pinfo, offset)
   return behind and HEADER + behind or tvb:reported_len() - offset

@@ -263,7 +263,7 @@ def _current(
 def _pairs(pairs: list[tuple[str, Any]]) -> Plain:
     content = dict(pairs)
     if len(content) != len(pairs):
-        raise ValueError("the same key stands twice in one object")
+        raise ValueError("the same key occurs twice in one object")
     return content
 
 

@@ -49,7 +49,7 @@ class Machine:
 def machine(cluster: Cluster, nodes: list[str]) -> Machine:
     """Ask every node for what a problem has to fit into; LabError where hpcc is missing.
 
-    Nodes that run on one machine share its memory and its cores: they are told by the machine's boot ID.
+    Nodes that run on one machine share its memory and its cores: the machine's boot ID shows which.
     """
     script = (
         f"[ -x {HPCC} ] && [ -x {MPIRUN} ] || echo missing;"
@@ -130,7 +130,7 @@ def run(
     """Run all of hpcc on the first nodes, a rank on each; its results, and the seconds of the whole launch.
 
     `brief` cuts b_eff's long messages short, whose bandwidth is then left out. LabError when hpcc is missing
-    or fails; a check of its own that does not pass stands in the results' `failures`.
+    or fails; a check of its own that does not pass is in the results' `failures`.
     """
     need_a_node_each(cluster, problem.ranks)
     hosts = list(cluster.nodes[: problem.ranks])

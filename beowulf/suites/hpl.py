@@ -6,7 +6,7 @@ in that run.
 What the other tests cost grows with the problem: RandomAccess is given up to a minute, twice.
 
 HPL spends its time in DGEMM of the BLAS library that Debian's alternatives choose. The plain libblas3 is not made for
-one processor, as libopenblas0 is; which one it was stands in every Record.
+one processor, as libopenblas0 is; every Record says which.
 """
 
 from __future__ import annotations

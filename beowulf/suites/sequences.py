@@ -16,7 +16,7 @@ LETTERS = bytes(b"ACGT"[value % 4] for value in range(256))
 SHORTEST, LONGEST = 400, 4000  # sequences of the database
 QUERY_BASES = 600
 CHANGED, DROPPED, INSERTED = 0.08, 0.01, 0.01  # of a query's letters
-TWINS = 0.25  # so many of the pieces stand in the database a second time, a little worn
+REPEATED = 0.25  # so many of the pieces are in the database a second time, a little worn
 STRANGERS = 5  # one query of so many has no relative
 MOST_BASES, MOST_QUERIES = 2_000_000_000, 100_000
 LINE = 70
@@ -47,7 +47,7 @@ class Collection:
                 queries.append(_letters(QUERY_BASES, chance))
                 continue
             piece = _piece(chance.choice(sequences), chance)
-            if chance.random() < TWINS:
+            if chance.random() < REPEATED:
                 sequences.append(_worn(piece, chance))
             queries.append(_worn(piece, chance))
         database.write_text(_fasta("s", sequences))

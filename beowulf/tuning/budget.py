@@ -54,7 +54,7 @@ class Step:
         """Whether there is such a step at all."""
         if self.us.low > 0:
             return "measured"
-        return "less than nothing" if self.us.high < 0 else "cannot be told from nothing"
+        return "less than nothing" if self.us.high < 0 else "not distinguishable from zero"
 
 
 def measure(session: Measurement, *, blocks: int, passes: int) -> None:

@@ -14,7 +14,7 @@ chmod 440 /etc/sudoers.d/vagrant
 # `make lab`'s own way, so that node00 finds all of it done.
 mkdir -p $checkout/build
 chown -R vagrant:vagrant $checkout
-# Where Python is told to keep nothing of what it compiles, all of it is compiled now: an emulated VM takes minutes.
+# Where Python keeps nothing of what it compiles, all of it is compiled now: an emulated VM takes minutes.
 setpriv --reuid vagrant --regid vagrant --init-groups env -u PIP_FIND_LINKS HOME=/home/vagrant USER=vagrant \
     PYTHONDONTWRITEBYTECODE=1 $checkout/cluster_setup/bootstrap.sh setup
 # The packed programs too, under the name of what is in them.

@@ -40,9 +40,9 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_skipped(self, result: Any) -> None:
         """A step was not needed, or `--check` kept a command from being run."""
-        found = result._result
-        shell = result._task.action.endswith(("raw", "script")) and "skip_reason" not in found
-        self._step(result, shell or "would have run" in str(found.get("msg")))
+        outcome = result._result
+        shell = result._task.action.endswith(("raw", "script")) and "skip_reason" not in outcome
+        self._step(result, shell or "would have run" in str(outcome.get("msg")))
 
     def _step(self, result: Any, changed: bool) -> None:
         name, what = result._host.name, result._task.get_name().rpartition(" : ")[2]
@@ -58,17 +58,17 @@ class CallbackModule(CallbackBase):
         """A step failed: the machine is left out of the rest."""
         if ignore_errors:
             return
-        found = result._result
-        said = [
-            str(found.get(name) or "")
+        outcome = result._result
+        messages = [
+            str(outcome.get(name) or "")
             for name in ("module_stderr", "stderr", "msg", "module_stdout")
         ]
-        for item in found.get("results", []):
+        for item in outcome.get("results", []):
             if item.get("failed"):
-                said.insert(0, str(item.get("msg") or ""))
-        self.failed[result._host.name] = "\n".join(text for text in said if text)
+                messages.insert(0, str(item.get("msg") or ""))
+        self.failed[result._host.name] = "\n".join(text for text in messages if text)
         if self.loud:
-            self._display.display(f"{result._host.name}: {self._dump_results(found)}")
+            self._display.display(f"{result._host.name}: {self._dump_results(outcome)}")
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """A machine cannot be logged in to."""

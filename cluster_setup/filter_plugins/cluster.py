@@ -1,4 +1,4 @@
-"""What the playbook computes: plain functions from what the machines said to what shall stand in their files."""
+"""What the playbook computes: plain functions from what the machines report to what their files shall say."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def beowulf_cluster(machines: Iterable[Mapping[str, Any]], names: list[str], new
 
 def beowulf_shared_cores(machines: Iterable[Mapping[str, Any]], node: str) -> int:
     """How many cores a node shares with other nodes, which one kernel runs; 0 for a machine of its own."""
-    found = {each["inventory_hostname"]: each["here"] for each in machines}
-    together = [each for each in found.values() if each["boot"] == found[node]["boot"]]
+    here = {each["inventory_hostname"]: each["here"] for each in machines}
+    together = [each for each in here.values() if each["boot"] == here[node]["boot"]]
     return max(each["cores"] for each in together) if len(together) > 1 else 0
 
 
@@ -75,16 +75,16 @@ def beowulf_keys(
 ) -> dict[str, dict[str, str]]:
     """The user's and the host's public key of each node: as it says now, or as others remember it."""
     listed = list(machines)
-    found: dict[str, dict[str, str]] = {}
+    keys: dict[str, dict[str, str]] = {}
     for each in listed:
-        found |= each["here"]["keys"]
+        keys |= each["here"]["keys"]
     for each in listed:
         # The last line: a login may have printed something before it.
         made = str(each.get("made", {}).get("stdout", "")).strip().splitlines()
         key = each["here"]["user_key"] or (made[-1] if made else "")
         if key:
-            found[each["inventory_hostname"]] = {"user": key, "host": each["here"]["host_key"]}
-    return {name: found[name] for name in names if name in found}
+            keys[each["inventory_hostname"]] = {"user": key, "host": each["here"]["host_key"]}
+    return {name: keys[name] for name in names if name in keys}
 
 
 def beowulf_known_hosts(
@@ -101,9 +101,9 @@ def beowulf_known_hosts(
     return "".join(lines)
 
 
-def beowulf_json(found: object) -> str:
+def beowulf_json(value: object) -> str:
     """Plain data as the text of a file, always in the same order."""
-    return json.dumps(found, indent=1, sort_keys=True) + "\n"
+    return json.dumps(value, indent=1, sort_keys=True) + "\n"
 
 
 class FilterModule:

@@ -17,8 +17,8 @@ def beowulf_slurm_nodes(
     listed = list(machines)
     lines: dict[str, str] = {}
     for each in listed:
-        for found in NODE.finditer(each.get("slurm_here", {}).get("settings", "")):
-            lines[found[1]] = found[0]
+        for match in NODE.finditer(each.get("slurm_here", {}).get("settings", "")):
+            lines[match[1]] = match[0]
     for each in listed:
         if here := each.get("slurm_here"):
             name = each["inventory_hostname"]

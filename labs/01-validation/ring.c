@@ -14,7 +14,7 @@
 
 enum { LONGEST_SHEET = 64 * 1024, TOKEN = 1 };
 
-/* End all ranks; mpiexec needs a moment before, to pass on what was said. */
+/* End all ranks; mpiexec needs a moment before, to pass on the messages. */
 static void give_up(void) {
     sleep(1);
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -165,20 +165,20 @@ static void write_results(const struct area *area) {
     static const char *const CACHES[] = {"L1 cache", "L2 cache", "L3 cache", "L4 cache",
                                          "L5 cache", "L6 cache", "L7 cache", "L8 cache"};
     double median_ns[MOST_SIZES], best_ns[MOST_SIZES];
-    struct plateau found[MOST_PLATEAUS + 1];
+    struct plateau list[MOST_PLATEAUS + 1];
     for (int i = 0; i < area->count; i++) {
         median_ns[i] = median_of(area->samples[i], area->taken[i]) * 1e9;
         best_ns[i] = area->samples[i][0] * 1e9; /* median_of() has put them in order */
     }
     lower_what_was_disturbed(best_ns, area->count);
-    int plateaus = find_plateaus(best_ns, area->count, found);
+    int plateaus = find_plateaus(best_ns, area->count, list);
     int largest = area->count - 1;
-    if (plateaus < 2 || found[plateaus - 1].to < largest - PLACES_AN_OCTAVE)
-        found[plateaus++] = (struct plateau){largest, largest, best_ns[largest]};
-    found[plateaus - 1].to = largest;
+    if (plateaus < 2 || list[plateaus - 1].to < largest - PLACES_AN_OCTAVE)
+        list[plateaus++] = (struct plateau){largest, largest, best_ns[largest]};
+    list[plateaus - 1].to = largest;
     for (int i = 0; i < plateaus; i++) {
         const char *name = i == plateaus - 1 ? "Main memory" : CACHES[i];
-        write_plateau(name, area, &found[i], median_ns, best_ns);
+        write_plateau(name, area, &list[i], median_ns, best_ns);
     }
 }
 

@@ -8,7 +8,7 @@
  *     ./own_rows
  *
  * A row is a function that does one thing `repetitions` times and gives the seconds that all of
- * them took together. It is called again and again, and whoever calls it divides. The first row is
+ * them took together. It is called again and again, and its caller divides. The first row is
  * written; the others are yours. What calls them, and finds out when one goes wrong, is in
  * own_rows.h. */
 #include "own_rows.h"

@@ -1,7 +1,7 @@
 /* What calls the rows of own_rows.c, and finds out when one goes wrong. This file need not be
  * changed.
  *
- * A row that is not written yet is left out, and said so. One that gives other seconds than those
+ * A row that is not written yet is left out with a message. One that gives other seconds than
  * that passed, or that takes no longer when it is to do more, is wrong. */
 #ifndef OWN_ROWS_H
 #define OWN_ROWS_H

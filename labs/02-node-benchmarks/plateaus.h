@@ -33,7 +33,7 @@ static inline void lower_what_was_disturbed(double *ns, int count) {
 }
 
 /* The plateaus of a curve with `count` places, in their order; gives how many. */
-static inline int find_plateaus(const double *ns, int count, struct plateau *found) {
+static inline int find_plateaus(const double *ns, int count, struct plateau *list) {
     int plateaus = 0;
     for (int from = 0, to; from < count && plateaus < MOST_PLATEAUS; from = to + 1) {
         to = from;
@@ -41,13 +41,13 @@ static inline int find_plateaus(const double *ns, int count, struct plateau *fou
             to++;
         if (to - from + 1 < LEAST_PLACES)
             continue;
-        struct plateau *before = plateaus > 0 ? &found[plateaus - 1] : NULL;
+        struct plateau *before = plateaus > 0 ? &list[plateaus - 1] : NULL;
         double here_ns = middle_ns(ns, from, to);
         if (before && here_ns < before->ns * ALIKE) {
             before->to = to;
             continue;
         }
-        found[plateaus++] = (struct plateau){from, to, here_ns};
+        list[plateaus++] = (struct plateau){from, to, here_ns};
     }
     return plateaus;
 }

@@ -1,4 +1,4 @@
-/* What does it cost to ask the kernel for something? To be told something? To start a process?
+/* What does it cost to ask the kernel for something? To get a signal? To start a process?
  *
  *     gcc -std=c11 -O2 -I ../include processes.c -o processes
  *     ./processes --rows "null call,fork proc"
@@ -67,10 +67,10 @@ static double null_transfers(void *nothing, long repetitions) {
 }
 
 static double stats(void *path, long repetitions) {
-    struct stat found;
+    struct stat status;
     double began = seconds_now();
     for (long i = 0; i < repetitions; i++)
-        must(stat(path, &found), "stat");
+        must(stat(path, &status), "stat");
     return seconds_now() - began;
 }
 
@@ -93,7 +93,7 @@ static double selections(void *nothing, long repetitions) {
     return seconds_now() - began;
 }
 
-/* ---- The measured loops: being told ---- */
+/* ---- The measured loops: getting a signal ---- */
 
 static volatile sig_atomic_t handled;
 

@@ -3,7 +3,7 @@
  * and packs the answer.
  *
  * An RPC server usually tells a portmapper on which port it listens, and clients ask there. Here
- * the server is told that there is none (protocol 0), and the client is given the port. */
+ * the server gets none (protocol 0), and the client is given the port. */
 #ifndef RPC_ECHO_H
 #define RPC_ECHO_H
 

@@ -2,7 +2,7 @@
 
     python laws.py
 
-calls each of your functions with numbers that are drawn anew each time, and says whether the answer
+calls each of your functions with numbers that are drawn again each time, and says whether the answer
 is right, too small or too large.
 """
 

@@ -1,6 +1,6 @@
 /* Profile: where does the time of an MPI program go, to computing or to MPI?
  *
- * Every function of MPI has two names, MPI_Send and PMPI_Send. A program calls the first. Whoever
+ * Every function of MPI has two names, MPI_Send and PMPI_Send. A program calls the first. Anyone who
  * defines a function of that name gets the call, can look at it, and passes it on by the second:
  *
  *     program  --MPI_Send-->  this file: note the time  --PMPI_Send-->  the library
@@ -17,9 +17,9 @@
  * Noted are, for each kind of call: how many, the seconds inside, and the bytes that the caller
  * gives to MPI to send, by its arguments. In a collective call these are the bytes of its own data
  * that others get, once each, however the library carries them. A receive sends nothing. What
- * MPI_Start sends stands in another call and is not counted.
+ * MPI_Start sends is in another call and is not counted.
  *
- * Time inside of MPI is not only time on the network: whoever waits for a rank that still computes,
+ * Time inside of MPI is not only time on the network: a rank that waits for another one's work,
  * or for a core, waits in MPI too. And what goes on while the rank computes shows nowhere.
  *
  * It counts from MPI_Init on. A program that says MPI_Pcontrol(0) is not counted until
@@ -232,7 +232,7 @@ int MPI_Scatterv(const void *all, const int counts[], const int places[], MPI_Da
     return note(SCATTERV, began, code, sends ? bytes_of_others(counts, type, comm) : 0.0);
 }
 
-/* Where data stands in its place already, MPI_IN_PLACE, only what comes is described. */
+/* Where data is in its place already, MPI_IN_PLACE, only what comes is described. */
 
 int MPI_Allgather(const void *data, int count, MPI_Datatype type, void *all, int each,
                   MPI_Datatype all_type, MPI_Comm comm) {

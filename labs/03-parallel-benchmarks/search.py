@@ -3,11 +3,11 @@
     mpiexec -n 4 python search.py database.fa queries.fa --out hits.tsv
 
 Rank 0 deals the sequences of the database out; each rank makes a database of its part on its own node
-(makeblastdb), searches it for all queries (blastn), and rank 0 merges what was found, the best first. The result is
+(makeblastdb), searches it for all queries (blastn), and rank 0 merges the hits, the best first. The result is
 that of a search in the whole database, to the last digit, whatever the number of ranks:
 
 - How unlikely a hit is (its E-value) depends on the size of the whole database. A rank that knows only its part would
-  take a chance hit for a rare one. `blastn -dbsize` mends the number of letters, but not that of the sequences, and
+  take a chance hit for a rare one. `blastn -dbsize` corrects the number of letters, but not that of the sequences, and
   the third digit stays wrong. So each part carries a note, an alias file, that says what it is a part of.
 - Hits of the same score need an order of their own: else it depends on who answers first.
 - The best KEEP of all are among the best KEEP of each part: no rank has to send more.
@@ -29,7 +29,7 @@ from mpi4py import MPI
 WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 TOOLS = ("makeblastdb", "blastn")
-HEARD_S = 1.0  # until what was said is passed on: then mpiexec may end all ranks
+HEARD_S = 1.0  # until the messages are passed on: then mpiexec may end all ranks
 COLUMNS = "qseqid sseqid score evalue length nident qstart qend sstart send"
 QUERY, SUBJECT, SCORE, PLACES = 0, 1, 2, slice(6, 10)
 
@@ -44,9 +44,9 @@ def letters(sequence):
     return sum(len(line.strip()) for line in sequence.split("\n")[1:])
 
 
-def deal(found, parts):
+def deal(items, parts):
     """The sequences in as many parts, one after another like cards; lengths even out."""
-    return [found[number::parts] for number in range(parts)]
+    return [items[number::parts] for number in range(parts)]
 
 
 def make_database(folder, part, whole):
@@ -62,12 +62,12 @@ def search(folder, queries, most):
     (folder / "queries.fa").write_text(queries)
     words = ["-task", "blastn", "-query", "queries.fa", "-db", "whole", "-outfmt", f"6 {COLUMNS}"]
     # Never fewer than there are: blastn would choose which to drop.
-    said = call("blastn", *words, "-max_target_seqs", str(max(most, 5)), cwd=folder)
-    return [tuple(line.split("\t")) for line in said.splitlines()]
+    output = call("blastn", *words, "-max_target_seqs", str(max(most, 5)), cwd=folder)
+    return [tuple(line.split("\t")) for line in output.splitlines()]
 
 
 def order(hit):
-    """Where a hit stands: by query, the best score first, then by sequence and place, which decides ties."""
+    """The order of hits: by query, the best score first, then by sequence and place, which decides ties."""
     return (hit[QUERY], -int(hit[SCORE]), hit[SUBJECT], *map(int, hit[PLACES]))
 
 
@@ -121,8 +121,8 @@ def together(step, *values):
     except (ValueError, RuntimeError) as problem:
         trouble = f"{MPI.Get_processor_name()}: {problem}"
     seconds = WORLD.allreduce(MPI.Wtime() - began, op=MPI.MAX)
-    if said := [each for each in WORLD.allgather(trouble) if each]:
-        refuse(said[0])
+    if messages := [each for each in WORLD.allgather(trouble) if each]:
+        refuse(messages[0])
     return result, seconds
 
 
@@ -130,16 +130,18 @@ def read(asked):
     """The database, dealt out, the queries and the size of the whole, on rank 0; nothing on the others."""
     if RANK:
         return None
-    found = sequences(Path(asked.database).read_text())
+    database = sequences(Path(asked.database).read_text())
     queries = Path(asked.queries).read_text()
-    if len(found) < RANKS:
-        raise ValueError(f"{asked.database} has {len(found)} sequences, too few for {RANKS} ranks.")
+    if len(database) < RANKS:
+        raise ValueError(
+            f"{asked.database} has {len(database)} sequences, too few for {RANKS} ranks."
+        )
     if not sequences(queries):
         raise ValueError(f"{asked.queries} has no sequence to look for.")
-    counts = [letters(sequence) for sequence in found]
+    counts = [letters(sequence) for sequence in database]
     if not all(counts):
         raise ValueError(f"A sequence of {asked.database} has no letters.")
-    return deal(found, RANKS), queries, {"sequences": len(found), "letters": sum(counts)}
+    return deal(database, RANKS), queries, {"sequences": len(database), "letters": sum(counts)}
 
 
 def scatter(work):
@@ -184,13 +186,13 @@ def main():
         _, seconds["format"] = together(make_database, folder, part, whole)
         hits, seconds["search"] = together(search, folder, queries, len(part))
         mine = best(hits, asked.keep)
-        found, seconds["merge"] = together(lambda: merge(WORLD.gather(mine) or [], asked.keep))
-    rows = "".join("\t".join(hit) + "\n" for hit in found)
+        hits, seconds["merge"] = together(lambda: merge(WORLD.gather(mine) or [], asked.keep))
+    rows = "".join("\t".join(hit) + "\n" for hit in hits)
     together(lambda: Path(asked.out).write_text(rows) if asked.out and RANK == 0 else None)
     for step, value in {**seconds, "total": sum(seconds.values())}.items():
         tell("sample", quantity=f"{step}_s", parts=RANKS, repetitions=1, seconds=value)
     digest = hashlib.sha256(rows.encode()).hexdigest()
-    tell("result", parts=RANKS, hits=len(found), digest=digest, **whole)
+    tell("result", parts=RANKS, hits=len(hits), digest=digest, **whole)
     tell("end")
 
 

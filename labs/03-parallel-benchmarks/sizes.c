@@ -7,9 +7,9 @@
  *     mpicc -O2 -I ../include sizes.c -o sizes -lm
  *     mpiexec -n 4 ./sizes S
  *
- * This is the whole benchmark, npb/mg.c, and two functions that stand between it and MPI, as those
+ * This is the whole benchmark, npb/mg.c, and two functions between it and MPI, as those
  * in profile.c do. Every function of MPI has two names: what MG calls is now the MPI_Send that
- * stands below, and this one calls the library's by its other name, PMPI_Send. */
+ * is below, and this one calls the library's by its other name, PMPI_Send. */
 #include "npb/mg.c"
 
 /* What is left for a message in one packet: 1448 bytes, less the 80 of MPICH's own header. */

@@ -23,7 +23,7 @@
  * --mode      ours, or as two well-known programs do it: imb, osu
  *
  * Which pattern for more nodes? mpptest, which papers A and B used, lets only two ranks talk unless
- * it is told to split the ranks into halves (its -bisect), and three ranks have no halves. The
+ * an option makes it split the ranks into halves (its -bisect), and three ranks have no halves. The
  * papers do not say what they did. Here `ring` stands for "np nodes": it means the same for 2, 3
  * and 4 ranks, each cable carries one message in each direction, and the rate is summed over all
  * ranks. With `pairs` three ranks are no faster than two.
@@ -352,7 +352,7 @@ static void sweep(struct place *places, int count, long passes, long chunks, lon
     }
 }
 
-/* The first message of a pair also sets up the connection, and is told by itself. */
+/* The first message of a pair also sets up the connection, and is reported by itself. */
 static void first_messages(void) {
     struct place first = {.protocol = NONBLOCKING, .size = 1};
     double began = MPI_Wtime();

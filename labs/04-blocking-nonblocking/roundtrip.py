@@ -21,7 +21,7 @@ PARTNER = RANKS - 1 - RANK
 TAKES_PART = RANK in (0, RANKS - 1)
 WARM_UP = 10
 FEWEST_TICKS = 100
-HEARD_S = 1.0  # until what was said is passed on: then mpiexec may end all ranks
+HEARD_S = 1.0  # until the messages are passed on: then mpiexec may end all ranks
 # Of memory, for each byte of a message: its data are made and verified as whole numbers.
 BYTES_A_BYTE = 30
 
@@ -108,12 +108,12 @@ def refuse_more_memory(each):
     if each * here <= 0.8 * memory:
         return
     where = "this machine" if shared else MPI.Get_processor_name()
-    said = (
+    message = (
         f"That needs {each * here / 1e9:.1f} GB on {here} ranks; {where} has {memory / 1e9:.1f} GB."
     )
     if shared:
-        refuse(said)
-    print(f"refused: {said}", file=sys.stderr, flush=True)
+        refuse(message)
+    print(f"refused: {message}", file=sys.stderr, flush=True)
     time.sleep(HEARD_S)
     WORLD.Abort(2)
 

@@ -9,7 +9,7 @@
  * 1 does in `message`. If it worked there, a long message would wait for it, and that waiting,
  * which in `both` falls into rank 0's own work, would look like a gain. So it only receives. What
  * rank 0 waits for is only that its buffer is free again, which may be long before rank 1 has the
- * message; rank 1's time stands beside it.
+ * message; rank 1's time is beside it.
  *
  *     beowulf run -n 2 message_workload.c
  *

@@ -64,7 +64,7 @@ static inline void do_work(const struct work *work, double seconds, MPI_Request 
     }
 }
 
-/* The fields of the first line that all four programs write alike. */
+/* The fields of the first line that all four programs share. */
 static inline void put_work(const struct work *work, double seconds) {
     if (my_rank() != 0)
         return;
@@ -101,7 +101,7 @@ static inline void exchange(unsigned char *buffer, int size) {
     }
 }
 
-/* The first message between the two ranks sets up their connection, so it is told by itself; then
+/* The first message between the two ranks sets up their connection, so it has a line of its own; then
  * some of each size follow, which are not counted, to get everything warm. */
 static inline void warm_up(unsigned char *buffer, const long *sizes, int count) {
     double start = MPI_Wtime();

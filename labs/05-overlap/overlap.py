@@ -21,7 +21,7 @@ WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 PARTS = ("message", "work", "both")
 WARM_UPS = 10
-HEARD_S = 1.0  # until what was said is passed on: then mpiexec may end all ranks
+HEARD_S = 1.0  # until the messages are passed on: then mpiexec may end all ranks
 # Of memory, for each byte of a message: its data are made and verified as whole numbers.
 BYTES_A_BYTE = 30
 
@@ -115,12 +115,12 @@ def refuse_more_memory(each):
     if each * here <= 0.8 * memory:
         return
     where = "this machine" if shared else MPI.Get_processor_name()
-    said = (
+    message = (
         f"That needs {each * here / 1e9:.1f} GB on {here} ranks; {where} has {memory / 1e9:.1f} GB."
     )
     if shared:
-        refuse(said)
-    print(f"refused: {said}", file=sys.stderr, flush=True)
+        refuse(message)
+    print(f"refused: {message}", file=sys.stderr, flush=True)
     time.sleep(HEARD_S)
     WORLD.Abort(2)
 

@@ -19,7 +19,7 @@
  * --seed        of the order in which operations and sizes are measured
  *
  * Call and loop are measured in turns. Each operation and size has a communicator of its own, so
- * that in a capture its messages can be told from the barriers' and from all others'; the loop's
+ * that in a capture its messages are not confused with the barriers' or any others; the loop's
  * messages have the place in the list of operations and sizes as their tag.
  */
 #include "measure.h"
@@ -286,7 +286,7 @@ static void run(int argc, char **argv) {
                                    .size = (int)sizes[i % n_sizes],
                                    .tag = i};
         check(MPI_Comm_dup(MPI_COMM_WORLD, &places[i].comm));
-        /* The loop first: what the library said before, it said to set up the communicator. */
+        /* The loop first: what the library sent before, it sent to set up the communicator. */
         timed(&places[i], LOOP, WARM_UP);
         timed(&places[i], CALL, WARM_UP);
     }

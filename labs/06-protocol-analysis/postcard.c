@@ -7,8 +7,8 @@
  *     mpicc -O2 -I ../include postcard.c -o postcard
  *     mpiexec -n 2 ./postcard "Greetings from node00"
  *
- * A postcard is not sealed: whoever stands on its way can read it. Numbers after the text are sizes
- * in bytes: then there is one card of each size, on which the text stands over and over until the
+ * A postcard is not sealed: anyone on its way can read it. Numbers after the text are sizes
+ * in bytes: then there is one card of each size, on which the text is repeated until the
  * card is full.
  *
  *     beowulf run -n 2 postcard.c "Greetings from node00" 1024 8192

@@ -13,7 +13,7 @@
  * What measures, and checks each byte, is in letters.h. */
 #include "letters.h"
 
-/* Head and body apart. It is right, and nothing of it needs to be changed. */
+/* Head and body separately. It is right, and nothing of it needs to be changed. */
 static void apart(int line, const struct letter *letter) {
     send_all(line, letter->head, HEAD_BYTES);
     send_all(line, letter->body, letter->size);

@@ -109,8 +109,8 @@ static inline void report(double times[WAYS][MOST_PASSES], long passes, long siz
     double given = median_ms(times[GIVEN], passes), yours = median_ms(times[YOURS], passes);
     printf("a head of %d bytes, a body of %ld, %ld letters each way, medians\n", HEAD_BYTES, size,
            passes);
-    printf("  head and body apart  %9.3f ms until the answer\n", given);
-    printf("  yours                %9.3f ms, %.1f times as fast\n", yours, given / yours);
+    printf("  head and body separate %9.3f ms until the answer\n", given);
+    printf("  yours                  %9.3f ms, %.1f times as fast\n", yours, given / yours);
 }
 
 static inline void write_letter(const char *way, long pass, long size, double seconds) {

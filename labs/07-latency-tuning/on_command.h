@@ -1,4 +1,4 @@
-/* A program that measures when it is told to. Whoever started it changes something on the nodes,
+/* A program that measures on command. The program that started it changes something on the nodes,
  * asks for some samples, changes it back, asks again: both states are measured by the same
  * processes over the same connection, and nobody waits for a launch.
  *

@@ -49,7 +49,7 @@ static double chunk_s(long count) {
 }
 
 /* Messages go to and fro for a while; gives how many of them make a chunk of `wanted_s`. The state
- * that is measured now may be ten times slower than the last one, so each command counts anew. Both
+ * that is measured now may be ten times slower than the last one, so each command recounts. Both
  * ranks have slept, and may have woken up on the same core: it takes some trips until the kernel
  * has noticed and moved one of them. */
 static long lead_in(double lead_in_s, double wanted_s) {

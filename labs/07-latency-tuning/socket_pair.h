@@ -21,7 +21,7 @@ struct order {
     long polling, size, trips;
 };
 
-/* End this process; mpiexec then ends all ranks, once it has passed on what was said. */
+/* End this process; mpiexec then ends all ranks, once it has passed on the messages. */
 static inline _Noreturn void leave(void) {
     wait_until_heard();
     exit(1);
@@ -105,19 +105,19 @@ static inline int connect_to(const char *address, int port) {
 /* The address of this node, as /etc/hosts gives it for the node's own name. */
 static inline void my_address(char *text, size_t length) {
     char name[256] = "";
-    struct addrinfo *found, like = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *resolved, like = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     must(gethostname(name, sizeof name - 1), "gethostname");
-    if (getaddrinfo(name, NULL, &like, &found) != 0) {
+    if (getaddrinfo(name, NULL, &like, &resolved) != 0) {
         fprintf(stderr, "%s does not know its own address.\n", name);
         leave();
     }
     struct sockaddr_in address;
-    memcpy(&address, found->ai_addr, sizeof address);
+    memcpy(&address, resolved->ai_addr, sizeof address);
     inet_ntop(AF_INET, &address.sin_addr, text, (socklen_t)length);
-    freeaddrinfo(found);
+    freeaddrinfo(resolved);
 }
 
-/* A process on this node that answers whoever connects, until this process is gone. */
+/* A process on this node that answers each connection, until this process is gone. */
 static inline pid_t start_answering(int listening) {
     pid_t self = getpid(), child = (pid_t)must(fork(), "fork");
     if (child > 0) {

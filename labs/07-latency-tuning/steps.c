@@ -1,4 +1,4 @@
-/* Where do the microseconds of a message go? Take the way of a message apart, and time each part.
+/* Where do the microseconds of a message go? Split the way of a message into parts, and time each.
  *
  *     printf '20\n' | beowulf run -n 2 steps.c --sizes 1
  *
@@ -18,7 +18,7 @@
  * the cable with its two cards.
  *
  * Each line of standard input asks for so many samples of every step (on_command.h). They are taken
- * by turns, in an order of its own each time, so that whatever disturbs disturbs all steps alike.
+ * alternating, in a new order each time, so that a disturbance hits all steps equally.
  *
  * --sizes     bytes of the message, with commas
  * --chunk-us  a sample is a chunk: the mean of as many as last so long together
@@ -86,7 +86,7 @@ static void repeat(const struct place *p, long count) {
 
 /* ---- A chunk ---- */
 
-/* Seconds for `count` repetitions. Whoever answers is told first how often, and sleeps until then:
+/* Seconds for `count` repetitions. The side that answers gets the count first, and sleeps until then:
  * there are as many processes here as cores, or more. */
 static double lead_chunk(const struct place *p, long count) {
     static long message;
@@ -114,7 +114,7 @@ static void answer_chunk(const struct place *p) {
         answer_order(to_the_other, incoming);
 }
 
-/* ---- All steps by turns ---- */
+/* ---- All steps, alternating ---- */
 
 static void write_sample(const struct place *p, long command, double seconds) {
     begin_line("sample");

@@ -42,11 +42,11 @@ class Marked:
         return self.score(self.submission(kept, {**self.gold.RIGHT, **answers}))
 
     def unanswered(self) -> dict[str, Score]:
-        """Every question's Score for whoever measured all and answered nothing."""
+        """Every question's Score for a learner who measured all and answered nothing."""
         return self.score(self.submission(answers={}))
 
     def one(self, question: str, kept: list[Record] | None = None, **answers: Any) -> Score:
-        """The Score of one question, because each reads the Records anew."""
+        """The Score of one question, because each reads the Records again."""
         asked = {question: self.questions[question]}
         return rubrics.ask(asked, self.submission(kept, {**self.gold.RIGHT, **answers}))[question]
 

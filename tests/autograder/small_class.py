@@ -41,7 +41,7 @@ def reached(graded: Graded) -> dict[str, float]:
 
 @contextmanager
 def guests(course: Course) -> Iterator[Course]:
-    """The course, from which whoever came in between is gone afterwards."""
+    """The course, from which each learner who came in between is gone afterwards."""
     places = [course.folder / name for name in ("submitted", "autograded", "feedback")]
     before = {path for place in places for path in place.glob("*")}
     try:

@@ -295,7 +295,7 @@ def test_a_renamed_notebook_is_taken_only_when_there_is_no_doubt(tmp_path: Path)
     assert "there is one.ipynb, two.ipynb" in " ".join(found["ef56"].notes)
 
 
-def test_records_of_another_lab_and_of_no_schema_are_told(tmp_path: Path) -> None:
+def test_records_of_another_lab_and_of_no_schema_are_reported(tmp_path: Path) -> None:
     import fabricated
 
     place = tmp_path / "in" / "ab12"

@@ -260,7 +260,7 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     assert list(canvas[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", SLUG]
     assert (canvas[0]["Student"].strip(), canvas[0][SLUG]) == ("Points Possible", "20")
     learners = {row["SIS Login ID"]: row for row in canvas[1:]}
-    # An empty cell would clear what stands in Canvas, so who has nothing is not in it.
+    # An empty cell would clear what is in Canvas, so who has nothing is not in it.
     assert {name: row[SLUG] for name, row in learners.items()} == {
         name: f"{earned[name]:g}" for name in ("ab12", "cd34", "ef56")
     }
@@ -281,7 +281,7 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     assert rows((spring.folder / "n.csv").read_text()) == ours
 
 
-def test_a_changed_rubric_is_told_before_it_is_applied(
+def test_a_changed_rubric_is_reported_before_it_is_applied(
     spring: Course, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert list(regrade.changes(spring, SLUG)) == []

@@ -100,7 +100,7 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
         (Graded("c", 0, 20, {"explain": 0}), "0 of 20"),
     ],
 )
-def test_points_that_only_a_person_can_give_are_told_apart(graded: Graded, said: str) -> None:
+def test_points_that_only_a_person_can_give_are_distinguished(graded: Graded, said: str) -> None:
     assert classroom._points(graded) == said
 
 
@@ -164,7 +164,7 @@ def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
         shutil.rmtree(course.folder / "given", ignore_errors=True)
 
 
-def test_a_zip_is_taken_in_and_who_is_unknown_is_told(
+def test_a_zip_is_taken_in_and_who_is_unknown_is_reported(
     course: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, released: Any
 ) -> None:
     fabricated.hand_in(tmp_path / "one", released, [])

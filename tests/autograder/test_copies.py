@@ -51,7 +51,7 @@ def test_a_copied_record_is_found_though_its_name_and_owner_were_changed(
 
 
 def test_a_part_of_the_samples_is_enough(hand_ins: dict[str, Path]) -> None:
-    """Linus took over half of Ada's points, and mended the rest."""
+    """Linus took over half of Ada's points, and repaired the rest."""
     record = Record.load(records(hand_ins["ada"], "A7")[0])
     path = records(hand_ins["linus"], "A7")[0]
     own = Record.load(path)

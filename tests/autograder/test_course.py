@@ -279,10 +279,10 @@ def test_the_exchange_carries_records_and_programs(
 ) -> None:
     fetched = Path(course.api.exchange_root) / "beowulf" / "outbound" / SLUG
     assert {"validation.ipynb", "hello.c", "ring.c"} <= {path.name for path in fetched.iterdir()}
-    desk = tmp_path / SLUG
+    lab_folder = tmp_path / SLUG
     notebook = nbformat.read(fetched / "validation.ipynb", as_version=4)
-    fabricated.hand_in(desk, notebook, [fabricated.validation()])
-    (desk / "ring.c").write_text("/* my own ring */")
+    fabricated.hand_in(lab_folder, notebook, [fabricated.validation()])
+    (lab_folder / "ring.c").write_text("/* my own ring */")
     command = [sys.executable, "-m", "nbgrader", "submit", SLUG, "--course", "beowulf"]
     environment = os.environ | {"HOME": str(tmp_path), "JUPYTER_DATA_DIR": str(tmp_path / "data")}
     where = f"--Exchange.root={course.api.exchange_root}"
@@ -434,7 +434,7 @@ def test_of_a_course_git_takes_what_its_instructor_wrote(course: Course, tmp_pat
     assert {"nbgrader_config.py", f"source/{SLUG}/validation.ipynb"} <= set(seen)
 
 
-def test_a_full_disk_is_said_and_init_goes_on_where_it_stopped(
+def test_a_full_disk_is_reported_and_init_goes_on_where_it_stopped(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
@@ -482,7 +482,7 @@ def test_a_course_is_kept_from_others_and_made_only_once(course: Course) -> None
     notebook.write_text(before)
 
 
-def test_what_cannot_be_graded_yet_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_graded_yet_is_reported(tmp_path: Path) -> None:
     fresh = make_course(tmp_path / "fresh")
     with pytest.raises(UsageError, match="no lab 'x'"):
         fresh.release("x")

@@ -65,7 +65,7 @@ def hand_in(course: Course, student: str, notebook: Any, *, records: bool = True
     return folder
 
 
-def handed_in_anew(folder: Path) -> None:
+def handed_in_again(folder: Path) -> None:
     (folder / "timestamp.txt").write_text("2026-02-04 10:00:00.000000 UTC")
 
 
@@ -229,7 +229,7 @@ def test_what_is_no_notebook_gets_its_sentence_and_stops_no_other(
     assert (found["y-doubles"].points, found["z-good"].points) == (WORTH, WORTH)
     kept = driver.ungraded(course.folder, SLUG)
     assert kept == {name: each.problem for name, each in found.items() if each.problem}
-    # What is mended is graded, and its sentence goes.
+    # What is repaired is graded, and its sentence goes.
     (renamed / "validation (1).ipynb").rename(renamed / "validation.ipynb")
     assert grade(course, "g-renamed")["g-renamed"].points == WORTH
     assert "g-renamed" not in driver.ungraded(course.folder, SLUG)
@@ -265,7 +265,7 @@ def test_a_second_run_grades_only_what_is_new_and_was_broken_off(
     assert [name for name, each in rest.items() if each.skipped] == [done]
     assert all(each.points == WORTH for each in rest.values())
     assert all(each.skipped for each in grade(course).values())
-    handed_in_anew(hand_in(course, "bob", released, records=False))
+    handed_in_again(hand_in(course, "bob", released, records=False))
     third = grade(course)
     assert [name for name, each in third.items() if not each.skipped] == ["bob"]
     assert third["bob"].points == 0
@@ -296,7 +296,7 @@ def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
     for name in ("ada", "bob", "eve"):
         hand_in(course, name, perfect)
     grade(course, "bob")
-    handed_in_anew(course.folder / "submitted" / "bob" / SLUG)
+    handed_in_again(course.folder / "submitted" / "bob" / SLUG)
     before = rows(course, "bob")
     copy, enter = shutil.copyfile, Entries.enter
 
@@ -322,7 +322,7 @@ def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
     assert {each.points for each in grade(course).values()} == {WORTH}
 
 
-def test_without_a_sandbox_nothing_is_graded_and_the_reason_is_said(
+def test_without_a_sandbox_nothing_is_graded_and_the_reason_is_reported(
     course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_in(course, "ada", perfect)
@@ -335,7 +335,7 @@ def test_without_a_sandbox_nothing_is_graded_and_the_reason_is_said(
     assert "apt-get install bubblewrap" in result["log"]
 
 
-def test_what_cannot_be_graded_is_said_before_anything_is_done(
+def test_what_cannot_be_graded_is_reported_before_anything_is_done(
     course: Course, perfect: Any
 ) -> None:
     with pytest.raises(LabError, match="No submission"):

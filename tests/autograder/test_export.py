@@ -14,7 +14,7 @@ from nbgrader.api import Gradebook
 from autograder.course.course import Course
 from autograder.results import export
 
-# nbgrader's own way of adding; nothing that could be mended here.
+# nbgrader's own way of adding; nothing that could be fixed here.
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type")
 LABS = ("first", "second", "third")
 LEARNERS = {"ada": ("One", "Ada", "71"), "linus": ("", "", ""), "grace": ("", "Grace", "73")}
@@ -57,7 +57,7 @@ def test_canvas_gets_its_columns_and_finds_everybody_by_number_or_login(
     canvas = export.Canvas()
     canvas.columns = {"third": "The third lab (4711)"}
     heading, most, *lines = written(canvas, book, tmp_path / "canvas.csv")
-    # Canvas wants these five in this order, and takes what stands behind them for assignments.
+    # Canvas wants these five in this order, and takes what comes behind them for assignments.
     assert heading[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert heading[5:] == ["first", "The third lab (4711)"]
     assert (most[0].strip(), most[5:]) == ("Points Possible", ["3", "3"])

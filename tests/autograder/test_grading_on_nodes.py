@@ -150,17 +150,17 @@ def test_a_run_on_nodes_that_was_broken_off_is_gone_on_with_here(
     }
 
 
-def test_what_cannot_be_a_crew_is_said(
+def test_what_cannot_be_a_pool_of_engines_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, duo: NamespaceCluster
 ) -> None:
     with pytest.raises(UsageError, match="ssh, mpi, slurm"):
-        starters.crew("telnet")
+        starters.engine_pool("telnet")
     monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "none"))
     with pytest.raises(LabError, match="No cluster runs"):
-        starters.crew("ssh")
+        starters.engine_pool("ssh")
     monkeypatch.setenv("BEOWULF_STATE", str(duo.folder))
     with pytest.raises(UsageError, match=r"of the kind namespaces.*beowulf up --target slurm"):
-        starters.crew("slurm")
+        starters.engine_pool("slurm")
 
 
 # ---------------------------------------------------------------- machines with disks of their own

@@ -21,7 +21,7 @@ LAB = Marked(lab_01)
 instead, scores = LAB.instead, LAB.scores
 
 
-def test_an_empty_hand_in_is_told_that_every_record_is_missing() -> None:
+def test_an_empty_hand_in_is_answered_that_every_record_is_missing() -> None:
     found = LAB.score(LAB.submission([], {}))
     assert all("There is no Record" in score.found for score in found.values())
 

@@ -21,7 +21,7 @@ one, instead, scores = LAB.one, LAB.instead, LAB.scores
 OF_THE_PAPER = {"paper-tables"}
 
 
-def test_an_empty_hand_in_is_told_which_record_is_missing() -> None:
+def test_an_empty_hand_in_is_answered_which_record_is_missing() -> None:
     found = LAB.scores([])["odd-node"].found
     assert "There is no Record A3, variant odd," in found
 

@@ -19,12 +19,12 @@ LAB = Marked(lab_04)
 instead, scores = LAB.instead, LAB.scores
 
 
-def test_the_notebook_asks_for_the_size_that_the_rubric_reckons_with() -> None:
+def test_the_notebook_asks_for_the_size_that_the_rubric_computes_with() -> None:
     notebook = release.student_version(release.sources()[SLUG])
     assert any(f"{LAB.rubric.ASKED_BYTES:,} bytes" in cell.source for cell in notebook.cells)
 
 
-def test_an_empty_hand_in_is_told_that_every_record_is_missing() -> None:
+def test_an_empty_hand_in_is_answered_that_every_record_is_missing() -> None:
     found = LAB.score(LAB.submission([], {}))
     assert all("There is no Record" in score.found for score in found.values())
 

@@ -17,7 +17,7 @@ LAB = Marked(lab_05)
 instead, scores = LAB.instead, LAB.scores
 
 
-def test_an_empty_hand_in_is_told_which_record_is_missing() -> None:
+def test_an_empty_hand_in_is_answered_which_record_is_missing() -> None:
     found = LAB.scores([])["d1-record"].found
     assert "There is no Record D1" in found
 

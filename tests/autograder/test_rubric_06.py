@@ -24,7 +24,7 @@ OF_THE_PAPER = {"smpp", "swapped", "turned-round", "unit"}
 RECORDS = {"a10-record", "a11-record", "a12-record", "a13-record"}
 
 
-def test_an_empty_hand_in_is_told_which_record_is_missing() -> None:
+def test_an_empty_hand_in_is_answered_which_record_is_missing() -> None:
     found = LAB.scores([])["postcard"].found
     assert "There is no Record A10, variant postcard," in found
 
@@ -69,7 +69,7 @@ def test_each_header_counts_by_itself(answers: dict[str, Any], worth: float) -> 
         ((131_040, 131_041), "131040", None, 0),
     ],
 )
-def test_the_limit_is_told_by_the_learners_own_cards(
+def test_the_limit_is_given_by_the_learners_own_cards(
     sizes: tuple[int, ...], largest: object, smallest: object, worth: int
 ) -> None:
     found = scores(

@@ -37,7 +37,7 @@ MEASURED = {
 }
 
 
-def test_an_empty_hand_in_is_told_which_record_is_missing() -> None:
+def test_an_empty_hand_in_is_answered_which_record_is_missing() -> None:
     found = LAB.scores([])["l1-record"].found
     assert "There is no Record L1" in found
 
@@ -65,7 +65,7 @@ def test_the_largest_step_is_that_of_the_learners_own_budget(
     assert scores(**answers)["largest-step"].points == points_earned
 
 
-def test_two_steps_that_are_nearly_alike_may_each_be_called_the_largest() -> None:
+def test_two_steps_that_are_nearly_equal_may_each_be_called_the_largest() -> None:
     kept = instead(steps(nodes_waiting=6.5 + 4.4))
     for step, us in (("wake-up", 4.4), ("TCP/IP", 4.6)):
         assert scores(kept, largest_step=step, largest_step_us=us)["largest-step"].points == 2
@@ -77,7 +77,7 @@ def test_prediction_and_measurement_are_a_point_each() -> None:
     assert scores(predicted_mpi_us=9.0, measured_mpi_us=9.0)["budget-sum"].points == 0
 
 
-def test_a_node_that_is_unlike_is_the_one_of_the_learners_record() -> None:
+def test_a_node_that_differs_is_the_one_of_the_learners_record() -> None:
     kept = instead(asked("node03", MODERATION))
     assert scores(kept)["unlike"].points == 0
     found = scores(kept, unlike_node="node03", unlike_question="moderation")
@@ -85,9 +85,9 @@ def test_a_node_that_is_unlike_is_the_one_of_the_learners_record() -> None:
     assert scores(unlike_node="node01")["unlike"].points == 1
 
 
-def test_nodes_that_are_all_alike_are_no_puzzle() -> None:
+def test_nodes_that_are_all_equal_are_no_puzzle() -> None:
     found = scores(instead(asked("")))["unlike"]
-    assert (found.points, "one unlike answer" in found.found) == (0, True)
+    assert (found.points, "one different answer" in found.found) == (0, True)
 
 
 def test_what_a_cycle_of_nothing_decides_is_what_the_record_shows() -> None:

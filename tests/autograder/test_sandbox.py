@@ -373,7 +373,7 @@ def test_what_comes_out_is_taken_for_anybodys_writing() -> None:
 # ---------------------------------------------------------------- where there is no sandbox
 
 
-def test_without_bubblewrap_nothing_is_run_and_it_is_said_what_to_install(
+def test_without_bubblewrap_nothing_is_run_and_a_message_says_what_to_install(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandbox, "BWRAP", "no-such-bwrap")
@@ -383,7 +383,7 @@ def test_without_bubblewrap_nothing_is_run_and_it_is_said_what_to_install(
         run(folder, "print('never')")
 
 
-def test_where_bubblewrap_cannot_work_its_own_words_are_said(
+def test_where_bubblewrap_cannot_work_its_own_words_are_printed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     forbidden = tmp_path / "bwrap"

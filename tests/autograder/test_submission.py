@@ -100,12 +100,12 @@ def test_only_answer_cells_are_read(tmp_path: Path) -> None:
     assert handed_in(tmp_path, "x = 12", solution=False).answers == {}
 
 
-def test_numbers_too_large_to_reckon_with_are_left_alone() -> None:
+def test_numbers_too_large_to_compute_with_are_left_alone() -> None:
     with pytest.raises(ValueError, match="malformed"):
         literal(ast.parse("*".join(["9" * 4000] * 3), mode="eval").body)
 
 
-def test_no_records_folder_is_said(tmp_path: Path) -> None:
+def test_no_records_folder_is_reported(tmp_path: Path) -> None:
     assert "records/ was not handed in" in handed_in(tmp_path).missing("A2")
 
 

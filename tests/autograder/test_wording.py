@@ -18,7 +18,7 @@ from autograder.text import as_html, as_written, counted
         (counted(3, "study", "studies"), "3 studies"),
     ],
 )
-def test_one_is_told_from_many(said: str, wanted: str) -> None:
+def test_one_is_distinguished_from_many(said: str, wanted: str) -> None:
     assert said == wanted
 
 
@@ -29,7 +29,7 @@ def test_a_command_is_shown_as_one_and_nothing_else_is_markup() -> None:
     assert as_html("two\nlines, `one\nopen`") == "two<br>lines, `one<br>open`"
 
 
-def test_a_value_is_quoted_without_the_dust_of_reckoning() -> None:
+def test_a_value_is_quoted_without_the_dust_of_computing() -> None:
     assert as_written(0.1 + 0.2) == "0.3"
     assert as_written(8 * 1380 / 60.2 / 1e6) == "0.000183388704"
     assert as_written(12) == "12"

@@ -131,7 +131,7 @@ def test_a_real_run_adds_up(
     assert len(listed) == mpi["messages"]
 
 
-def test_a_program_that_fails_is_said_and_its_packets_are_kept(
+def test_a_program_that_fails_is_reported_and_its_packets_are_kept(
     cluster: NamespaceCluster, tmp_path: Path, beowulf: Command
 ) -> None:
     (tmp_path / "fails.py").write_text("raise SystemExit(3)")
@@ -175,7 +175,7 @@ def test_what_is_no_capture_is_a_sentence(
         assert not done.stdout
 
 
-def test_a_truncated_capture_is_told_and_what_is_whole_counts(
+def test_a_truncated_capture_is_reported_and_what_is_whole_counts(
     tmp_path: Path, beowulf: Command
 ) -> None:
     path = one_frame(tmp_path)
@@ -187,7 +187,7 @@ def test_a_truncated_capture_is_told_and_what_is_whole_counts(
     assert "cut off" in json.loads(beowulf("packets", path, "--json").stdout)["warnings"][0]
 
 
-def test_no_packets_are_said_and_divide_nothing(tmp_path: Path, beowulf: Command) -> None:
+def test_no_packets_are_reported_and_divide_nothing(tmp_path: Path, beowulf: Command) -> None:
     path = Talk().write(tmp_path)
     found = adds_up(path)
     assert set(found["shares"].values()) == {None}

@@ -89,7 +89,7 @@ def test_the_messages_at_a_node_are_those_that_it_sent_and_got(files: dict[str, 
     assert first == "node02"
 
 
-def test_what_counts_twice_is_said_and_a_place_can_be_chosen(
+def test_what_counts_twice_is_reported_and_a_place_can_be_chosen(
     files: dict[str, Path], at_cluster: Beowulf
 ) -> None:
     whole, one = analyse(files["nodes"]), analyse(files["nodes"], at="node01")

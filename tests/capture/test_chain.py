@@ -40,7 +40,7 @@ def times_and_lengths(path: Path, chunk_bytes: int) -> list[tuple[int, int]]:
 @both
 @orders
 @pytest.mark.parametrize("chunk_bytes", [30_000, 1 << 21])
-def test_packets_that_carry_captures_are_told_from_those_that_they_carry(
+def test_packets_that_carry_captures_are_distinguished_from_those_that_they_carry(
     write: Write, order: str, chunk_bytes: int, tmp_path: Path
 ) -> None:
     draw = random.Random(1)
@@ -54,7 +54,7 @@ def test_packets_that_carry_captures_are_told_from_those_that_they_carry(
 
 @both
 @orders
-def test_damage_far_behind_the_beginning_is_found_and_told(
+def test_damage_far_behind_the_beginning_is_found_and_reported(
     write: Write, order: str, tmp_path: Path
 ) -> None:
     written = made_up(20 * STEPS, b"\0", random.Random(2))

@@ -81,7 +81,7 @@ def test_a_message_takes_the_segments_that_its_bytes_need(whole: Run) -> None:
     assert (found["last_packet"] >= found["first_packet"]).all()
 
 
-def test_several_messages_that_share_a_segment_are_told_apart(whole: Run) -> None:
+def test_several_messages_that_share_a_segment_are_distinguished(whole: Run) -> None:
     # How many of the burst share one is up to chance; what does share one is written byte by byte further below.
     burst = own(messages(whole.file))["tag"].between(2000, 2999)
     assert burst.sum() == 3 * 40
@@ -331,7 +331,7 @@ def test_the_installed_dissector_is_found_by_tshark(
     assert "tag 1005" in done.stdout
 
 
-def test_a_dissector_that_cannot_be_installed_is_said(
+def test_a_dissector_that_cannot_be_installed_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
@@ -355,7 +355,7 @@ def test_a_dissector_that_cannot_be_installed_is_said(
         max_size=20,
     )
 )
-def test_anything_can_be_read_and_what_is_lost_is_said(
+def test_anything_can_be_read_and_what_is_lost_is_reported(
     payloads: list[bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     talk, at = opened(), 1001

@@ -183,7 +183,7 @@ def test_no_packets_are_an_empty_table(file: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [pcap, pcapng])
-def test_a_truncated_last_packet_is_left_out_and_told(write: type, file: Path) -> None:
+def test_a_truncated_last_packet_is_left_out_and_reported(write: type, file: Path) -> None:
     whole = write(spaced(3))
     two = len(write(spaced(2)))
     for length in range(two, len(whole)):

@@ -86,7 +86,7 @@ def test_rates_over_time_hold_all_bytes(whole: Run, tmp_path: Path) -> None:
     assert figure.table["wire_bytes"].sum() == analyse(whole.file)["bytes"]
 
 
-def test_what_was_sent_again_is_marked(tmp_path: Path) -> None:
+def test_what_was_retransmitted_is_marked(tmp_path: Path) -> None:
     talk = opened()
     for number in range(20):
         talk.send(A, B, 1001 + number * 100, b"x" * 100)

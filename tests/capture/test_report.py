@@ -52,7 +52,7 @@ def test_each_kind_of_wait_is_named_and_explained(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("frames", [0, 1])
-def test_a_capture_without_tcp_is_said_in_few_lines(frames: int, tmp_path: Path) -> None:
+def test_a_capture_without_tcp_is_reported_in_few_lines(frames: int, tmp_path: Path) -> None:
     path = tmp_path / "wire.pcap"
     path.write_bytes(pcap([Packet(ethernet(0x0806, arp("10.0.0.1", "10.0.0.2")))] * frames))
     text = report(path)

@@ -104,13 +104,13 @@ def test_it_works_in_jupyter_where_pyshark_itself_does_not(file: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["bogus.x == 1", "tcp.port ==", "file.x", "frame.number == abc"])
-def test_what_is_no_filter_is_said(wrong: str, file: Path) -> None:
+def test_what_is_no_filter_is_reported(wrong: str, file: Path) -> None:
     with pytest.raises(UsageError, match="is no display filter") as caught:
         layers.packets(file, wrong)
     assert repr(wrong) in str(caught.value)
 
 
-def test_what_is_no_capture_is_said(tmp_path: Path) -> None:
+def test_what_is_no_capture_is_reported(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("# not packets, but long enough to be some\n")
     with pytest.raises(CaptureError, match="is not a capture"):
         layers.packets(tmp_path / "text")
@@ -118,7 +118,7 @@ def test_what_is_no_capture_is_said(tmp_path: Path) -> None:
         layers.packet(tmp_path / "none", 1)
 
 
-def test_a_packet_that_is_not_there_is_said(file: Path) -> None:
+def test_a_packet_that_is_not_there_is_reported(file: Path) -> None:
     for number in (0, 100):
         with pytest.raises(UsageError, match=f"no packet {number}"):
             layers.packet(file, number)
@@ -132,13 +132,13 @@ def test_a_capture_that_was_cut_off_shows_what_is_whole(tmp_path: Path) -> None:
     assert len(layers.packets(tmp_path / "cut")) == 2
 
 
-def test_no_tshark_is_said(file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_tshark_is_reported(file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match="no tshark"):
         layers.packets(file)
 
 
-def test_no_pyshark_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_pyshark_is_reported(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyshark.tshark.output_parser.tshark_xml", None)
     with pytest.raises(LabError, match="pyshark is not installed"):
         layers.packets(file)

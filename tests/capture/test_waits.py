@@ -151,7 +151,7 @@ def test_an_ack_for_a_part_or_with_an_answer_held_nobody(tmp_path: Path) -> None
     assert found(talk.write(tmp_path))["waits"]["behind_ack_segments"] == 0
 
 
-def test_a_segment_that_is_sent_again_is_no_new_one(tmp_path: Path) -> None:
+def test_a_segment_that_is_retransmitted_is_no_new_one(tmp_path: Path) -> None:
     talk = greeting().send(A, B, 1001, b"x" * 100, ack=5001)
     talk.send(B, A, 5001, ack=1101, flags=ACK, after_ms=40)
     talk.send(A, B, 1001, b"x" * 100, ack=5001, after_ms=0.05)

@@ -433,7 +433,7 @@ def test_a_process_that_does_not_end_when_asked_is_killed(
         pass
 
 
-def test_dropped_packets_are_counted_and_told(file: Path) -> None:
+def test_dropped_packets_are_counted_and_reported(file: Path) -> None:
     counts = "counts = '90/10' if sys.argv[sys.argv.index('-i') + 1] == 'eth0' else '5/2'\n"
     line = "print(f\"Packets received/dropped on interface 'it': {counts} (pcap:0/dumpcap:0)\", file=sys.stderr)"
     script = IS_READY + counts + line

@@ -217,7 +217,7 @@ def test_what_somebody_puts_beside_a_clusters_files_outlives_the_cluster(beowulf
     nothing_runs(beowulf)
 
 
-def test_a_folder_that_may_not_be_written_is_said(beowulf: Beowulf) -> None:
+def test_a_folder_that_may_not_be_written_is_reported(beowulf: Beowulf) -> None:
     said = beowulf("up", code=1, BEOWULF_STATE="/proc/nowhere/state")
     assert "/proc/nowhere/state" in said
     assert "BEOWULF_STATE" in said
@@ -238,7 +238,7 @@ def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
     "tool",
     ["ethtool", "tc", "sshd", "ssh-keygen", "ssh", "setsid", "unshare", "nsenter", "setpriv"],
 )
-def test_a_missing_tool_is_said_before_anything_is_made(
+def test_a_missing_tool_is_reported_before_anything_is_made(
     beowulf: Beowulf, private_mounts: tuple[str, ...], tool: str
 ) -> None:
     path = shutil.which(tool, path=surroundings()["PATH"])
@@ -250,7 +250,7 @@ def test_a_missing_tool_is_said_before_anything_is_made(
     assert not beowulf.state.exists()
 
 
-def test_a_missing_compiler_is_said(beowulf: Beowulf, private_mounts: tuple[str, ...]) -> None:
+def test_a_missing_compiler_is_reported(beowulf: Beowulf, private_mounts: tuple[str, ...]) -> None:
     beowulf("up", "--nodes", "2")
     (beowulf.here / "say.c").write_text("int main(void) { return 0; }")
     compiler = Path(shutil.which("cc") or "").resolve()

@@ -1,4 +1,4 @@
-"""Does `beowulf up` mend whatever has gone wrong with a running cluster?"""
+"""Does `beowulf up` repair whatever has gone wrong with a running cluster?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ END_SSHD = "pkill -x sshd; while pgrep -x sshd >/dev/null; do sleep 0.01; done"
 def patient(
     tmp_path_factory: pytest.TempPathFactory, namespaces_work: None
 ) -> Iterator[NamespaceCluster]:
-    """A cluster to be damaged; each test leaves it whole, or else it is built anew for the next one."""
+    """A cluster to be damaged; each test leaves it whole, or else it is built again for the next one."""
     folder = tmp_path_factory.mktemp("patient") / "state"
     yield namespaces.up(PLAN, folder=folder)
     namespaces.down(folder=folder)
@@ -72,11 +72,11 @@ def settings(learner: Beowulf) -> str:
         "cat /etc/hosts /sys/class/net/eth0/mtu; tc qdisc show dev eth0; ip -brief -4 address;"
         " ethtool -k eth0 | grep -E '(tcp-seg|generic-(seg|rec)).*offload:'"
     )
-    # Numbers that the kernel gives anew to each queue and cable.
+    # Numbers that the kernel gives again to each queue and cable.
     return re.sub(r"tbf \w+:|@if\d+", "", learner.cluster.administer("node01", ask).stdout)
 
 
-def test_a_dead_node_is_told_and_started_again_alone(sick: Beowulf) -> None:
+def test_a_dead_node_is_reported_and_started_again_alone(sick: Beowulf) -> None:
     before = sick.cluster.supervisor.nodes()
     sick.cluster.kill("node01")
     assert "node01  192.168.0.9      down" in sick("status", code=1)
@@ -95,9 +95,9 @@ def test_all_dead_nodes_are_started_again(sick: Beowulf) -> None:
     healed(sick)
 
 
-def test_a_dead_rack_is_built_again(sick: Beowulf) -> None:
+def test_a_dead_supervisor_is_built_again(sick: Beowulf) -> None:
     sick.cluster.supervisor.process.kill()
-    wait_until(lambda: namespaces.running(sick.state) is None, "the rack is gone")
+    wait_until(lambda: namespaces.running(sick.state) is None, "the supervisor is gone")
     assert "No cluster runs" in sick("status", code=1)
     healed(sick)
 
@@ -141,7 +141,7 @@ def test_a_damaged_switch_is_whole_again(sick: Beowulf, damage: str) -> None:
     healed(sick)
 
 
-def test_a_killed_sshd_is_told_and_started_again(sick: Beowulf) -> None:
+def test_a_killed_sshd_is_reported_and_started_again(sick: Beowulf) -> None:
     administer(sick, "node01", END_SSHD)
     assert "node01  192.168.0.9      no sshd" in sick("status", code=1)
     said = sick("ssh", "node01", "true", code=1)
@@ -201,7 +201,7 @@ def test_a_spoiled_or_foreign_cluster_json_is_no_cluster_and_hides_none(
     assert racks(sick) == 1
 
 
-def test_a_rack_is_found_although_its_number_now_belongs_to_another_process(
+def test_a_supervisor_is_found_although_its_number_now_belongs_to_another_process(
     sick: Beowulf,
 ) -> None:
     file = sick.state / "cluster.json"
@@ -210,14 +210,14 @@ def test_a_rack_is_found_although_its_number_now_belongs_to_another_process(
     assert "node01  192.168.0.9      up" in sick("status")
 
 
-def test_a_rack_whose_files_are_all_gone_is_found_by_up(sick: Beowulf) -> None:
+def test_a_supervisor_whose_files_are_all_gone_is_found_by_up(sick: Beowulf) -> None:
     shutil.rmtree(sick.state)
     assert "No cluster runs" in sick("status", code=1)
     healed(sick)
     assert racks(sick) == 1
 
 
-def test_a_rack_whose_files_are_all_gone_is_found_by_down(sick: Beowulf) -> None:
+def test_a_supervisor_whose_files_are_all_gone_is_found_by_down(sick: Beowulf) -> None:
     shutil.rmtree(sick.state)
     assert "The cluster is down" in sick("down")
     nothing_runs(sick)

@@ -124,7 +124,7 @@ def test_facts_of_a_process_with_the_same_number_are_not_believed(
     assert lock.holder(folder) is None
 
 
-def test_whoever_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitStack) -> None:
+def test_the_one_who_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitStack) -> None:
     first = holds(folder, ends)
     first_line(first)
     said: list[str] = []

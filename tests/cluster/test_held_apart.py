@@ -1,4 +1,4 @@
-"""Is a cluster of PCs held against a second user at another machine, and let go of by whoever dies?"""
+"""Is a cluster of PCs held against a second user at another machine, and let go of by a user who dies?"""
 
 from __future__ import annotations
 

@@ -110,7 +110,9 @@ def test_the_keys_of_a_node_that_is_off_are_remembered_by_the_others() -> None:
         ({"root": False}, "could not become root"),
     ],
 )
-def test_a_machine_that_cannot_be_a_node_is_told_why(change: dict[str, object], said: str) -> None:
+def test_a_machine_that_cannot_be_a_node_is_refused_with_the_reason(
+    change: dict[str, object], said: str
+) -> None:
     here = {"os": "debian", "like": "", "arch": "x86_64", "interface": "eth0", "free_mb": 9000}
     here |= {"digest": "", "root": True, "user": "ada"} | change
     found = FILTERS.beowulf_misfit(here, "node00", "10.0.0.1", "x86_64")

@@ -1,4 +1,4 @@
-"""Does the playbook's master serve JupyterLab to whoever has the token, and to nobody else; does a home get shared?
+"""Does the playbook's master serve JupyterLab to anyone who has the token, and to nobody else; does a home get shared?
 
 On two PCs of namespaces (tests/simulated_pcs.py), which run no systemd: what it would start is started by hand.
 """
@@ -79,7 +79,9 @@ def test_the_playbook_and_its_roles_are_as_ansible_lint_wants_them(tmp_path: Pat
         ),
     ],
 )
-def test_a_machine_that_cannot_share_a_home_is_told_why(here: dict[str, object], said: str) -> None:
+def test_a_machine_that_cannot_share_a_home_is_refused_with_the_reason(
+    here: dict[str, object], said: str
+) -> None:
     found = FILTERS.beowulf_unshared(here, "ada", ABLE)
     assert (said in found) if said else not found
 

@@ -43,7 +43,7 @@ def test_a_command_runs_in_the_folder_that_one_is_in(shell: Beowulf) -> None:
     assert shell("ssh", "node02", "pwd").strip() == str(shell.here)
 
 
-def test_one_word_is_a_line_of_shell_and_several_are_kept_apart(shell: Beowulf) -> None:
+def test_one_word_is_a_line_of_shell_and_several_are_kept_separate(shell: Beowulf) -> None:
     assert shell("ssh", "node01", "echo a  b; echo $((1+1))") == "a b\n2\n"
     assert shell("ssh", "node01", "printf", "%s|", "a  b", "it's", '"$HOME"', "*") == (
         'a  b|it\'s|"$HOME"|*|'
@@ -81,7 +81,7 @@ def test_a_closed_stdin_is_no_stdin(shell: Beowulf) -> None:
         assert "node01" in done.stdout + done.stderr
 
 
-def test_a_node_that_does_not_exist_is_said(shell: Beowulf) -> None:
+def test_a_node_that_does_not_exist_is_reported(shell: Beowulf) -> None:
     said = shell("ssh", "node07", code=2)
     assert "There is no 'node07'. The nodes are node00, node01, node02, node03." in said
 
@@ -160,7 +160,7 @@ def test_ctrl_c_in_a_terminal_ends_a_single_command_on_the_node(shell: Beowulf) 
     )
 
 
-def test_a_session_that_is_told_to_end_leaves_no_ssh_behind(shell: Beowulf) -> None:
+def test_a_session_that_is_asked_to_end_leaves_no_ssh_behind(shell: Beowulf) -> None:
     session = shell.start("ssh", "node01", "echo started; sleep 1002")
     assert session.stdout
     assert session.stdout.readline() == "started\n"
@@ -175,7 +175,7 @@ def test_a_session_that_is_told_to_end_leaves_no_ssh_behind(shell: Beowulf) -> N
 def hostile() -> Iterator[Learner]:
     """A learner whose start-up files put another MPI first, and who shares ssh connections among all machines."""
     if os.geteuid() != 0:
-        pytest.skip("needs root: the start-up files of whoever runs the tests are left alone")
+        pytest.skip("needs root: the start-up files of the user who runs the tests are left alone")
     with ada() as learner:
         home = learner.here
         (home / "fake").mkdir()

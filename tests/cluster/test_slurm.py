@@ -55,7 +55,9 @@ HELD = Allocation("7", 4, 30, "labs", 1)
         ("draining", "none", "is draining"),
     ],
 )
-def test_a_node_that_gets_no_job_is_told_why(state: str, reason: str, said: str) -> None:
+def test_a_node_that_gets_no_job_is_refused_with_the_reason(
+    state: str, reason: str, said: str
+) -> None:
     assert slurm_queue.unusable(state, reason) == said
 
 
@@ -98,7 +100,7 @@ def test_what_slurm_says_becomes_a_sentence(said: str, sentence: str) -> None:
         (replace(JOB, state="PENDING"), "still waits"),
     ],
 )
-def test_how_an_allocation_ended_is_said_in_a_sentence(job: Job | None, said: str) -> None:
+def test_how_an_allocation_ended_is_reported_in_a_sentence(job: Job | None, said: str) -> None:
     found = slurm.ended(HELD, job)
     assert said in found.message
     assert "job 7" in found.message
@@ -163,7 +165,7 @@ def test_a_node_that_is_off_stays_in_slurms_settings_as_it_was() -> None:
     ]
 
 
-def test_a_machine_of_another_slurm_and_one_without_its_master_are_told_so() -> None:
+def test_a_machine_of_another_slurm_and_one_without_its_master_are_reported() -> None:
     ours, other = f"{FILTERS.MARK}: whole nodes\n", "ClusterName=big\n"
     assert not FILTERS.beowulf_no_slurm({"settings": ours}, "node00", ["node00", "node01"])
     assert not FILTERS.beowulf_no_slurm({"settings": ""}, "node00", ["node00"])

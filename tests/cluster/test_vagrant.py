@@ -270,7 +270,7 @@ def test_a_vm_that_comes_back_with_another_address_is_found_again(
             learner.end()
 
 
-def test_a_vm_that_does_not_answer_is_said_to_be_found_again_at_another_address() -> None:
+def test_a_vm_that_does_not_answer_is_reported_to_be_found_again_at_another_address() -> None:
     machine = Machine("node01", "192.168.121.7")
     found = connections.trouble(machine, "ssh: connect to host x port 22: No route to host")
     assert found

@@ -21,7 +21,7 @@ LAB = paths.root() / "labs" / "05-overlap"
 
 
 @pytest.fixture
-def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+def lab_folder(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
     """A learner's copies of the exercise; what they measure is kept there."""
     for name in ("exchange.c", "exchange.h", "overlap.h"):
         shutil.copy(LAB / name, tmp_path)
@@ -30,8 +30,8 @@ def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
     cluster.records = None
 
 
-def written(desk: Path, body: str) -> Path:
-    source = desk / "exchange.c"
+def written(lab_folder: Path, body: str) -> Path:
+    source = lab_folder / "exchange.c"
     text = source.read_text()
     assert ONE_AFTER_THE_OTHER in text
     source.write_text(text.replace(ONE_AFTER_THE_OTHER, body))
@@ -39,19 +39,19 @@ def written(desk: Path, body: str) -> Path:
 
 
 def test_the_exercise_runs_as_it_is_handed_out_and_its_record_is_played_back(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
-    record = exchange.measure(cluster, desk / "exchange.c")
+    record = exchange.measure(cluster, lab_folder / "exchange.c")
     assert (record.study, record.variant, record.complete) == ("D4", "exchange", True)
     assert list(exchange.passes(record)) == list(exchange.PARTS)
     assert record.program["name"] == "exchange.c"
-    again = exchange.measure(RecordedCluster(desk / "records"))
+    again = exchange.measure(RecordedCluster(lab_folder / "records"))
     assert exchange.gain(again) == exchange.gain(record)
     assert "by equation 1" in exchange.picture(again).title
 
 
-def test_a_right_exchange_passes_every_check(desk: Path, cluster: NamespaceCluster) -> None:
-    record = exchange.measure(cluster, written(desk, QUARTER + POST + SLICES + WAIT))
+def test_a_right_exchange_passes_every_check(lab_folder: Path, cluster: NamespaceCluster) -> None:
+    record = exchange.measure(cluster, written(lab_folder, QUARTER + POST + SLICES + WAIT))
     assert len(exchange.passes(record)) == 20 * exchange.LAUNCHES
 
 
@@ -66,14 +66,14 @@ def test_a_right_exchange_passes_every_check(desk: Path, cluster: NamespaceClust
     ],
     ids=["no wait", "too little work", "no message", "a changed byte", "no C"],
 )
-def test_what_is_wrong_is_said_and_nothing_is_kept(
-    desk: Path,
+def test_what_is_wrong_is_reported_and_nothing_is_kept(
+    lab_folder: Path,
     cluster: NamespaceCluster,
     capfd: pytest.CaptureFixture[str],
     body: str,
     said: str,
 ) -> None:
     with pytest.raises(LabError) as caught:
-        exchange.measure(cluster, written(desk, body))
+        exchange.measure(cluster, written(lab_folder, body))
     assert said in str(caught.value) + capfd.readouterr().err
-    assert not list((desk / "records").glob("*.json"))
+    assert not list((lab_folder / "records").glob("*.json"))

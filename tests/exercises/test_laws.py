@@ -57,7 +57,7 @@ def test_the_laws_of_the_handout_are_right(tmp_path: Path) -> None:
         ("predicted_s", "float('nan')", "it gives nan"),
     ],
 )
-def test_a_wrong_law_is_said_and_the_others_stay_right(
+def test_a_wrong_law_is_reported_and_the_others_stay_right(
     tmp_path: Path, name: str, body: str, said: str
 ) -> None:
     lines = speedup_laws.lines(asked(written(tmp_path, **LAWS | {name: body})))

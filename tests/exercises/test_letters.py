@@ -25,7 +25,7 @@ BODY = "    send_all(line, letter->body, letter->size);\n"
 
 
 @pytest.fixture
-def desk(
+def lab_folder(
     tmp_path: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
     """A learner's copies of the exercise; what they measure is kept there."""
@@ -37,8 +37,8 @@ def desk(
     cluster.records = None
 
 
-def written(desk: Path, body: str) -> Path:
-    source = desk / "letters.c"
+def written(lab_folder: Path, body: str) -> Path:
+    source = lab_folder / "letters.c"
     text = source.read_text()
     assert APART in text
     source.write_text(text.replace(APART, body))
@@ -47,15 +47,15 @@ def written(desk: Path, body: str) -> Path:
 
 @pytest.mark.cluster
 def test_what_is_handed_out_runs_and_its_record_is_played_back(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
     knob = [ALL[small_writes.KNOB]]
     before = machines.read(cluster, knob)
-    record = small_writes.measure(cluster, desk / "letters.c")
+    record = small_writes.measure(cluster, lab_folder / "letters.c")
     assert machines.read(cluster, knob) == before
     assert (record.study, record.variant, record.complete) == ("L1", "letters", True)
     assert list(small_writes.table(record)["n"]) == [3] * 4
-    again = small_writes.measure(RecordedCluster(desk / "records"))
+    again = small_writes.measure(RecordedCluster(lab_folder / "records"))
     assert small_writes.times(again) == small_writes.times(record)
     assert "times as long" in small_writes.picture(again).title
 
@@ -63,9 +63,9 @@ def test_what_is_handed_out_runs_and_its_record_is_played_back(
 @pytest.mark.cluster
 @pytest.mark.parametrize("body", [AT_ONCE, TOGETHER], ids=["at once", "together"])
 def test_both_ways_of_the_handout_carry_every_letter_whole(
-    desk: Path, cluster: NamespaceCluster, body: str
+    lab_folder: Path, cluster: NamespaceCluster, body: str
 ) -> None:
-    record = small_writes.measure(cluster, written(desk, body))
+    record = small_writes.measure(cluster, written(lab_folder, body))
     assert small_writes.times(record).n == 3
 
 
@@ -80,17 +80,17 @@ def test_both_ways_of_the_handout_carry_every_letter_whole(
     ],
     ids=["turned round", "cut short", "twice", "no C"],
 )
-def test_what_is_wrong_is_said_and_nothing_is_kept(
-    desk: Path,
+def test_what_is_wrong_is_reported_and_nothing_is_kept(
+    lab_folder: Path,
     cluster: NamespaceCluster,
     capfd: pytest.CaptureFixture[str],
     body: str,
     said: str,
 ) -> None:
     with pytest.raises(LabError) as caught:
-        small_writes.measure(cluster, written(desk, body))
+        small_writes.measure(cluster, written(lab_folder, body))
     assert said in str(caught.value) + capfd.readouterr().err
-    assert not list((desk / "records").glob("*.json"))
+    assert not list((lab_folder / "records").glob("*.json"))
 
 
 def test_the_share_is_that_of_letters_sent_in_the_same_state() -> None:

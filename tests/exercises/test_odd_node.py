@@ -33,7 +33,7 @@ def found(record: Record) -> str:
 
 
 @pytest.mark.cluster
-def test_the_odd_node_is_the_one_that_was_made_so_and_is_mended_afterwards(
+def test_the_odd_node_is_the_one_that_was_made_so_and_is_put_back_afterwards(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     before = tables(cluster)
@@ -55,7 +55,7 @@ def test_the_odd_node_is_the_one_that_was_made_so_and_is_mended_afterwards(
 
 
 @pytest.mark.cluster
-def test_an_odd_node_is_mended_when_the_measurement_fails(cluster: NamespaceCluster) -> None:
+def test_an_odd_node_is_put_back_when_the_measurement_fails(cluster: NamespaceCluster) -> None:
     before, during = tables(cluster), {}
     node = cluster.nodes[1]
 

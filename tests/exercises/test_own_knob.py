@@ -41,7 +41,7 @@ def written(folder: Path, **parts: str) -> Path:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+def lab_folder(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
     """A learner's folder; what they measure is kept there."""
     cluster.records = tmp_path / "records"
     yield tmp_path
@@ -54,10 +54,10 @@ def settings(cluster: NamespaceCluster) -> dict[str, str]:
 
 @pytest.mark.cluster
 def test_a_right_knob_is_turned_measured_put_back_and_played_back(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
     before = settings(cluster)
-    record = own_knob.measure(cluster, written(desk, **KNOB), length=SHORT)
+    record = own_knob.measure(cluster, written(lab_folder, **KNOB), length=SHORT)
     assert settings(cluster) == before
     turns = own_knob.turns(record)
     assert [(point.at["from"], point.at["turn"]) for point in turns] == [
@@ -67,7 +67,7 @@ def test_a_right_knob_is_turned_measured_put_back_and_played_back(
     assert [line.split()[-1] for line in own_knob.lines(turns)] == ["right"] * 4
     assert (record.study, record.variant, record.complete) == ("E7", "own-knob", True)
     assert record.program["name"] == "knob.py"
-    again = own_knob.measure(RecordedCluster(desk / "records"))
+    again = own_knob.measure(RecordedCluster(lab_folder / "records"))
     assert null_knob.comparison(again) == null_knob.comparison(record)
 
 
@@ -116,8 +116,8 @@ def test_what_a_killed_exercise_left_is_put_back_without_its_file(
 
 
 @pytest.mark.cluster
-def test_nobody_else_turns_a_knob_meanwhile(desk: Path, cluster: NamespaceCluster) -> None:
-    source = written(desk, **KNOB)
+def test_nobody_else_turns_a_knob_meanwhile(lab_folder: Path, cluster: NamespaceCluster) -> None:
+    source = written(lab_folder, **KNOB)
     with (
         changing(cluster, [(ALL["firewall"], "10")]),
         pytest.raises(LabError, match="turning knobs"),
@@ -134,10 +134,10 @@ def test_nobody_else_turns_a_knob_meanwhile(desk: Path, cluster: NamespaceCluste
     ],
 )
 def test_a_wrong_knob_is_named_and_what_was_there_is_there_again(
-    desk: Path, cluster: NamespaceCluster, part: str, body: str, said: str
+    lab_folder: Path, cluster: NamespaceCluster, part: str, body: str, said: str
 ) -> None:
     before = settings(cluster)
-    record = own_knob.measure(cluster, written(desk, **KNOB | {part: body}), length=SHORT)
+    record = own_knob.measure(cluster, written(lab_folder, **KNOB | {part: body}), length=SHORT)
     assert settings(cluster) == before
     assert said in "\n".join(own_knob.lines(own_knob.turns(record)))
 
@@ -155,12 +155,12 @@ def test_a_wrong_knob_is_named_and_what_was_there_is_there_again(
     ],
 )
 def test_a_knob_that_cannot_be_used_is_refused_and_nothing_is_kept(
-    desk: Path, cluster: NamespaceCluster, part: str, body: str, said: str
+    lab_folder: Path, cluster: NamespaceCluster, part: str, body: str, said: str
 ) -> None:
-    source = written(desk, **KNOB | {part: body})
+    source = written(lab_folder, **KNOB | {part: body})
     with pytest.raises(LabError, match=said):
         own_knob.measure(cluster, source, length=SHORT)
-    assert not list((desk / "records").glob("*.json"))
+    assert not list((lab_folder / "records").glob("*.json"))
     for node in cluster.nodes:
         cluster.administer(node, f"echo 1 >{EARLY_DEMUX}")  # where `back` could not
 

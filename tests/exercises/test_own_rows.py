@@ -21,7 +21,7 @@ LAB = paths.root() / "labs" / "02-node-benchmarks"
 
 
 @pytest.fixture
-def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+def lab_folder(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
     """A learner's copies of the exercise; what they measure is kept there."""
     for source in (*LAB.glob("*.h"), LAB / "own_rows.c"):
         shutil.copy(source, tmp_path)
@@ -30,9 +30,9 @@ def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
     cluster.records = None
 
 
-def written(desk: Path, *bodies: str) -> Path:
+def written(lab_folder: Path, *bodies: str) -> Path:
     """The learner's file, its three functions filled in order."""
-    source = desk / "own_rows.c"
+    source = lab_folder / "own_rows.c"
     parts = source.read_text().split(EMPTY_ROW)
     assert len(parts) == len(own_rows.YOURS) + 1
     filled = (*bodies, *(EMPTY_ROW for _ in range(len(own_rows.YOURS) - len(bodies))))
@@ -42,19 +42,19 @@ def written(desk: Path, *bodies: str) -> Path:
 
 
 def test_what_is_handed_out_runs_and_says_what_is_missing(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
-    record = own_rows.measure(cluster, desk / "own_rows.c")
+    record = own_rows.measure(cluster, lab_folder / "own_rows.c")
     assert (record.study, record.variant, record.complete) == ("A3", "own", True)
     assert list(own_rows.best_us(record)) == [own_rows.EXAMPLE]
-    again = own_rows.measure(RecordedCluster(desk / "records"))
+    again = own_rows.measure(RecordedCluster(lab_folder / "records"))
     assert own_rows.best_us(again) == own_rows.best_us(record)
 
 
 def test_right_rows_are_measured_beside_the_null_call(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
-    record = own_rows.measure(cluster, written(desk, LIBRARY, SYSTEM_CALL, PIPE))
+    record = own_rows.measure(cluster, written(lab_folder, LIBRARY, SYSTEM_CALL, PIPE))
     table = own_rows.table(record)
     assert list(table["row"]) == [own_rows.EXAMPLE, *own_rows.YOURS]
     assert (table["best_us"] <= table["median_us"]).all()
@@ -78,14 +78,14 @@ def test_right_rows_are_measured_beside_the_null_call(
     ],
     ids=["no loop", "false seconds", "empty pipe", "unread words", "no C"],
 )
-def test_what_is_wrong_is_said_and_nothing_is_kept(
-    desk: Path,
+def test_what_is_wrong_is_reported_and_nothing_is_kept(
+    lab_folder: Path,
     cluster: NamespaceCluster,
     capfd: pytest.CaptureFixture[str],
     bodies: tuple[str, ...],
     said: str,
 ) -> None:
     with pytest.raises(LabError) as caught:
-        own_rows.measure(cluster, written(desk, *bodies))
+        own_rows.measure(cluster, written(lab_folder, *bodies))
     assert said in str(caught.value) + capfd.readouterr().err
-    assert not list((desk / "records").glob("*.json"))
+    assert not list((lab_folder / "records").glob("*.json"))

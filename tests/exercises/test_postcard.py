@@ -25,7 +25,7 @@ LAB = paths.root() / "labs" / "06-protocol-analysis"
 
 
 @pytest.fixture
-def desk(
+def lab_folder(
     tmp_path: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
     """A learner's copies of the programs; what they capture is kept there."""
@@ -37,9 +37,9 @@ def desk(
     cluster.records = None
 
 
-def solved(desk: Path, *bodies: str) -> Path:
+def solved(lab_folder: Path, *bodies: str) -> Path:
     """The exercise with these bodies, in the order of its functions."""
-    source = desk / "tally.py"
+    source = lab_folder / "tally.py"
     head, *rest = source.read_text().split("    return ...\n")
     assert len(rest) == len(count_packets.OURS)
     source.write_text(
@@ -48,12 +48,12 @@ def solved(desk: Path, *bodies: str) -> Path:
     return source
 
 
-def kept(desk: Path) -> set[str]:
-    return {path.suffix for path in (desk / "records").glob("*")}
+def kept(lab_folder: Path) -> set[str]:
+    return {path.suffix for path in (lab_folder / "records").glob("*")}
 
 
 def test_a_card_and_its_thanks_are_points_and_the_capture_lies_beside(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
     text = "Greetings from node00"
     record = postcard.send(cluster, text)
@@ -65,15 +65,17 @@ def test_a_card_and_its_thanks_are_points_and_the_capture_lies_beside(
     assert card.facts["packets_before"] >= 5  # two handshakes
     file = capture_run.capture(cluster, record)
     assert text.encode() in file.read_bytes()
-    again = postcard.send(RecordedCluster(desk / "records"), "another text")
+    again = postcard.send(RecordedCluster(lab_folder / "records"), "another text")
     assert again == record
-    assert capture_run.capture(RecordedCluster(desk / "records"), again) == file
+    assert capture_run.capture(RecordedCluster(lab_folder / "records"), again) == file
     file.unlink()
     with pytest.raises(LabError, match="does not lie"):
         capture_run.capture(cluster, record)
 
 
-def test_the_eager_limit_can_be_told_to_the_byte(desk: Path, cluster: NamespaceCluster) -> None:
+def test_the_eager_limit_can_be_determined_to_the_byte(
+    lab_folder: Path, cluster: NamespaceCluster
+) -> None:
     record = postcard.send(cluster, "x", 131_040, 131_041, name="limit")
     cards = postcard.table(record)
     cards = cards[cards["from_rank"] == 0]
@@ -82,43 +84,49 @@ def test_the_eager_limit_can_be_told_to_the_byte(desk: Path, cluster: NamespaceC
 
 
 def test_a_card_without_a_text_is_refused_and_nothing_is_kept(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
     with pytest.raises(LabError, match="What is on the card") as refused:
         postcard.send(cluster, "")
     assert "postcard.c" in str(refused.value)
     with pytest.raises(UsageError, match="postcard, sizes, limit"):
         postcard.send(cluster, "x", name="letter")
-    assert kept(desk) == set()
+    assert kept(lab_folder) == set()
 
 
 def test_the_exercise_is_counted_as_handed_out_and_when_it_is_right(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
     record = count_packets.measure(cluster)
     assert (record.study, record.variant, record.complete) == ("A12", "tally", True)
     assert [point.facts["yours"] for point in record.points] == [None] * 3
     assert all("not written yet" in line for line in count_packets.lines(record.points))
-    assert count_packets.measure(RecordedCluster(desk / "records")) == record
+    assert count_packets.measure(RecordedCluster(lab_folder / "records")) == record
 
-    mine = count_packets.measure(cluster, solved(desk, ACKS, OVERHEAD, COST))
+    mine = count_packets.measure(cluster, solved(lab_folder, ACKS, OVERHEAD, COST))
     assert [point.facts["right"] for point in mine.points] == [True] * 3
     assert all(line.endswith("right") for line in count_packets.lines(mine.points))
 
     file = capture_run.capture(cluster, mine)
     done = subprocess.run(
-        [sys.executable, "tally.py", file], cwd=desk, capture_output=True, text=True, check=True
+        [sys.executable, "tally.py", file],
+        cwd=lab_folder,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.splitlines() == count_packets.lines(mine.points)
 
 
-def test_what_is_wrong_with_a_count_is_said_and_costs_only_that_count(
-    desk: Path, cluster: NamespaceCluster
+def test_what_is_wrong_with_a_count_is_reported_and_costs_only_that_count(
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
     bodies = ("    return packets['nothing']\n", "    return 'much'\n", "    return 1e9\n")
-    record = count_packets.measure(cluster, solved(desk, *bodies))
+    record = count_packets.measure(cluster, solved(lab_folder, *bodies))
     said = "\n".join(count_packets.lines(record.points))
-    line = 1 + (desk / "tally.py").read_text().splitlines().index("    return packets['nothing']")
+    line = 1 + (lab_folder / "tally.py").read_text().splitlines().index(
+        "    return packets['nothing']"
+    )
     for why in (f"KeyError in line {line}", "no number, but str", "too large"):
         assert why in said
     assert not any(point.facts["right"] for point in record.points)
@@ -136,11 +144,11 @@ def test_a_share_in_per_cent_is_too_large_and_it_says_what_a_share_is() -> None:
 
 
 def test_what_was_right_for_one_conversation_is_wrong_for_the_next(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
     first = count_packets.measure(cluster, chance=random.Random(1))
     copied = [f"    return {point.facts['ours']}\n" for point in first.points]
-    second = count_packets.measure(cluster, solved(desk, *copied), chance=random.Random(2))
+    second = count_packets.measure(cluster, solved(lab_folder, *copied), chance=random.Random(2))
     assert first.program["arguments"] != second.program["arguments"]
     # How many acknowledgements there are is up to chance, and may be the same again; the bytes are not.
     right = {point.at["count"]: point.facts["right"] for point in second.points}
@@ -152,18 +160,24 @@ def test_what_was_right_for_one_conversation_is_wrong_for_the_next(
     [("def ack_share(packets:\n", "SyntaxError"), ("import nothing_of_this_name\n", "nothing_of")],
 )
 def test_an_exercise_that_is_no_program_is_refused_before_anything_runs(
-    desk: Path, cluster: NamespaceCluster, text: str, said: str
+    lab_folder: Path, cluster: NamespaceCluster, text: str, said: str
 ) -> None:
-    (desk / "tally.py").write_text(text)
+    (lab_folder / "tally.py").write_text(text)
     with pytest.raises(LabError, match=said):
         count_packets.measure(cluster)
-    assert kept(desk) == set()
+    assert kept(lab_folder) == set()
 
 
 @pytest.mark.parametrize("words", [[], ["missing.pcapng"], ["tally.py"]])
-def test_without_a_capture_the_exercise_ends_with_a_sentence(desk: Path, words: list[str]) -> None:
+def test_without_a_capture_the_exercise_ends_with_a_sentence(
+    lab_folder: Path, words: list[str]
+) -> None:
     done = subprocess.run(
-        [sys.executable, "tally.py", *words], cwd=desk, capture_output=True, text=True, check=False
+        [sys.executable, "tally.py", *words],
+        cwd=lab_folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1
     assert done.stderr.startswith("tally.py: ")

@@ -23,7 +23,7 @@ SMALLEST = 1
 
 
 @pytest.fixture
-def desk(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+def lab_folder(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
     """A learner's copies of the exercise; what they measure is kept there."""
     shutil.copytree(LAB / "npb", tmp_path / "npb", ignore=lambda _, names: _built(names))
     shutil.copy(LAB / message_sizes.PROGRAM, tmp_path)
@@ -36,8 +36,8 @@ def _built(names: list[str]) -> list[str]:
     return [name for name in names if Path(name).suffix not in (".c", ".h")]
 
 
-def written(desk: Path, old: str, new: str) -> Path:
-    source = desk / message_sizes.PROGRAM
+def written(lab_folder: Path, old: str, new: str) -> Path:
+    source = lab_folder / message_sizes.PROGRAM
     text = source.read_text()
     assert old in text
     source.write_text(text.replace(old, new))
@@ -45,18 +45,20 @@ def written(desk: Path, old: str, new: str) -> Path:
 
 
 def test_what_is_handed_out_counts_nothing_and_its_record_is_played_back(
-    desk: Path, cluster: NamespaceCluster
+    lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
-    record = message_sizes.measure(cluster, desk / message_sizes.PROGRAM, random.Random(SMALLEST))
+    record = message_sizes.measure(
+        cluster, lab_folder / message_sizes.PROGRAM, random.Random(SMALLEST)
+    )
     assert (record.study, record.variant, record.complete) == ("A4", "sizes", True)
     assert [point.at["count"] for point in record.points] == list(message_sizes.COUNTS)
     assert all(line.endswith("too small") for line in message_sizes.lines(record.points))
-    again = message_sizes.measure(RecordedCluster(desk / "records"))
+    again = message_sizes.measure(RecordedCluster(lab_folder / "records"))
     assert again.points == record.points
 
 
-def test_a_right_wrapper_counts_as_ours_does(desk: Path, cluster: NamespaceCluster) -> None:
-    source = written(desk, message_sizes.TO_DO, message_sizes.DONE + message_sizes.TO_DO)
+def test_a_right_wrapper_counts_as_ours_does(lab_folder: Path, cluster: NamespaceCluster) -> None:
+    source = written(lab_folder, message_sizes.TO_DO, message_sizes.DONE + message_sizes.TO_DO)
     record = message_sizes.measure(cluster, source, random.Random(SMALLEST))
     assert all(line.endswith("right") for line in message_sizes.lines(record.points))
     one, several, total = (point.facts["ours"] for point in record.points)
@@ -75,12 +77,12 @@ def test_a_right_wrapper_counts_as_ours_does(desk: Path, cluster: NamespaceClust
     ],
     ids=["no C", "half a message", "no line"],
 )
-def test_a_wrapper_that_goes_wrong_is_said_and_nothing_is_kept(
-    desk: Path, cluster: NamespaceCluster, old: str, new: str, said: str
+def test_a_wrapper_that_goes_wrong_is_reported_and_nothing_is_kept(
+    lab_folder: Path, cluster: NamespaceCluster, old: str, new: str, said: str
 ) -> None:
     with pytest.raises(LabError, match=said):
-        message_sizes.measure(cluster, written(desk, old, new), random.Random(SMALLEST))
-    assert not list((desk / "records").glob("*.json"))
+        message_sizes.measure(cluster, written(lab_folder, old, new), random.Random(SMALLEST))
+    assert not list((lab_folder / "records").glob("*.json"))
 
 
 def test_the_solution_of_the_exercise_fits_what_is_handed_out() -> None:

@@ -20,7 +20,7 @@ from beowulf.tuning.knobs import ALL
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_unlike_node_is_the_one_that_was_drawn_and_is_put_back(
+def test_the_different_node_is_the_one_that_was_drawn_and_is_put_back(
     cluster: NamespaceCluster, tmp_path: Path, seed: int
 ) -> None:
     knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
@@ -43,7 +43,7 @@ def test_the_unlike_node_is_the_one_that_was_drawn_and_is_put_back(
 
 
 @pytest.mark.cluster
-def test_a_cluster_that_is_tuned_already_is_not_made_unlike(cluster: NamespaceCluster) -> None:
+def test_a_cluster_that_is_tuned_already_is_not_made_to_differ(cluster: NamespaceCluster) -> None:
     with changing(cluster, [(ALL["firewall"], "10")]) as changes:
         changes(True)
         with pytest.raises(LabError, match="firewall is 10 and not none"):
@@ -55,11 +55,11 @@ def test_a_cluster_that_is_tuned_already_is_not_made_unlike(cluster: NamespaceCl
     [("none",) * 4, ("100", "none", "100", "none"), ("1", "2", "3", "4")],
     ids=["all alike", "two of each", "all unlike"],
 )
-def test_answers_of_which_no_single_one_is_unlike_are_no_puzzle(answers: tuple[str, ...]) -> None:
+def test_answers_of_which_no_single_one_differs_are_no_puzzle(answers: tuple[str, ...]) -> None:
     by_node = {f"node0{number}": said for number, said in enumerate(answers)}
     facts = {"asks": "", "wanted": "", "answers": by_node}
     point = Point({"question": "firewall", "when": differing_node.ASKED}, facts=facts)
-    with pytest.raises(LabError, match="does not show one unlike answer"):
+    with pytest.raises(LabError, match="does not show one different answer"):
         differing_node.odd(Record("E7", points=[point]))
 
 

@@ -43,7 +43,7 @@ def rates() -> figures.Figure:
     )
 
 
-def test_marks_of_several_series_stand_apart_on_the_line_of_their_name() -> None:
+def test_marks_of_several_series_stand_side_by_side_on_the_line_of_their_name() -> None:
     series = {"node00": {"read": 1.0, "write": 100.0}, "node01": {"read": 1.0}}
     figure = figures.dots(series, title="Nodes", value_title="times as fast")
     first, second = ([float(y) for y in line.get_ydata()] for line in figure.drawing.axes[0].lines)
@@ -282,7 +282,7 @@ def test_an_interval_far_wider_than_the_lines_does_not_flatten_them() -> None:
     assert high < 2 * 20 * 1.1
 
 
-def test_an_interval_that_is_cut_is_told_below_the_picture_and_in_words() -> None:
+def test_an_interval_that_is_cut_is_reported_below_the_picture_and_in_words() -> None:
     figure = noisy(5000)
     told = "Intervals go beyond the picture, up to 5,000 µs."
     assert told in figure.alt
@@ -297,7 +297,7 @@ def test_an_interval_that_is_cut_is_told_below_the_picture_and_in_words() -> Non
         (-49.53, 12.0, "picture, down to -49.5 % of blocking."),
     ],
 )
-def test_only_an_end_that_is_cut_is_told_and_with_its_unit(
+def test_only_an_end_that_is_cut_is_reported_and_with_its_unit(
     low: float, high: float, told: str
 ) -> None:
     rows = [(1, -10.0, -11.0, -9.0), (2, 10.0, low, high)]

@@ -19,7 +19,7 @@ def test_the_parts_of_a_bar_follow_each_other() -> None:
     assert figure.drawing.axes[0].get_xlim()[1] > 4.5, "the interval's end is inside"
 
 
-def test_an_interval_far_longer_than_the_bars_is_cut_and_its_end_is_told() -> None:
+def test_an_interval_far_longer_than_the_bars_is_cut_and_its_end_is_reported() -> None:
     bars = {"a": [Part("works", 10.0, 9.0, 4000.0)], "b": [Part("works", 8.0, 7.0, 9.0)]}
     figure = timeline(bars, title="t", value_title="s")
     axes = figure.drawing.axes[0]

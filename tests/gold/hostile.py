@@ -57,7 +57,7 @@ def _changed(
         path = whole(folder, name) / FILE
         notebook = _read(path, as_version=4)
         change(notebook)
-        # nbformat would mend a part of it.
+        # nbformat would repair a part of it.
         path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
 
     return Case(SLUG, name, write, points, {key.replace("_", "-"): v for key, v in said.items()})

@@ -37,7 +37,7 @@ def graded(slug: str, folder: Path, student: str = "", course: Path | None = Non
     """What the hand-in of a lab in `folder` is given; it never raises for what a learner handed in."""
     path = folder / file_name(slug)
     with warnings.catch_warnings():
-        # nbformat complains of cell IDs, which are mended afterwards.
+        # nbformat complains of cell IDs, which are repaired afterwards.
         warnings.simplefilter("ignore", FutureWarning)
         if problem := inspection.notebook_fault(path):
             return Outcome(problem=problem)

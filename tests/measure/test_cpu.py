@@ -47,7 +47,7 @@ def test_a_program_that_computes_uses_more_than_one_that_sleeps(
 
 
 @pytest.mark.cluster
-def test_a_program_that_ends_at_once_is_told(cluster: NamespaceCluster, tmp_path: Path) -> None:
+def test_a_program_that_ends_at_once_is_reported(cluster: NamespaceCluster, tmp_path: Path) -> None:
     program = shutil.copy(shutil.which("sleep") or "sleep", tmp_path / "short")
     with (
         pytest.raises(LabError, match="not seen long enough on node02"),

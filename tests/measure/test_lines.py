@@ -45,7 +45,7 @@ def test_a_stream_that_breaks_off_has_not_ended() -> None:
         '{"kind": "first", "seconds": -1}',
     ],
 )
-def test_a_line_that_is_no_result_is_told_and_the_others_stay(line: str) -> None:
+def test_a_line_that_is_no_result_is_reported_and_the_others_stay(line: str) -> None:
     lines = ProgramOutput()
     lines.write(f"{SAMPLE}\n{line}\n{SAMPLE}\n")
     assert lines.trouble == line

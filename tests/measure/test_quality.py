@@ -101,7 +101,9 @@ def test_a_difference_that_changes_no_claim_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(("passes", "launches"), [(5, 2), (10, 3), (20, 3)])
-def test_launches_that_are_alike_are_rarely_taken_for_different(passes: int, launches: int) -> None:
+def test_launches_that_are_similar_are_rarely_taken_for_different(
+    passes: int, launches: int
+) -> None:
     draw = np.random.default_rng(7)
     shapes = (draw.lognormal(0, 0.5, (200, launches, passes)) for _ in range(2))
     taken = [differ(*map(list, each)) for shape in shapes for each in shape]

@@ -112,7 +112,7 @@ def test_the_other_ways_of_timing_give_a_sample_a_pass(
     assert found["osu"].facts["repetitions"] == [10_000]
 
 
-def test_the_twin_in_python_prints_the_same_lines(
+def test_the_same_program_in_python_prints_the_same_lines(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     words = ["--sizes", "0,4096", "--protocol", "blocking,nonblocking", "--passes", "2"]
@@ -163,7 +163,7 @@ def test_a_program_refuses_what_it_cannot_use(
     assert said in str(refused.value)
 
 
-def test_the_twin_refuses_too(cluster: NamespaceCluster, tmp_path: Path) -> None:
+def test_the_program_in_python_refuses_too(cluster: NamespaceCluster, tmp_path: Path) -> None:
     for words in (["--sizes", "8,-1"], ["--sizes", "many"], ["--protocol", "smoke"]):
         with pytest.raises(UsageError), session(cluster, tmp_path) as s:
             s.launch(TWIN, 2, words)
@@ -178,7 +178,7 @@ def test_one_rank_alone_and_more_ranks_than_nodes_are_refused(
         s.launch(PROGRAM, 5)
 
 
-def test_a_program_that_breaks_off_is_told_and_what_it_measured_stays(
+def test_a_program_that_breaks_off_is_reported_and_what_it_measured_stays(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     short = tmp_path / "short.c"

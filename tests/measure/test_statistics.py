@@ -107,7 +107,7 @@ def test_where_launches_differ_the_interval_is_that_of_launches() -> None:
     assert by_launch >= 85
 
 
-def test_launches_that_are_alike_change_little() -> None:
+def test_launches_that_are_similar_change_little() -> None:
     draw = np.random.default_rng(11)
     values = list(draw.normal(1.0, 0.02, 120))
     plain, found = summary(values), summary(values, launches=[n // 20 for n in range(120)])
@@ -119,7 +119,7 @@ def test_one_sample_a_launch_is_what_it_was_without_launches() -> None:
     assert summary(values, launches=[0, 1, 2, 3, 4]) == summary(values)
 
 
-def test_launches_of_unlike_length_are_drawn_as_long_as_each_is() -> None:
+def test_launches_of_different_length_are_drawn_as_long_as_each_is() -> None:
     values = [1.0] * 30 + [2.0] * 2
     found = summary(values, launches=[0] * 30 + [1] * 2)
     assert (found.low, found.high) == (1.0, 2.0)  # each launch may be drawn twice

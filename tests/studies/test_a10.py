@@ -51,7 +51,7 @@ def test_the_papers_own_figures_hold() -> None:
     assert found["overlap-lowers-packet-rate-talking"] == "contradicted"
 
 
-def test_a_share_that_moves_by_five_points_is_not_alike() -> None:
+def test_a_share_that_moves_by_five_points_is_not_equal() -> None:
     assert outcomes(a10.STUDY.claims(measured(data=0.90)))["data-share-alike"] == "contradicted"
 
 

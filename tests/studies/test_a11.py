@@ -45,7 +45,7 @@ def test_a_rate_that_rises_as_in_the_paper_holds() -> None:
     assert {found[claim] for claim in rates} == {"holds"}
 
 
-def test_overhead_and_data_share_are_judged_apart() -> None:
+def test_overhead_and_data_share_are_judged_separately() -> None:
     """Fewer bytes of headers and fewer frames with data: our measure falls, the paper's says the opposite."""
     found = outcomes(a11.STUDY.claims(measured(overhead=0.40, data=0.93)))
     assert found["overlap-lowers-overhead"] == "holds"

@@ -48,7 +48,7 @@ def test_headers_that_stay_contradict_the_paper() -> None:
     assert found["rate-peaks-at-1024"] == "contradicted"
 
 
-def test_calls_that_send_other_shares_are_not_alike() -> None:
+def test_calls_that_send_other_shares_are_not_equal() -> None:
     made = measured(PAPER)
     for point in made.select(protocol="blocking", message_bytes=2):
         point.facts["talking"]["data_share"] += 0.04

@@ -320,7 +320,7 @@ def test_a_call_sends_at_least_what_has_to_arrive(measured: tuple[Record, Path],
 @pytest.mark.cluster
 def test_each_message_has_the_segments_that_its_size_needs(measured: tuple[Record, Path]) -> None:
     made, _ = measured
-    # An acknowledgement that is late on a busy machine has a segment sent again.
+    # An acknowledgement that is late on a busy machine has a segment retransmitted.
     assert 1 <= buffer_sizes.counted(made, OWN, KB, "segments") < 1.5
     # 1448 bytes fit into a full frame; MPICH's own header of 80 comes with the first.
     needed = (256 * KB + 80) / 1448

@@ -135,11 +135,11 @@ def test_a_single_run_of_one_program_does_not_tell_an_odd_node() -> None:
 def test_of_two_nodes_that_differ_nobody_knows_which_is_odd() -> None:
     found = alike(made("node00", "node01", factors={("node01", row): 1.5 for row in MEMORY}))
     assert found.outcome == "contradicted"
-    assert "unlike the others are node00 in 7 rows" in found.evidence
+    assert "these differ from the others: node00 in 7 rows" in found.evidence
     assert found.evidence.endswith("of two nobody can say which is the odd one")
 
 
-def test_one_node_cannot_be_alike() -> None:
+def test_one_node_cannot_be_equal() -> None:
     assert outcomes(made("node00"))["nodes-alike"] == "inconclusive"
 
 
@@ -192,7 +192,7 @@ def test_a_row_that_one_node_lacks_is_left_out_of_the_comparison() -> None:
     assert off_rows(record) == []
 
 
-def test_all_rows_that_are_off_are_told_in_the_order_of_the_rows() -> None:
+def test_all_rows_that_are_off_are_reported_in_the_order_of_the_rows() -> None:
     factors = {("node01", "mem write"): 2.0, ("node02", "stat"): 3.0}
     found = off_rows(made("node00", "node01", "node02", factors=factors))
     assert [(each.node, each.row) for each in found] == [
@@ -254,14 +254,14 @@ def test_nodes_of_one_machine_take_turns(machines: dict[str, str], turns: list[l
     assert a3.turns(cast("Cluster", Machines(**machines)), list(machines)) == turns
 
 
-def test_a_dead_node_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+def test_a_dead_node_is_reported_before_anything_is_measured(tmp_path: Path) -> None:
     machines = Machines(node00="x", node01="x")
     machines.dead = ["node01"]
     with pytest.raises(LabError, match=r"node01 is down\. `beowulf up` starts it again"):
         a3.STUDY.measure(cast("Cluster", machines), tmp_path)
 
 
-def test_missing_headers_of_rpc_are_told_before_anything_is_measured(
+def test_missing_headers_of_rpc_are_reported_before_anything_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mpi, "RPC", tmp_path / "tirpc")
@@ -276,7 +276,7 @@ def test_a_node_that_does_not_exist_is_refused(cluster: NamespaceCluster, tmp_pa
 
 
 @pytest.mark.cluster
-def test_nodes_that_run_together_keep_their_samples_apart(
+def test_nodes_that_run_together_keep_their_samples_separate(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})
@@ -294,7 +294,7 @@ def test_nodes_that_run_together_keep_their_samples_apart(
 
 
 @pytest.mark.cluster
-def test_a_program_that_fails_on_a_node_is_told_with_that_node(
+def test_a_program_that_fails_on_a_node_is_reported_with_that_node(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})

@@ -150,7 +150,7 @@ def test_a_share_that_makes_faster_contradicts_and_one_that_does_nothing_decides
     assert outcomes(judge(made(mixed)))["share-slows"] == "inconclusive"
 
 
-def test_counting_that_takes_long_itself_is_said() -> None:
+def test_counting_that_takes_long_itself_is_reported() -> None:
     assert outcomes(judge(made(slower=1.2)))["profile-is-cheap"] == "contradicted"
     assert outcomes(judge(made(slower=1.04)))["profile-is-cheap"] == "holds"
 

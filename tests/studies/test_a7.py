@@ -62,14 +62,14 @@ def test_a7_a_rate_that_still_rises_needs_longer_messages() -> None:
     assert "larger messages" in found.advice
 
 
-def test_a7_a_burst_that_a_shaped_link_lets_pass_is_told() -> None:
+def test_a7_a_burst_that_a_shaped_link_lets_pass_is_reported() -> None:
     burst = a7(lambda at: message_us(at["size_bytes"]) * (0.3 if at["size_bytes"] <= 4096 else 1))
     found = a7_rate_by_nodes.STUDY.claims(burst)[0]
     assert found.outcome == "holds"
     assert "before that, faster" in found.evidence
 
 
-def test_a7_calls_that_differ_are_not_alike() -> None:
+def test_a7_calls_that_differ_are_not_equal() -> None:
     slower = a7(
         lambda at: message_us(at["size_bytes"]) * (1.5 if at["protocol"] == "nonblocking" else 1)
     )
@@ -78,7 +78,7 @@ def test_a7_calls_that_differ_are_not_alike() -> None:
     assert "1.50 times" in found.evidence
 
 
-def test_a7_calls_whose_intervals_are_wide_are_not_known_to_be_alike() -> None:
+def test_a7_calls_whose_intervals_are_wide_are_not_known_to_be_equal() -> None:
     wide = a7_rate_by_nodes.STUDY.claims(a7(n=12, noise=0.3))[1]
     assert wide.outcome == "inconclusive"
     undecided, places = wide.numbers["undecided"], wide.numbers["places"]

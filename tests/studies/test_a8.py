@@ -31,7 +31,7 @@ def outcomes(made: Record) -> dict[str, str]:
     return {verdict.claim: verdict.outcome for verdict in a8.STUDY.claims(made)}
 
 
-def test_alike_and_rising_holds_and_a_flat_time_means_that_the_rate_goes_on_rising() -> None:
+def test_equal_and_rising_holds_and_a_flat_time_means_that_the_rate_goes_on_rising() -> None:
     assert list(outcomes(measured()).items()) == list(
         zip(CLAIMS, ("holds", "holds", "contradicted"), strict=True)
     )
@@ -41,7 +41,7 @@ def test_a_time_in_proportion_to_the_size_saturates_the_rate() -> None:
     assert outcomes(measured(us_a_byte=10))["rate-saturates"] == "holds"
 
 
-def test_half_as_long_again_is_not_alike() -> None:
+def test_half_as_long_again_is_not_equal() -> None:
     assert outcomes(measured(1.5))["alike"] == "contradicted"
 
 

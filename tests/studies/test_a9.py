@@ -56,7 +56,7 @@ def test_one_wire_for_all_is_no_more_rate() -> None:
     assert found["more-nodes"] == "contradicted"
 
 
-def test_rates_that_cannot_be_told_apart_are_inconclusive() -> None:
+def test_rates_that_cannot_be_distinguished_are_inconclusive() -> None:
     found = outcomes(measured(lambda ranks, p, size, w: ranks * link(ranks, p, size, w)))
     assert found["more-nodes"] == "inconclusive"
 

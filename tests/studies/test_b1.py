@@ -25,14 +25,14 @@ def test_b1_a_variation_within_the_noise_is_inconclusive() -> None:
     assert made.outcomes(found)["little-variation"] == "inconclusive"
 
 
-def test_b1_calls_that_differ_are_not_alike() -> None:
+def test_b1_calls_that_differ_are_not_equal() -> None:
     found = b1_round_trip.STUDY.claims(
         b1(lambda at: 500 * (1.3 if at["protocol"] == "nonblocking" else 1))
     )
     assert made.outcomes(found)["blocking-alike"] == "contradicted"
 
 
-def test_b1_calls_whose_intervals_are_wide_are_not_known_to_be_alike() -> None:
+def test_b1_calls_whose_intervals_are_wide_are_not_known_to_be_equal() -> None:
     found = b1_round_trip.STUDY.claims(b1(lambda at: 500.0, n=12, noise=0.3))[1]
     assert found.outcome == "inconclusive"
     assert f"undecided at {found.numbers['undecided']}" in found.evidence

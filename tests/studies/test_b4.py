@@ -19,7 +19,7 @@ def test_b4_holds_where_asking_costs_more_and_length_too() -> None:
     assert made.outcomes(found) == {"nonblocking-uses-more": "holds", "rises-with-size": "holds"}
 
 
-def test_b4_contradicts_where_calls_are_alike_and_long_messages_let_the_rank_sleep() -> None:
+def test_b4_contradicts_where_calls_are_equal_and_long_messages_let_the_rank_sleep() -> None:
     found = b4_cpu_use.STUDY.claims(b4(lambda at: 80 - rising(at)))
     assert made.outcomes(found) == {
         "nonblocking-uses-more": "contradicted",

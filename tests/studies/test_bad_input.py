@@ -74,7 +74,7 @@ def test_a_program_refuses_sizes_that_no_message_has(
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("program", [each for each in PROGRAMS if each.endswith(".py")])
-def test_a_twin_refuses_what_the_memory_does_not_hold(
+def test_a_program_in_python_refuses_what_the_memory_does_not_hold(
     cluster: NamespaceCluster, tmp_path: Path, program: str
 ) -> None:
     large = tmp_path / Path(program).name

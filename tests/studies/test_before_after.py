@@ -94,7 +94,10 @@ def test_a_rate_that_doubles_is_half_of_the_time() -> None:
     [
         (kernels(), "A message gains more than any program: the ping-pong -80 %"),
         (kernels(IS=0.1), "One program gains more than a message:"),
-        (kernels(ping=0.8, IS=0.8), "Whether a message gains more than any program cannot be told"),
+        (
+            kernels(ping=0.8, IS=0.8),
+            "Whether a message gains more than any program cannot be decided",
+        ),
     ],
 )
 def test_the_conclusion_is_what_the_records_show(made: Record, begins: str) -> None:
@@ -133,7 +136,7 @@ def test_figures_that_say_otherwise_than_the_pairs_are_named() -> None:
     assert not [line for line in printed if line.startswith("PTRANS: the two figures")]
 
 
-def test_a_busy_machine_is_told() -> None:
+def test_a_busy_machine_is_reported() -> None:
     assert both.doubts([kernels()]) == []
     assert "the load before the start was 9.0" in both.doubts([busy(kernels())])[0]
 

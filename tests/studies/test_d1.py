@@ -68,7 +68,7 @@ def test_the_opposite_contradicts_one_claim_only(case: str, place: float, claim:
     assert set(found.values()) == {"holds", "contradicted"}
 
 
-def test_an_end_in_the_middle_is_not_told() -> None:
+def test_an_end_in_the_middle_is_not_reported() -> None:
     verdict = d1.STUDY.claims(as_in_the_paper(solaris_large=0.5))[2]
     assert verdict.outcome == "inconclusive"
     assert "unclear" in verdict.evidence
@@ -87,7 +87,7 @@ def test_a_library_without_such_a_limit_makes_it_inconclusive() -> None:
     assert "beowulf up --mpi classic" in verdicts[0].advice
 
 
-def test_a_case_that_was_not_measured_is_said() -> None:
+def test_a_case_that_was_not_measured_is_reported() -> None:
     made = as_in_the_paper()
     made.points = [p for p in made.points if p.at["mpich"] != "solaris"]
     found = {v.claim: v for v in d1.STUDY.claims(made)}["solaris-calls-40000-delay"]

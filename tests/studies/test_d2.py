@@ -64,7 +64,7 @@ def test_a_step_elsewhere_contradicts() -> None:
     assert set(found.values()) == {"holds"}
 
 
-def test_no_step_at_all_contradicts_and_is_told_so() -> None:
+def test_no_step_at_all_contradicts_and_a_message_says_so() -> None:
     verdict = d2.STUDY.claims(swept({SOLARIS: {70, 80}}))[0]
     assert verdict.outcome == "contradicted"
     assert "no step at any size" in verdict.evidence
@@ -74,7 +74,7 @@ def test_waiting_in_spite_of_mpi_test_contradicts() -> None:
     assert outcomes(swept({**PAPER, TESTED: {70, 80}}))["one-user-tests-no-step"] == "contradicted"
 
 
-def test_what_progress_costs_the_sender_is_told() -> None:
+def test_what_progress_costs_the_sender_is_reported() -> None:
     made = swept(PAPER)
     for point in made.select(progress="thread", rank=0):
         point.samples[:] = [2 * each for each in point.samples]
@@ -83,7 +83,7 @@ def test_what_progress_costs_the_sender_is_told() -> None:
     assert "T_P0 is 2.00 times that of one-user" in thread.evidence
 
 
-def test_two_steps_are_none_that_can_be_told() -> None:
+def test_two_steps_are_none_that_is_visible() -> None:
     verdict = d2.STUDY.claims(swept({**PAPER, ONE_USER: {20, 30, 60, 70, 80}}))[0]
     assert verdict.outcome == "inconclusive"
     assert verdict.advice
@@ -119,7 +119,7 @@ def test_launches_that_do_not_agree_where_the_step_is_give_no_verdict() -> None:
     assert outcomes(made)["one-user-step"] == "inconclusive"
 
 
-def test_a_library_that_was_not_measured_is_said() -> None:
+def test_a_library_that_was_not_measured_is_reported() -> None:
     made = swept(PAPER)
     made.points = [p for p in made.points if p.at["mpich"] != "solaris"]
     assert outcomes(made)["solaris-step"] == "inconclusive"

@@ -47,7 +47,7 @@ def test_a_gain_contradicts() -> None:
     assert outcomes(measured(3.61, -20))[:2] == ["holds", "contradicted"]
 
 
-def test_a_gain_about_as_large_as_what_counts_as_none_is_not_told() -> None:
+def test_a_gain_about_as_large_as_what_counts_as_none_is_not_reported() -> None:
     made = measured(3.61, -5)
     for point in made.points:  # so few and so scattered that the interval is wide
         if point.at["part"] == "both" and point.at["size_bytes"] == 65 * KB:
@@ -58,7 +58,7 @@ def test_a_gain_about_as_large_as_what_counts_as_none_is_not_told() -> None:
 
 
 @pytest.mark.parametrize(("times", "outcome"), [(1.05, "holds"), (1.5, "contradicted")])
-def test_python_is_alike_or_not(times: float, outcome: str) -> None:
+def test_python_is_equal_or_not(times: float, outcome: str) -> None:
     verdict = d3.STUDY.claims(measured(3, 3, times))[2]
     assert verdict.outcome == outcome
     assert f"both {times:.2f}" in verdict.evidence
@@ -68,7 +68,7 @@ def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
     assert set(outcomes(busy(measured(3, 3)))) == {"inconclusive"}
 
 
-def test_without_samples_nothing_is_said() -> None:
+def test_without_samples_nothing_is_reported() -> None:
     assert set(outcomes(record("D3", []))) == {"inconclusive"}
 
 
@@ -85,14 +85,16 @@ def test_the_table_is_made_as_the_papers() -> None:
 
 def test_the_picture_has_the_three_parts() -> None:
     figure = d3.STUDY.picture(measured(3.61, 3.29))
-    assert "one-user, 10 KB: apart" in figure.alt
+    assert "one-user, 10 KB: separate" in figure.alt
     assert [part.split()[0] for part in figure.table["part"]] == [
         *("T_message", "T_workload", "T_overlap") * 2
     ]
 
 
 @pytest.mark.cluster
-def test_the_twin_writes_what_the_program_writes(cluster: NamespaceCluster, tmp_path: Path) -> None:
+def test_the_program_in_python_writes_what_the_one_in_c_writes(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
     words = overlap.sweep_arguments(0.002, [KB, 20 * KB], 3, 0)
     with Measurement("D3", cluster, tmp_path) as session:
         for name, language in (("message_workload.c", d3.C), ("overlap.py", d3.PYTHON)):

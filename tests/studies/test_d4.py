@@ -54,7 +54,7 @@ def test_a_larger_gain_at_70_kb_contradicts_that_it_is_less() -> None:
     assert found["less-at-70kb-p0"] == "contradicted"
 
 
-def test_no_change_is_not_told_to_be_a_gain() -> None:
+def test_no_change_is_not_called_a_gain() -> None:
     made = measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): 0.0})
     for point in made.points:  # alternately a little more and a little less
         if point.at["part"] == "during" and point.at["size_bytes"] == d4.LARGE:
@@ -75,7 +75,7 @@ def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
     assert set(outcomes(busy(measured(d4.PAPER_PERCENT))).values()) == {"inconclusive"}
 
 
-def test_without_samples_nothing_is_said() -> None:
+def test_without_samples_nothing_is_reported() -> None:
     assert outcomes(record("D4", [])) == dict.fromkeys(CLAIMS, "inconclusive")
 
 

@@ -41,7 +41,7 @@ def test_e2_growth_within_the_noise_is_inconclusive() -> None:
     assert made.outcomes(e2_pingpong.STUDY.claims(grown))["short-alike"] == "inconclusive"
 
 
-def test_e2_a_busy_machine_without_cards_is_not_told_to_measure_again() -> None:
+def test_e2_a_busy_machine_without_cards_is_not_asked_to_measure_again() -> None:
     busy = {"load_1min": 9.0, "cores": 2, "waiting_for_a_core_percent_10s": 42.0}
     found = e2_pingpong.STUDY.claims(e2(lambda at: 50.0, before=busy))[0]
     assert found.evidence.count("but ") == 1

@@ -86,7 +86,7 @@ def test_a_check_that_failed_is_named() -> None:
     ("fast", "crowded", "expected"),
     [(1.6, 0, "holds"), (3.0, 0, "contradicted"), (3.0, 1, "inconclusive"), (1.6, 1, "holds")],
 )
-def test_unlike_nodes_are_seen_where_each_has_a_core(
+def test_different_nodes_are_seen_where_each_has_a_core(
     fast: float, crowded: float, expected: str
 ) -> None:
     verdict = judge(as_found(fast=fast, crowded=crowded)).named("nodes-alike")
@@ -107,7 +107,7 @@ def test_what_talks_moves_and_what_is_local_does_not() -> None:
     assert found["network-moved"] == "holds"
 
 
-def test_what_moved_the_other_way_is_said() -> None:
+def test_what_moved_the_other_way_is_reported() -> None:
     found = outcomes(judge(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0)))
     assert found["tuned-time"] == "contradicted"
     assert found["local-unmoved"] == "contradicted"

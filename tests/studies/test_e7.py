@@ -61,7 +61,7 @@ def test_each_claim_holds_where_the_record_shows_it() -> None:
     assert set(found.values()) == {"holds"}
 
 
-def test_unlike_drivers_are_said() -> None:
+def test_different_drivers_are_reported() -> None:
     verdicts = judge(usual(driver=("e1000e 3.2", "e1000e 3.3")))
     said = next(v for v in verdicts if v.claim == "nodes-alike")
     assert said.outcome == "contradicted"

@@ -1,4 +1,4 @@
-"""L2: is the ping-pong's gain held against the kernels', and is the testbed put in and out by turns?"""
+"""L2: is the ping-pong's gain held against the kernels', and is the paper's state put in and out, alternating?"""
 
 from __future__ import annotations
 

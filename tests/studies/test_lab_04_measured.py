@@ -138,7 +138,7 @@ def test_b4_reads_the_cpu_use_of_both_nodes(
     assert all(0 <= sample < 150 for p in points for sample in p.samples)
 
 
-def test_b5_measures_like_and_unlike_nodes_or_refuses(
+def test_b5_measures_like_and_different_nodes_or_refuses(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None
 ) -> None:
     if (done := cluster.administer("node00", CpuShare().look(NODES))).returncode:

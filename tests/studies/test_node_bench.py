@@ -97,7 +97,7 @@ def test_several_nodes_stand_side_by_side(capsys: pytest.CaptureFixture[str]) ->
     assert "One node at a time: nodes that share the cores of one machine" in text
 
 
-def test_that_nodes_disturbed_each_other_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_that_nodes_disturbed_each_other_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(capsys, "node00", "node01", disturbed=True)
     assert "All nodes ran at the same time." in text
     assert "disturb each other" in text
@@ -112,7 +112,7 @@ def test_what_a_tool_found_stands_beside_ours(capsys: pytest.CaptureFixture[str]
     )
 
 
-def test_a_tool_that_is_missing_is_told_once_for_all_nodes() -> None:
+def test_a_tool_that_is_missing_is_reported_once_for_all_nodes() -> None:
     record = made("node00", "node01")
     tools = {PERF: f"{ABSENT}: get it", "lmbench": "/usr/lib/lmbench"}
     record.sweep["beside"] = {"node00": tools, "node01": tools}
@@ -167,6 +167,6 @@ def test_nodes_and_all_of_them_contradict_each_other(tmp_path: Path) -> None:
     assert said == "beowulf: Either name the nodes or say `--all`, not both.\n"
 
 
-def test_without_a_cluster_it_is_said_how_to_get_one(tmp_path: Path) -> None:
+def test_without_a_cluster_a_message_says_how_to_get_one(tmp_path: Path) -> None:
     said = Beowulf(tmp_path / "state", tmp_path)("node-bench", "--all", code=1)
     assert "`beowulf up`" in said

@@ -74,7 +74,7 @@ def test_what_a_tool_prints_is_read(tool: str, row: str, text: str, figure: floa
 
 
 @pytest.mark.parametrize("text", ["", "WARNING: perf not found for kernel 9.9\n", "0.0 usecs/op\n"])
-def test_what_is_no_figure_is_told(text: str) -> None:
+def test_what_is_no_figure_is_reported(text: str) -> None:
     with pytest.raises(LabError, match="perf bench printed no figure but:"):
         read(of(PERF, "null call"), text)
 
@@ -167,7 +167,7 @@ def test_beside_perf_stands_our_mean(tmp_path: Path) -> None:
     assert [point.facts for point in points] == [{"theirs": 0.25, "ours": 2.0}]
 
 
-def test_a_tool_that_is_nowhere_is_told_with_how_to_get_it(tmp_path: Path) -> None:
+def test_a_tool_that_is_nowhere_is_reported_with_how_to_get_it(tmp_path: Path) -> None:
     tool(tmp_path / "bin", "perf", "WARNING: perf not found for kernel 9.9")
     tools = installed(machine(tmp_path / "bin"), "node01")
     assert tools[PERF].startswith(ABSENT)
@@ -176,7 +176,7 @@ def test_a_tool_that_is_nowhere_is_told_with_how_to_get_it(tmp_path: Path) -> No
     assert (points, wrong) == ([], [])
 
 
-def test_a_tool_that_fails_is_told_and_ends_nothing(tmp_path: Path) -> None:
+def test_a_tool_that_fails_is_reported_and_ends_nothing(tmp_path: Path) -> None:
     node = machine(tool(tmp_path / "bin", "perf", "Invalid argument"))
     points, wrong = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)
     assert points == []

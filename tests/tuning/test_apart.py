@@ -84,7 +84,9 @@ def test_every_change_on_every_node_is_shown_and_put_back(pcs: Hall, learner: Be
     assert mtus(pcs) == ["1500"] * 4
 
 
-def test_only_what_differs_from_node_to_node_is_shown_apart(pcs: Hall, learner: Beowulf) -> None:
+def test_only_what_differs_from_node_to_node_is_shown_separately(
+    pcs: Hall, learner: Beowulf
+) -> None:
     pcs.at("node02", f"ip link set {CARD} mtu 1400")
     pcs.at("node03", f"ip link set {CARD} mtu 1300")
     said = learner(*SHORTER)

@@ -75,7 +75,7 @@ def test_a_step_is_what_one_way_takes_longer_than_the_other() -> None:
     assert found == pytest.approx(expected)
 
 
-def test_the_wire_is_reckoned_from_all_that_a_cable_carries() -> None:
+def test_the_wire_is_computed_from_all_that_a_cable_carries() -> None:
     # 12 frames of up to 1448 bytes, each with 52 bytes of TCP/IP and 38 of Ethernet around it.
     assert bytes_on_the_wire(LONG) == LONG + 12 * (52 + 38)
     wire = steps(made(0.0), LONG, "polling")[-1]
@@ -83,14 +83,14 @@ def test_the_wire_is_reckoned_from_all_that_a_cable_carries() -> None:
     assert wire.computed_us == pytest.approx(bytes_on_the_wire(LONG) * 8 / 100)
 
 
-def test_what_cannot_be_told_from_nothing_is_said_and_not_drawn() -> None:
+def test_what_is_not_distinguishable_from_zero_is_reported_and_not_drawn() -> None:
     record = made(noise=3.0, mpi=8.0)
     step = next(each for each in steps(record, SHORT, "mpi") if each.name == MPI)
     assert step.us.low < 0 < step.us.high
-    assert step.finding == "cannot be told from nothing"
+    assert step.finding == "not distinguishable from zero"
     figure = draw(record)
     assert "Not drawn: " in figure.alt
-    assert "MPI cannot be told from nothing" in figure.alt
+    assert "MPI not distinguishable from zero" in figure.alt
     found = {verdict.claim: verdict for verdict in judge(record)}
     assert found["mpi-1"].outcome == "inconclusive"
 
@@ -110,7 +110,7 @@ def test_each_step_of_a_usual_budget_is_there() -> None:
     assert len(found) == 12
 
 
-def test_a_wire_that_is_not_as_reckoned_is_contradicted() -> None:
+def test_a_wire_that_is_not_as_computed_is_contradicted() -> None:
     found = {verdict.claim: verdict for verdict in judge(made(shaped=700.0))}
     assert found["wire-16384"].outcome == "contradicted"
     assert "its bits come to 1397" in found["wire-16384"].evidence

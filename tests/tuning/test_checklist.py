@@ -15,7 +15,7 @@ from beowulf.tuning import checklist
 
 
 @pytest.mark.cluster
-def test_the_checklist_finds_the_node_that_is_unlike(learner: Beowulf) -> None:
+def test_the_checklist_finds_the_node_that_differs(learner: Beowulf) -> None:
     found = {each.question.name: each for each in checklist.ask(learner.cluster)}
     assert found["driver"].by_node["node00"].startswith("veth")
     newest = found["newest"].by_node["node00"]

@@ -222,7 +222,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Measure
         yield made
 
 
-def test_the_change_goes_in_and_out_by_turns_and_is_out_at_the_end(session: Measurement) -> None:
+def test_the_change_goes_in_and_out_in_turns_and_is_out_at_the_end(session: Measurement) -> None:
     seen: list[bool] = []
 
     def change(on: bool) -> None:
@@ -300,7 +300,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.cluster
-def test_a_program_takes_as_many_samples_as_it_is_told(
+def test_a_program_takes_as_many_samples_as_are_ordered(
     cluster: NamespaceCluster, program: Path
 ) -> None:
     with InteractiveRun(cluster, program, 2, ["--bytes", 3]) as told:
@@ -313,7 +313,7 @@ def test_a_program_takes_as_many_samples_as_it_is_told(
 
 
 @pytest.mark.cluster
-def test_what_the_program_refuses_is_said(cluster: NamespaceCluster, program: Path) -> None:
+def test_what_the_program_refuses_is_reported(cluster: NamespaceCluster, program: Path) -> None:
     with (
         pytest.raises(UsageError, match="There is no argument --byte"),
         InteractiveRun(cluster, program, 2, ["--byte", 3]),

@@ -129,7 +129,7 @@ def test_every_knob_tells_what_a_learner_wants_to_know() -> None:
             assert {knob.tuned, knob.shows} <= set(knob.values), name
 
 
-def test_a_thousand_rules_are_told_by_the_first_and_the_last(learner: Beowulf) -> None:
+def test_a_thousand_rules_are_shown_by_the_first_and_the_last(learner: Beowulf) -> None:
     said = learner("tune", "show", "firewall")
     assert "1,000 rules" in said
     assert said.count(" drop\n") == 2

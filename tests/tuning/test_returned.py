@@ -31,7 +31,7 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> 
     assert "Put back" not in learner("up")
 
 
-def test_what_was_kept_is_put_in_again_on_a_node_that_is_started_anew_and_reverted_like_on_the_others(
+def test_what_was_kept_is_put_in_again_on_a_node_that_is_restarted_and_reverted_like_on_the_others(
     learner: Beowulf,
 ) -> None:
     set_(learner, "firewall", "10")

@@ -273,7 +273,7 @@ def test_the_knobs_of_another_kind_of_cluster_are_not_turned(tmp_path: Path, kno
     assert not list(tmp_path.iterdir())
 
 
-def test_without_a_cluster_that_is_said(tmp_path: Path) -> None:
+def test_without_a_cluster_that_is_reported(tmp_path: Path) -> None:
     nobody = Beowulf(tmp_path / "none", tmp_path)
     commands = (("apply", "firewall", "10"), ("all",), ("compare",))
     for words in (("tune",), *(("tune", *each) for each in commands)):

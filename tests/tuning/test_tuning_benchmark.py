@@ -49,7 +49,7 @@ def test_fewer_than_a_hundred_trials_are_no_verdict() -> None:
     assert verdict((99, 0), (100, 0)) == [INCONCLUSIVE, MET]
 
 
-def test_the_table_says_how_many_and_what_shorter_cycles_would_have_said() -> None:
+def test_the_table_says_how_many_and_what_shorter_cycles_would_have_shown() -> None:
     made = [*trials(NULL, 3, 1), *trials(EFFECT, 2, ratio=1.1)]
     found = findings(made, [60.0], [], [])
     row = answer(found.questions[0], found.samples, "", 1)

@@ -1,6 +1,6 @@
 """Do four VMs of the Vagrantfile become a cluster on which the labs run, and does nothing of them stay?
 
-The tests stand in order: each goes on with the VMs of the one before. `make vm-test` runs them, and nothing else does.
+The tests are in order: each goes on with the VMs of the one before. `make vm-test` runs them, and nothing else does.
 """
 
 from __future__ import annotations

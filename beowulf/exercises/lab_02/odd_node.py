@@ -1,4 +1,4 @@
-"""Lab 02's puzzle: four nodes of which one, drawn by chance, is set up unlike the others; which, and in which rows?
+"""Lab 02's puzzle: four nodes of which one, drawn by chance, is set up differently; which, and in which rows?
 
 It is a Record of A3 with the variant `odd`. The odd node's kernel looks every packet that comes in up in a long list
 of addresses, one rule after another, as a packet filter does into which somebody put a rule for each unwanted sender.
@@ -43,7 +43,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     """Measure all nodes while one, drawn by `chance`, is odd, and keep the Record; a recorded cluster gives it.
 
     Without `chance`, a learner who has a word of their course always draws the same node. LabError where
-    nodes cannot be made unlike.
+    nodes cannot be made to differ.
     """
     if recorded := cluster.replay(STUDY, VARIANT):
         return recorded

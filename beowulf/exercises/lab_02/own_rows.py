@@ -48,7 +48,7 @@ def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
     if not record.complete:
         raise LabError(
             f"{Path(source).name} was not measured to its end. {' '.join(record.warnings)}",
-            "Mend it, save it, and run this cell again.",
+            "Fix it, save it, and run this cell again.",
         )
     record.learner, record.variant = learner(), VARIANT
     record.save_in(folder)

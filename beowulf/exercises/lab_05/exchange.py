@@ -52,10 +52,10 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
             session.launch(Path(source), 2, ["--lines"], launch=number, timeout_s=60)
     record = session.record()
     if not record.complete:
-        # Half an exercise is none: what went wrong is told, and nothing is saved.
+        # Half an exercise is none: what went wrong is reported, and nothing is saved.
         raise LabError(
             f"{Path(source).name} was not measured to its end. {' '.join(record.warnings)}",
-            "Mend it, save it, and run this cell again.",
+            "Fix it, save it, and run this cell again.",
         )
     record.learner, record.variant = learner(), VARIANT
     record.save_in(folder)

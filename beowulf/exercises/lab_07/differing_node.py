@@ -27,10 +27,10 @@ ASKED = "asked"
 
 
 def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
-    """Ask all nodes while one, drawn by `chance`, is unlike the others, and keep the Record.
+    """Ask all nodes while one, drawn by `chance`, differs from the others, and keep the Record.
 
     Without `chance`, a learner who has a word of their course always draws the same. A recorded cluster gives what was
-    kept. LabError where no node can be made unlike.
+    kept. LabError where no node can be made to differ.
     """
     if recorded := cluster.replay(STUDY, VARIANT):
         return recorded
@@ -39,7 +39,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
         here = paper_e_baseline.parts(cluster)
         if not here:
             raise LabError(
-                "No node of this cluster can be made unlike the others.",
+                "No node of this cluster can be made to differ from the others.",
                 "`beowulf tune` says which knobs cannot be turned, and why.",
             )
         name, node = chance.choice(sorted(here)), chance.choice(cluster.nodes)
@@ -53,7 +53,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
             learner=learner(),
             started=moment(),
         )
-        # All that may be drawn is given: what is shown beforehand on machines that are really apart tells nothing.
+        # All that may be drawn is given: what is shown beforehand on separate machines reveals nothing.
         turns = [(ALL[each], value) for each, value in sorted(here.items())]
         with changing(cluster, turns, nodes=[node]) as changes:
             next(each for each in changes.each if each.knob.name == name)(True)
@@ -91,12 +91,12 @@ def odd(record: Record) -> tuple[str, str]:
     found = []
     for point in record.points:
         if point.at.get("question") not in paper_e_baseline.TESTBED:
-            continue  # nobody made a node unlike in that
+            continue  # no node was made to differ in that
         answers = {str(node): str(said) for node, said in point.facts["answers"].items()}
         for node, said in answers.items():
             others = {other for name, other in answers.items() if name != node}
             if len(others) == 1 and said not in others:
                 found.append((node, str(point.at["question"])))
     if len(found) != 1:
-        raise LabError("The Record does not show one unlike answer.", "Run this cell again.")
+        raise LabError("The Record does not show one different answer.", "Run this cell again.")
     return found[0]

@@ -82,7 +82,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def picture(record: Record) -> Figure:
-    """What stands for each visit, in the order in which they were made, and the decision."""
+    """The value of each visit, in the order in which they were made, and the decision."""
     import pandas as pd
 
     from beowulf import figures

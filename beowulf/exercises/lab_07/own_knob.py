@@ -29,7 +29,7 @@ from beowulf.tuning.knob import Reading
 STUDY, VARIANT = "E7", "own-knob"
 NODES = 2  # those that measure
 LENGTH = Length(blocks=6, most_blocks=6, samples=20)
-HINT = "Mend it, save it, and try again."
+HINT = "Fix it, save it, and try again."
 
 States = dict[str, str]  # by node
 
@@ -42,7 +42,7 @@ class Mine:
     object: Any
     name: str
     values: tuple[str, str]
-    anew: bool
+    relaunch: bool
 
     def look(self) -> str:
         """Lines that print the state."""
@@ -98,8 +98,8 @@ def read(names: Mapping[str, Any], file: str) -> Mine:
     first, second = (str(value).strip() for value in values)
     if first == second:
         raise LabError(f"{file}: both values are {first}; nothing would change.", HINT)
-    name, anew = str(getattr(mine, "name", "my-knob")), bool(getattr(mine, "anew", False))
-    return Mine(file, mine, name, (first, second), anew)
+    name = str(getattr(mine, "name", "my-knob"))
+    return Mine(file, mine, name, (first, second), bool(getattr(mine, "anew", False)))
 
 
 def measure(
@@ -132,7 +132,9 @@ def measure(
                 _put_back(cluster, mine, found)
 
         at = {"knob": mine.name, "value": tried}
-        ab_comparison.compare(session, put_in, at=at, relaunch=mine.anew, length=length or LENGTH)
+        ab_comparison.compare(
+            session, put_in, at=at, relaunch=mine.relaunch, length=length or LENGTH
+        )
     record = session.record()
     record.program = own_functions.about(file)
     return kept(record, VARIANT, folder)
@@ -234,9 +236,9 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
 
 
 def _listed(mine: Mine, found: States) -> str:
-    """What will be changed where, for whoever owns the machines."""
+    """What will be changed where, for the owner of the machines."""
     lines = (line for value in mine.values for line in mine.set(value).splitlines())
-    what = f"{mine.name} by turns to {' and '.join(mine.values)}, and back, as {mine.file} says"
+    what = f"{mine.name} alternating between {' and '.join(mine.values)}, and back, as {mine.file} says"
     return "\n".join([f"{', '.join(found)}: {what}", *(f"    {line}" for line in lines)])
 
 
@@ -256,11 +258,11 @@ def _restore(cluster: Cluster, mine: Mine, found: States) -> None:
     """What was found is there again: by `back`, and where that is wrong, by `set`; LabError where neither does it."""
     with suppress(LabError):
         _put_back(cluster, mine, found)
-    if unlike := _unlike(cluster, mine, found):
+    if different := _different(cluster, mine, found):
         with suppress(LabError):
-            _everywhere(cluster, {node: mine.set(found[node]) for node in unlike}, "set")
-    if unlike := _unlike(cluster, mine, found):
-        node, now = next(iter(unlike.items()))
+            _everywhere(cluster, {node: mine.set(found[node]) for node in different}, "set")
+    if different := _different(cluster, mine, found):
+        node, now = next(iter(different.items()))
         raise LabError(
             f"On {node}, {mine.name} is {now!r} and not {found[node]!r} as before.",
             "Put it back by hand, or take a new cluster: `beowulf down`, `beowulf up`.",
@@ -268,7 +270,7 @@ def _restore(cluster: Cluster, mine: Mine, found: States) -> None:
         )
 
 
-def _unlike(cluster: Cluster, mine: Mine, found: States) -> States:
+def _different(cluster: Cluster, mine: Mine, found: States) -> States:
     return {n: now for n, now in _look(cluster, mine, list(found)).items() if now != found[n]}
 
 

@@ -62,7 +62,7 @@ def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
     if not record.complete:
         raise LabError(
             f"{program.name} was not measured to its end. {' '.join(record.warnings)}",
-            "Mend it, save it, and run this cell again.",
+            "Fix it, save it, and run this cell again.",
         )
     record.learner, record.variant = learner(), VARIANT
     record.save_in(folder)

@@ -216,7 +216,7 @@ def _odd(odd: Mapping[str, Sequence[Off]], nodes: int) -> str:
     if len(odd) == 1:
         return f"the odd one out is {each[0]}"
     nobody = "; of two nobody can say which is the odd one" if nodes == 2 else ""
-    return f"unlike the others are {'; '.join(each)}{nobody}"
+    return f"these differ from the others: {'; '.join(each)}{nobody}"
 
 
 def _doubtful(doubtful: Mapping[str, Sequence[Off]]) -> str:

@@ -1,4 +1,4 @@
-"""What a Record of the node benchmarks says when its nodes, paper A's figures and the tools of others stand beside."""
+"""What a Record of the node benchmarks says when its nodes, paper A's figures and the tools of others are beside it."""
 
 from __future__ import annotations
 

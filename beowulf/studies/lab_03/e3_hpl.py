@@ -96,7 +96,7 @@ def below_dgemm(record: Record) -> Judgement:
 
 
 def compared(record: Record) -> list[Compared]:
-    """What stands beside the other programs, before and after."""
+    """What is shown beside the other programs, before and after."""
     return [Compared(f"HPL, {record.sweep['n']:,} equations", SECONDS, "s", workload="HPL")]
 
 

@@ -153,7 +153,7 @@ def _gains(record: Record, keys: Sequence[str], judge: Callable[[Interval], Outc
 
 
 def compared(record: Record) -> list[Compared]:
-    """What stands beside the other programs, before and after."""
+    """What is shown beside the other programs, before and after."""
     equations = f"HPL, {record.sweep['n']:,} equations"
     return [
         ping_beside("hpcc"),

@@ -127,7 +127,7 @@ def calls(record: Record) -> pd.DataFrame:
 
 
 def _rate(record: Record, name: str, ranks: int) -> float:
-    """The Mop/s of the median time, so that both stand in the table for the same run."""
+    """The Mop/s of the median time, so that both are in the table for the same run."""
     seconds = durations(record, name, ranks)
     work = [rate * each for rate, each in zip(mops(record, name, ranks), seconds, strict=True)]
     return _median(work) / _median(seconds)

@@ -37,7 +37,7 @@ NEAR = 0.25
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Exchanges in a ring with work between them, on like and on unlike nodes in turns.
 
-    LabError where nodes cannot be made unlike.
+    LabError where nodes cannot be made to differ.
     """
     need_nodes(cluster, RANKS)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
@@ -111,7 +111,7 @@ def picture(record: Record) -> Figure:
     below, above = steps["median"] - steps["low"], steps["high"] - steps["median"]
     axes = figure.drawing.axes[0]
     for number in list(axes.texts):
-        number.remove()  # they would stand on the whiskers; the table has them
+        number.remove()  # they would be on the whiskers; the table has them
     axes.set_xlim(0, 1.05 * float(steps["high"].max()))
     axes.errorbar(
         steps["median"],

@@ -71,7 +71,7 @@ def differ_from(record: Record) -> Judgement:
     shares = ", ".join(f"{share:.0%} at {size:,}" for size, share in gap.items() if size >= 100)
     return Judgement(
         "contradicted" if early or late else "holds",
-        f"the lines lie apart by these shares of the highest rate: {shares} bytes",
+        f"the lines differ by these shares of the highest rate: {shares} bytes",
         {str(size): share for size, share in gap.items()},
     )
 

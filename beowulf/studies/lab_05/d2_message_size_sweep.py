@@ -143,7 +143,7 @@ def _sender_s(record: Record, way: Way) -> float:
 
 def _in_words(seen: tuple[int, int] | None) -> str:
     if seen is None:
-        return "no single step can be told"
+        return "no single step is visible"
     if seen[1] == 0:
         return "no step at any size"
     return f"a step between {kb(seen[0])} and {kb(seen[1])}" if seen[0] else "late at every size"

@@ -1,6 +1,6 @@
 """D3, message and workload: are a message and work together shorter than the one after the other?
 
-Paper D, figure 6 and tables 7 and 8: T_message and T_workload of rank 0 are measured apart, added, and
+Paper D, figure 6 and tables 7 and 8: T_message and T_workload of rank 0 are measured separately, added, and
 compared with T_overlap (MPI_Isend, work, MPI_Wait). 10 KB and 65 KB, 1000 single operations each. The
 work lasts 377 us, the minimum of the paper's own; rank 1 works a quarter of it before it receives in
 T_overlap, and only receives in T_message. What rank 0 waits for is that its buffer is free, not that
@@ -52,7 +52,7 @@ WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
 # The paper calls +3.61 % and +3.29 % no gain, and warns that small differences mean little.
 NOTHING_PERCENT = 5.0
 C, PYTHON = {"language": "C"}, {"language": "Python"}
-ALIKE = 0.1  # the twin's T_overlap is at most so much more than the C program's
+ALIKE = 0.1  # the Python program's T_overlap is at most so much more than the C program's
 
 
 def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
@@ -106,7 +106,7 @@ def no_gain(size: int) -> Claim:
 
 
 def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
-    """By part, how often the C program's time the Python twin takes, launch by launch in turns."""
+    """By part, how often the C program's time the Python program takes, launch by launch in turns."""
     programs = operations(record, ONE_USER, size, PYTHON), operations(record, ONE_USER, size, C)
     ours, theirs = (each.sort_index() for each in programs)
     return {
@@ -136,7 +136,7 @@ def python_alike(size: int) -> Claim:
 def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:
     """The Record in the form of tables 7 and 8, with medians beside the paper's averages.
 
-    As in the paper, the sum of two minima, maxima or standard deviations stands in the column of the
+    As in the paper, the sum of two minima, maxima or standard deviations is in the column of the
     sum. Only for the mean is it what a sum has; the paper adds standard deviations, too.
     """
     import pandas as pd
@@ -179,7 +179,7 @@ def picture(record: Record) -> Figure:
                 of_rows(passes[part] * 1e6) for part in ("message", "work", "both", "sum")
             )
             name = f"{way.says}, {kb(size)}"
-            bars[f"{name}: apart"] = [
+            bars[f"{name}: separate"] = [
                 Part("T_message (t_comm)", message.median),
                 Part("T_workload (t_comp)", work.median, added.low, added.high),
             ]
@@ -190,7 +190,7 @@ def picture(record: Record) -> Figure:
         raise LabError("The Record of study D3 has no samples.", "Measure again.")
     return segments.timeline(
         bars,
-        title="Message and work, apart and together (rank 0)",
+        title="Message and work, separate and together (rank 0)",
         value_title="time, medians (µs)",
     )
 

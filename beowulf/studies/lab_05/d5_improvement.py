@@ -4,7 +4,7 @@ Paper D, equation 1: improvement % = (T_overlap - T_nonoverlap) / T_nonoverlap x
 of the time, so **a negative percentage is the better one**: -20 % means that a fifth of the time is
 gone. Two other formulas are in use, and answer another question, namely which share of the message's
 time was hidden: OSU's 100 - (T_both - T_work) / T_message x 100, and IMB's, which divides what was
-saved by the shorter of the two. All three stand in this study's table.
+saved by the shorter of the two. All three are in this study's table.
 
 Its conclusions say that the support for overlap is directly related to the size of the message. So
 this study runs the exchange of D4 over sizes on both sides of the limit, with a work that lasts about

@@ -3,7 +3,7 @@
 The paper closes with two things to be looked at: the same measurements with the size of the
 communication buffer changed, and collectives (broadcast, scatter, gather, reduce) against
 point-to-point. Both are done here under a capture at the switch, so that each message's cost on the
-wire stands beside its time: `buffer_sizes.py` and `collectives.py` are the two parts.
+wire is beside its time: `buffer_sizes.py` and `collectives.py` are the two parts.
 """
 
 from __future__ import annotations

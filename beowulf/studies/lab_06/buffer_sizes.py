@@ -228,7 +228,7 @@ def more_segments(record: Record) -> Judgement:
     return Judgement(
         "contradicted" if few else "holds",
         f"{'; '.join(parts)}; of a message of {size_text(longest)},"
-        f" {numbers[f'sent_again_at_{longest}']:.2f} frames are sent again, and its receiver closes"
+        f" {numbers[f'sent_again_at_{longest}']:.2f} frames are retransmitted, and its receiver closes"
         f" its window {numbers[f'window_closed_at_{longest}']:.2f} times",
         numbers,
     )
@@ -363,6 +363,6 @@ def panels(record: Record) -> list[Panel]:
     return [
         Panel("How long?", "half round trip (ms)", values(HALF, 1e-3), spans),
         Panel("How many segments?", "a message, with data", values("segments"), {}),
-        Panel("Sent again?", "frames a message", values("retransmitted_packets"), {}),
+        Panel("Retransmitted", "frames a message", values("retransmitted_packets"), {}),
         Panel("Asked first?", "control messages, each", values("control_packets"), {}),
     ]

@@ -1,7 +1,7 @@
 """The claims of the studies of the wire: pairs of captures of one round, compared by differences and ratios.
 
 A launch is one observation of a share or a rate, however many packets it has. So the intervals are over
-launches, and a claim is inconclusive when its interval holds the value that it should keep apart.
+launches, and a claim is inconclusive when its interval holds the value that it should exclude.
 """
 
 from __future__ import annotations

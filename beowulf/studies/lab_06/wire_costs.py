@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-# Whole frames: where two of MPICH's packets share a segment, the second header stands anywhere in it.
+# Whole frames: where two of MPICH's packets share a segment, the second header is anywhere in it.
 WHOLE_FRAME_BYTES = 1514
 # Two times that differ by less are called alike.
 ALIKE = 0.05

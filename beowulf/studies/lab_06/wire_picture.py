@@ -54,7 +54,7 @@ def table(record: Record, *wheres: str) -> pd.DataFrame:
 def _published(at: dict[str, Any], wheres: Sequence[str]) -> dict[str, float]:
     """What paper A has for this place.
 
-    Its section V.B does not say of how many bytes a long message is: it stands beside those of 8192.
+    Its section V.B does not say of how many bytes a long message is: it is beside those of 8192.
     """
     published = papers.table("A-wire").rename(columns={"calls": "protocol"})
     published = published.assign(message_bytes=published["message_bytes"].fillna(8192))
@@ -75,7 +75,7 @@ def _published(at: dict[str, Any], wheres: Sequence[str]) -> dict[str, float]:
 def picture(record: Record, rate: str, title: str, *wheres: str) -> Figure:
     """Two panels with a row for each conversation: shares of all packets, and a rate of RATES.
 
-    Beside both stands what the parts `wheres` of paper A have.
+    Beside both is what the parts `wheres` of paper A have.
     """
     from beowulf.figures import Figure, look
 

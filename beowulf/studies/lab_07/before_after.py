@@ -1,6 +1,6 @@
 """Before and after, side by side: what paper E's changes give to a ping-pong, and what to programs that compute too.
 
-E3, E4, E5 and L2 are each measured in two states of the cluster by turns: before, with moderation and a firewall as
+E3, E4, E5 and L2 are each measured in two states of the cluster in turns: before, with moderation and a firewall as
 the paper's nodes came with (beowulf/tuning/paper_e_baseline.py), and after, without. A row has one time in both states.
 """
 
@@ -146,7 +146,7 @@ def conclusion(rows_: Sequence[Row]) -> str:
         )
     if most.times.high < ping.times.low:
         return f"One program gains more than a message: {both}. More than messages differed: measure again."
-    return f"Whether a message gains more than any program cannot be told here: {both}."
+    return f"Whether a message gains more than any program cannot be decided here: {both}."
 
 
 def doubts(records: Iterable[Record]) -> list[str]:

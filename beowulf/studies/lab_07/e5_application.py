@@ -127,7 +127,7 @@ def limit(record: Record) -> Judgement:
 
 
 def compared(record: Record) -> list[Compared]:
-    """What stands beside the other programs, before and after."""
+    """What is shown beside the other programs, before and after."""
     at = most_parts(record)
     total = Compared(f"search, {at['parts']} parts", TOTAL, "s", at, workload="mpiBLAST")
     return [ping_beside("the search", workload="IMB PingPong"), total]

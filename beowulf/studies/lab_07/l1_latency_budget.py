@@ -82,7 +82,7 @@ def takes_time(size: int, name: str) -> Claim:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """Every step of every bar: microseconds with their interval, what is reckoned, and whether it is there at all."""
+    """Every step of every bar: microseconds with their interval, what is computed, and whether it is there at all."""
     import pandas as pd
 
     return pd.DataFrame(
@@ -95,7 +95,7 @@ def table(record: Record) -> pd.DataFrame:
                 "low_us": step.us.low,
                 "high_us": step.us.high,
                 "reckoned_us": step.computed_us,
-                "told": step.finding,
+                "finding": step.finding,
             }
             for size in (SHORT, LONG)
             for receiver, way in BARS.items()

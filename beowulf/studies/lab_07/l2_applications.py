@@ -112,7 +112,7 @@ def limit(record: Record) -> Judgement:
 
 
 def compared(_record: Record) -> list[Compared]:
-    """What stands beside the other programs, before and after."""
+    """What is shown beside the other programs, before and after."""
     each = [
         Compared(f"NPB {name}, class {LETTER}", TIME, "s", {"kernel": name}) for name in KERNELS
     ]

@@ -24,7 +24,7 @@ class Mtu(Knob):
         " `beowulf up` sets it back to 1500, unless it was kept."
     )
     kinds = ("local", "VM", "PC")
-    elsewhere = "On PCs and VMs: `ip link set eth0 mtu 9000` on each, and a switch that is told to allow it."
+    elsewhere = "On PCs and VMs: `ip link set eth0 mtu 9000` on each, and a switch that allows it."
     values = ("1500", "3000", "9000")
     tuned = "1500"
     shows = "3000"

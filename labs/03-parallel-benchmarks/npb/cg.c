@@ -60,7 +60,7 @@ static struct grid make_grid(int n) {
     struct grid grid = {.rows = 1, .columns = 1};
     while (grid.rows * grid.columns < ranks)
         *(grid.columns == grid.rows ? &grid.columns : &grid.rows) *= 2;
-    int wide = grid.columns / grid.rows; /* 1, or 2: so many parts stand in one grid row */
+    int wide = grid.columns / grid.rows; /* 1, or 2: so many parts are in one grid row */
     grid.row = rank / grid.columns;
     grid.column = rank % grid.columns;
     grid.first_column = part_start(n, grid.column, grid.columns);
@@ -98,7 +98,7 @@ static double dot(const struct grid *grid, const double *a, const double *b) {
     return sum;
 }
 
-/* Add one bundle of the matrix times its part of a vector to what its four rows have. What stands
+/* Add one bundle of the matrix times its part of a vector to what its four rows have. What is
  * AHEAD is asked for before it is wanted, into the second cache: the matrix is read once from one
  * end to the other, and the first cache is the vector's. */
 static inline void multiply_bundle(const struct matrix *matrix, long bundle, const double *part,

@@ -2,7 +2,7 @@
  *
  * Pairs of uniform random numbers (x, y) in the square from -1 to 1 are drawn. One that falls
  * into the unit circle, t = x^2 + y^2 <= 1, becomes a pair of Gaussian deviates (Marsaglia's polar
- * method): X = x sqrt(-2 ln t / t), and Y alike. Counted is in which square ring around 0 each of
+ * method): X = x sqrt(-2 ln t / t), and Y likewise. Counted is in which square ring around 0 each of
  * these pairs lies, and summed up are all X and all Y.
  *
  * What is sent: nothing but the two sums and the ten counts at the end, three small

@@ -9,7 +9,7 @@
  * `reach` points of each line, on the way back their changes. In the last cell a line turns round
  * at once.
  *
- * LANES lines that lie beside each other go through together. The same number of each stands in one
+ * LANES lines that lie beside each other go through together. The same number of each is in one
  * `lanes`, which adds, multiplies... all of its numbers at once, as a processor's own instructions
  * do. This is an extension of C that gcc and clang have. */
 #ifndef NPB_FLOW_LINES_H
@@ -29,7 +29,7 @@ struct lines {
 };
 
 /* What SP and BT do differently. `left` is what is left of all points of some lines, `numbers`
- * for each; before the first point stands what the cell before has handed on. `after` are the
+ * for each; before the first point is what the cell before has handed on. `after` are the
  * changes of the points after the last one, the nearest first. */
 struct scheme {
     int reach, numbers;
@@ -58,7 +58,7 @@ static int groups_of(const struct flow *flow, const struct block *block, int axi
     return (lines_of(flow, block, axis) + LANES - 1) / LANES;
 }
 
-/* LANES lines of a block. In the last group the last line may stand several times. */
+/* LANES lines of a block. In the last group the last line may occur several times. */
 static struct lines lines_at(const struct flow *flow, const struct block *block, int axis,
                              int group) {
     int inner = axis == 0 ? 1 : 0, outer = axis == 2 ? 1 : 2;

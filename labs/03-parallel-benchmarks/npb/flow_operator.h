@@ -11,7 +11,7 @@
 #include "flow_blocks.h"
 
 /* A row of points, each part by itself, so that a processor can take several points at once. Point
- * 0 of the block stands at place GHOSTS. */
+ * 0 of the block is at place GHOSTS. */
 struct row {
     double state[PARTS][MOST_SIDE + 2 * GHOSTS];
     double flows[PARTS][MOST_SIDE + 2 * GHOSTS];
@@ -55,7 +55,7 @@ static inline double fourth_difference(const double *u, int to_low_wall, int to_
 }
 
 /* L of the points of a row from `from` to before `to`, in place of the flows. `offset` is where in
- * the cube place 0 of the row stands. */
+ * the cube place 0 of the row is. */
 static inline void find_change(const struct flow *flow, struct row *row, int offset, int from,
                                int to) {
     double per_h2 = 1.0 / (flow->spacing * flow->spacing), per_2h = 0.5 / flow->spacing;

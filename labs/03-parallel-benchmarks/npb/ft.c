@@ -44,7 +44,7 @@ static void draw_state(const struct cube *cube, uint64_t seed) {
     }
 }
 
-/* Frequencies of more than half the length stand for negative ones. */
+/* Frequencies of more than half the length represent negative ones. */
 static int signed_frequency(int k, int n) { return k < n / 2 ? k : k - n; }
 
 static void make_factors(const struct cube *cube) {

@@ -18,7 +18,7 @@
 
 enum { ITERATIONS = 10, TESTS = 5, MOST_BUCKETS = 1024, MOST_RANKS = MOST_BUCKETS / 4 };
 
-/* Published: in iteration i the key that stands at a test's place has the rank
+/* Published: in iteration i the key at a test's place has the rank
  * rank + sign * (i - late). */
 struct test {
     int place, rank, sign, late;
@@ -188,7 +188,7 @@ static void count_keys(struct sort *sort) {
         sort->smaller[i + 1] += sort->smaller[i];
 }
 
-/* What is timed: the rank of every key. `tested` gets the keys that stand at the five places; the
+/* What is timed: the rank of every key. `tested` gets the keys at the five places; the
  * rank that has such a place adds it to the sums of the buckets. */
 static void rank_keys(struct sort *sort, int iteration, const struct test *tests, int *tested) {
     int sizes[MOST_BUCKETS + TESTS], all_sizes[MOST_BUCKETS + TESTS], sent[MOST_RANKS];

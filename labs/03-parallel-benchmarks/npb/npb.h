@@ -30,12 +30,12 @@ struct npb {
     int checks, passed;
 };
 
-/* The class that stands in the first argument, "S" if there is none. `classes` are those that the
+/* The class in the first argument, "S" if there is none. `classes` are those that the
  * benchmark has, in the order of its table. */
 static int class_argument(const char *name, const char *classes, int argc, char **argv) {
     const char *asked = argc > 1 && strncmp(argv[1], "--", 2) != 0 ? argv[1] : "S";
-    const char *found = strlen(asked) == 1 ? strchr(classes, toupper((unsigned char)*asked)) : NULL;
-    if (!found) {
+    const char *place = strlen(asked) == 1 ? strchr(classes, toupper((unsigned char)*asked)) : NULL;
+    if (!place) {
         char known[64] = "";
         for (const char *each = classes; *each; each++)
             snprintf(known + strlen(known), sizeof known - strlen(known), "%s%c",
@@ -45,7 +45,7 @@ static int class_argument(const char *name, const char *classes, int argc, char 
                      *each);
         refuse("%s has the classes %s, not '%s'.", name, known, asked);
     }
-    return (int)(found - classes);
+    return (int)(place - classes);
 }
 
 /* Start MPI and read the arguments: a class, and `--seed`, with which the numbers are others and

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a program ends with a sentence: check.h has it for MPI programs, alone.h for others. */
+/* How a program ends with a sentence: check.h has it for MPI programs, no_mpi.h for others. */
 static inline void refuse(const char *format, ...);
 
 /* Whether `--name` was given. */
@@ -117,10 +117,10 @@ static inline void refuse_unknown(int argc, char **argv, const char *const *know
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0)
             continue;
-        int found = 0;
+        int is_known = 0;
         for (int j = 0; known[j]; j++)
-            found |= strcmp(argv[i], known[j]) == 0;
-        if (!found)
+            is_known |= strcmp(argv[i], known[j]) == 0;
+        if (!is_known)
             refuse("There is no argument %s.", argv[i]);
     }
 }

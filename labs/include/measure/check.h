@@ -26,7 +26,7 @@ static inline void wait_ms(long ms) {
     nanosleep(&moment, NULL);
 }
 
-/* Wait until what was said on stderr is on its way to whoever ran mpiexec. mpiexec ends all ranks
+/* Wait until the messages on stderr are on their way to mpiexec's caller. mpiexec ends all ranks
  * when one of them gives up, and what still lies in the pipe between them is lost. */
 static inline void wait_until_heard(void) {
     struct stat end;
@@ -76,7 +76,7 @@ static inline void start_mpi(int *argc, char ***argv) {
 }
 
 /* The program cannot do what it was asked: rank 0 says why in one sentence, and all ranks end.
- * Every rank must come here, so refuse only what all ranks see alike, such as an argument. */
+ * Every rank must come here, so refuse only what is equal on all ranks, such as an argument. */
 static inline void refuse(const char *format, ...) {
     int my_place = my_rank();
     if (my_place == 0) {
@@ -95,7 +95,7 @@ static inline void refuse(const char *format, ...) {
     exit(2);
 }
 
-/* The same where ranks do not see alike, such as what their own node has: a node's first rank says
+/* The same where ranks may differ, such as what their own node has: a node's first rank says
  * why, and ends all ranks, also those that have nothing against it. */
 static inline void refuse_here(const char *format, ...) {
     const char *place = getenv("MPI_LOCALRANKID");

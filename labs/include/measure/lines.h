@@ -6,7 +6,7 @@
  *     end_line();
  *
  * A line of kind "sample" has a "quantity" that ends in its unit, "repetitions", the "seconds" of
- * all repetitions together, the "pass", and its coordinates; whoever reads it divides. */
+ * all repetitions together, the "pass", and its coordinates; its reader divides. */
 #ifndef MEASURE_LINES_H
 #define MEASURE_LINES_H
 

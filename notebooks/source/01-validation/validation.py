@@ -107,7 +107,7 @@ picture(a2)
 claims(a2)
 
 # %% [markdown]
-# A line of this table is a **Verdict**: what is claimed, whether your Record lets it stand
+# A line of this table is a **Verdict**: what is claimed, whether your Record supports it
 # (`holds`, `contradicted`, or `inconclusive` when it cannot tell), and the evidence.
 #
 # **Question `ordered-pairs`** (1 point). From node01 to node02 is one login, from node02 to node01
@@ -229,9 +229,9 @@ with breakable(cluster) as victim:
 picture(broken_a)
 
 # %% [markdown]
-# *What to look at:* one bad square is a matter between two nodes, and the one in whose **row** it
-# stands has been asked. A whole bad **column** is a node that nobody gets into; its squares say
-# whether it is silent or refuses. `not asked` stands where a node could not be asked about others,
+# *What to look at:* one bad square is a matter between two nodes; the node of its **row** was
+# asked. A whole bad **column** is a node that nobody gets into; its squares say
+# whether it is silent or refuses. `not asked` is shown where a node could not be asked about others,
 # because there was no way into that node.
 
 # %%
@@ -316,7 +316,7 @@ form(node_c, "node")
 #
 # 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`?
 #    Say what would happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were
-#    not told which network card to use.
+#    not configured for one network card.
 # 2. What is a capture of an idle wire good for, when later you capture a program at work? Use your
 #    own figure from `idle-mbit`.
 

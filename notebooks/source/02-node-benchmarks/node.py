@@ -57,7 +57,7 @@ predicted_faster = None  # paper A was printed in 2012: how many times as fast a
 #
 # Study A3 runs the four programs of this lab on every node: `processes.c`, `latencies.c`,
 # `bandwidths.c` and `memory.c`, one line for each row of paper A's tables 1 to 4. The nodes of this
-# cluster share one machine, so they take turns. With `quick=True` it takes about half a minute.
+# cluster share one machine, so they run one after the other. With `quick=True` it takes about half a minute.
 #
 # **Question `a3-record`** (1 point). Nothing to write: the point is for the Record.
 
@@ -123,7 +123,7 @@ form(shell_alone_us, "number")
 # ## 4 There and back
 #
 # **Question `round-trips`** (2 points). What is the full round trip by `TCP` within your node? And
-# which of your figures may stand beside an MPI latency, which is *half* a round trip?
+# which of your figures may be compared with an MPI latency, which is *half* a round trip?
 
 # %%
 rows[rows["unit"].str.contains("round trip")]
@@ -321,7 +321,7 @@ form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 # ## 9 The odd one out
 #
 # A parallel program waits for its slowest node, so the first thing to know of a cluster is whether
-# its nodes are alike. This cell sets one of them up unlike the others, chosen by chance, measures some
+# its nodes are equal. This cell sets one of them up differently, chosen by chance, measures some
 # rows on all four, and puts everything back:
 
 # %%

@@ -97,7 +97,7 @@ picture(a7)
 
 # %% [markdown]
 # *What to look at:* the figure has the rings; the pairs are in the table below. Do the two lines of
-# one np (the number of ranks) lie apart or on each other? What happens to the rings where the
+# one np (the number of ranks) lie side by side or on each other? What happens to the rings where the
 # messages become longer than your `eager_limit_bytes`?
 
 # %%
@@ -151,7 +151,7 @@ form(four_nodes_times, "number")
 # ## 4 Blocking against non-blocking
 #
 # Papers A and B plot the *difference*. Study B2 measures both calls in turns, so that a disturbance
-# hits both alike, and takes the difference of each pair. B3 says it as a rate.
+# hits both equally, and takes the difference of each pair. B3 says it as a rate.
 
 # %%
 b2 = study("B2", cluster, quick=QUICK)
@@ -317,14 +317,14 @@ claims(b4)
 #    `MPI_Send` promise when it returns, what does the library do with a small and with a large
 #    message, and why does paper A's description, that a send waits until the receiver accepts the
 #    message, not fit both?
-# 2. Paper A concludes that either call may be used, because the rates are nearly alike. What does
+# 2. Paper A concludes that either call may be used, because the rates are nearly equal. What does
 #    your Record say, and what did the paper's measurement *not* let the program do between
 #    sending and waiting?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **What MPI_Send promises (2 points).** When it returns, the buffer may be used again; nothing is
-# said about the receiver. A small message is sent eagerly: it leaves at once and the other side
+# known about the receiver. A small message is sent eagerly: it leaves at once and the other side
 # keeps it until somebody asks, so that MPI_Send returns before the receive. A large one is
 # announced first and leaves only when the receive has been posted (rendezvous): if both ranks
 # send first, each waits for the other's receive, and neither comes to it. MPI_Isend only begins the

@@ -48,7 +48,7 @@ predicted_exchange_ms = None  # 17 ms of messages and 20 ms of work on both rank
 #
 # Study D1 is that experiment (paper D, figure 1): rank 0 posts, works (50 ms with `quick=True`,
 # else 100 ms) and waits; rank 1 works half as long, or a quarter, and receives. It is done with the
-# two eager limits that stand for two of the paper's clusters (`one-user`: 16,384 bytes, `solaris`:
+# two eager limits that represent two of the paper's clusters (`one-user`: 16,384 bytes, `solaris`:
 # 65,536), with our library as it comes (`default`: 131,072), and with two remedies: `MPI_Test` in
 # the work, and a progress thread.
 #
@@ -138,7 +138,7 @@ form(first_that_waits_kb, "number")
 # ## 4 Is there a gain on one side?
 #
 # Study D3 measures a message alone, the work alone, and both at once, as tables 7 and 8 do, at 10 KB
-# and 65 KB. `overlap.py`, beside this notebook, is the same program in Python; D3 runs it in turns
+# and 65 KB. `overlap.py`, beside this notebook, is the same program in Python; D3 runs it alternating
 # with the C program.
 
 # %%
@@ -146,7 +146,7 @@ d3 = study("D3", cluster, quick=True)
 picture(d3)
 
 # %% [markdown]
-# *What to look at:* a pair of bars is the same message, apart and together. Overlap gains where the
+# *What to look at:* a pair of bars is the same message, separate and together. Overlap gains where the
 # lower bar is the shorter one.
 
 # %%
@@ -258,7 +258,7 @@ a8 = study("A8", cluster, quick=True)
 picture(a8)
 
 # %% [markdown]
-# *What to look at:* two lines that can hardly be told apart. Which of them is eager?
+# *What to look at:* two lines that can hardly be distinguished. Which of them is eager?
 
 # %%
 a9 = study("A9", cluster, quick=True)

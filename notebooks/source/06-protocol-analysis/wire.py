@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Lab 06: What is on the wire?
 #
-# You send a postcard from one node to another, read it on its way, and take it apart: headers,
-# handshakes, receipts. Then you count whole conversations, as paper A did, and find out what its
+# You send a postcard from one node to another, read it on its way, and look at its parts: headers,
+# handshakes, acknowledgements. Then you count whole conversations, as paper A did, and find out what its
 # figures say. The handout (`labs/06-protocol-analysis/README.md`) explains each word and shows the
 # same packets in Wireshark and in the terminal; read its sections 1 to 3 first.
 #
@@ -217,7 +217,7 @@ form(asking_packets, "number")
 form(segments_200000, "number")
 
 # %% [markdown]
-# Where exactly is the limit? Lab 05 said 131,072 bytes. Send cards on both sides and read `protocol`
+# Where exactly is the limit? Lab 05 gave 131,072 bytes. Send cards on both sides and read `protocol`
 # off the wire; then put the sizes nearer to each other and run the cell again, until two cards that
 # differ by *one* byte travel in different ways.
 
@@ -256,7 +256,7 @@ form(smallest_rendezvous_bytes, "number")
 #
 # - **TCP overhead** (these labs): of all *bytes* in TCP's packets, the share that is not payload
 #   seen for the first time: headers of Ethernet, IP and TCP, packets that only acknowledge, open or
-#   close, and what was sent again.
+#   close, and what was retransmitted.
 # - **Data share** (paper A): of all TCP *packets*, the share that carries data, as Ethereal counted
 #   it. The paper takes its changes for changes of the overhead.
 
@@ -268,7 +268,7 @@ drawn.shares(whole)
 
 # %% [markdown]
 # The same packets in time: first how much crossed the wire in each slice of 5 ms, then how much
-# payload each direction has sent so far. A cross marks what TCP sent again, if there was any.
+# payload each direction has sent so far. A cross marks what TCP retransmitted, if there was any.
 
 # %%
 drawn.rates_over_time(cards_file, slice_s=0.005)
@@ -565,7 +565,7 @@ form(most_packets_per_s, "number")
 # also hold its quiet begin and end. One point for frames against bytes, one for what the own Record
 # shows.
 #
-# **The measure (2 points).** A short message travels in one packet, and its ACK rides on the answer:
+# **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer:
 # nearly every packet is data, though most of its bytes are headers. A message of 8192 bytes has six
 # segments, and an ACK of its own for every second one: the share of data falls to three quarters
 # or less, while headers are only a few per cent of the bytes. So the share of data falls, and the

@@ -52,7 +52,7 @@ predicted_gain_percent = None  # if one change alone gains 40 % and another 10 %
 # %% [markdown]
 # ## 2 A latency budget
 #
-# Study L1 takes the way of a message apart. It times ways of growing length by turns: a system call
+# Study L1 splits the way of a message into parts. It times ways of growing length, alternating: a system call
 # that does next to nothing, TCP to a process on the *same* node, TCP to the *other* node, MPI. What
 # one takes longer than another is the time of what lies between them.
 #
@@ -80,7 +80,7 @@ steps = l1_latency_budget.table(l1)
 steps[steps["size_bytes"] == 1].drop(columns="reckoned_us")
 
 # %% [markdown]
-# `us` is the median, `low_us` to `high_us` its 95 % interval. A step `cannot be told from nothing` when
+# `us` is the median, `low_us` to `high_us` its 95 % interval. A step is `not distinguishable from zero` when
 # that interval contains 0. If a step's interval is wider than the step is long, or a step is far below
 # 0, the machine had other work: end that, and measure again before you answer.
 #
@@ -123,7 +123,7 @@ steps[(steps["size_bytes"] == 16384) & (steps["receiver"] == "a receiver that po
 # ## 3 Ask before you turn
 #
 # Paper E's procedure begins with questions to *every* node: one that answers otherwise makes all
-# others wait, and a cluster of unlike nodes cannot be measured. This cell sets one node up otherwise,
+# others wait, and a cluster of different nodes cannot be measured. This cell sets one node up otherwise,
 # drawn by chance, asks all of them at once, and puts it back.
 
 # %%
@@ -159,7 +159,7 @@ null_knob.picture(nothing)
 
 # %% [markdown]
 # *What to look at:* do the two lines part, or do they wander together? The machine may get slower or
-# faster while it measures; because before and after take turns, that falls on both. The title has the
+# faster while it measures; because before and after alternate, that falls on both. The title has the
 # median of all pairs of neighbours: `no effect` when its whole interval lies within 5 %. A point is the
 # lowest tenth of a visit. The table has *all* samples, disturbed ones too, so its figures may differ more.
 
@@ -247,7 +247,7 @@ form(deviation_times, "text" if isinstance(deviation_times, str) else "number")
 
 # %% [markdown]
 # What disturbs adds to the mean and even more to the deviation. So the decision goes by neighbours that
-# were measured undisturbed; `change_percent` is the median of all these pairs. In the last column stands
+# were measured undisturbed; `change_percent` is the median of all these pairs. The last column has
 # whether the two means agree with it. Where they `say otherwise`, one state was disturbed more than the
 # other, and the pairs decide:
 
@@ -418,7 +418,7 @@ assert posted.complete, "The measurement was cut short; run the cell above again
 print(f"{small_writes.times(posted).median:.3g} times as long as the given ones")
 
 # %% [markdown]
-# **Question `forty-ms`** (1 point). Two waits stand against each other in the given program. For what does the
+# **Question `forty-ms`** (1 point). Two waits block each other in the given program. For what does the
 # *body* wait at the sender, and for what does that one wait at the receiver? `"ack"` (an acknowledgement),
 # `"data"` (something to send, with which it can travel), or `"cable"`.
 

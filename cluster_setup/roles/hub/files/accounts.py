@@ -59,7 +59,7 @@ def _fits(name: str) -> bool:
 
 
 def _make(student: roster.Student, group: str, kept: Path) -> None:
-    """An account whose password stands in the file before it is set, so that it is never lost."""
+    """An account whose password is in the file before it is set, so that it is never lost."""
     password = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
     new = not kept.exists()
     with open(kept, "a", opener=_only_ours, newline="") as file:
@@ -69,16 +69,16 @@ def _make(student: roster.Student, group: str, kept: Path) -> None:
         rows.writerow([student.id, student.first_name, student.last_name, password])
     _run("useradd", "--create-home", "--shell", "/bin/bash", "--groups", group, student.id)
     os.chmod(pwd.getpwnam(student.id).pw_dir, 0o700)
-    _run("chpasswd", said=f"{student.id}:{password}\n")
+    _run("chpasswd", text=f"{student.id}:{password}\n")
 
 
 def _only_ours(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _run(*words: str, said: str = "") -> None:
+def _run(*words: str, text: str = "") -> None:
     surroundings = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-    done = subprocess.run(words, input=said, text=True, capture_output=True, env=surroundings)
+    done = subprocess.run(words, input=text, text=True, capture_output=True, env=surroundings)
     if done.returncode:
         raise LabError(f"{words[0]} failed: {done.stderr.strip()}")
 

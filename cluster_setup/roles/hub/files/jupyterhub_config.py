@@ -1,6 +1,6 @@
 """JupyterHub for a class: each has an account of this machine, a JupyterLab, and a cluster under it.
 
-What differs from machine to machine stands in hub.json, in the folder that BEOWULF_HUB names.
+What differs from machine to machine is in hub.json, in the folder that BEOWULF_HUB names.
 """
 
 import json

@@ -31,7 +31,7 @@ def settings(path: str) -> dict[str, str]:
     return {name: value.strip('"') for name, value in pairs}
 
 
-def said(*words: str) -> str:
+def output(*words: str) -> str:
     """What a command prints."""
     try:
         return subprocess.run(words, stdout=subprocess.PIPE, text=True).stdout
@@ -57,8 +57,8 @@ def missing(tools: str) -> list[str]:
 def keys() -> dict[str, dict[str, str]]:
     """The nodes' keys as this machine remembers them."""
     try:
-        found: dict[str, dict[str, str]] = json.loads(text(PREFIX + "/etc/keys.json"))
-        return found
+        stored: dict[str, dict[str, str]] = json.loads(text(PREFIX + "/etc/keys.json"))
+        return stored
     except ValueError:
         return {}
 
@@ -68,10 +68,10 @@ def capture(user: str) -> bool:
     dumpcap = shutil.which("dumpcap", path=PATH)
     if not dumpcap:
         return False
-    allowed = bool(said("/usr/sbin/getcap", dumpcap).strip()) or bool(
+    allowed = bool(output("/usr/sbin/getcap", dumpcap).strip()) or bool(
         os.stat(dumpcap).st_mode & 0o4000
     )
-    return allowed and (user == "root" or "wireshark" in said("id", "-nG", user).split())
+    return allowed and (user == "root" or "wireshark" in output("id", "-nG", user).split())
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def main() -> None:
     address, tools = sys.argv[1:3]
     user = os.environ.get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name
     them = pwd.getpwnam(user)
-    found = said("ip", "-o", "-4", "address", "show", "to", address + "/32").split()
+    words = output("ip", "-o", "-4", "address", "show", "to", address + "/32").split()
     place = PREFIX if os.path.exists(PREFIX) else "/opt" if os.path.exists("/opt") else "/"
     disk = os.statvfs(place)
     print(
@@ -97,7 +97,7 @@ def main() -> None:
                 "cores": len(os.sched_getaffinity(0)),
                 "systemd": os.path.isdir("/run/systemd/system"),
                 "missing": missing(tools),
-                "interface": found[1] if len(found) > 1 else "",
+                "interface": words[1] if len(words) > 1 else "",
                 "free_mb": disk.f_bavail * disk.f_frsize // 10**6,
                 "hostname": platform.node(),
                 "old_hostname": text(PREFIX + "/etc/old_hostname").strip(),

@@ -43,10 +43,10 @@ def missing(tools: str, role: str) -> list[str]:
 
 def running() -> list[str]:
     """The daemons that run, as the kernel names them."""
-    found = {
+    commands = {
         text(f"/proc/{entry}/comm").strip() for entry in os.listdir("/proc") if entry.isdigit()
     }
-    return sorted(found & {"munged", CONTROLLER, "slurmd"})
+    return sorted(commands & {"munged", CONTROLLER, "slurmd"})
 
 
 def members() -> dict[str, int]:

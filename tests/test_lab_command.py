@@ -1,4 +1,4 @@
-"""Does `beowulf lab` give a learner a desk with a cluster under it, and clear it all away but the learner's work?"""
+"""Does `beowulf lab` give a learner a place to work with a cluster under it, and remove all but the learner's work?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def learner(beowulf: Beowulf) -> Beowulf:
     work = beowulf.here / "my work"
     beowulf.environment |= {
         "BEOWULF_WORK": str(work),
-        # Neither settings nor kernels of whoever runs the tests.
+        # Neither settings nor kernels of the user who runs the tests.
         "HOME": str(beowulf.here),
         "JUPYTER_PREFER_ENV_PATH": "1",
     }
@@ -139,7 +139,7 @@ def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(learner: Beowul
 
 
 @pytest.mark.cluster
-def test_a_jupyterlab_that_cannot_start_is_said_and_leaves_no_cluster(
+def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
     learner: Beowulf, tmp_path: Path
 ) -> None:
     (tmp_path / "jupyterlab.py").write_text("raise SystemExit('this is not JupyterLab')")
@@ -234,7 +234,7 @@ def test_the_compile_line_at_the_head_of_a_program_works_where_its_copy_lies(
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_folder_for_copies_that_cannot_be_made_is_said(
+def test_a_folder_for_copies_that_cannot_be_made_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -244,7 +244,7 @@ def test_a_folder_for_copies_that_cannot_be_made_is_said(
 
 
 @pytest.mark.cluster
-def test_a_full_disk_for_copies_is_said_and_leaves_no_cluster(
+def test_a_full_disk_for_copies_is_reported_and_leaves_no_cluster(
     learner: Beowulf, private_mounts: tuple[str, ...]
 ) -> None:
     work = learner.here / "my work"

@@ -75,7 +75,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
 
 
 def pair(folder: Path, lab: str, in_c: str, in_python: str) -> dict[str, list[str]]:
-    """The commands of a lab's program in C, compiled into `folder`, and of its twin in Python."""
+    """The commands of a lab's program in C, compiled into `folder`, and of the same one in Python."""
     sources = paths.root() / "labs" / lab
     built = mpi.build(sources / f"{in_c}.c", output=folder / in_c)
     python = str(paths.python_bin() / "python")
