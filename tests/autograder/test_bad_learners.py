@@ -144,4 +144,4 @@ def test_what_could_not_be_graded_is_kept_for_the_report(class_of_guests: Course
     guest = Case(SLUG, "no notebook", lambda folder: (whole(folder) / FILE).unlink())
     hand_in(class_of_guests, {"gold-none": guest})
     found = grade(class_of_guests, "gold-none")["gold-none"]
-    assert driver.ungraded(class_of_guests.folder, SLUG) == {"gold-none": found.problem}
+    assert driver.ungraded(class_of_guests.folder, SLUG)["gold-none"] == found.problem
