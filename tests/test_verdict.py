@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from beowulf import schemas
+from beowulf import paths, schemas
 from beowulf.notebook import fitted
 from beowulf.record import Record, RecordError
+from beowulf.studies import judge
 from beowulf.verdict import SCHEMA_VERSION, SYMBOLS, Verdict, VerdictError, Verdicts
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -185,3 +186,12 @@ def test_a_part_of_several_verdicts_is_shown_in_the_same_way() -> None:
     assert several.named("c").outcome == "inconclusive"
     with pytest.raises(KeyError):
         several.named("d")
+
+
+def test_the_sample_in_the_docs_is_what_this_version_makes_of_it(tmp_path: Path) -> None:
+    samples = paths.root() / "docs" / "samples"
+    record = Record.load(samples / "record.json")
+    record.save(tmp_path / "record.json")
+    assert (tmp_path / "record.json").read_bytes() == (samples / "record.json").read_bytes()
+    verdict = Verdict.load(samples / "verdict.json")
+    assert judge(record).named(verdict.claim) == verdict
