@@ -138,6 +138,7 @@ def test_what_does_not_take_so_many_ranks_is_skipped_with_a_sentence() -> None:
 
 
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_all_of_them_on_two_nodes_are_those_that_take_two_ranks(at_cluster: Beowulf) -> None:
     said = at_cluster("npb", "all", "-n", "2")
     assert "beowulf: SP and BT are skipped" in said

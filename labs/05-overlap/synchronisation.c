@@ -7,8 +7,8 @@
  * synchronisation overlaps with the work. If it has it only when rank 0 has finished working, MPI
  * waited for rank 0 to call it again.
  *
- *     beowulf run -n 2 synchronisation.c
- *
+ *     beowulf run -n 2 synchronisation.c       or on a node by hand, with mpiexec -n 2, after
+ *     mpicc -O2 -I ../include synchronisation.c -o synchronisation
  * --work delay (sleeps, as in paper D's tables 2-4) or loop (computes, as in its figure 6)
  * --seconds 0.1: the work of rank 0. The paper has 4.
  * --share 0.5: what rank 1 does of it. The paper's text says a quarter; its tables have 2 s of 4 s.

@@ -37,6 +37,7 @@ FILTERS = _filters()
 ABLE = {"role": "client", "kernel": True, "user_number": 1000}
 
 
+@pytest.mark.slow
 def test_the_playbook_and_its_roles_are_as_ansible_lint_wants_them(tmp_path: Path) -> None:
     words = [paths.python_bin() / "ansible-lint", "--offline", "--nocolor", "-q"]
     done = subprocess.run(

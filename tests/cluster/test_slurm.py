@@ -225,7 +225,7 @@ def _ended(process: subprocess.Popen[str]) -> str:
     return said
 
 
-@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("again", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_queue_is_set_up_once(queue: School, again: bool) -> None:
     if again:
         said = queue.root("setup", queue.inventory)

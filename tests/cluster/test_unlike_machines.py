@@ -101,6 +101,7 @@ def test_the_validation_holds_where_a_bashrc_prints(learner: Beowulf) -> None:
     assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts
 
 
+@pytest.mark.slow
 def test_a_study_measures_on_different_machines_and_says_in_what_they_differ(
     learner: Beowulf, cluster: SshCluster
 ) -> None:

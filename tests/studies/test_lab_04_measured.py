@@ -181,6 +181,7 @@ def test_bad_sizes_at_the_command_line_are_a_sentence(at_cluster: Beowulf) -> No
     assert "--sizes takes numbers from 0" in said
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_the_command_line_saves_what_was_measured(at_cluster: Beowulf) -> None:
     running = at_cluster.start("study", "B2", "--quick")
     kept = at_cluster.here / "records"
