@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,8 +40,26 @@ def find(name: str) -> Study:
     module = STUDIES.get(name.upper())
     if module is None:
         raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
-    study: Study = importlib.import_module(f"beowulf.studies.{module}").STUDY
+    try:
+        study: Study = importlib.import_module(f"beowulf.studies.{module}").STUDY
+    except LabError:
+        raise
+    except Exception as error:
+        raise _unusable(module, error) from error
     return study
+
+
+def _unusable(module: str, error: Exception) -> LabError:
+    """What to say of a study's file that does not work, with the last of its lines that was reached."""
+    file = f"{module.replace('.', '/')}.py"
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((f.lineno for f in reversed(frames) if f.filename.endswith(f"/studies/{file}")), 1)
+    if isinstance(error, SyntaxError):
+        line = error.lineno
+    return LabError(
+        f"beowulf/studies/{file}, line {line}: this study cannot be used: {error}.",
+        "`CONTRIBUTING.md` says what a study's file needs, under *Add a study*.",
+    )
 
 
 def titles() -> dict[str, str]:

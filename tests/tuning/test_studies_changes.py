@@ -25,8 +25,11 @@ from beowulf.studies.lab_01 import a2_validation
 from beowulf.studies.lab_04 import b5_unlike_nodes
 from beowulf.studies.lab_06 import buffer_sizes
 from beowulf.tuning import change, log
+from beowulf.tuning.change import changing
 from beowulf.tuning.knob import NODES
+from beowulf.tuning.knobs import ALL
 from beowulf.tuning.knobs.cpu_share import CpuShare
+from beowulf.tuning.knobs.nothing import Nothing
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 
 SMALL = 8192
@@ -252,3 +255,30 @@ def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     assert percent[len(percent) // 2] < 30
     assert state(cluster) == before
     assert cluster.processes("node01")
+
+
+class FailsOnOne(Nothing):
+    """A knob that one node does not let be put back."""
+
+    def back(self, state: str, place: str) -> str:
+        return (
+            "echo the disk is full >&2\nfalse" if place == "node01" else super().back(state, place)
+        )
+
+
+@pytest.mark.cluster
+def test_a_knob_that_is_put_back_half_way_names_its_file_and_is_put_back_by_the_next_study(
+    cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = FailsOnOne.back.__code__.co_firstlineno
+    with monkeypatch.context() as patched:
+        patched.setitem(ALL, "nothing", FailsOnOne())
+        with pytest.raises(LabError) as failed, changing(cluster, [(ALL["nothing"], "on")]) as turn:
+            turn(True)
+    assert failed.value.node == "node01"
+    assert "the disk is full" in failed.value.message
+    assert f"is in {Path(__file__).name}, line {line}." in failed.value.message
+    (left,) = log.of_cluster(cluster).open()
+    assert list(left.open) == ["node01"]  # the others are as they were
+    change.clear(cluster)
+    assert not log.of_cluster(cluster).open()
