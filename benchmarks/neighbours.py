@@ -145,8 +145,10 @@ def read_netpipe(text: str) -> dict[int, float]:
 
 
 def read_mpptest(text: str) -> dict[int, float]:
-    """Lines of the two ranks, their distance, bytes, microseconds, rate."""
-    rows = re.findall(r"^\d+\s+\d+\s+\d+\s+(\d+)\s+([\d.]+)\s+[\d.]+\s*$", text, re.MULTILINE)
+    """Lines of the two ranks, their distance, bytes, microseconds, rate; numbers as 0.34 or 190.095e+3."""
+    number = r"\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+    row = rf"^\d+\s+\d+\s+\d+\s+(\d+)\s+({number})\s+{number}\s*$"
+    rows = re.findall(row, text, re.MULTILINE)
     return {int(size): float(us) * 1e-6 for size, us in rows}
 
 

@@ -126,8 +126,9 @@ def test_what_netpipe_writes_is_read_finer_than_its_seconds() -> None:
 def test_what_mpptest_and_imb_print_is_read() -> None:
     text = (
         "set title 'Comm Perf'\n#p0\tp1\tdist\tlen\tave time (us)\trate\n0\t1\t1\t8\t0.34\t23.5\n"
+        "0\t1\t1\t1048576\t90.2e+3\t190.095e+3\n"
     )
-    assert neighbours.read_mpptest(text) == pytest.approx({8: 0.34e-6})
+    assert neighbours.read_mpptest(text) == pytest.approx({8: 0.34e-6, 1048576: 90.2e-3})
     text = (
         "# Benchmarking PingPong\n       #bytes #repetitions      t[usec]   Mbytes/sec\n"
         "            0         1000         0.36         0.00\n"
