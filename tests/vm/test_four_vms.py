@@ -180,7 +180,7 @@ def test_two_bonded_links_carry_at_least_1_6_times_what_one_does(four: Vms) -> N
     two = _rates_mbit(four, ADDRESSES["node01"])
     four.learner("tune", "revert")
     say(f"  one link {max(one):.1f} Mbit/s, two {max(two):.1f}")
-    assert max(one) <= 2
+    assert max(one) <= 2.5  # with the burst that passes at once
     assert max(two) >= 1.6 * max(one)
     four.vagrant("provision", *NODES[:2], "--provision-with", "cables")
 
