@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from lab_04_records import noisy
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record
 
 from beowulf.errors import LabError
+from beowulf.measure import statistics
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_03 import e3_hpl
+from beowulf.verdict import Outcome
 
 SWEEP = {"quick": False, "n": 960, "nb": 80, "p": 2, "q": 2, "runs": 8, "launches": 1}
 
@@ -79,6 +85,41 @@ def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
 def test_both_states_decide(times: float, time: str, rate: str) -> None:
     found = outcomes(judge(before_after(times)))
     assert (found["tuned-time"], found["tuned-rate"]) == (time, rate)
+
+
+def test_a_before_and_after_says_that_its_before_is_emulated() -> None:
+    made_here = before_after(2.5)
+    made_here.sweep["testbed"] = {"moderation": "50", "firewall": "100"}
+    for claim in ("tuned-time", "tuned-rate"):
+        evidence = judge(made_here).named(claim).evidence
+        assert "of whose gain 50% has to be there" in evidence
+        assert "the state before is emulated (moderation 50, firewall 100)" in evidence
+        unknown = judge(before_after(2.5)).named(claim).evidence
+        assert "emulated (how is not in the Record)" in unknown
+
+
+def test_a_gain_around_half_of_the_papers_is_open() -> None:
+    record = before_after(1 / 0.72)
+    for point in record.select(state="after"):
+        point.samples[:] = [s * (1 + 0.2 * (-1) ** n) for n, s in enumerate(point.samples)]
+    assert outcomes(judge(record))["tuned-time"] == "inconclusive"
+
+
+def test_a_share_of_dgemm_around_the_threshold_is_open() -> None:
+    record = made(solved(gflops=0.9 * 6))
+    assert outcomes(judge(record))["below-dgemm"] == "inconclusive"
+
+
+@pytest.mark.parametrize("claim", ["tuned-time", "tuned-rate", "below-dgemm"])
+def test_noise_alone_rarely_holds(monkeypatch: pytest.MonkeyPatch, claim: str) -> None:
+    monkeypatch.setattr(statistics, "RESAMPLES", 100)
+
+    def judged(record: Record) -> Callable[[Noise], Outcome]:
+        return lambda noise: outcome_of(e3_hpl.STUDY, noisy(record, noise), claim)
+
+    below = claim == "below-dgemm"
+    assert_rarely_holds(judged(made(solved(gflops=6.0)) if below else before_after(1.0)))
+    assert_mostly_holds(judged(made(solved()) if below else before_after(e3_hpl.RATE_AFTER)))
 
 
 def test_two_pairs_are_too_few() -> None:
