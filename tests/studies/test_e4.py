@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from lab_04_records import noisy
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import record
 
 from beowulf.errors import LabError
+from beowulf.measure import statistics
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_03 import e4_hpcc
 from beowulf.suites.hpcc_results import RESULTS
+from beowulf.verdict import Outcome
 
 USUAL = {
     "hpl_gflops": 0.5,
     "dgemm_gflops": 1.5,
     "stream_gb_per_s": 8.0,
     "ptrans_gb_per_s": 0.02,
+    "bandwidth_gb_per_s": 0.01,
     "latency_us": 20.0,
     "least_latency_us": 10.0,
     "ring_latency_us": 60.0,
@@ -48,9 +55,9 @@ def launch(number: int, state: str, changes: dict[str, float]) -> list[Point]:
     return points
 
 
-def made(*states: tuple[str, dict[str, float]]) -> Record:
+def made(*states: tuple[str, dict[str, float]], launches: int = LAUNCHES) -> Record:
     points = [
-        p for name, changes in states for n in range(LAUNCHES) for p in launch(n, name, changes)
+        p for name, changes in states for n in range(launches) for p in launch(n, name, changes)
     ]
     return record("E4", points, sweep={"quick": False, "states": [name for name, _ in states]})
 
@@ -99,12 +106,79 @@ def test_a_latency_that_is_three_times_ours_does_not_agree() -> None:
     assert outcomes(judge(as_found(ours=30.0)))["latency-agrees"] == "contradicted"
 
 
+BETTER = {"latency_us": 10.0, "bandwidth_gb_per_s": 0.02, "ptrans_gb_per_s": 0.03}
+
+
 def test_what_talks_moves_and_what_is_local_does_not() -> None:
-    better = {"latency_us": 10.0, "ring_latency_us": 30.0, "ptrans_gb_per_s": 0.03}
-    found = outcomes(judge(before_after(launch_s=70.0, **better)))
+    record = before_after(launch_s=70.0, **BETTER)
+    record.sweep["testbed"] = {"moderation": "50"}
+    verdicts = judge(record)
+    found = outcomes(verdicts)
     assert found["tuned-time"] == "holds"
     assert found["local-unmoved"] == "holds"
     assert found["network-moved"] == "holds"
+    for claim in ("tuned-time", "local-unmoved", "network-moved"):
+        assert "the state before is emulated (moderation 50)" in verdicts.named(claim).evidence
+
+
+@pytest.mark.parametrize("local", e4_hpcc.LOCAL)
+def test_each_result_that_the_paper_calls_local_may_not_move(local: str) -> None:
+    faster = before_after(**{local: 1.5 * USUAL[local]}, **BETTER)
+    assert outcomes(judge(faster))["local-unmoved"] == "contradicted"
+
+
+@pytest.mark.parametrize("talks", e4_hpcc.ON_THE_WIRE)
+def test_a_result_on_the_wire_that_gets_hardly_better_contradicts(talks: str) -> None:
+    hardly = before_after(**{**BETTER, talks: USUAL[talks] * 1.01})
+    assert outcomes(judge(hardly))["network-moved"] == "contradicted"
+
+
+def test_without_the_bandwidth_what_talks_cannot_be_judged() -> None:
+    """With --quick there is none."""
+    record = before_after(**BETTER)
+    record.points = [p for p in record.points if p.quantity != "bandwidth_gb_per_s"]
+    verdict = judge(record).named("network-moved")
+    assert verdict.outcome == "inconclusive"
+    assert "6 pairs of before and after of bandwidth_gb_per_s" in verdict.evidence
+
+
+def test_results_around_a_margin_are_open() -> None:
+    record = before_after(**BETTER)
+    for point in record.select(result="hpl_gflops", state="after"):
+        point.samples[0] *= 1.3 if point.at["launch"] % 2 else 1.0
+    assert outcomes(judge(record))["local-unmoved"] == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("claim", "without", "with_effect"),
+    [
+        ("tuned-time", {}, {"launch_s": 71.0}),
+        ("local-unmoved", {"hpl_gflops": 0.5 * 1.15}, {}),
+        ("network-moved", {}, {key: USUAL[key] / 0.5 for key in e4_hpcc.ON_THE_WIRE[1:]}),
+    ],
+)
+def test_noise_alone_rarely_holds(
+    monkeypatch: pytest.MonkeyPatch,
+    claim: str,
+    without: dict[str, float],
+    with_effect: dict[str, float],
+) -> None:
+    monkeypatch.setattr(statistics, "RESAMPLES", 100)
+    if claim == "network-moved":
+        with_effect = {**with_effect, "latency_us": 0.5 * USUAL["latency_us"]}
+
+    def judged(changes: dict[str, float]) -> Callable[[Noise], Outcome]:
+        record = made(("before", {}), ("after", changes), launches=30)
+        quantities = {*e4_hpcc.LOCAL, *e4_hpcc.ON_THE_WIRE, e4_hpcc.WHOLE}
+        record.points = [p for p in record.points if p.quantity in quantities]
+
+        def once(noise: Noise) -> Outcome:
+            return outcome_of(e4_hpcc.STUDY, noisy(record, noise), claim)
+
+        return once
+
+    assert_rarely_holds(judged(without))
+    assert_mostly_holds(judged(with_effect))
 
 
 def test_what_moved_the_other_way_is_reported() -> None:
