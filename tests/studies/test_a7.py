@@ -9,7 +9,6 @@ import pytest
 from lab_04_records import US_PER_BYTE, At, a7, message_us, noisy
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
-from beowulf.measure import statistics
 from beowulf.measure.judgement import SIMILAR
 from beowulf.studies.lab_04 import a7_rate_by_nodes
 from beowulf.verdict import Outcome
@@ -95,11 +94,7 @@ def test_a7_calls_that_differ_with_three_nodes_alone_are_not_equal() -> None:
     assert found.numbers["differ"] * 3 == found.numbers["places"]
 
 
-def test_a7_calls_that_differ_by_more_than_the_margin_are_rarely_equal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(statistics, "RESAMPLES", 100)
-
+def test_a7_calls_that_differ_by_more_than_the_margin_are_rarely_equal() -> None:
     def judged(longer: float) -> Callable[[Noise], Outcome]:
         record = a7(lambda at: 20 * (longer if at["protocol"] == "nonblocking" else 1), noise=0)
         record.points = [p for p in record.points if p.at["size_bytes"] == 1]

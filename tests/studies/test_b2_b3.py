@@ -10,7 +10,6 @@ import pytest
 from lab_04_records import At, noisy, rings
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
-from beowulf.measure import statistics
 from beowulf.studies.lab_04 import b2_time_difference, b3_bandwidth_difference
 from beowulf.verdict import Outcome
 
@@ -98,14 +97,11 @@ def test_b3_every_outcome(share: dict[int, float], noise: float, outcome: str) -
     ],
 )
 def test_noise_alone_rarely_falls_jumps_or_rises(
-    monkeypatch: pytest.MonkeyPatch,
     module: Any,
     claim: str,
     sizes: tuple[int, ...],
     longer: Callable[[At], float],
 ) -> None:
-    monkeypatch.setattr(statistics, "RESAMPLES", 100)
-
     def judged(longer: Callable[[At], float]) -> Callable[[Noise], Outcome]:
         record = rings(module.STUDY.id, longer, noise=0)
         record.points = [p for p in record.points if p.at["size_bytes"] in sizes]

@@ -9,7 +9,6 @@ import pytest
 from lab_04_records import At, b4, noisy
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
-from beowulf.measure import statistics
 from beowulf.studies.lab_04 import b4_cpu_use
 from beowulf.verdict import Outcome
 
@@ -75,9 +74,7 @@ def test_b4_is_inconclusive_where_the_difference_is_within_the_noise() -> None:
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_b4_noise_alone_rarely_uses_more(monkeypatch: pytest.MonkeyPatch, claim: str) -> None:
-    monkeypatch.setattr(statistics, "RESAMPLES", 100)
-
+def test_b4_noise_alone_rarely_uses_more(claim: str) -> None:
     def judged(percent: Callable[[At], float]) -> Callable[[Noise], Outcome]:
         record = b4(percent, launches=3, noise=0)
         ends = (b4_cpu_use.SIZES[0], b4_cpu_use.SIZES[-1])
