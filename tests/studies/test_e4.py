@@ -117,7 +117,7 @@ def test_what_talks_moves_and_what_is_local_does_not() -> None:
     assert found["local-unmoved"] == "holds"
     assert found["network-moved"] == "holds"
     for claim in ("tuned-time", "local-unmoved", "network-moved"):
-        assert "the state before is emulated (moderation 50)" in verdicts.named(claim).evidence
+        assert "the state before is made up (moderation 50)" in verdicts.named(claim).evidence
 
 
 @pytest.mark.parametrize("local", e4_hpcc.LOCAL)
