@@ -53,9 +53,9 @@ def test_a_node_whose_memory_is_used_up_has_no_performance_left_and_is_no_broken
 
 
 def test_a_node_that_does_not_answer_to_ping_is_not_reachable() -> None:
-    found = outcomes(judge(validation("node-down", "node02")))
-    assert found["every-node-reachable"] == "contradicted"
-    assert found["routes-to-every-node"] == found["memory-free"] == "inconclusive"
+    results = outcomes(judge(validation("node-down", "node02")))
+    assert results["every-node-reachable"] == "contradicted"
+    assert results["routes-to-every-node"] == results["memory-free"] == "inconclusive"
 
 
 def test_a_record_without_these_checks_leaves_them_open() -> None:
@@ -63,6 +63,6 @@ def test_a_record_without_these_checks_leaves_them_open() -> None:
     for check in ("routes", "performance", "ping"):
         for point in record.select(check=check):
             record.points.remove(point)
-    found = outcomes(judge(record))
-    open_ = {claim for claim, outcome in found.items() if outcome == "inconclusive"}
+    results = outcomes(judge(record))
+    open_ = {claim for claim, outcome in results.items() if outcome == "inconclusive"}
     assert open_ == {"routes-to-every-node", "memory-free", "every-node-reachable"}

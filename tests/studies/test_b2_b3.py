@@ -25,27 +25,27 @@ def rising(at: At) -> float:
 
 
 def test_b2_a_difference_that_falls_and_jumps_is_seen() -> None:
-    found = b2_time_difference.STUDY.claims(rings("B2", jumping))
-    assert made.outcomes(found) == {"falls-with-nodes": "holds", "jumps-at-100000": "holds"}
-    assert "from 75,000 to 100,000 bytes" in found[1].evidence
+    results = b2_time_difference.STUDY.claims(rings("B2", jumping))
+    assert made.outcomes(results) == {"falls-with-nodes": "holds", "jumps-at-100000": "holds"}
+    assert "from 75,000 to 100,000 bytes" in results[1].evidence
 
 
 def test_b2_a_difference_that_rises_and_does_not_jump_contradicts() -> None:
-    found = b2_time_difference.STUDY.claims(rings("B2", lambda at: 1 + 0.1 * at["ranks"]))
-    assert made.outcomes(found) == {
+    results = b2_time_difference.STUDY.claims(rings("B2", lambda at: 1 + 0.1 * at["ranks"]))
+    assert made.outcomes(results) == {
         "falls-with-nodes": "contradicted",
         "jumps-at-100000": "contradicted",
     }
 
 
 def test_b2_no_difference_neither_falls_nor_jumps() -> None:
-    found = b2_time_difference.STUDY.claims(rings("B2", lambda at: 1.0))
-    assert set(made.outcomes(found).values()) == {"contradicted"}
+    results = b2_time_difference.STUDY.claims(rings("B2", lambda at: 1.0))
+    assert set(made.outcomes(results).values()) == {"contradicted"}
 
 
 def test_b2_a_difference_within_the_noise_is_inconclusive() -> None:
-    found = b2_time_difference.STUDY.claims(rings("B2", lambda at: 1.0, noise=0.1))
-    assert set(made.outcomes(found).values()) == {"inconclusive"}
+    results = b2_time_difference.STUDY.claims(rings("B2", lambda at: 1.0, noise=0.1))
+    assert set(made.outcomes(results).values()) == {"inconclusive"}
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_b2_a_difference_within_the_noise_is_inconclusive() -> None:
     ids=["downwards", "at a larger size", "in one ring alone"],
 )
 def test_b2_another_jump_contradicts_the_papers(longer: Callable[[At], float]) -> None:
-    found = b2_time_difference.STUDY.claims(rings("B2", longer))
-    assert made.outcomes(found)["jumps-at-100000"] == "contradicted"
+    results = b2_time_difference.STUDY.claims(rings("B2", longer))
+    assert made.outcomes(results)["jumps-at-100000"] == "contradicted"
 
 
 @pytest.mark.parametrize("left_out", [lambda size: size == 100_000, lambda size: size < 100_000])
@@ -68,8 +68,8 @@ def test_b2_without_100000_bytes_and_a_size_before_no_jump_can_be_seen(
 ) -> None:
     record = rings("B2", lambda at: 1.0)
     record.points = [p for p in record.points if not left_out(p.at["size_bytes"])]
-    found = made.outcomes(b2_time_difference.STUDY.claims(record))
-    assert found["jumps-at-100000"] == "inconclusive"
+    results = made.outcomes(b2_time_difference.STUDY.claims(record))
+    assert results["jumps-at-100000"] == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_b2_without_100000_bytes_and_a_size_before_no_jump_can_be_seen(
     ],
 )
 def test_b3_every_outcome(share: dict[int, float], noise: float, outcome: str) -> None:
-    found = b3_bandwidth_difference.STUDY.claims(
+    results = b3_bandwidth_difference.STUDY.claims(
         rings("B3", lambda at: share.get(at["ranks"], 1.0), noise=noise)
     )
-    assert made.outcomes(found) == {"rises-from-3-to-4": outcome}
+    assert made.outcomes(results) == {"rises-from-3-to-4": outcome}
 
 
 @pytest.mark.parametrize(

@@ -31,16 +31,16 @@ def seen(at: At) -> float:
 
 
 def test_b4_holds_where_asking_costs_more_and_length_too() -> None:
-    found = b4_cpu_use.STUDY.claims(
+    results = b4_cpu_use.STUDY.claims(
         b4(lambda at: rising(at) + 10 * (at["protocol"] == "nonblocking"), launches=3)
     )
-    assert made.outcomes(found) == dict.fromkeys(CLAIMS, "holds")
+    assert made.outcomes(results) == dict.fromkeys(CLAIMS, "holds")
 
 
 def test_b4_contradicts_where_calls_are_equal_and_long_messages_let_the_rank_sleep() -> None:
-    found = b4_cpu_use.STUDY.claims(b4(lambda at: 80 - rising(at), launches=3, noise=0.005))
-    assert made.outcomes(found) == dict.fromkeys(CLAIMS, "contradicted")
-    assert "spinning, any rank uses" in found[0].evidence
+    results = b4_cpu_use.STUDY.claims(b4(lambda at: 80 - rising(at), launches=3, noise=0.005))
+    assert made.outcomes(results) == dict.fromkeys(CLAIMS, "contradicted")
+    assert "spinning, any rank uses" in results[0].evidence
 
 
 def test_b4_one_size_at_which_nonblocking_does_not_use_more_contradicts() -> None:
@@ -50,22 +50,22 @@ def test_b4_one_size_at_which_nonblocking_does_not_use_more_contradicts() -> Non
         more = at["protocol"] == "nonblocking" and at["size_bytes"] != 1024
         return rising(at) + 10 * more
 
-    found = made.outcomes(b4_cpu_use.STUDY.claims(b4(but_at_one, launches=3, noise=0.005)))
-    assert found["nonblocking-uses-more"] == found["nonblocking-peaks-higher"] == "contradicted"
+    results = made.outcomes(b4_cpu_use.STUDY.claims(b4(but_at_one, launches=3, noise=0.005)))
+    assert results["nonblocking-uses-more"] == results["nonblocking-peaks-higher"] == "contradicted"
 
 
 def test_b4_medians_and_peaks_may_differ() -> None:
     record = b4(lambda at: 50.0, launches=3, noise=0.001)
     for point in record.select(protocol="nonblocking"):
         point.samples[3] = 90.0
-    found = made.outcomes(b4_cpu_use.STUDY.claims(record))
-    assert found["nonblocking-uses-more"] == "contradicted"
-    assert found["nonblocking-peaks-higher"] == "holds"
+    results = made.outcomes(b4_cpu_use.STUDY.claims(record))
+    assert results["nonblocking-uses-more"] == "contradicted"
+    assert results["nonblocking-peaks-higher"] == "holds"
 
 
 def test_b4_two_peaks_are_too_few() -> None:
-    found = made.outcomes(b4_cpu_use.STUDY.claims(b4(lambda at: 80 - rising(at))))
-    assert found["nonblocking-peaks-higher"] == found["peak-rises-with-size"] == "inconclusive"
+    results = made.outcomes(b4_cpu_use.STUDY.claims(b4(lambda at: 80 - rising(at))))
+    assert results["nonblocking-peaks-higher"] == results["peak-rises-with-size"] == "inconclusive"
 
 
 def test_b4_is_inconclusive_where_the_difference_is_within_the_noise() -> None:

@@ -63,9 +63,9 @@ def test_one_solution_that_fails_is_enough() -> None:
 
 
 def test_a_check_is_believed_on_a_busy_machine_and_a_rate_is_not() -> None:
-    found = outcomes(judge(busy(made(solved()))))
-    assert found["residual"] == "holds"
-    assert found["below-dgemm"] == "inconclusive"
+    results = outcomes(judge(busy(made(solved()))))
+    assert results["residual"] == "holds"
+    assert results["below-dgemm"] == "inconclusive"
 
 
 def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
@@ -82,8 +82,8 @@ def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
     ],
 )
 def test_both_states_decide(times: float, time: str, rate: str) -> None:
-    found = outcomes(judge(before_after(times)))
-    assert (found["tuned-time"], found["tuned-rate"]) == (time, rate)
+    results = outcomes(judge(before_after(times)))
+    assert (results["tuned-time"], results["tuned-rate"]) == (time, rate)
 
 
 def test_a_before_and_after_says_that_its_before_is_made_up() -> None:
@@ -132,12 +132,12 @@ def test_two_pairs_are_too_few() -> None:
 
 
 def test_table_and_picture_have_each_state() -> None:
-    found = before_after(2.0)
-    table = e3_hpl.table(found)
+    results = before_after(2.0)
+    table = e3_hpl.table(results)
     assert list(table["state"]) == ["before", "after"]
     assert table["gflops"][1] == pytest.approx(2 * table["gflops"][0])
     assert list(table["dgemm_gflops"]) == [6.0, 6.0]
-    figure = draw(found)
+    figure = draw(results)
     assert "after: HPL, together 1" in figure.alt
     assert len(figure.table) == 2
 

@@ -81,9 +81,9 @@ def test_as_found_what_can_be_judged_is() -> None:
 
 
 def test_a_check_that_failed_is_named() -> None:
-    found = as_found()
-    found.points[0].facts["failures"] = ["PTRANS: the transposed matrix is wrong"]
-    verdict = judge(found).named("checks")
+    results = as_found()
+    results.points[0].facts["failures"] = ["PTRANS: the transposed matrix is wrong"]
+    verdict = judge(results).named("checks")
     assert verdict.outcome == "contradicted"
     assert "PTRANS" in verdict.evidence
 
@@ -112,10 +112,10 @@ def test_what_talks_moves_and_what_is_local_does_not() -> None:
     record = before_after(launch_s=70.0, **BETTER)
     record.sweep["testbed"] = {"moderation": "50"}
     verdicts = judge(record)
-    found = outcomes(verdicts)
-    assert found["tuned-time"] == "holds"
-    assert found["local-unmoved"] == "holds"
-    assert found["network-moved"] == "holds"
+    results = outcomes(verdicts)
+    assert results["tuned-time"] == "holds"
+    assert results["local-unmoved"] == "holds"
+    assert results["network-moved"] == "holds"
     for claim in ("tuned-time", "local-unmoved", "network-moved"):
         assert "the state before is made up (moderation 50)" in verdicts.named(claim).evidence
 
@@ -177,18 +177,18 @@ def test_noise_alone_rarely_holds(
 
 
 def test_what_moved_the_other_way_is_reported() -> None:
-    found = outcomes(judge(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0)))
-    assert found["tuned-time"] == "contradicted"
-    assert found["local-unmoved"] == "contradicted"
-    assert found["network-moved"] == "contradicted"
+    results = outcomes(judge(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0)))
+    assert results["tuned-time"] == "contradicted"
+    assert results["local-unmoved"] == "contradicted"
+    assert results["network-moved"] == "contradicted"
 
 
 def test_table_and_picture_have_results_and_sections() -> None:
-    found = as_found()
-    table = e4_hpcc.table(found)
+    results = as_found()
+    table = e4_hpcc.table(results)
     assert set(table["result"]) == set(USUAL)
-    assert e4_hpcc.sections(found) == {"as found": {"PTRANS": 7.0}}
-    figure = draw(found)
+    assert e4_hpcc.sections(results) == {"as found": {"PTRANS": 7.0}}
+    figure = draw(results)
     assert "PTRANS 7" in figure.alt
     assert "latency_us 20 µs (as found)" in figure.alt
 
