@@ -15,6 +15,7 @@ PUZZLES = {
     "b": ("node-down", "node02"),
     "c": ("key-refused", "node03"),
 }
+MEMORY_BYTES, ROUTE = 4 * 2**30, "192.168.0.0/24 dev eth0"
 WIRE_BYTES, WIRE_SECONDS = 1380, 60.25
 
 RIGHT: dict[str, Any] = {
@@ -64,8 +65,14 @@ def _node(node: str, fault: str, at: str) -> list[Point]:
         "expected_address": ADDRESS[node],
         "hosts": hosts,
         "hosts_first_line": hosts.splitlines()[0],
+        "memory_bytes": MEMORY_BYTES,
     }
-    return [Point({"check": "configuration", "node": node}, facts=facts)]
+    busy = {"load_1min": 0.1, "memory_available_bytes": MEMORY_BYTES // 2, "processes": 20}
+    return [
+        Point({"check": "configuration", "node": node}, facts=facts),
+        Point({"check": "routes", "node": node}, facts={"routes": [ROUTE]}),
+        Point({"check": "performance", "node": node}, facts=busy),
+    ]
 
 
 def _pair(node: str, peer: str, fault: str, at: str) -> list[Point]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import made
+from null_records import Noise
 
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.measure.sweep import PAPER_A_SMALL, powers_of_two, steps
@@ -24,6 +26,15 @@ from beowulf.studies.lab_04 import (
 At = dict[str, Any]
 US_PER_BYTE = 8 / 94.1  # of a cable of 100 Mbit/s after headers
 SIZES = powers_of_two(1, 4 * 1024 * 1024)
+
+
+def noisy(record: Record, noise: Noise) -> Record:
+    """The same Record, with each sample times a factor of this noise."""
+    points = [
+        replace(p, samples=[a * b for a, b in zip(p.samples, noise(len(p.samples)), strict=True)])
+        for p in record.points
+    ]
+    return replace(record, points=points)
 
 
 def message_us(size: int) -> float:
@@ -136,13 +147,13 @@ def e2(time_us: Callable[[At], float], **how: Any) -> Record:
     return made.record("E2", HALF, [{"size_bytes": size} for size in PAPER_A_SMALL], time_us, **how)
 
 
-def a6(
-    imb: float = 1.0,
-    tick_s: float = 2e-8,
-    protocols: tuple[str, ...] = a6_measuring_program.PROTOCOLS,
-) -> Record:
+def a6(imb: float = 1.0, tick_s: float = 2e-8, **how: Any) -> Record:
     sizes = steps(0, 1024, 128)
-    places = [{"mode": "ours", "protocol": p, "size_bytes": s} for p in protocols for s in sizes]
+    places = [
+        {"mode": "ours", "protocol": p, "size_bytes": s}
+        for p in a6_measuring_program.PROTOCOLS
+        for s in sizes
+    ]
     places += [{"mode": "imb", "protocol": "blocking", "size_bytes": s} for s in sizes]
     record = made.record(
         "A6",
@@ -150,6 +161,7 @@ def a6(
         places,
         lambda at: 20 * (imb if at["mode"] == "imb" else 1),
         sweep={"sizes": sizes},
+        **how,
     )
     record.points.append(Point({"about": True}, facts={"clock_resolution_s": tick_s}))
     record.points.append(Point({"mode": "ours", "rank": 0}, "first_message_s", [0.01]))

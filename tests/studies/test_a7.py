@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import made
 import pytest
-from lab_04_records import US_PER_BYTE, At, a7, message_us
+from lab_04_records import US_PER_BYTE, At, a7, message_us, noisy
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
+from beowulf.measure.judgement import SIMILAR
 from beowulf.studies.lab_04 import a7_rate_by_nodes
+from beowulf.verdict import Outcome
 
 
 def test_a7_holds_on_an_ideal_network() -> None:
-    found = a7_rate_by_nodes.STUDY.claims(a7())
-    assert made.outcomes(found) == {
+    results = a7_rate_by_nodes.STUDY.claims(a7())
+    assert made.outcomes(results) == {
         "rises-then-saturates": "holds",
         "blocking-alike": "holds",
         "more-nodes-higher-rate": "holds",
         "saturates-at-the-link": "holds",
     }
-    assert found[0].numbers["saturation_bytes"]["np 2, blocking"] == 4096
-    assert found[3].numbers["left_mbit_per_s"] == pytest.approx(94.1, abs=0.1)
+    assert results[0].numbers["saturation_bytes"]["np 2, blocking"] == 4096
+    assert results[3].numbers["left_mbit_per_s"] == pytest.approx(94.1, abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -57,25 +62,48 @@ def test_a7_a_rate_that_is_the_same_for_all_sizes_does_not_rise() -> None:
 
 def test_a7_a_rate_that_still_rises_needs_longer_messages() -> None:
     rising = a7(lambda at: 5e6 + at["size_bytes"] * US_PER_BYTE)
-    found = a7_rate_by_nodes.STUDY.claims(rising)[0]
-    assert found.outcome == "inconclusive"
-    assert "larger messages" in found.advice
+    results = a7_rate_by_nodes.STUDY.claims(rising)[0]
+    assert results.outcome == "inconclusive"
+    assert "larger messages" in results.advice
 
 
 def test_a7_a_burst_that_a_shaped_link_lets_pass_is_reported() -> None:
     burst = a7(lambda at: message_us(at["size_bytes"]) * (0.3 if at["size_bytes"] <= 4096 else 1))
-    found = a7_rate_by_nodes.STUDY.claims(burst)[0]
-    assert found.outcome == "holds"
-    assert "before that, faster" in found.evidence
+    results = a7_rate_by_nodes.STUDY.claims(burst)[0]
+    assert results.outcome == "holds"
+    assert "before that, faster" in results.evidence
 
 
 def test_a7_calls_that_differ_are_not_equal() -> None:
     slower = a7(
         lambda at: message_us(at["size_bytes"]) * (1.5 if at["protocol"] == "nonblocking" else 1)
     )
-    found = a7_rate_by_nodes.STUDY.claims(slower)[1]
-    assert found.outcome == "contradicted"
-    assert "1.50 times" in found.evidence
+    results = a7_rate_by_nodes.STUDY.claims(slower)[1]
+    assert results.outcome == "contradicted"
+    assert "1.50 times" in results.evidence
+
+
+def test_a7_calls_that_differ_with_three_nodes_alone_are_not_equal() -> None:
+    def three(at: At) -> float:
+        slower = at["ranks"] == 3 and at["protocol"] == "nonblocking"
+        return message_us(at["size_bytes"]) * (1.5 if slower else 1)
+
+    results = a7_rate_by_nodes.STUDY.claims(a7(three))[1]
+    assert results.outcome == "contradicted"
+    assert "np 3" in results.evidence
+    assert results.numbers["differ"] * 3 == results.numbers["places"]
+
+
+def test_a7_calls_that_differ_by_more_than_the_margin_are_rarely_equal() -> None:
+    def judged(longer: float) -> Callable[[Noise], Outcome]:
+        record = a7(lambda at: 20 * (longer if at["protocol"] == "nonblocking" else 1), noise=0)
+        record.points = [p for p in record.points if p.at["size_bytes"] == 1]
+        return lambda noise: outcome_of(
+            a7_rate_by_nodes.STUDY, noisy(record, noise), "blocking-alike"
+        )
+
+    assert_rarely_holds(judged(1 + 1.1 * SIMILAR))
+    assert_mostly_holds(judged(1.0))
 
 
 def test_a7_calls_whose_intervals_are_wide_are_not_known_to_be_equal() -> None:
@@ -91,12 +119,12 @@ def test_a7_a_place_of_ten_may_be_undecided() -> None:
         time = message_us(at["size_bytes"])
         return time * (1.1 if at["protocol"] == "nonblocking" and at["size_bytes"] == 64 else 1)
 
-    found = a7_rate_by_nodes.STUDY.claims(a7(at_one_size))[1]
-    assert found.outcome == "holds"
-    assert found.numbers["undecided"] == 2
+    results = a7_rate_by_nodes.STUDY.claims(a7(at_one_size))[1]
+    assert results.outcome == "holds"
+    assert results.numbers["undecided"] == 3
     assert (
-        "undecided at 2, where the interval holds both; the largest median: non-blocking takes 1.10"
-        in found.evidence
+        "undecided at 3, where the interval holds both; the largest median: non-blocking takes 1.10"
+        in results.evidence
     )
 
 
@@ -125,9 +153,9 @@ def test_a7_a_slow_card_does_not_reach_the_link() -> None:
 
 
 def test_a7_a_link_of_unknown_rate_is_not_judged() -> None:
-    found = a7_rate_by_nodes.STUDY.claims(a7(cluster=made.CLUSTER | {"rate": "off"}))[3]
-    assert found.outcome == "inconclusive"
-    assert "--rate 100mbit" in found.advice
+    results = a7_rate_by_nodes.STUDY.claims(a7(cluster=made.CLUSTER | {"rate": "off"}))[3]
+    assert results.outcome == "inconclusive"
+    assert "--rate 100mbit" in results.advice
 
 
 def test_a7_pictures_the_rings_with_intervals_and_a_table() -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from lab_04_records import noisy
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record
 
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_03 import e3_hpl
+from beowulf.verdict import Outcome
 
 SWEEP = {"quick": False, "n": 960, "nb": 80, "p": 2, "q": 2, "runs": 8, "launches": 1}
 
@@ -58,9 +63,9 @@ def test_one_solution_that_fails_is_enough() -> None:
 
 
 def test_a_check_is_believed_on_a_busy_machine_and_a_rate_is_not() -> None:
-    found = outcomes(judge(busy(made(solved()))))
-    assert found["residual"] == "holds"
-    assert found["below-dgemm"] == "inconclusive"
+    results = outcomes(judge(busy(made(solved()))))
+    assert results["residual"] == "holds"
+    assert results["below-dgemm"] == "inconclusive"
 
 
 def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
@@ -77,8 +82,39 @@ def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
     ],
 )
 def test_both_states_decide(times: float, time: str, rate: str) -> None:
-    found = outcomes(judge(before_after(times)))
-    assert (found["tuned-time"], found["tuned-rate"]) == (time, rate)
+    results = outcomes(judge(before_after(times)))
+    assert (results["tuned-time"], results["tuned-rate"]) == (time, rate)
+
+
+def test_a_before_and_after_says_that_its_before_is_made_up() -> None:
+    made_here = before_after(2.5)
+    made_here.sweep["testbed"] = {"moderation": "50", "firewall": "100"}
+    for claim in ("tuned-time", "tuned-rate"):
+        evidence = judge(made_here).named(claim).evidence
+        assert "of whose gain half has to be there" in evidence
+        assert "the state before is made up (moderation 50, firewall 100)" in evidence
+
+
+def test_a_gain_around_half_of_the_papers_is_open() -> None:
+    record = before_after(1 / 0.72)
+    for point in record.select(state="after"):
+        point.samples[:] = [s * (1 + 0.2 * (-1) ** n) for n, s in enumerate(point.samples)]
+    assert outcomes(judge(record))["tuned-time"] == "inconclusive"
+
+
+def test_a_share_of_dgemm_around_the_threshold_is_open() -> None:
+    record = made(solved(gflops=0.9 * 6))
+    assert outcomes(judge(record))["below-dgemm"] == "inconclusive"
+
+
+@pytest.mark.parametrize("claim", ["tuned-time", "tuned-rate", "below-dgemm"])
+def test_noise_alone_rarely_holds(claim: str) -> None:
+    def judged(record: Record) -> Callable[[Noise], Outcome]:
+        return lambda noise: outcome_of(e3_hpl.STUDY, noisy(record, noise), claim)
+
+    below = claim == "below-dgemm"
+    assert_rarely_holds(judged(made(solved(gflops=6.0)) if below else before_after(1.0)))
+    assert_mostly_holds(judged(made(solved()) if below else before_after(e3_hpl.RATE_AFTER)))
 
 
 def test_two_pairs_are_too_few() -> None:
@@ -96,12 +132,12 @@ def test_two_pairs_are_too_few() -> None:
 
 
 def test_table_and_picture_have_each_state() -> None:
-    found = before_after(2.0)
-    table = e3_hpl.table(found)
+    results = before_after(2.0)
+    table = e3_hpl.table(results)
     assert list(table["state"]) == ["before", "after"]
     assert table["gflops"][1] == pytest.approx(2 * table["gflops"][0])
     assert list(table["dgemm_gflops"]) == [6.0, 6.0]
-    figure = draw(found)
+    figure = draw(results)
     assert "after: HPL, together 1" in figure.alt
     assert len(figure.table) == 2
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from lab_04_records import noisy
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import record
 
 from beowulf.errors import LabError
@@ -12,12 +16,14 @@ from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_03 import e4_hpcc
 from beowulf.suites.hpcc_results import RESULTS
+from beowulf.verdict import Outcome
 
 USUAL = {
     "hpl_gflops": 0.5,
     "dgemm_gflops": 1.5,
     "stream_gb_per_s": 8.0,
     "ptrans_gb_per_s": 0.02,
+    "bandwidth_gb_per_s": 0.01,
     "latency_us": 20.0,
     "least_latency_us": 10.0,
     "ring_latency_us": 60.0,
@@ -48,9 +54,9 @@ def launch(number: int, state: str, changes: dict[str, float]) -> list[Point]:
     return points
 
 
-def made(*states: tuple[str, dict[str, float]]) -> Record:
+def made(*states: tuple[str, dict[str, float]], launches: int = LAUNCHES) -> Record:
     points = [
-        p for name, changes in states for n in range(LAUNCHES) for p in launch(n, name, changes)
+        p for name, changes in states for n in range(launches) for p in launch(n, name, changes)
     ]
     return record("E4", points, sweep={"quick": False, "states": [name for name, _ in states]})
 
@@ -75,9 +81,9 @@ def test_as_found_what_can_be_judged_is() -> None:
 
 
 def test_a_check_that_failed_is_named() -> None:
-    found = as_found()
-    found.points[0].facts["failures"] = ["PTRANS: the transposed matrix is wrong"]
-    verdict = judge(found).named("checks")
+    results = as_found()
+    results.points[0].facts["failures"] = ["PTRANS: the transposed matrix is wrong"]
+    verdict = judge(results).named("checks")
     assert verdict.outcome == "contradicted"
     assert "PTRANS" in verdict.evidence
 
@@ -99,27 +105,90 @@ def test_a_latency_that_is_three_times_ours_does_not_agree() -> None:
     assert outcomes(judge(as_found(ours=30.0)))["latency-agrees"] == "contradicted"
 
 
+BETTER = {"latency_us": 10.0, "bandwidth_gb_per_s": 0.02, "ptrans_gb_per_s": 0.03}
+
+
 def test_what_talks_moves_and_what_is_local_does_not() -> None:
-    better = {"latency_us": 10.0, "ring_latency_us": 30.0, "ptrans_gb_per_s": 0.03}
-    found = outcomes(judge(before_after(launch_s=70.0, **better)))
-    assert found["tuned-time"] == "holds"
-    assert found["local-unmoved"] == "holds"
-    assert found["network-moved"] == "holds"
+    record = before_after(launch_s=70.0, **BETTER)
+    record.sweep["testbed"] = {"moderation": "50"}
+    verdicts = judge(record)
+    results = outcomes(verdicts)
+    assert results["tuned-time"] == "holds"
+    assert results["local-unmoved"] == "holds"
+    assert results["network-moved"] == "holds"
+    for claim in ("tuned-time", "local-unmoved", "network-moved"):
+        assert "the state before is made up (moderation 50)" in verdicts.named(claim).evidence
+
+
+@pytest.mark.parametrize("local", e4_hpcc.LOCAL)
+def test_each_result_that_the_paper_calls_local_may_not_move(local: str) -> None:
+    faster = before_after(**{local: 1.5 * USUAL[local]}, **BETTER)
+    assert outcomes(judge(faster))["local-unmoved"] == "contradicted"
+
+
+@pytest.mark.parametrize("talks", e4_hpcc.ON_THE_WIRE)
+def test_a_result_on_the_wire_that_gets_hardly_better_contradicts(talks: str) -> None:
+    hardly = before_after(**{**BETTER, talks: USUAL[talks] * 1.01})
+    assert outcomes(judge(hardly))["network-moved"] == "contradicted"
+
+
+def test_without_the_bandwidth_what_talks_cannot_be_judged() -> None:
+    """With --quick there is none."""
+    record = before_after(**BETTER)
+    record.points = [p for p in record.points if p.quantity != "bandwidth_gb_per_s"]
+    verdict = judge(record).named("network-moved")
+    assert verdict.outcome == "inconclusive"
+    assert "6 pairs of before and after of bandwidth_gb_per_s" in verdict.evidence
+
+
+def test_results_around_a_margin_are_open() -> None:
+    record = before_after(**BETTER)
+    for point in record.select(result="hpl_gflops", state="after"):
+        point.samples[0] *= 1.3 if point.at["launch"] % 2 else 1.0
+    assert outcomes(judge(record))["local-unmoved"] == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("claim", "keys", "without", "with_effect"),
+    [
+        ("tuned-time", (e4_hpcc.WHOLE,), {}, {"launch_s": 71.0}),
+        ("local-unmoved", e4_hpcc.LOCAL, {"hpl_gflops": 0.5 * 1.15}, {}),
+        (
+            "network-moved",
+            e4_hpcc.ON_THE_WIRE,
+            {},
+            {"latency_us": 10.0, "bandwidth_gb_per_s": 0.02, "ptrans_gb_per_s": 0.04},
+        ),
+    ],
+)
+def test_noise_alone_rarely_holds(
+    claim: str,
+    keys: tuple[str, ...],
+    without: dict[str, float],
+    with_effect: dict[str, float],
+) -> None:
+    def judged(changes: dict[str, float]) -> Callable[[Noise], Outcome]:
+        record = made(("before", {}), ("after", changes), launches=30)
+        record.points = [p for p in record.points if p.quantity in keys]
+        return lambda noise: outcome_of(e4_hpcc.STUDY, noisy(record, noise), claim)
+
+    assert_rarely_holds(judged(without))
+    assert_mostly_holds(judged(with_effect))
 
 
 def test_what_moved_the_other_way_is_reported() -> None:
-    found = outcomes(judge(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0)))
-    assert found["tuned-time"] == "contradicted"
-    assert found["local-unmoved"] == "contradicted"
-    assert found["network-moved"] == "contradicted"
+    results = outcomes(judge(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0)))
+    assert results["tuned-time"] == "contradicted"
+    assert results["local-unmoved"] == "contradicted"
+    assert results["network-moved"] == "contradicted"
 
 
 def test_table_and_picture_have_results_and_sections() -> None:
-    found = as_found()
-    table = e4_hpcc.table(found)
+    results = as_found()
+    table = e4_hpcc.table(results)
     assert set(table["result"]) == set(USUAL)
-    assert e4_hpcc.sections(found) == {"as found": {"PTRANS": 7.0}}
-    figure = draw(found)
+    assert e4_hpcc.sections(results) == {"as found": {"PTRANS": 7.0}}
+    figure = draw(results)
     assert "PTRANS 7" in figure.alt
     assert "latency_us 20 µs (as found)" in figure.alt
 

@@ -2,15 +2,20 @@
 
 Paper A (section III) verifies on every node: configuration, routing table, data transfer, overall performance and
 slave reachability; then that an MPI hello runs. Here every ordered pair of nodes is asked, not only master and slave.
+The paper prints no figure of the performance: here a node has some left where a tenth of its memory is free.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from itertools import chain, permutations
+from typing import Any
 
 from beowulf import paths
 from beowulf.cluster import Cluster
@@ -21,6 +26,9 @@ from beowulf.studies.lab_01 import validation_checks as checks
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 
 MOST_NAMED = 4  # faults in the evidence of one Verdict
+LEAST_FREE = 0.1  # of a node's memory
+# A line of `ip route`: a type that leads nowhere, and the destination.
+ROUTE = re.compile(r"(unreachable |blackhole |prohibit )?(\S+)")
 
 
 @dataclass(frozen=True)
@@ -66,14 +74,14 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 class Check:
     """A check of every node, every ordered pair of nodes or every run, and what it claims.
 
-    `fault` gives what is wrong with a point, nothing if all is well, None if it was not asked.
+    `fault` gives what is wrong with a point of a Record, nothing if all is well, None if it was not asked.
     """
 
     name: str
     says: str
     check: str
     what: str  # that is counted
-    fault: Callable[[Point], str | None]
+    fault: Callable[[Record, Point], str | None]
 
     def of(self, record: Record) -> int:
         """How many points there are to be."""
@@ -82,11 +90,12 @@ class Check:
 
     def faults(self, record: Record) -> list[str]:
         """What is wrong, of each point with which something is."""
-        return [fault for point in record.select(check=self.check) if (fault := self.fault(point))]
+        points = record.select(check=self.check)
+        return [fault for point in points if (fault := self.fault(record, point))]
 
     def well(self, record: Record) -> int:
         """With how many points all is well."""
-        return [self.fault(point) for point in record.select(check=self.check)].count("")
+        return [self.fault(record, point) for point in record.select(check=self.check)].count("")
 
     def judge(self, record: Record) -> Judgement:
         """What was seen; only the first check that fails says what to do."""
@@ -150,12 +159,14 @@ def diagnose(record: Record) -> Diagnosis:
             message = logins[0].facts["said"]
             if "Permission denied" in message:
                 return Diagnosis("key-refused", node, f"{node} answers ping but says: {message}")
-    if all(verdict.outcome == "holds" for verdict in STUDY.claims(record)):
+    # A node whose memory is used up is slow; the cluster is whole all the same.
+    verdicts = [each for each in STUDY.claims(record) if each.claim != FREE_MEMORY]
+    if all(verdict.outcome == "holds" for verdict in verdicts):
         return Diagnosis("none", "", "every check is well")
     return Diagnosis("unknown", "", "the checks that failed do not fit one single fault")
 
 
-def _own_name_fault(point: Point) -> str | None:
+def _own_name_fault(_record: Record, point: Point) -> str | None:
     facts, node = point.facts, point.at["node"]
     if not facts["reached"]:
         return None
@@ -165,7 +176,7 @@ def _own_name_fault(point: Point) -> str | None:
     return f"{node}, called {facts['hostname']}, has `{facts['hosts_first_line']}`"
 
 
-def _login_fault(point: Point) -> str:
+def _login_fault(_record: Record, point: Point) -> str:
     facts, node = point.facts, point.at["node"]
     if facts["reached"]:
         return ""
@@ -173,18 +184,53 @@ def _login_fault(point: Point) -> str:
     return f"{node} {verb} ({facts['said']})" if facts["said"] else f"{node} {verb}"
 
 
-def _peer_fault(point: Point, well: bool) -> str | None:
+def _route_fault(record: Record, point: Point) -> str | None:
+    """The nodes to which a node's table has no way."""
+    node, routes = point.at["node"], point.facts["routes"]
+    if not _configuration(record, node).get("reached"):
+        return None
+    to = {p.at["peer"]: p.facts["expected"] for p in record.select(check="resolve", node=node)}
+    lost = [peer for peer, address in to.items() if not _leads_to(routes, address)]
+    return f"{node} has no route to {', '.join(lost)}" if lost else ""
+
+
+def _leads_to(routes: Sequence[str], address: str) -> bool:
+    """Whether the narrowest of these routes that an address is in, as `ip route` prints them, leads anywhere."""
+    matching = []
+    for no_way, destination in (match.groups() for match in map(ROUTE.match, routes) if match):
+        with suppress(ValueError):  # a line that has no address, such as a multipath's next hop
+            network = ip_network("0.0.0.0/0" if destination == "default" else destination)
+            if ip_address(address) in network:
+                matching.append((network.prefixlen, no_way is None))
+    return max(matching, default=(0, False))[1]
+
+
+def _memory_fault(record: Record, point: Point) -> str | None:
+    """How little of a node's memory is free."""
+    node, free = point.at["node"], point.facts["memory_available_bytes"]
+    memory = _configuration(record, node).get("memory_bytes")
+    if not memory:
+        return None
+    return (
+        "" if free >= LEAST_FREE * memory else f"{node} has {free / memory:.0%} of its memory free"
+    )
+
+
+def _configuration(record: Record, node: str) -> Mapping[str, Any]:
+    points = record.select(check="configuration", node=node)
+    return points[0].facts if points else {}
+
+
+def _peer_fault(point: Point, well: bool, otherwise: str = "no answer") -> str | None:
     """What is wrong between two nodes, the reason first, so that equal reasons can be put together."""
     if well:
         return ""
     return (
-        _pair(point, point.facts["said"] or "the data differ")
-        if point.facts.get("asked", True)
-        else None
+        _pair(point, point.facts["said"] or otherwise) if point.facts.get("asked", True) else None
     )
 
 
-def _name_fault(point: Point) -> str | None:
+def _name_fault(_record: Record, point: Point) -> str | None:
     facts = point.facts
     if not facts["asked"]:
         return None
@@ -221,10 +267,11 @@ def _pair_word(record: Record, node: str, peer: str) -> str:
     return "ok" if facts["transfer"]["intact"] else "damaged"
 
 
-def _program_fault(point: Point) -> str:
+def _program_fault(_record: Record, point: Point) -> str:
     return "" if point.facts["ok"] else str(point.facts["said"])
 
 
+FREE_MEMORY = "memory-free"
 CHECKS = (
     Check(
         "every-node-answers",
@@ -241,6 +288,20 @@ CHECKS = (
         _own_name_fault,
     ),
     Check(
+        "routes-to-every-node",
+        "Each node's routing table leads to every other node",
+        "routes",
+        "nodes",
+        _route_fault,
+    ),
+    Check(
+        FREE_MEMORY,
+        f"Every node reports its load, and has {LEAST_FREE:.0%} of its memory free",
+        "performance",
+        "nodes",
+        _memory_fault,
+    ),
+    Check(
         "names-resolve",
         "Every node knows the address of every other by name",
         "resolve",
@@ -248,18 +309,25 @@ CHECKS = (
         _name_fault,
     ),
     Check(
+        "every-node-reachable",
+        "Every node gets an answer to ping from every other",
+        "ping",
+        "pairs",
+        lambda _, point: _peer_fault(point, point.facts["reached"]),
+    ),
+    Check(
         "ssh-without-password",
         "Every node logs in to every other by ssh without a password",
         "ssh",
         "logins",
-        lambda point: _peer_fault(point, point.facts["reached"]),
+        lambda _, point: _peer_fault(point, point.facts["reached"]),
     ),
     Check(
         "data-intact",
         "Data arrive whole from every node at every other",
         "transfer",
         "transfers",
-        lambda point: _peer_fault(point, point.facts["intact"]),
+        lambda _, point: _peer_fault(point, point.facts["intact"], "the data differ"),
     ),
     Check(
         "mpi-on-every-node",

@@ -17,7 +17,7 @@ from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import rising, together
+from beowulf.measure.judgement import below, rising, together
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.lab_02 import node_neighbours
@@ -36,6 +36,7 @@ from beowulf.studies.lab_02.node_rows import (
     RESULT,
     Row,
     beside_paper_a,
+    printed_rows,
     rows,
     times_faster,
 )
@@ -196,6 +197,32 @@ def calls_cost_more(record: Record) -> Judgement:
     return Judgement(outcome, evidence, {b.name: b.median / a.median for a, b in pairs})
 
 
+def better_than_grendel(program: str, says: str) -> Claim:
+    """Whether the first node is better than Grendel in each row of the table that a program measures."""
+
+    def judge(record: Record) -> Judgement:
+        printed = printed_rows()
+        known = [row for row in first_node(record).values() if row.program == program]
+        table = [(row, printed[row.name][1]) for row in known if row.name in printed]
+        if not table:
+            raise LabError(f"The Record has no rows of {program}.c.", "Measure again.")
+        rates = program == "bandwidths"
+        outcomes = [below(other, row) if rates else below(row, other) for row, other in table]
+        others = [
+            f"{row.name} {row.median:.3g} and {other:.3g} {row.unit}"
+            for (row, other), outcome in zip(table, outcomes, strict=True)
+            if outcome != "holds"
+        ]
+        return Judgement(
+            together(outcomes),
+            f"better than Grendel in {len(table) - len(others)} of {len(table)} rows"
+            + (f"; not in these, ours and Grendel's: {_some(others)}" if others else ""),
+            {row.name: times_faster(row, other) for row, other in table},
+        )
+
+    return Claim(f"{program}-better-than-grendel", says, judge)
+
+
 def nodes_alike(record: Record) -> Judgement:
     """Whether no node is odd; of single rows it only says so."""
     nodes = len(record.sweep["nodes"])
@@ -292,6 +319,18 @@ CLAIMS = [
         "calls-cost-more",
         "A remote procedure call takes longer than the protocol that carries it",
         calls_cost_more,
+    ),
+    better_than_grendel(
+        "processes",
+        "The node is better than Grendel in each row of table 1 ('significantly better')",
+    ),
+    better_than_grendel("latencies", "The node is better than Grendel in each row of table 2"),
+    better_than_grendel(
+        "bandwidths",
+        "The node is better than Grendel in each row of table 3 ('the whole category')",
+    ),
+    better_than_grendel(
+        "memory", "The node is better than Grendel in each row of table 4 ('better latencies')"
     ),
     Claim("nodes-alike", "All nodes reach the same figures", nodes_alike),
 ]

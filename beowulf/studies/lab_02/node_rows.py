@@ -101,15 +101,20 @@ def _plateau(record: Record, node: str, name: str) -> np.ndarray[Any, np.dtype[n
     return np.concatenate(values)
 
 
+def printed_rows() -> dict[str, tuple[float, float]]:
+    """Paper A's figure and Grendel's of each row of tables 1 to 4, by its label."""
+    return {
+        label(program, str(line[0])): (float(line[1]), float(line[2]))
+        for program, (table, _) in PROGRAMS.items()
+        for line in papers.table(table).itertuples(index=False)
+    }
+
+
 def beside_paper_a(record: Record, node: str) -> pd.DataFrame:
     """One row a line of the tables: its name, unit, this node, paper A's cluster and the one it compares with."""
     import pandas as pd
 
-    printed = {}
-    for program, (table, _) in PROGRAMS.items():
-        for line in papers.table(table).itertuples(index=False):
-            printed[label(program, str(line[0]))] = (float(line[1]), float(line[2]))
-    nothing = (float("nan"), float("nan"))
+    printed, nothing = printed_rows(), (float("nan"), float("nan"))
     lines = []
     for name, row in rows(record, node).items():
         theirs, others = printed.get(name, nothing)

@@ -1,7 +1,7 @@
 """E4, the HPC Challenge: seven benchmarks in one run, of which some talk and some do not.
 
 Paper E, section 4.3: with its changes to the latency the whole suite took 29 % less time; latency, bandwidth and
-PTRANS moved, DGEMM and STREAM did not, because each node works there for itself. Our own ping-pong is run beside
+PTRANS moved, STREAM, DGEMM and HPL did not, which it calls local. Our own ping-pong is run beside
 b_eff: the same wire, another library (Open MPI there, MPICH here), the same 8 bytes.
 """
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
@@ -25,9 +26,10 @@ from beowulf.record import Record
 from beowulf.studies.lab_03 import e3_hpl, hpcc_runs
 from beowulf.studies.lab_07.states import (
     AS_FOUND,
-    TOO_FEW,
+    TUNE,
     Compared,
     States,
+    emulated,
     gain,
     measured,
     ping_beside,
@@ -36,7 +38,7 @@ from beowulf.studies.lab_07.states import (
     tuned,
     turns,
 )
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.suites import hpl
 from beowulf.suites.hpcc_results import RESULTS, SECTIONS
 from beowulf.verdict import Outcome
@@ -48,12 +50,15 @@ WHOLE, SECTION = "launch_s", "section_s"
 LAUNCHES, QUICK_LAUNCHES = 2, 1
 MOST_NODES = 4
 PING_BYTES, PING_PASSES, QUICK_PASSES = 8, 6, 3
-TIME_AFTER = 0.71
+TIME_AFTER = 1 + papers.figure("E-applications", "change_percent", workload="HPCC") / 100
 SIMILAR = 1.25  # the fastest node over the slowest
 SAME_LATENCY = 2.0  # two libraries, one wire
+# The paper's figure 5 is a picture in the copy that was read: 'not greatly affected' is this share of the time, and
+# what is 'impacted' gets better by more.
 UNMOVED = 0.1
-LOCAL = ("dgemm_gflops", "stream_gb_per_s")
-ON_THE_WIRE = ("latency_us", "ring_latency_us", "ptrans_gb_per_s")
+# As the paper names them in section 4.3, though HPL talks, as its section 4.2 says.
+LOCAL = ("hpl_gflops", "dgemm_gflops", "stream_gb_per_s")
+ON_THE_WIRE = ("latency_us", "bandwidth_gb_per_s", "ptrans_gb_per_s")
 
 
 def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int = 0) -> Plan:
@@ -129,9 +134,7 @@ def latency_agrees(record: Record) -> Judgement:
 
 def moved(record: Record) -> Judgement:
     """Whether all of the results on the wire got better."""
-    return _gains(
-        record, ON_THE_WIRE, lambda times: "contradicted" if times.low >= 1 else below(times, 1)
-    )
+    return _gains(record, ON_THE_WIRE, lambda times: below(times, 1 - UNMOVED))
 
 
 def unmoved(record: Record) -> Judgement:
@@ -142,9 +145,15 @@ def unmoved(record: Record) -> Judgement:
 def _gains(record: Record, keys: Sequence[str], judge: Callable[[Interval], Outcome]) -> Judgement:
     rates = {result.key: not result.smaller_is_better for result in RESULTS}
     known = several({key: gain(record, key, rate=rates[key]) for key in keys})
-    if len(known) < len(keys):
-        return TOO_FEW
-    shares = ", ".join(f"{key} {each.median:.2f}" for key, each in known.items())
+    if lacking := [key for key in keys if key not in known]:
+        few = (
+            f"there are fewer than {LEAST_PAIRS} pairs of before and after of {', '.join(lacking)}"
+        )
+        return undecided(few, TUNE)
+    shares = ", ".join(
+        f"{key} {each.median:.2f} ({each.low:.2f} to {each.high:.2f})"
+        for key, each in known.items()
+    )
     return Judgement(
         together([judge(each) for each in known.values()]),
         f"the time after as a share of the time before: {shares}",
@@ -240,19 +249,21 @@ STUDY = Study(
         ),
         tuned(
             "tuned-time",
-            "After tuning the latency, the whole suite takes 29 % less time",
+            f"After tuning the latency, the whole suite takes {100 * (1 - TIME_AFTER):.0f} % less time",
             WHOLE,
             TIME_AFTER,
         ),
         Claim(
             "local-unmoved",
-            "What is local, DGEMM and STREAM, does not move when the latency is tuned",
+            "What the paper calls local, HPL, DGEMM and STREAM, does not move when the latency is tuned",
             unmoved,
+            caveat=emulated,
         ),
         Claim(
             "network-moved",
-            "What talks, latency and PTRANS, gets better when the latency is tuned",
+            "What talks, latency, bandwidth and PTRANS, gets better when the latency is tuned",
             moved,
+            caveat=emulated,
         ),
     ],
     draw=picture,

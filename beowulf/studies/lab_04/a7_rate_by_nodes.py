@@ -22,7 +22,7 @@ from beowulf.measure.judgement import (
     narrower,
     rising,
 )
-from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, rates, ratios
+from beowulf.measure.roundtrips import QUANTITY, SweepConfig, pairs, rates, ratios
 from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
 from beowulf.measure.wire import frame, mtu_of, payload_mbit_per_s
@@ -35,6 +35,8 @@ LAST_BYTES = 4 * 1024 * 1024
 QUICK_LAST_BYTES = 1024 * 1024
 PROTOCOLS = ("blocking", "nonblocking")
 RUNS = (("pairs", 2), ("pairs", 4), ("ring", 2), ("ring", 3), ("ring", 4))
+# Where blocking and non-blocking calls are compared, once for each np: three ranks have no pairs.
+SIMILAR_RUNS = (("pairs", 2), ("ring", 3), ("pairs", 4))
 
 FLAT = 0.1  # a saturated rate stays within this share of the rate of the largest message
 RISEN = 0.5  # of the largest message's rate is more than the smallest message has
@@ -111,11 +113,11 @@ def rises(facts: Facts) -> Judgement:
 
 
 def same_rate(facts: Facts) -> Judgement:
-    """Figures 13 to 15, in pairs: both kinds of calls take the same time at most sizes."""
+    """Figures 13 to 15, for np = 2, 3 and 4: both kinds of calls take the same time at most sizes."""
     times: dict[tuple[int, int], Ratio] = {}
-    for ranks in (ranks for pattern, ranks in RUNS if pattern == "pairs"):
-        at = {"pattern": "pairs", "ranks": ranks}
-        compared = pairs(facts.record, HALF, "protocol", "nonblocking", "blocking", **at)
+    for pattern, ranks in SIMILAR_RUNS:
+        quantity, at = QUANTITY[pattern], {"pattern": pattern, "ranks": ranks}
+        compared = pairs(facts.record, quantity, "protocol", "nonblocking", "blocking", **at)
         times |= {(size, ranks): each for size, each in ratios(compared).items()}
     agree = Agreement.of(times.values(), SIMILAR)
     (size, ranks), most = max(times.items(), key=lambda each: abs(each[1].median - 1))

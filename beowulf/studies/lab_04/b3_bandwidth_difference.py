@@ -1,7 +1,8 @@
 """B3, bandwidth difference: do non-blocking calls carry more than blocking ones, for 2, 3 and 4 nodes?
 
 Paper B, figure 5: the difference hardly changes up to 100,000 bytes; above, it rises from 3 to 4
-nodes. Rates are summed over all ranks of a ring, as in A7.
+nodes. Rates are summed over all ranks of a ring, as in A7. The paper prints no figures: what rises has to do so by
+2 % of the blocking rate of 3 nodes; less is no difference, which contradicts.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.differences import JUMP_BYTES, differences, rings
+from beowulf.measure.differences import CLEAR, JUMP_BYTES, differences, rings
+from beowulf.measure.judgement import Span, below, difference
 from beowulf.studies.roundtrip_sweep import sweep
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
@@ -32,27 +34,36 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
 
 def rises(rows: pd.DataFrame) -> Judgement:
     """Figure 5: at most sizes above 100,000 bytes, the difference with 4 nodes is clearly above that with 3."""
-    large = rows[rows["size_bytes"] > JUMP_BYTES].set_index(["ranks", "size_bytes"])
-    at: dict[Any, Any] = dict(large.to_dict("index"))
-    sizes = sorted(size for ranks, size in at if ranks == 4 and (3, size) in at)
-    rising = [s for s in sizes if at[4, s]["low_mbit_per_s"] > at[3, s]["high_mbit_per_s"]]
-    falling = [s for s in sizes if at[4, s]["high_mbit_per_s"] < at[3, s]["low_mbit_per_s"]]
-    outcome: Outcome = "inconclusive"
-    if len(rising) > len(sizes) / 2:
-        outcome = "holds"
-    elif len(falling) > len(sizes) / 2:
-        outcome = "contradicted"
+    large = rows[rows["size_bytes"] > JUMP_BYTES]
+    at: dict[int, dict[Any, Any]] = {
+        n: large[large["ranks"] == n].set_index("size_bytes").to_dict("index") for n in (3, 4)
+    }
+    outcomes: dict[Any, Outcome] = {}
+    for size in sorted({*at[3]} & {*at[4]}):
+        three, four = (
+            Span(each[size]["low_mbit_per_s"], each[size]["high_mbit_per_s"])
+            for each in (at[3], at[4])
+        )
+        least = CLEAR * at[3][size]["blocking_mbit_per_s"]
+        outcomes[size] = below(least, difference(four, three))
+    rising, not_rising = (
+        list(outcomes.values()).count(outcome) for outcome in ("holds", "contradicted")
+    )
+    decided: Outcome = "inconclusive"
+    if 2 * rising > len(outcomes):
+        decided = "holds"
+    elif 2 * not_rising > len(outcomes):
+        decided = "contradicted"
     listed = "; ".join(
-        f"{size:,} bytes: {at[3, size]['difference_mbit_per_s']:+.1f} and"
-        f" {at[4, size]['difference_mbit_per_s']:+.1f} Mbit/s"
-        for size in sizes
+        f"{size:,} bytes: {at[3][size]['difference_mbit_per_s']:+.1f} and"
+        f" {at[4][size]['difference_mbit_per_s']:+.1f} Mbit/s"
+        for size in outcomes
     )
     return Judgement(
-        outcome,
+        decided,
         f"non-blocking minus blocking with 3 and 4 nodes: {listed}" if listed else "no such sizes",
-        {"sizes": len(sizes), "rises": len(rising), "falls": len(falling)},
-        advice="The two calls hardly differ at most sizes, so their difference cannot rise;"
-        " more launches narrow the intervals.",
+        {"sizes": len(outcomes), "rises": rising, "not_rising": not_rising},
+        advice="More launches narrow the intervals.",
     )
 
 
