@@ -15,6 +15,8 @@ from beowulf.verdict import Outcome, Verdict
 
 SIMILAR = 0.1  # two ways are similar within this share of the time
 MOSTLY = 0.9  # of the places they must not differ
+# Of an effect that a paper prints: with less than half of it, our machines, which are others, do not show the same.
+ENOUGH = 0.5
 HINT = "Close what else runs on this machine and measure again"
 
 
@@ -134,6 +136,33 @@ def within(measured: Interval, low: float, high: float) -> Outcome:
     if low <= measured.low and measured.high <= high:
         return "holds"
     return "contradicted" if measured.high < low or measured.low > high else "inconclusive"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Two ends: what a value made of other intervals lies between."""
+
+    low: float
+    high: float
+
+
+def quotient(one: Interval, other: Interval) -> Span:
+    """How many times the other one may be, wherever both lie in their intervals; of positive numbers."""
+    return Span(one.low / other.high, one.high / other.low)
+
+
+def difference(one: Interval, other: Interval) -> Span:
+    """How much one is above the other, wherever both lie in their intervals."""
+    return Span(one.low - other.high, one.high - other.low)
+
+
+def reaches(measured: Interval, published: float, none: float) -> Outcome:
+    """Whether at least ENOUGH of a published effect is there, counted from `none`, where there is no effect.
+
+    An interval wholly short of that contradicts: a smaller effect, none, and one in the other direction.
+    """
+    enough = none + ENOUGH * (published - none)
+    return below(measured, enough) if published < none else below(enough, measured)
 
 
 def _ends(measured: Interval | float) -> tuple[float, float]:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from beowulf.measure.judgement import Agreement, again, narrower, rising, unjudged, verdict
+from beowulf.measure.judgement import (
+    Agreement,
+    Span,
+    again,
+    difference,
+    narrower,
+    quotient,
+    reaches,
+    rising,
+    unjudged,
+    verdict,
+)
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
 
@@ -23,6 +34,27 @@ def test_what_rises_lies_above_what_came_before(
     intervals: list[tuple[float, float]], outcome: str
 ) -> None:
     assert rising(intervals) == outcome
+
+
+@pytest.mark.parametrize(
+    ("measured", "outcome"),
+    [
+        (Span(0.50, 0.60), "holds"),
+        (Span(0.70, 0.80), "inconclusive"),
+        (Span(0.90, 0.95), "contradicted"),
+        (Span(0.99, 1.01), "contradicted"),
+        (Span(1.20, 1.30), "contradicted"),
+    ],
+)
+def test_half_of_the_published_effect_decides(measured: Span, outcome: str) -> None:
+    assert reaches(measured, published=0.5, none=1) == outcome
+    upwards = Span(2 - measured.high, 2 - measured.low)
+    assert reaches(upwards, published=1.5, none=1) == outcome
+
+
+def test_a_quotient_and_a_difference_hold_all_that_two_intervals_allow() -> None:
+    assert quotient(Span(2, 4), Span(1, 2)) == Span(1, 4)
+    assert difference(Span(2, 4), Span(1, 2)) == Span(0, 3)
 
 
 def test_claims_with_nothing_to_look_at_are_inconclusive_and_say_what_helps() -> None:

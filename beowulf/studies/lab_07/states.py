@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from beowulf.errors import LabError
-from beowulf.measure.judgement import below
+from beowulf.measure.judgement import reaches
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS, Pairs, Ratio
 from beowulf.record import Record
@@ -27,7 +27,6 @@ def _as_it_is() -> None:
 
 FOUND, BEFORE, AFTER = "as found", "before", "after"
 AS_FOUND: States = {FOUND: _as_it_is}
-ENOUGH = 0.5  # of the paper's gain; its cluster is another one
 TUNE = "`beowulf tune compare` measures it before and after paper E's changes (lab 07)."
 
 
@@ -96,7 +95,7 @@ def tuned(
             f" ({times.low:.2f} to {times.high:.2f}, {times.n} pairs), and {published:.2f} in the paper"
         )
         numbers = {"times": times.median, "low": times.low, "high": times.high, "n": times.n}
-        return Judgement(below(times, 1 - ENOUGH * (1 - published)), evidence, numbers)
+        return Judgement(reaches(times, published, none=1), evidence, numbers)
 
     return Claim(name, says, judge)
 

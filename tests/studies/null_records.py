@@ -1,0 +1,64 @@
+"""How often a rule says 'holds' of made-up Records with three shapes of noise: with the effect, and without it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beowulf.verdict import Outcome
+
+RECORDS = 200
+MOST_BY_CHANCE = 0.05  # of them may hold where there is no effect
+FEWEST_SEEN = 0.9  # of them have to hold where the paper's effect is there
+
+Factors = NDArray[np.float64]
+Noise = Callable[[int], Factors]  # so many factors around 1
+
+
+def normal(draw: np.random.Generator, count: int) -> Factors:
+    """Factors that lie evenly on both sides of 1."""
+    return np.clip(1 + 0.03 * draw.standard_normal(count), 0.5, 1.5)
+
+
+def lognormal(draw: np.random.Generator, count: int) -> Factors:
+    """Factors with a long tail: now and then a time is much longer."""
+    return np.asarray(
+        np.exp(0.03 * draw.standard_normal(count) + 0.05 * draw.exponential(size=count))
+    )
+
+
+def bursts(draw: np.random.Generator, count: int) -> Factors:
+    """Quiet factors, of which neighbours are disturbed together."""
+    factors = 1 + 0.01 * draw.standard_normal(count)
+    for first in np.flatnonzero(draw.random(count) < 0.03):
+        factors[first : first + 4] *= 1.5
+    return factors
+
+
+SHAPES = (normal, lognormal, bursts)
+
+
+def outcomes_of(judged: Callable[[Noise], Outcome]) -> Counter[Outcome]:
+    """What came of RECORDS made-up Records; `judged` makes one with the noise that it is given, and judges it."""
+    draw = np.random.default_rng(11)
+
+    def one(number: int) -> Outcome:
+        shape = SHAPES[number % len(SHAPES)]
+        return judged(lambda count: shape(draw, count))
+
+    return Counter(one(number) for number in range(RECORDS))
+
+
+def assert_rarely_holds(judged: Callable[[Noise], Outcome]) -> None:
+    """Without the effect, at most one Record in twenty holds."""
+    seen = outcomes_of(judged)
+    assert seen["holds"] <= MOST_BY_CHANCE * RECORDS, seen
+
+
+def assert_mostly_holds(judged: Callable[[Noise], Outcome]) -> None:
+    """With the paper's effect, at least eighteen Records in twenty hold."""
+    seen = outcomes_of(judged)
+    assert seen["holds"] >= FEWEST_SEEN * RECORDS, seen
