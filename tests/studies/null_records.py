@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beowulf.measure import statistics
 from beowulf.record import Record
 from beowulf.studies.study import Study
 from beowulf.verdict import Outcome
@@ -20,6 +22,8 @@ WITH_EFFECT, FEWEST_SEEN = (
     60,
     0.9,
 )  # with the paper's effect, and the share of them that has to hold
+
+FEW = 200  # draws of a bootstrap are enough here
 
 Factors = NDArray[np.float64]
 Noise = Callable[[int], Factors]  # so many factors around 1
@@ -62,7 +66,8 @@ def outcomes_of(judged: Callable[[Noise], Outcome], records: int) -> Counter[Out
         shape = SHAPES[number % len(SHAPES)]
         return judged(lambda count: shape(draw, count))
 
-    return Counter(one(number) for number in range(records))
+    with patch.object(statistics, "RESAMPLES", FEW):
+        return Counter(one(number) for number in range(records))
 
 
 def assert_rarely_holds(judged: Callable[[Noise], Outcome]) -> None:
