@@ -52,6 +52,11 @@ def bursts(draw: np.random.Generator, count: int) -> Factors:
 SHAPES = (normal, lognormal, bursts)
 
 
+def quieter(factors: Factors, share: float = 0.2) -> Factors:
+    """The same shape with so much of its noise, as where a small effect needs a quiet machine."""
+    return 1 + share * (factors - 1)
+
+
 def outcome_of(study: Study, record: Record, claim: str) -> Outcome:
     """What one claim's judge makes of a Record, whatever the circumstances."""
     claims = study.judged(record) if callable(study.judged) else study.judged

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from made import CLUSTER, QUIET
-from null_records import Noise
+from null_records import Noise, quieter
 
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
@@ -50,7 +50,7 @@ def record(
             for name in middles
         }
         for name in SHARES if callable(noise) else ():
-            factors[name] = 1 + COUNTED * (factors[name] - 1)
+            factors[name] = quieter(factors[name], COUNTED)
         for launch in range(launches):
             values = {name: value * factors[name][launch] for name, value in middles.items()}
             values["tcp"] = middles["tcp"]
