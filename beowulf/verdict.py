@@ -20,6 +20,10 @@ UPGRADERS: schemas.Upgraders = {}
 
 Outcome = Literal["holds", "contradicted", "inconclusive"]
 
+RestsOn = Literal["measurement", "arithmetic"]
+# The heading of what was computed from the paper's figures alone, so that it does not count as measured.
+ARITHMETIC = "Arithmetic of the paper, checked and not measured"
+
 # A word and a symbol tell the outcome; the colour (of Okabe and Ito) only repeats it.
 SYMBOLS: dict[str, str] = {"holds": "✓", "contradicted": "✗", "inconclusive": "?"}
 COLOURS: dict[str, str] = {
@@ -45,6 +49,7 @@ class Verdict:
     advice: str = ""
     numbers: dict[str, Any] = field(default_factory=dict)
     records: list[str] = field(default_factory=list)
+    rests_on: RestsOn = "measurement"
 
     def __post_init__(self) -> None:
         if self.outcome not in SYMBOLS:
@@ -54,7 +59,10 @@ class Verdict:
 
     def as_plain(self) -> dict[str, Any]:
         """The Verdict as JSON knows it, with its kind and schema version."""
-        return {"kind": "verdict", "schema": SCHEMA_VERSION, **asdict(self)}
+        plain = {"kind": "verdict", "schema": SCHEMA_VERSION, **asdict(self)}
+        if self.rests_on == "measurement":  # as nearly all do
+            del plain["rests_on"]
+        return plain
 
     def save(self, path: Path | str) -> Path:
         """Write it to `path` whole or not at all; VerdictError for a bad value or a full disk."""
@@ -105,15 +113,29 @@ class Verdicts(list[Verdict]):
                 return verdict
         raise KeyError(claim)
 
+    def _sections(self) -> dict[str, list[Verdict]]:
+        """By heading: what was measured, which has none, and the arithmetic below it."""
+        measured = [each for each in self if each.rests_on == "measurement"]
+        arithmetic = [each for each in self if each.rests_on == "arithmetic"]
+        return {"": measured, ARITHMETIC: arithmetic} if arithmetic else {"": measured}
+
     def __str__(self) -> str:
         if not self:
             return "no claims"
         lines = []
-        for verdict in self:
+        for heading, verdicts in self._sections().items():
+            lines += [f"{heading}:"] if heading else []
+            lines += self._lines(verdicts)
+        return "\n".join(lines)
+
+    @staticmethod
+    def _lines(verdicts: Iterable[Verdict]) -> list[str]:
+        lines = []
+        for verdict in verdicts:
             outcome = f"{SYMBOLS[verdict.outcome]} {verdict.outcome:<12}"
             lines.append(_line(f"{outcome}  {verdict.study}  {verdict.says}"))
             lines += [_line(f"    {text}") for text in (verdict.evidence, verdict.advice) if text]
-        return "\n".join(lines)
+        return lines
 
     __repr__ = __str__
 
@@ -124,16 +146,19 @@ class Verdicts(list[Verdict]):
         table = Table(show_lines=True)
         for head in ("study", "claim", "outcome", "evidence", "what to do"):
             table.add_column(head, no_wrap=head in ("study", "outcome"))
-        for verdict in self:
-            outcome = f"{SYMBOLS[verdict.outcome]} {verdict.outcome}"
-            # Text, because a plain string would have its [brackets] taken for markup.
-            table.add_row(
-                Text(_line(verdict.study)),
-                Text(_line(verdict.says)),
-                Text(outcome, style=f"bold {COLOURS[verdict.outcome]}"),
-                Text(_line(verdict.evidence)),
-                Text(_line(verdict.advice)),
-            )
+        for heading, verdicts in self._sections().items():
+            if heading:
+                table.add_row("", Text(heading, style="bold"))
+            for verdict in verdicts:
+                outcome = f"{SYMBOLS[verdict.outcome]} {verdict.outcome}"
+                # Text, because a plain string would have its [brackets] taken for markup.
+                table.add_row(
+                    Text(_line(verdict.study)),
+                    Text(_line(verdict.says)),
+                    Text(outcome, style=f"bold {COLOURS[verdict.outcome]}"),
+                    Text(_line(verdict.evidence)),
+                    Text(_line(verdict.advice)),
+                )
         return table
 
     def _repr_html_(self) -> str:
@@ -141,10 +166,13 @@ class Verdicts(list[Verdict]):
             f'<th scope="col" style="text-align:left">{name}</th>'
             for name in ("study", "claim", "outcome", "evidence", "what to do")
         )
-        body = "".join(_row(verdict) for verdict in self)
+        bodies = ""
+        for heading, verdicts in self._sections().items():
+            title = f'<tr><th scope="rowgroup" colspan="5">{heading}</th></tr>' if heading else ""
+            bodies += f"<tbody>{title}{''.join(map(_row, verdicts))}</tbody>"
         return (
             f"<table><caption>Claims and what was measured</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
+            f"{bodies}</table>"
         )
 
 

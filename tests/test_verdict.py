@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,7 +18,7 @@ from beowulf import paths, schemas
 from beowulf.notebook import fitted
 from beowulf.record import Record, RecordError
 from beowulf.studies import judge
-from beowulf.verdict import SCHEMA_VERSION, SYMBOLS, Verdict, VerdictError, Verdicts
+from beowulf.verdict import ARITHMETIC, SCHEMA_VERSION, SYMBOLS, Verdict, VerdictError, Verdicts
 
 CHROMIUM = Path("/usr/bin/chromium")
 
@@ -186,6 +187,18 @@ def test_a_part_of_several_verdicts_is_shown_in_the_same_way() -> None:
     assert several.named("c").outcome == "inconclusive"
     with pytest.raises(KeyError):
         several.named("d")
+
+
+def test_arithmetic_has_a_heading_of_its_own_and_stays_arithmetic_in_a_file(tmp_path: Path) -> None:
+    verdict = small(claim="sums", says="The sums are right", rests_on="arithmetic")
+    assert Verdict.load(verdict.save(tmp_path / "verdict.json")) == verdict
+    both = Verdicts([verdict, small()])
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(both)
+    for text in (str(both), both._repr_html_(), console.export_text()):
+        assert text.index(ARITHMETIC) < text.index("The sums are right")
+    assert ARITHMETIC not in str(Verdicts([small()]))
+    assert "rests_on" not in small().as_plain()
 
 
 def test_the_sample_in_the_docs_is_what_this_version_makes_of_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,7 @@ from beowulf.measure.judgement import need_study, unjudged, unmeasured, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.verdict import Outcome, Verdict
+from beowulf.verdict import Outcome, RestsOn, Verdict
 
 if TYPE_CHECKING:
     from beowulf.cluster import Abilities, Cluster
@@ -69,6 +69,10 @@ class Claim:
     says: str
     judge: Callable[[Any], Judgement]
     needs: Literal["quiet samples", "samples", "nothing"] = "quiet samples"
+    # Arithmetic: computed from the paper's own figures. It is listed separately, and no Record can change it.
+    rests_on: RestsOn = "measurement"
+    # What in the conditions of a Record is a stand-in for the paper's, as the evidence ends; empty for nothing.
+    caveat: Callable[[Record], str] = lambda record: ""
     # Where other samples decide this claim than the other ones: what the study's own `troubles` would ask.
     troubles: Callable[[Record], Sequence[str]] | None = None
 
@@ -178,14 +182,16 @@ def _verdict(record: Record, claim: Claim, facts: Any, bad: Sequence[str]) -> Ve
     except LabError:
         return unmeasured(record, claim.name, claim.says)
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
-    return verdict(
+    caveat = claim.caveat(record)
+    made = verdict(
         record,
         claim.name,
         claim.says,
         seen.outcome,
-        seen.evidence,
+        f"{seen.evidence}; {caveat}" if seen.evidence and caveat else seen.evidence,
         advice=seen.advice if seen.but else advice,
         but=seen.but,
         numbers=seen.numbers,
         trouble=bad,
     )
+    return replace(made, rests_on=claim.rests_on)
