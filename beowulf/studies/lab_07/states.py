@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.measure.judgement import reaches
 from beowulf.measure.roundtrips import HALF
@@ -97,7 +98,17 @@ def tuned(
         numbers = {"times": times.median, "low": times.low, "high": times.high, "n": times.n}
         return Judgement(reaches(times, published, none=1), evidence, numbers)
 
-    return Claim(name, says, judge)
+    return Claim(name, says, judge, caveat=emulated)
+
+
+def emulated(record: Record) -> str:
+    """What of the state before was made up for the measurement: the size of a gain follows from it."""
+    made = record.sweep.get("testbed", {})
+    if not made:
+        return ""
+    listed = ", ".join(f"{name} {value}" for name, value in made.items())
+    card = " and a delay stands in for a network card" if on_one_machine(record.cluster) else ""
+    return f"the state before is made up ({listed}){card}, so the size of a gain follows from that"
 
 
 def several(known: Mapping[str, Ratio | None]) -> dict[str, Ratio]:
