@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
+
+from null_records import Noise
 
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05.overlap import Way
@@ -37,18 +39,23 @@ def around(middle: float, spread: float = 0.01, n: int = PASSES) -> list[float]:
 
 
 def samples(
-    quantity: str, at: dict[str, Any], seconds: float | Callable[[], list[float]]
+    quantity: str,
+    at: dict[str, Any],
+    seconds: float,
+    launches: int = LAUNCHES,
+    noise: Noise | None = None,
 ) -> list[Point]:
     """A Point for each launch, with its passes, as a session makes them."""
-    values = seconds if callable(seconds) else (lambda: around(seconds))
     points = []
-    for launch in range(LAUNCHES):
-        found = values()
-        facts = {"pass": list(range(len(found))), "repetitions": [1] * len(found)}
-        points.append(Point({**at, "ranks": 2, "launch": launch}, quantity, found, facts))
+    for launch in range(launches):
+        times = [seconds * factor for factor in noise(PASSES)] if noise else around(seconds)
+        facts = {"pass": list(range(len(times))), "repetitions": [1] * len(times)}
+        points.append(Point({**at, "ranks": 2, "launch": launch}, quantity, times, facts))
     return points
 
 
-def timed(way: Way, quantity: str, seconds: float, **at: Any) -> list[Point]:
+def timed(
+    way: Way, quantity: str, seconds: float, noise: Noise | None = None, **at: Any
+) -> list[Point]:
     """The same for one of paper D's ways."""
-    return samples(quantity, {**way.at, **at}, seconds)
+    return samples(quantity, {**way.at, **at}, seconds, noise=noise)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from wire_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -15,7 +16,8 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
 from beowulf.studies.lab_06 import a10_short_messages as a10
 from beowulf.studies.lab_06 import wire_shares
-from beowulf.studies.lab_06.wire_shares import Talk
+from beowulf.studies.lab_06.wire_shares import LAUNCHES, Talk
+from beowulf.verdict import Outcome
 
 RATES = ("overlap-lowers-packet-rate", "overlap-lowers-packet-rate-talking")
 
@@ -33,6 +35,7 @@ def test_a_wire_on_which_work_on_two_bytes_changes_nothing_contradicts_the_paper
     assert outcomes(a10.STUDY.claims(measured(noise=0.0001))) == {
         "every-message-seen": "holds",
         "nearly-all-tcp": "holds",
+        "data-share-level": "holds",
         "data-share-alike": "holds",
         "data-share-alike-talking": "holds",
         "overlap-lowers-data-share": "contradicted",
@@ -49,6 +52,50 @@ def test_the_papers_own_figures_hold() -> None:
     assert found["data-share-alike"] == "holds"
     assert found["overlap-lowers-packet-rate"] == "holds"
     assert found["overlap-lowers-packet-rate-talking"] == "contradicted"
+
+
+def test_half_of_the_papers_fall_decides() -> None:
+    """A rate that falls by a fifth, where the paper's falls by three quarters and by two fifths, and one that rises."""
+    for times in (0.8, 2.0):
+        found = outcomes(a10.STUDY.claims(measured(packets_per_s=5000 * times)))
+        assert found["overlap-lowers-packet-rate"] == "contradicted"
+    for change in (-0.0008, 0.02):
+        found = outcomes(a10.STUDY.claims(measured(0.00001, data=0.95 + change)))
+        assert found["overlap-lowers-data-share"] == "contradicted"
+
+
+def as_in_the_paper(noise: Noise, quantity: str, effect: bool) -> Record:
+    """A Record with the paper's figures for one quantity of each conversation, or with no effect of the work."""
+    column, name, unit = {
+        "rate": ("packets_per_s", "packets_per_s", 1.0),
+        "share": ("data_percent", "data", 0.01),
+    }[quantity]
+
+    def of(talk: Talk) -> Mapping[str, float]:
+        without, with_work = a10.papers(column, talk.protocol)
+        return {name: unit * (with_work if effect and talk.overlap_bytes else without)}
+
+    return record("A10", a10.TALKS, of, noise=noise, launches=LAUNCHES)
+
+
+@pytest.mark.parametrize(
+    ("claim", "quantity"),
+    [("overlap-lowers-packet-rate", "rate"), ("overlap-lowers-data-share", "share")],
+)
+def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str, quantity: str) -> None:
+    def judged(effect: bool) -> Callable[[Noise], Outcome]:
+        return lambda noise: outcome_of(a10.STUDY, as_in_the_paper(noise, quantity, effect), claim)
+
+    assert_rarely_holds(judged(effect=False))
+    assert_mostly_holds(judged(effect=True))
+
+
+@pytest.mark.parametrize(
+    ("data", "outcome"), [(0.97, "holds"), (0.9262, "inconclusive"), (0.73, "contradicted")]
+)
+def test_the_papers_shares_are_held_against_ours(data: float, outcome: str) -> None:
+    made = record("A10", a10.TALKS, lambda _: {"data": data}, noise=0.003)
+    assert outcomes(a10.STUDY.claims(made))["data-share-level"] == outcome
 
 
 def test_a_share_that_moves_by_five_points_is_not_equal() -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from wire_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
 from beowulf.studies.lab_06 import a11_long_messages as a11
-from beowulf.studies.lab_06.wire_shares import Talk
+from beowulf.studies.lab_06.wire_shares import LAUNCHES, Talk
+from beowulf.verdict import Outcome
 
 
 def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) -> Record:
@@ -29,6 +31,7 @@ def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) 
 def test_a_wire_on_which_work_changes_nothing_contradicts_the_paper() -> None:
     assert outcomes(a11.STUDY.claims(measured())) == {
         "every-message-seen": "holds",
+        "data-share-level": "contradicted",
         "data-share-alike": "holds",
         "overlap-raises-rate": "contradicted",
         "overlap-raises-rate-talking": "contradicted",
@@ -43,6 +46,47 @@ def test_a_rate_that_rises_as_in_the_paper_holds() -> None:
     found = outcomes(a11.STUDY.claims(measured(("nonblocking",), **fast)))
     rates = ("overlap-raises-rate", "overlap-raises-rate-talking", "nonblocking-beats-blocking")
     assert {found[claim] for claim in rates} == {"holds"}
+
+
+def test_half_of_the_papers_rise_decides() -> None:
+    """Twice the rate, where the paper has 4.6 times, and a tenth of a point, where it has 0.38."""
+    fast = {"packets_per_s": 10_000.0, "talking_packets_per_s": 50_000.0, "data": 0.951}
+    found = outcomes(a11.STUDY.claims(measured(("nonblocking",), **fast)))
+    rates = ("overlap-raises-rate", "overlap-raises-rate-talking", "nonblocking-beats-blocking")
+    assert {found[claim] for claim in rates} == {"contradicted"}
+    assert found["overlap-raises-data-share"] == "contradicted"
+
+
+EFFECTS = {
+    "overlap-raises-rate": {"packets_per_s": 5000 * a11.FASTER},
+    "overlap-lowers-overhead": {"overhead": 0.45 - a11.RISE_POINTS / 100},
+}
+
+
+@pytest.mark.parametrize("claim", EFFECTS)
+def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
+    def judged(effect: Mapping[str, float]) -> Callable[[Noise], Outcome]:
+        def of(talk: Talk) -> Mapping[str, float]:
+            return effect if talk.overlap_bytes else {}
+
+        talks = [t for t in a11.talks(a11.QUICK_OVERLAPS) if t.protocol == "nonblocking"]
+
+        def one(noise: Noise) -> Outcome:
+            made = record("A11", talks, of, noise=noise, launches=LAUNCHES)
+            return outcome_of(a11.STUDY, made, claim)
+
+        return one
+
+    assert_rarely_holds(judged({}))
+    assert_mostly_holds(judged(EFFECTS[claim]))
+
+
+@pytest.mark.parametrize(
+    ("data", "outcome"), [(0.70, "holds"), (0.654, "inconclusive"), (0.95, "contradicted")]
+)
+def test_the_papers_shares_are_held_against_ours(data: float, outcome: str) -> None:
+    made = record("A11", a11.talks(a11.OVERLAPS), lambda _: {"data": data}, noise=0.01)
+    assert outcomes(a11.STUDY.claims(made))["data-share-level"] == outcome
 
 
 def test_overhead_and_data_share_are_judged_separately() -> None:

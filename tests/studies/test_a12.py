@@ -41,6 +41,14 @@ def test_the_papers_figures_hold() -> None:
     assert found["calls-alike"] == "holds"
 
 
+def test_half_of_the_papers_changes_decides() -> None:
+    """A share that rises by a point where the paper's rises by eight, and a rate that falls by one per cent."""
+    less = {**PAPER, 2: {**PAPER[2], "data": 0.72}, 8192: {**PAPER[8192], "packets_per_s": 12_500}}
+    found = outcomes(a12.STUDY.claims(measured(less)))
+    assert found["size-raises-data-share"] == "contradicted"
+    assert found["rate-peaks-at-1024"] == "contradicted"
+
+
 def test_headers_that_stay_contradict_the_paper() -> None:
     found = outcomes(a12.STUDY.claims(measured(HEADERS)))
     assert found["size-raises-data-share"] == "contradicted"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import around, busy, record
 from running import warned
 
@@ -22,8 +24,18 @@ from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_06 import a13_buffers_and_collectives as a13
 from beowulf.studies.lab_06 import buffer_sizes, collectives
-from beowulf.studies.lab_06.buffer_sizes import EARLY, KB, LATE, OWN, SETTINGS, SMALL, Setting
+from beowulf.studies.lab_06.buffer_sizes import (
+    EARLY,
+    KB,
+    LATE,
+    MIDDLE,
+    OWN,
+    SETTINGS,
+    SMALL,
+    Setting,
+)
 from beowulf.studies.lab_06.collectives import OPERATION, OPERATIONS
+from beowulf.verdict import Outcome
 
 PROGRAM = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"
 CAPTURE = {"sha256": "", "packets": 100, "dropped": 0, "segments_not_understood": 0}
@@ -32,18 +44,26 @@ RARE = ("ack_packets", "zero_window_packets", "retransmitted_packets", "control_
 
 
 def counts(size: float, messages: float = 1, **others: float) -> dict[str, float]:
-    """What one message or operation cost, where nothing unusual happened."""
-    segments = max(1.0, size // 1448 + 1)
-    found = dict.fromkeys(COUNTS, segments) | dict.fromkeys(RARE, 0.0)
-    return {**found, "messages": messages, "message_bytes": size, "wire_bytes": size + 66, **others}
+    """What one message or operation cost: each segment has headers, and an acknowledgement of as many bytes."""
+    segments = others.get("segments", max(1.0, size // 1448 + 1))
+    seen = dict.fromkeys(COUNTS, segments) | dict.fromkeys(RARE, 0.0)
+    wire_bytes = size + 132 * segments
+    return {
+        **seen,
+        "messages": messages,
+        "message_bytes": size,
+        "wire_bytes": wire_bytes,
+        **others,
+    }
 
 
 def conversation(setting: Setting, size: int, **changes: float) -> Point:
     """The Point of a setting and size; `times` as long as the usual, with other counts if named."""
     times = changes.pop("times", 1.0)
-    at = {"protocol": "blocking", "message_bytes": size, **setting.at, "ranks": 2, "launch": 0}
+    launch = int(changes.pop("launch", 0))
+    at = {"protocol": "blocking", "message_bytes": size, **setting.at, "ranks": 2, "launch": launch}
     control = 2.0 if setting.asks_first(size) else 0.0
-    each = {**counts(size), "control_packets": control, **changes}
+    each = counts(size, **{"control_packets": control, **changes})
     facts = {"each": each, "sent": 20, "matched": True, "capture": dict(CAPTURE)}
     return Point(at, HALF, around(times * (50 + size / 12), 0.002), facts)
 
@@ -62,8 +82,11 @@ def usual() -> Record:
     points = []
     for setting in SETTINGS:
         for size in buffer_sizes.SIZES:
-            small = {"times": 1.3, "segments": 2 * counts(size)["segments"]}
+            few = counts(size)["segments"]
+            small = {"times": 1.3, "segments": 2 * few}
             asks = {"times": 1.2} if setting == EARLY and size == 64 * KB else {}
+            if setting == MIDDLE:
+                asks = {"segments": 1.5 * few}
             points.append(conversation(setting, size, **(small if setting == SMALL else asks)))
     for name in OPERATIONS:
         for size in collectives.QUICK_SIZES:
@@ -87,7 +110,7 @@ def changed(found: Point, **where: Any) -> Record:
 def test_each_claim_holds_where_the_record_shows_it() -> None:
     found = outcomes(judge(usual()))
     assert set(found.values()) == {"holds"}
-    assert len(found) == 7 + 1 + len(OPERATIONS) * (len(collectives.QUICK_SIZES) + 1)
+    assert len(found) == 9 + 1 + len(OPERATIONS) * (len(collectives.QUICK_SIZES) + 1)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +119,11 @@ def test_each_claim_holds_where_the_record_shows_it() -> None:
         (conversation(SMALL, 256 * KB, segments=400), "small-buffers-slow-256kb"),
         (conversation(SMALL, KB, times=0.9, segments=2), "small-buffers-slow-1kb"),
         (conversation(EARLY, 64 * KB, times=1.01), "asking-first-slow-64kb"),
-        (conversation(SMALL, 8 * KB, times=1.3), "small-buffers-more-segments"),
+        (
+            conversation(SMALL, 8 * KB, times=1.3, wire_bytes=10_000.0),
+            "small-buffers-more-segments",
+        ),
+        (conversation(MIDDLE, 8 * KB), "16kb-buffers-more-overhead"),
         (conversation(LATE, 256 * KB, control_packets=2.0), "limit-decides-control-messages"),
         (conversation(EARLY, 8 * KB, control_packets=0.0), "limit-decides-control-messages"),
         (operation("broadcast", "call", 16 * KB), "broadcast-16kb-saves-time-not-bytes"),
@@ -110,6 +137,38 @@ def test_a_claim_is_contradicted_where_the_record_shows_the_opposite(
 ) -> None:
     found = outcomes(judge(changed(point)))
     assert {name for name, outcome in found.items() if outcome == "contradicted"} == {claim}
+
+
+def buffers_of(segments: float, noise: Noise = np.ones) -> Record:
+    """Three rounds of 4 KB buffers, in which a message takes so many times the segments."""
+    points = []
+    for size in buffer_sizes.SIZES:
+        usual_segments = counts(size)["segments"]
+        for setting, times in ((OWN, 1.0), (SMALL, segments)):
+            for launch, factor in enumerate(noise(buffer_sizes.LAUNCHES)):
+                cut = usual_segments * times * factor
+                points.append(conversation(setting, size, segments=cut, launch=launch))
+    return record("A13", points)
+
+
+OVERHEAD = "4kb-buffers-more-overhead"
+
+
+def test_rounds_that_disagree_leave_the_overhead_open() -> None:
+    made = buffers_of(2.0)
+    each = next(
+        p for p in made.select(**SMALL.at, message_bytes=64 * KB) if p.at["launch"] == 1
+    ).facts["each"]
+    each["wire_bytes"] = counts(64 * KB)["wire_bytes"]
+    assert outcomes(judge(made))[OVERHEAD] == "inconclusive"
+
+
+def test_noise_alone_rarely_raises_the_overhead_and_twice_the_segments_mostly() -> None:
+    def judged(segments: float) -> Callable[[Noise], Outcome]:
+        return lambda noise: outcome_of(a13.STUDY, buffers_of(segments, noise), OVERHEAD)
+
+    assert_rarely_holds(judged(1.0))
+    assert_mostly_holds(judged(2.0))
 
 
 def test_a_broadcast_that_sends_more_bytes_saves_none() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -12,18 +14,24 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Record
 from beowulf.studies.lab_05 import a8_small_messages_overlap as a8
+from beowulf.verdict import Outcome
 
 CLAIMS = ["alike", "rate-rises", "rate-saturates"]
 
 
-def measured(times: float = 1.0, us_a_byte: float = 0.0) -> Record:
+def measured(
+    times: float = 1.0,
+    us_a_byte: float = 0.0,
+    noise: Noise | None = None,
+    sizes: Sequence[int] = PAPER_A_SMALL,
+) -> Record:
     """A Record in which non-blocking takes so many times as long, and a byte so long."""
     points = []
-    for size in PAPER_A_SMALL:
+    for size in sizes:
         for protocol, factor in (("blocking", 1.0), ("overlap", times)):
             at = {"pattern": "pingpong", "protocol": protocol}
             at |= {"size_bytes": size, "overlap_bytes": a8.OVERLAP_BYTES}
-            points += samples(HALF, at, factor * (20 + size * us_a_byte))
+            points += samples(HALF, at, factor * (20 + size * us_a_byte), noise=noise)
     return record("A8", points)
 
 
@@ -43,6 +51,59 @@ def test_a_time_in_proportion_to_the_size_saturates_the_rate() -> None:
 
 def test_half_as_long_again_is_not_equal() -> None:
     assert outcomes(measured(1.5))["alike"] == "contradicted"
+
+
+def test_what_is_undecided_is_not_similar() -> None:
+    """A message that takes half as long again in every other sample, at all but two sizes."""
+    made = measured()
+    for point in made.points:
+        if point.at["protocol"] == "overlap" and point.at["size_bytes"] > 1:
+            point.samples[:] = [
+                each * (1.5 if n % 2 else 1.0) for n, each in enumerate(point.samples)
+            ]
+    verdict = a8.STUDY.claims(made)[0]
+    assert verdict.outcome == "inconclusive"
+    assert verdict.numbers["undecided"] > verdict.numbers["alike"] == 2
+
+
+def test_a_rate_that_stays_does_not_rise() -> None:
+    assert outcomes(measured(us_a_byte=1000))["rate-rises"] == "contradicted"
+
+
+def wide(made: Record, share: float) -> Record:
+    """The Record, in which every other sample of the longest messages takes so much less."""
+    for point in made.points:
+        if point.at["size_bytes"] == 1024:
+            point.samples[:] = [
+                each * (1 - share * (n % 2)) for n, each in enumerate(point.samples)
+            ]
+    return made
+
+
+def test_wide_intervals_leave_rise_and_saturation_open() -> None:
+    assert outcomes(wide(measured(us_a_byte=10), 0.3))["rate-saturates"] == "inconclusive"
+    assert outcomes(wide(measured(us_a_byte=1000), 0.3))["rate-rises"] == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("claim", "without", "with_effect"),
+    [
+        ("alike", {"times": 1.15}, {}),
+        ("rate-rises", {"us_a_byte": 1000}, {}),
+        ("rate-saturates", {"us_a_byte": 0.05}, {"us_a_byte": 10}),
+    ],
+)
+def test_noise_alone_rarely_holds_and_the_effect_mostly(
+    claim: str, without: dict[str, float], with_effect: dict[str, float]
+) -> None:
+    def judged(effect: dict[str, float]) -> Callable[[Noise], Outcome]:
+        sizes = (1, 512, 1024)
+        return lambda noise: outcome_of(
+            a8.STUDY, measured(**effect, noise=noise, sizes=sizes), claim
+        )
+
+    assert_rarely_holds(judged(without))
+    assert_mostly_holds(judged(with_effect))
 
 
 def test_a_rate_that_falls_contradicts() -> None:

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.roundtrips import EXCHANGE
 from beowulf.record import Record
 from beowulf.studies.lab_05 import a9_overlap_sizes as a9
+from beowulf.verdict import Outcome
 
 CLAIMS = ["differences-from-100000", "more-nodes", "hides"]
 
 
-def measured(exchange_us: Callable[[int, str, int, float], float]) -> Record:
+def measured(
+    exchange_us: Callable[[int, str, int, float], float],
+    noise: Noise | None = None,
+    launches: int = 2,
+    sizes: Sequence[int] = a9.SIZES,
+    overlaps: Sequence[int] = a9.OVERLAPS,
+) -> Record:
     """A Record of what the function says of ranks, protocol, message bytes and work in us."""
     points = []
     for ranks in a9.RANKS:
         for protocol in a9.PROTOCOLS:
-            for size in a9.SIZES:
-                for overlap in a9.OVERLAPS:
+            for size in sizes:
+                for overlap in overlaps:
                     at = {"pattern": "ring", "protocol": protocol, "size_bytes": size}
                     at |= {"overlap_bytes": overlap}
-                    found = samples(EXCHANGE, at, exchange_us(ranks, protocol, size, overlap / 100))
-                    for point in found:
+                    us = exchange_us(ranks, protocol, size, overlap / 100)
+                    here = samples(EXCHANGE, at, us, launches, noise)
+                    for point in here:
                         point.at["ranks"] = ranks
-                    points += found
+                    points += here
     return record("A9", points)
 
 
@@ -56,9 +65,63 @@ def test_one_wire_for_all_is_no_more_rate() -> None:
     assert found["more-nodes"] == "contradicted"
 
 
-def test_rates_that_cannot_be_distinguished_are_inconclusive() -> None:
-    found = outcomes(measured(lambda ranks, p, size, w: ranks * link(ranks, p, size, w)))
-    assert found["more-nodes"] == "inconclusive"
+def shared(ranks: int, protocol: str, size: int, work_us: float) -> float:
+    """One wire for all: more nodes have the same rate."""
+    return ranks * link(ranks, protocol, size, work_us)
+
+
+def test_the_same_rate_is_no_higher_one() -> None:
+    assert outcomes(measured(shared))["more-nodes"] == "contradicted"
+
+
+def wide(made: Record, share: float, **at: object) -> Record:
+    """The Record, in which every other sample at these coordinates takes so much less."""
+    for point in made.select(**at):
+        point.samples[:] = [each * (1 - share * (n % 2)) for n, each in enumerate(point.samples)]
+    return made
+
+
+def test_wide_intervals_leave_the_claims_open() -> None:
+    seen = outcomes(wide(measured(shared), 0.2, protocol="overlap"))
+    assert seen["more-nodes"] == "inconclusive"
+    seen = outcomes(wide(measured(link), 0.7, size_bytes=10_000))
+    assert seen["differences-from-100000"] == "inconclusive"
+
+
+def test_the_size_that_gains_most_is_judged_by_other_launches() -> None:
+    """A gain at one size in the even launches alone is chance, and one launch judges nothing."""
+    made = measured(lambda ranks, _, size, w: link(ranks, "blocking", size, w))
+    for point in made.select(size_bytes=100, protocol="overlap", launch=0):
+        point.samples[:] = [0.8 * each for each in point.samples]
+    verdict = a9.STUDY.claims(made)[2]
+    assert (verdict.outcome, verdict.numbers["size_bytes"]) == ("contradicted", 100)
+    assert outcomes(measured(link, launches=1))["hides"] == "inconclusive"
+
+
+def test_a_gain_around_what_counts_as_hidden_is_open() -> None:
+    made = measured(lambda ranks, _, size, w: link(ranks, "blocking", size, w))
+    for point in made.select(size_bytes=100, protocol="overlap"):
+        point.samples[:] = [each * (0.97, 0.9)[n % 2] for n, each in enumerate(point.samples)]
+    assert outcomes(made)["hides"] == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("claim", "without"),
+    [
+        ("differences-from-100000", lambda ranks, _, size, __: ranks * size),
+        ("more-nodes", shared),
+        ("hides", lambda ranks, _, size, work: link(ranks, "blocking", size, work)),
+    ],
+)
+def test_noise_alone_rarely_holds_and_the_effect_mostly(
+    claim: str, without: Callable[[int, str, int, float], float]
+) -> None:
+    def judged(effect: Callable[[int, str, int, float], float]) -> Callable[[Noise], Outcome]:
+        few = {"sizes": (10_000, 1_000_000), "overlaps": (1_000_000,)}
+        return lambda noise: outcome_of(a9.STUDY, measured(effect, noise, **few), claim)
+
+    assert_rarely_holds(judged(without))
+    assert_mostly_holds(judged(link))
 
 
 def test_work_that_is_not_hidden_contradicts() -> None:

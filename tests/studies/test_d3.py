@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from null_records import (
+    Noise,
+    assert_mostly_holds,
+    assert_rarely_holds,
+    outcome_of,
+    quieter,
+)
 from overlap_records import busy, record, timed
 
+from beowulf import papers
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05 import d3_message_and_workload as d3
 from beowulf.studies.lab_05 import overlap
 from beowulf.studies.lab_05.overlap import KB, ONE_USER
+from beowulf.verdict import Outcome
 
 MESSAGE, WORK = 1e-4, 4e-4
 
 
-def parts(size: int, percent: float, language: dict[str, str], more: float = 1.0) -> list[Point]:
+def parts(
+    size: int,
+    percent: float,
+    language: dict[str, str],
+    more: float = 1.0,
+    noise: Noise | None = None,
+) -> list[Point]:
     times = {"message": MESSAGE, "work": WORK, "both": (MESSAGE + WORK) * (1 + percent / 100)}
     at = {"size_bytes": size, **language}
     return [
         point
         for part, seconds in times.items()
-        for point in timed(ONE_USER, "duration_s", seconds * more, **at, rank=0, part=part)
+        for point in timed(ONE_USER, "duration_s", seconds * more, noise, **at, rank=0, part=part)
     ]
 
 
@@ -41,6 +57,23 @@ def outcomes(made: Record) -> list[str]:
 
 def test_the_papers_percentages_hold() -> None:
     assert outcomes(measured(3.61, 3.29)) == ["holds"] * 4
+
+
+def judged(percent: float) -> Callable[[Noise], Outcome]:
+    """The claim that nothing is gained at 10 KB, of a Record with this improvement."""
+
+    def one(noise: Noise) -> Outcome:
+        made = record("D3", parts(10 * KB, percent, d3.C, noise=lambda n: quieter(noise(n))))
+        return outcome_of(d3.STUDY, made, "no-gain-10kb")
+
+    return one
+
+
+def test_the_papers_least_gain_rarely_passes_for_none_and_its_loss_mostly() -> None:
+    least = papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
+    assert_rarely_holds(judged(least))
+    loss = papers.figure("D-send-overlap", "percent", table=7, statistic="mean")
+    assert_mostly_holds(judged(loss))
 
 
 def test_a_gain_contradicts() -> None:

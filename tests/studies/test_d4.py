@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from null_records import (
+    Noise,
+    assert_mostly_holds,
+    assert_rarely_holds,
+    outcome_of,
+    quieter,
+)
 from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -14,6 +22,7 @@ from beowulf.studies.lab_05 import d4_both_sides as d4
 from beowulf.studies.lab_05 import overlap
 from beowulf.studies.lab_05.d5_improvement import exchanges
 from beowulf.studies.lab_05.overlap import DEFAULT, ONE_USER
+from beowulf.verdict import Outcome
 
 WORK_S = 0.02
 CLAIMS = [
@@ -22,7 +31,7 @@ CLAIMS = [
 ]
 
 
-def measured(percent: dict[tuple[int, int], float]) -> Record:
+def measured(percent: dict[tuple[int, int], float], noise: Noise | None = None) -> Record:
     """A Record with these improvements in %, by size and rank."""
     points = []
     for (size, rank), each in percent.items():
@@ -31,7 +40,7 @@ def measured(percent: dict[tuple[int, int], float]) -> Record:
         times = {"comm": comm, "comp": comp, "before": before, "during": before * (1 + each / 100)}
         for part, seconds in times.items():
             at = {"size_bytes": size, "rank": rank, "part": part}
-            points += timed(ONE_USER, "duration_s", seconds, **at)
+            points += timed(ONE_USER, "duration_s", seconds, noise, **at)
     return record("D4", points)
 
 
@@ -54,15 +63,36 @@ def test_a_larger_gain_at_70_kb_contradicts_that_it_is_less() -> None:
     assert found["less-at-70kb-p0"] == "contradicted"
 
 
-def test_no_change_is_not_called_a_gain() -> None:
-    made = measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): 0.0})
-    for point in made.points:  # alternately a little more and a little less
-        if point.at["part"] == "during" and point.at["size_bytes"] == d4.LARGE:
+def test_no_change_is_not_called_a_gain_and_a_wide_interval_leaves_it_open() -> None:
+    """Alternately 1 % more and 1 % less is no gain; 4 % more and 4 % less may be one."""
+    for share, outcome in ((0.01, "contradicted"), (0.04, "inconclusive")):
+        made = measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): 0.0})
+        for point in made.select(part="during", size_bytes=d4.LARGE, rank=0):
             before = next(iter(made.select(**{**point.at, "part": "before"}))).samples
-            point.samples[:] = [b * (1.01 if i % 2 else 0.99) for i, b in enumerate(before)]
-    verdict = d4.STUDY.claims(made)[2]
-    assert verdict.outcome == "inconclusive"
-    assert "Zero lies within" in verdict.advice
+            point.samples[:] = [
+                b * (1 + share * (1 if i % 2 else -1)) for i, b in enumerate(before)
+            ]
+        verdict = d4.STUDY.claims(made)[2]
+        assert verdict.outcome == outcome
+        assert ("lie within the interval" in verdict.advice) == (outcome == "inconclusive")
+
+
+def test_less_at_70_kb_is_half_of_the_papers_difference() -> None:
+    small = d4.PAPER_PERCENT[d4.SMALL, 0]
+    for more, outcome in ((18.0, "holds"), (11.15, "inconclusive"), (5.0, "contradicted")):
+        made = measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): small + more})
+        assert outcomes(made)["less-at-70kb-p0"] == outcome
+
+
+@pytest.mark.parametrize("claim", ["gain-7kb-p0", "gain-70kb-p0", "less-at-70kb-p0"])
+def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
+    def judged(percent: dict[tuple[int, int], float]) -> Callable[[Noise], Outcome]:
+        return lambda noise: outcome_of(
+            d4.STUDY, measured(percent, lambda n: quieter(noise(n))), claim
+        )
+
+    assert_rarely_holds(judged(dict.fromkeys(d4.PAPER_PERCENT, 0.0)))
+    assert_mostly_holds(judged(d4.PAPER_PERCENT))
 
 
 def test_the_evidence_has_the_sign_of_equation_1() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -12,6 +14,7 @@ from beowulf.errors import LabError
 from beowulf.record import Record
 from beowulf.studies.lab_05 import d5_improvement as d5
 from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Amount, Way
+from beowulf.verdict import ARITHMETIC, Outcome, Verdicts
 
 WORK = 6e-3
 CLAIMS = [
@@ -22,10 +25,14 @@ CLAIMS = [
 ]
 
 
-def measured(hides: dict[Way, bool | None] | None = None) -> Record:
+def measured(
+    hides: dict[Way, bool | None] | None = None,
+    noise: Noise | None = None,
+    ways: Sequence[Way] = d5.WAYS,
+) -> Record:
     """A Record in which messages up to the limit are hidden (None), or all are, or none is."""
     points = []
-    for way in d5.WAYS:
+    for way in ways:
         usual = None if way.progress == "calls" else True
         always = (hides or {}).get(way, usual)
         for size in d5.SIZES:
@@ -36,7 +43,7 @@ def measured(hides: dict[Way, bool | None] | None = None) -> Record:
             for rank in (0, 1):
                 for part, seconds in times.items():
                     at = {"size_bytes": size, "rank": rank, "part": part}
-                    points += timed(way, "duration_s", seconds, **at)
+                    points += timed(way, "duration_s", seconds, noise, **at)
     return record("D5", points)
 
 
@@ -86,8 +93,33 @@ def test_hiding_everything_contradicts_that_the_limit_matters() -> None:
 
 def test_progress_that_brings_nothing_is_not_a_gain() -> None:
     found = outcomes(measured({TESTED: None, THREADED: None}))
-    assert found["tests-gains-above"] == "inconclusive"
-    assert found["thread-gains-above"] == "inconclusive"
+    assert found["tests-gains-above"] == "contradicted"
+    assert found["thread-gains-above"] == "contradicted"
+
+
+def test_a_wide_interval_around_the_margin_is_open() -> None:
+    made = measured({ONE_USER: False})
+    for point in made.select(mpich="one-user", progress="calls", part="during"):
+        point.samples[:] = [each * (0.95 if n % 2 else 1.0) for n, each in enumerate(point.samples)]
+    assert outcomes(made)["one-user-gains-below"] == "inconclusive"
+
+
+def test_arithmetic_of_the_paper_is_listed_by_itself() -> None:
+    verdicts = Verdicts(d5.STUDY.claims(measured()))
+    assert [each.claim for each in verdicts if each.rests_on == "arithmetic"] == CLAIMS[:1]
+    _, _, below = str(verdicts).partition(ARITHMETIC)
+    assert verdicts[0].says in below
+    assert verdicts[1].says not in below
+
+
+@pytest.mark.parametrize("claim", ["one-user-gains-below", "one-user-gains-less-above"])
+def test_noise_alone_rarely_holds_and_the_effect_mostly(claim: str) -> None:
+    def judged(hidden: bool | None) -> Callable[[Noise], Outcome]:
+        hides = {ONE_USER: hidden}
+        return lambda noise: outcome_of(d5.STUDY, measured(hides, noise, [ONE_USER]), claim)
+
+    assert_rarely_holds(judged(hidden=False))
+    assert_mostly_holds(judged(hidden=None))
 
 
 def test_loss_below_the_limit_contradicts() -> None:

@@ -58,6 +58,15 @@ def test_as_found_only_the_result_is_judged() -> None:
     }
 
 
+def test_a_gain_names_what_the_state_before_was_made_of() -> None:
+    record_of_both = made(("before", 4.0, 10.0), ("after", 3.5, 5.0))
+    assert "made up" not in judge(record_of_both).named("tuned-time").evidence
+    record_of_both.sweep["testbed"] = {"moderation": "50", "firewall": "100"}
+    for claim in ("tuned-time", "synthetic-is-the-limit"):
+        evidence = judge(record_of_both).named(claim).evidence
+        assert "made up (moderation 50, firewall 100) and a delay stands in" in evidence
+
+
 def test_another_result_contradicts() -> None:
     found = made(("as found", 4.0, 10.0), digests={4: "another"})
     verdict = judge(found).named("identical")

@@ -88,6 +88,16 @@ def test_without_a_card_the_size_of_a_stand_in_decides_nothing() -> None:
     assert found["not-additive"] == "holds"
 
 
+def test_a_verdict_names_what_stands_in_for_the_papers_conditions() -> None:
+    made = usual()
+    assert "the state before is made up (" in judge(made).named("not-additive").evidence
+    assert "stands in for a network card" not in judge(made).named("not-additive").evidence
+    made.cluster["kind"] = "namespaces"
+    assert "stands in for a network card" in judge(made).named("not-additive").evidence
+    made.sweep["testbed"] = {}
+    assert "made up" not in judge(made).named("moderation-most").evidence
+
+
 def test_a_knob_that_is_absent_is_not_observable_and_says_where_it_is() -> None:
     made = usual()
     made.points = [point for point in made.points if point.at["knob"] != IRQBALANCE]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from made import CLUSTER, QUIET
+from null_records import Noise, quieter
 
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
@@ -25,6 +26,9 @@ USUAL = {
     "tcp": 1.0,
 }
 
+SHARES = ("data", "short", "ssh", "connection", "overhead", "packet_bytes")
+COUNTED = 0.01  # what is counted varies by so much of what disturbs a time
+
 
 def record(
     study: str,
@@ -32,7 +36,7 @@ def record(
     of: Callable[[Talk], Mapping[str, float]] = lambda talk: {},
     *,
     launches: int = 7,
-    noise: float = 0.001,
+    noise: float | Noise = 0.001,
     before: Mapping[str, Any] | None = None,
     complete: bool = True,
 ) -> Record:
@@ -40,12 +44,16 @@ def record(
     draw = np.random.default_rng(5)
     points = []
     for talk in talks:
+        middles = USUAL | dict(of(talk))
+        factors = {
+            name: noise(launches) if callable(noise) else 1 + noise * draw.standard_normal(launches)
+            for name in middles
+        }
+        for name in SHARES if callable(noise) else ():
+            factors[name] = quieter(factors[name], COUNTED)
         for launch in range(launches):
-            values = {
-                name: value * (1 + noise * draw.standard_normal())
-                for name, value in (USUAL | dict(of(talk))).items()
-            }
-            values["tcp"] = (USUAL | dict(of(talk)))["tcp"]
+            values = {name: value * factors[name][launch] for name, value in middles.items()}
+            values["tcp"] = middles["tcp"]
             at = {**talk.at, "ranks": 4, "launch": launch}
             points.append(Point(at, HALF, [20.0] * 30, facts(talk, values)))
     return Record(

@@ -9,10 +9,21 @@ reports half of the round trip; the paper's figures, and this study's, show the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.judgement import (
+    MOSTLY,
+    SIMILAR,
+    Agreement,
+    below,
+    narrower,
+    quotient,
+    together,
+)
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
 from beowulf.measure.sweep import PAPER_A_SMALL
@@ -28,8 +39,6 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ("blocking", "overlap")
 OVERLAP_BYTES = 1024
-ALIKE = 0.1  # the largest difference between calls that are nearly alike
-MOSTLY = 0.9  # of the sizes
 FLAT = 0.1  # a saturated rate grows by less than this from one size to its double
 
 
@@ -58,45 +67,69 @@ def round_trips(record: Record) -> pd.DataFrame:
 
 
 def same_time(record: Record) -> Judgement:
-    """Figures 16 and 17: at most sizes, no difference between both kinds of calls shows."""
+    """Figures 16 and 17: at most sizes both kinds of calls take the same time; an undecided size is no similar one."""
     times = ratios(pairs(record, HALF, "protocol", "overlap", "blocking"))
-    # An interval that reaches into what counts as alike does not show a difference.
-    differ = [s for s, r in times.items() if r.low > 1 + ALIKE or r.high < 1 - ALIKE]
+    agree = Agreement.of(times.values(), SIMILAR)
     most = max(times, key=lambda size: abs(times[size].median - 1))
-    alike = len(times) - len(differ)
     return Judgement(
-        "holds" if alike >= MOSTLY * len(times) else "contradicted",
-        f"no difference above {ALIKE:.0%} shows at {alike} of {len(times)} sizes; the largest median:"
-        f" non-blocking takes {times[most].median:.2f} times at {most:,} bytes",
-        {"alike": alike, "sizes": len(times)},
+        agree.outcome(MOSTLY),
+        f"{agree}; the largest median: non-blocking takes {times[most].median:.2f} times"
+        f" ({times[most].low:.2f} to {times[most].high:.2f}) at {most:,} bytes",
+        {
+            "alike": agree.similar,
+            "differ": agree.differ,
+            "undecided": agree.undecided,
+            "sizes": agree.places,
+        },
+        advice=narrower(record),
     )
 
 
 def rises(record: Record) -> Judgement:
-    """Whether no size has a clearly lower rate than the one before it."""
+    """Whether the rate of the largest message is above that of the smallest, and no step to a larger one lowers it."""
     by_protocol = rates(record)
-    falls = any(b < (1 - FLAT) * a for rate in by_protocol.values() for a, b in pairwise(rate))
-    return Judgement("contradicted" if falls else "holds", *_last_doubling(by_protocol))
+    outcomes = []
+    for rate in by_protocol.values():
+        outcomes += [below(1 - FLAT, quotient(after, before)) for before, after in pairwise(rate)]
+        outcomes.append(below(1 + FLAT, quotient(rate[-1], rate[0])))
+    return Judgement(together(outcomes), *_last_doubling(by_protocol), advice=narrower(record))
 
 
 def saturates(record: Record) -> Judgement:
     """Whether the last doubling of the size hardly raises the rate."""
-    evidence, growth = _last_doubling(rates(record))
-    grows = any(each > 1 + FLAT for each in growth.values())
-    return Judgement("contradicted" if grows else "holds", evidence, growth)
+    by_protocol = rates(record)
+    growth = [quotient(rate[-1], rate[-2]) for rate in by_protocol.values()]
+    outcome = together([below(each, 1 + FLAT) for each in growth])
+    return Judgement(outcome, *_last_doubling(by_protocol), advice=narrower(record))
 
 
-def rates(record: Record) -> dict[str, list[float]]:
-    """By protocol, the rates of the rising sizes."""
+@dataclass(frozen=True)
+class Rate:
+    """The rate of one size: the median and its interval, in Mbit/s."""
+
+    median: float
+    low: float
+    high: float
+
+
+def rates(record: Record) -> dict[str, list[Rate]]:
+    """By protocol, the rates of the rising sizes; LabError for fewer than two."""
     rows = round_trips(record).sort_values("size_bytes")
     rows = rows[rows["size_bytes"] > 0]
-    return {each: rows[rows["protocol"] == each]["rate_mbit_per_s"].tolist() for each in PROTOCOLS}
+    columns = [f"{name}_mbit_per_s" for name in ("rate", "low", "high")]
+    by_protocol = {
+        each: [Rate(*row) for row in rows.loc[rows["protocol"] == each, columns].to_numpy()]
+        for each in PROTOCOLS
+    }
+    if min(len(rate) for rate in by_protocol.values()) < 2:
+        raise LabError("There are no two sizes to compare.", "Measure two or more.")
+    return by_protocol
 
 
-def _last_doubling(by_protocol: dict[str, list[float]]) -> tuple[str, dict[str, float]]:
-    growth = {protocol: rate[-1] / rate[-2] for protocol, rate in by_protocol.items()}
+def _last_doubling(by_protocol: dict[str, list[Rate]]) -> tuple[str, dict[str, float]]:
+    growth = {each: rate[-1].median / rate[-2].median for each, rate in by_protocol.items()}
     evidence = "; ".join(
-        f"{protocol}: {rate[0]:.3g} to {rate[-1]:.3g} Mbit/s, and the last doubling of"
+        f"{protocol}: {rate[0].median:.3g} to {rate[-1].median:.3g} Mbit/s, and the last doubling of"
         f" the size multiplies the rate by {growth[protocol]:.2f}"
         for protocol, rate in by_protocol.items()
     )

@@ -8,16 +8,18 @@ non-blocking. It says that the lines differ little below messages of 100,000 byt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.measure.judgement import rising
+from beowulf.measure.judgement import Span, below, narrower, quotient, together
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates, ratios
-from beowulf.record import Record
+from beowulf.measure.statistics import LEAST_PAIRS
+from beowulf.record import Point, Record
 from beowulf.studies.roundtrip_sweep import sweep
-from beowulf.studies.study import Claim, Judgement, Plan, Study
-from beowulf.verdict import Outcome
+from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +35,9 @@ QUICK_OVERLAPS = (1, 1_000_000)
 FROM_BYTES = 100_000
 # On the axis of a figure that reaches the highest rate, this is what an eye takes for a difference.
 VISIBLE = 0.1
-ALIKE = 0.1
+HIDDEN = (
+    0.05  # of the time: less is not called hiding, as a rate that differs by less is no other one
+)
 
 
 def plan(
@@ -56,65 +60,89 @@ def beside_the_longest(record: Record) -> pd.DataFrame:
     return longest
 
 
-def gaps(rows: pd.DataFrame) -> dict[int, float]:
-    """By message size: highest minus lowest rate of all lines, as a share of the figure's highest rate."""
+def gaps(rows: pd.DataFrame) -> dict[int, Span]:
+    """By message size: between what the highest and the lowest line may differ, as a share of the highest rate."""
     top = float(rows["rate_mbit_per_s"].max())
-    by_size = rows.groupby("size_bytes")["rate_mbit_per_s"]
-    return {int(str(size)): float(each.max() - each.min()) / top for size, each in by_size}
+    return {
+        int(str(size)): Span(
+            max(0.0, float(each["low"].max() - each["high"].min())) / top,
+            float(each["high"].max() - each["low"].min()) / top,
+        )
+        for size, each in rows.groupby("size_bytes")
+    }
 
 
 def differ_from(record: Record) -> Judgement:
-    """Figure 18: the lines lie on each other below messages of 100,000 bytes."""
+    """Figure 18: the lines lie on each other below messages of 100,000 bytes, and on none from there on."""
     gap = gaps(beside_the_longest(record))
-    early = [size for size, share in gap.items() if share > VISIBLE and size < FROM_BYTES]
-    late = [size for size, share in gap.items() if share <= VISIBLE and size >= FROM_BYTES]
-    shares = ", ".join(f"{share:.0%} at {size:,}" for size, share in gap.items() if size >= 100)
+    outcomes = [
+        below(each, VISIBLE) if size < FROM_BYTES else below(VISIBLE, each)
+        for size, each in gap.items()
+    ]
+    shares = ", ".join(
+        f"{each.low:.0%} to {each.high:.0%} at {size:,}"
+        for size, each in gap.items()
+        if size >= 100
+    )
     return Judgement(
-        "contradicted" if early or late else "holds",
+        together(outcomes),
         f"the lines differ by these shares of the highest rate: {shares} bytes",
-        {str(size): share for size, share in gap.items()},
+        {str(size): [each.low, each.high] for size, each in gap.items()},
+        advice=narrower(record),
     )
 
 
 def more_nodes(record: Record) -> Judgement:
-    """Figure 18: the rate of the longest message, non-blocking."""
+    """Figure 18: the rate of the longest message, non-blocking. So much more that one sees it, or it is no more."""
     rows = beside_the_longest(record)
     size = int(rows["size_bytes"].max())
     rows = rows[(rows["size_bytes"] == size) & (rows["protocol"] == "overlap")]
     by_ranks = {int(row["ranks"]): row for row in rows.sort_values("ranks").to_dict("records")}
-    outcome = rising([(float(row["low"]), float(row["high"])) for row in by_ranks.values()])
+    intervals = [Span(float(row["low"]), float(row["high"])) for row in by_ranks.values()]
     rates_of = {ranks: float(row["rate_mbit_per_s"]) for ranks, row in by_ranks.items()}
     evidence = ", ".join(f"np {ranks}: {rate:.1f} Mbit/s" for ranks, rate in rates_of.items())
-    touch = "; the intervals touch" if outcome == "inconclusive" else ""
     return Judgement(
-        outcome,
-        f"{evidence} with {size:,} bytes{touch}",
+        together([below(1 + VISIBLE, quotient(more, few)) for few, more in pairwise(intervals)]),
+        f"{evidence} with {size:,} bytes; each has to be {VISIBLE:.0%} above the one before it",
         {f"np_{ranks}_mbit_per_s": rate for ranks, rate in rates_of.items()},
+        advice=narrower(record),
     )
 
 
 def hides(record: Record) -> Judgement:
-    """What overlap is for, at the size where it gains most."""
+    """What overlap is for: the even launches find the size where it gains most, and the odd ones judge it there."""
     longest = max(
         int(point.at["overlap_bytes"])
         for point in record.points
         if point.samples and "overlap_bytes" in point.at
     )
     at = {"overlap_bytes": longest, "ranks": min(RANKS)}
-    by_size = ratios(pairs(record, EXCHANGE, "protocol", "overlap", "blocking", **at))
-    best = min(by_size, key=lambda size: by_size[size].median)
-    times = by_size[best]
-    outcome: Outcome = "inconclusive"
-    if times.high < 1:
-        outcome = "holds"
-    elif times.low > 1 - ALIKE / 2:
-        outcome = "contradicted"
-    return Judgement(
-        outcome,
-        f"beside work on {longest:,} bytes, non-blocking takes {times.median:.2f} times"
-        f" ({times.low:.2f} to {times.high:.2f}) at {best:,} bytes, where it gains most",
-        {"ratio": times.median, "size_bytes": best},
+    even, odd = (
+        pairs(replace(record, points=points), EXCHANGE, "protocol", "overlap", "blocking", **at)
+        for points in by_parity(record)
     )
+    if not even or not odd:
+        return undecided("one launch cannot find a size and judge it, too", narrower(record))
+    gains = ratios(even)
+    best = min(gains, key=lambda size: gains[size].median)
+    if best not in odd or len(odd[best].values) < LEAST_PAIRS:
+        return undecided(f"fewer than {LEAST_PAIRS} pairs judge the size", narrower(record))
+    times = odd[best].ratio()
+    return Judgement(
+        below(times, 1 - HIDDEN),
+        f"beside work on {longest:,} bytes, non-blocking takes {times.median:.2f} times"
+        f" ({times.low:.2f} to {times.high:.2f}) at {best:,} bytes, where it gained most in other launches",
+        {"ratio": times.median, "low": times.low, "high": times.high, "size_bytes": best},
+        advice=narrower(record),
+    )
+
+
+def by_parity(record: Record) -> tuple[list[Point], list[Point]]:
+    """The Points of the even launches, and those of the odd ones."""
+    both: tuple[list[Point], list[Point]] = ([], [])
+    for point in record.points:
+        both[int(point.at.get("launch", 0)) % 2].append(point)
+    return both
 
 
 def picture(record: Record) -> Figure:

@@ -15,13 +15,19 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import below, within
+from beowulf.measure.judgement import within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.measure.table import of_rows
 from beowulf.record import Record
-from beowulf.studies.lab_05.d5_improvement import Improvement, improvement, improvement_percent
+from beowulf.studies.lab_05.d5_improvement import (
+    MARGIN_PERCENT,
+    Improvement,
+    improvement,
+    improvement_percent,
+    not_gained,
+)
 from beowulf.studies.lab_05.overlap import (
     DEFAULT,
     KB,
@@ -49,8 +55,6 @@ SIZES = (10 * KB, 65 * KB)
 SECONDS = 377e-6
 FULL, QUICK = Amount(4, 250), Amount(2, 50)  # in full, together the paper's 1000 samples
 WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
-# The paper calls +3.61 % and +3.29 % no gain, and warns that small differences mean little.
-NOTHING_PERCENT = 5.0
 C, PYTHON = {"language": "C"}, {"language": "Python"}
 ALIKE = 0.1  # the Python program's T_overlap is at most so much more than the C program's
 
@@ -94,12 +98,13 @@ def no_gain(size: int) -> Claim:
     def judge(record: Record) -> Judgement:
         seen = gain(record, ONE_USER, size)
         evidence = (
-            f"{seen.says} by equation 1, where {-NOTHING_PERCENT:g} % or less would be a gain;"
+            f"{seen.says} by equation 1, where {-MARGIN_PERCENT:.2f} % or less would be a gain;"
             f" n = {seen.n}"
         )
         numbers = {"percent": seen.percent, "low": seen.low, "high": seen.high, "n": seen.n}
-        outcome = below(-NOTHING_PERCENT, seen)
-        return Judgement(outcome, evidence, numbers, **{**QUIETER, **other_library(record)})
+        return Judgement(
+            not_gained(seen), evidence, numbers, **{**QUIETER, **other_library(record)}
+        )
 
     says = f"MPICH2, {kb(size)}: overlap gains rank 0 nothing (tables 7, 8: +3.61 %, +3.29 %)"
     return Claim(f"no-gain-{size // KB}kb", says, judge)

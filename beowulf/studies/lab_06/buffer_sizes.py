@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import again
+from beowulf.measure.judgement import Span, again, below, together
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF
@@ -25,6 +25,7 @@ from beowulf.measure.statistics import Ratio
 from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05.overlap import EAGER_LIMIT, other_library
+from beowulf.studies.lab_06.wire_claims import POINTS_MATTER
 from beowulf.studies.lab_06.wire_costs import (
     ALIKE,
     Panel,
@@ -234,6 +235,46 @@ def more_segments(record: Record) -> Judgement:
     )
 
 
+def overhead_percent(point: Point) -> float:
+    """Of the bytes of a message's frames, those that are not the message itself."""
+    each = point.facts["each"]
+    return float(100 * (1 - each["message_bytes"] / each["wire_bytes"]))
+
+
+def more_overhead(setting: Setting, name: str) -> Claim:
+    """What smaller socket buffers do to TCP's overhead, which paper A leaves to future work, at each size."""
+
+    @counting
+    def judge(record: Record) -> Judgement:
+        more: dict[str, Span] = {}
+        for size in sizes(record):
+            small, own = (
+                {
+                    p.at["launch"]: overhead_percent(p)
+                    for p in points(record, each, size)
+                    if "each" in p.facts
+                }
+                for each in (setting, OWN)
+            )
+            differences = [small[launch] - own[launch] for launch in small.keys() & own.keys()]
+            if differences:  # counted: the launches have hardly more than one value
+                more[size_text(size)] = Span(min(differences), max(differences))
+        if not more:
+            raise LabError("There is no capture of these buffers.", "Measure again.")
+        return Judgement(
+            together([below(POINTS_MATTER, each) for each in more.values()]),
+            "; ".join(f"{size}: {s.low:+.2f} to {s.high:+.2f} points" for size, s in more.items()),
+            {size: [each.low, each.high] for size, each in more.items()},
+            advice=again(record),
+        )
+
+    says = (
+        f"Socket buffers of {size_text(setting.buffer_bytes)} raise the TCP overhead of every message"
+        f" by more than {POINTS_MATTER:g} point"
+    )
+    return Claim(name, says, judge, troubles=lambda record: unseen(record, PART))
+
+
 @counting
 def control_messages(record: Record) -> Judgement:
     """How many control messages a message takes, below and above three limits."""
@@ -291,6 +332,8 @@ CLAIMS = [
         more_segments,
         troubles=lambda record: unseen(record, PART),
     ),
+    more_overhead(SMALL, "4kb-buffers-more-overhead"),
+    more_overhead(MIDDLE, "16kb-buffers-more-overhead"),
     Claim(
         "limit-decides-control-messages",
         "Above the eager limit a message takes two control messages, below none",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from beowulf import paths
 from beowulf.errors import LabError
+from beowulf.measure.judgement import below, together
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Ratio
@@ -184,13 +185,9 @@ def saves_time(record: Record) -> Judgement:
     """A broadcast in two steps instead of three, with the same three messages."""
     seen = compared(record, "broadcast", 16 * KB)
     call, loop = sent_bytes(record, "broadcast", 16 * KB)
-    outcome: Outcome = "inconclusive"
-    if call == loop and seen.high < 1:
-        outcome = "holds"
-    elif call != loop or seen.low > 1 - ALIKE:
-        outcome = "contradicted"
+    same_bytes: Outcome = "holds" if call == loop else "contradicted"
     return Judgement(
-        outcome,
+        together([same_bytes, below(seen, 1 - ALIKE)]),
         f"{call:,.0f} bytes against {loop:,.0f}, and {times(seen)} as long",
         {"times": seen.median, "low": seen.low, "high": seen.high},
     )

@@ -1,18 +1,20 @@
 """The claims of the studies of the wire: pairs of captures of one round, compared by differences and ratios.
 
 A launch is one observation of a share or a rate, however many packets it has. So the intervals are over
-launches, and a claim is inconclusive when its interval holds the value that it should exclude.
+launches. A change that the paper prints holds where at least half of it is there, and is contradicted where less is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from beowulf import papers
 from beowulf.errors import LabError
-from beowulf.measure.judgement import narrower, together, within
+from beowulf.measure.judgement import narrower, reaches, together, within
 from beowulf.measure.quality import cut_short, trouble
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS, Ratio, Summary, ratio, summary
@@ -24,8 +26,10 @@ from beowulf.verdict import Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
-RATE_MATTERS = 0.05  # a rate that changes by less is not called another one
 POINTS_MATTER = 1.0  # of 100; the paper calls shares alike that are 0.6 points apart
+
+# Around a share of the paper's: its short messages have 98 % and its long ones 70, so that 5 points confuse neither.
+LEVEL_POINTS = 5.0
 
 # What one measurement looks like: {"protocol": …, "message_bytes": …, "overlap_bytes": …}
 Place = Mapping[str, Any]
@@ -57,50 +61,25 @@ def _chosen(launches: pd.DataFrame, at: Place) -> pd.DataFrame:
     return launches
 
 
-def lower(times: Ratio, papers: float = 1.0) -> Outcome:
-    """Whether a rate is lower by an amount that matters.
-
-    Contradicted by what excludes even half the drop of the paper, whose ratio is `papers`.
-    """
-    matters = 1 - RATE_MATTERS
-    if times.high < matters:
-        return "holds"
-    return "contradicted" if times.low >= min((1 + papers) / 2, matters) else "inconclusive"
+def changes_as(published: float) -> Callable[[Ratio], Outcome]:
+    """Whether a rate changes as in the paper, where it became so many times itself: at least half as much."""
+    return partial(reaches, published=published, none=1.0)
 
 
-def higher(times: Ratio) -> Outcome:
-    """Whether a rate is higher by an amount that matters."""
-    return _beyond(times, 1 + RATE_MATTERS)
+def moves_as(published: float) -> Callable[[Summary], Outcome]:
+    """Whether a share moves as in the paper, by so many points: at least half as many."""
+    return partial(reaches, published=published, none=0.0)
 
 
-def lowered(points: Summary, papers: float) -> Outcome:
-    """Whether a share is lower at all; contradicted by what excludes a drop as small as the paper's `papers` points."""
-    if points.high < 0:
-        return "holds"
-    return "contradicted" if points.low > -papers else "inconclusive"
-
-
-def raised(points: Summary, papers: float) -> Outcome:
-    """Whether a share is higher at all; contradicted by what excludes a rise as small as the paper's."""
-    if points.low > 0:
-        return "holds"
-    return "contradicted" if points.high < papers else "inconclusive"
-
-
-def risen(points: Summary) -> Outcome:
-    """Whether a share is higher; contradicted when it is lower."""
-    return _beyond(points, 0.0)
+def printed(quantity: str, where: str, calls: str, message_bytes: object, overlap: int) -> float:
+    """What paper A has for a conversation; an empty size where it only says 'long'."""
+    at = {"where": where, "calls": calls, "message_bytes": message_bytes, "overlap_bytes": overlap}
+    return papers.figure("A-wire", quantity, **at)
 
 
 def alike(points: Summary) -> Outcome:
     """Whether a difference is smaller than a point, either way."""
     return within(points, -POINTS_MATTER, POINTS_MATTER)
-
-
-def _beyond(seen: Ratio | Summary, threshold: float) -> Outcome:
-    if seen.low > threshold:
-        return "holds"
-    return "contradicted" if seen.high <= threshold else "inconclusive"
 
 
 def on_rates(name: str, says: str, parts: Mapping[str, Part], quantity: str) -> Claim:
@@ -129,14 +108,48 @@ def on_shares(name: str, says: str, parts: Mapping[str, Part], quantity: str) ->
             return _unmeasured(record, problem.message)
         return _compared(record, parts, seen, "{:+.2f} points ({:+.2f} to {:+.2f})")
 
-    return Claim(name, says, judge, troubles=lambda record: [*broken_off(record), *uncut(record)])
+    return Claim(name, says, judge, troubles=counted)
+
+
+def share_is(name: str, says: str, levels: Mapping[str, tuple[Place, float]]) -> Claim:
+    """Whether data and short messages together are LEVEL_POINTS from the paper's share or less, at each place.
+
+    The paper's dissector splits them by chance: a short message is a data segment that looked like another protocol.
+    """
+
+    def judge(record: Record) -> Judgement:
+        try:
+            seen = {part: _level(record, at) for part, (at, _) in levels.items()}
+        except LabError as problem:
+            return _unmeasured(record, problem.message)
+        outcomes = [
+            within(seen[part], percent - LEVEL_POINTS, percent + LEVEL_POINTS)
+            for part, (_, percent) in levels.items()
+        ]
+        return _summed_up(record, outcomes, seen, "{:.2f} % ({:.2f} to {:.2f})")
+
+    return Claim(name, says, judge, troubles=counted)
+
+
+def _level(record: Record, at: Place) -> Summary:
+    launches = _chosen(rows(record), at)["data_percent"].tolist()
+    if len(launches) < LEAST_PAIRS:
+        raise LabError(f"{len(launches)} launches have it, and {LEAST_PAIRS} are needed.")
+    return summary(launches)
 
 
 def _compared(
     record: Record, parts: Mapping[str, Part], seen: Mapping[str, Ratio | Summary], words: str
 ) -> Judgement:
+    outcomes = [parts[part].has_to_be(each) for part, each in seen.items()]
+    return _summed_up(record, outcomes, seen, words)
+
+
+def _summed_up(
+    record: Record, outcomes: Sequence[Outcome], seen: Mapping[str, Ratio | Summary], words: str
+) -> Judgement:
     return Judgement(
-        together([parts[part].has_to_be(each) for part, each in seen.items()]),
+        together(outcomes),
         "; ".join(
             f"{part}: {words.format(each.median, each.low, each.high)}"
             for part, each in seen.items()
@@ -153,6 +166,11 @@ def _compared(
 def timed(record: Record) -> list[str]:
     """Why no rate may be judged. The interval is over launches, so they may differ."""
     return [*trouble(record, HALF, similar_within=math.inf), *uncut(record)]
+
+
+def counted(record: Record) -> list[str]:
+    """Why no share may be judged."""
+    return [*broken_off(record), *uncut(record)]
 
 
 def broken_off(record: Record) -> list[str]:

@@ -31,6 +31,7 @@ from beowulf.studies.lab_07.knob_gains import (
     medians,
     says,
 )
+from beowulf.studies.lab_07.states import emulated
 from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning.ab_comparison import Length, compare
 from beowulf.tuning.change import Changes, changing
@@ -237,7 +238,11 @@ def not_additive(record: Record) -> Judgement:
 def claims(record: Record) -> list[Claim]:
     """The claims; one on a knob that is absent is judged even where nothing was measured, and says why."""
     return [
-        replace(each, needs="nothing") if absent(record, KNOB_OF.get(each.name, "")) else each
+        replace(
+            each,
+            needs="nothing" if absent(record, KNOB_OF.get(each.name, "")) else each.needs,
+            caveat=emulated,
+        )
         for each in CLAIMS
     ]
 
