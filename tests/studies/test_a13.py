@@ -163,6 +163,7 @@ def test_rounds_that_disagree_leave_the_overhead_open() -> None:
     assert outcomes(judge(made))[OVERHEAD] == "inconclusive"
 
 
+@pytest.mark.slow
 def test_noise_alone_rarely_raises_the_overhead_and_twice_the_segments_mostly() -> None:
     def judged(segments: float) -> Callable[[Noise], Outcome]:
         return lambda noise: outcome_of(a13.STUDY, buffers_of(segments, noise), OVERHEAD)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import made
+import pytest
 from lab_04_records import a6, noisy
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
@@ -58,6 +59,7 @@ def test_a6_one_slow_launch_of_three_decides_nothing() -> None:
     assert "at 128 bytes" in results.evidence
 
 
+@pytest.mark.slow
 def test_a6_another_program_that_differs_by_more_rarely_agrees_and_one_that_does_not_mostly_does() -> (
     None
 ):

@@ -85,6 +85,7 @@ def test_wide_intervals_leave_rise_and_saturation_open() -> None:
     assert outcomes(wide(measured(us_a_byte=1000), 0.3))["rate-rises"] == "inconclusive"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "without", "with_effect"),
     [

@@ -105,6 +105,7 @@ def test_a_gain_around_what_counts_as_hidden_is_open() -> None:
     assert outcomes(made)["hides"] == "inconclusive"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "without"),
     [

@@ -84,6 +84,7 @@ def test_less_at_70_kb_is_half_of_the_papers_difference() -> None:
         assert outcomes(made)["less-at-70kb-p0"] == outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["gain-7kb-p0", "gain-70kb-p0", "less-at-70kb-p0"])
 def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
     def judged(percent: dict[tuple[int, int], float]) -> Callable[[Noise], Outcome]:
