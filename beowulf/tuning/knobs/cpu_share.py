@@ -79,9 +79,7 @@ class CpuShare(Knob):
         if value == ALL:
             return GROUP + DISSOLVE
         quota = int(value) * PERIOD_US // 100
-        # A node that went down meanwhile has left its group, which is empty.
-        return f"""{GROUP}rmdir $folder/beowulf-* 2>/dev/null || true
-mkdir -p $group
+        return f"""{GROUP}mkdir -p $group
 if [ ! "$controllers" ]; then
     echo {quota} {PERIOD_US} >$group/cpu.max
 else
