@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -11,7 +12,8 @@ import tempfile
 import time
 import webbrowser
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,6 +31,9 @@ from beowulf.studies import find
 LONGEST_START_S = 60.0
 COPIED = (".c", ".h", ".py", ".ipynb")
 MOST_PORT = 65535
+# What JupyterLab prints when another program took its port between its look for a free one and its use.
+PORT_TAKEN = "no available port could be found"
+MOST_STARTS = 5
 # nbgrader's Validate runs a whole notebook inside the server: it measures everything again, breaks the cluster, and is
 # cut off at a limit of its own. Nobody gets it, whether they learn or teach.
 VALIDATE = "@jupyter/nbgrader:validate-assignment"
@@ -161,18 +166,17 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
         "JUPYTERLAB_WORKSPACES_DIR": str(runtime / "workspaces"),
         "PATH": path,
     }
-    with (runtime / "log").open("w") as log:
-        server = subprocess.Popen(
-            words,
-            cwd=notebook.parent.parent,
-            env=surroundings,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    start = partial(_start, words, notebook.parent.parent, surroundings, runtime / "log")
+    server = start()
     try:
-        connection = _await(server, runtime)
+        for _ in range(MOST_STARTS):
+            if connection := _await(server, runtime):
+                break
+            server = start()
+        else:
+            raise LabError(
+                f"JupyterLab finds no free port from {port} on.", "`--port` gives it another."
+            )
         lab = f"lab/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
         address = f"http://127.0.0.1:{connection['port']}/{lab}?token={connection['token']}"
         state.open_lab().write_text(json.dumps({"pid": os.getpid(), "address": address}))
@@ -226,20 +230,50 @@ def settings(runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS) -> Path:
     return folder
 
 
+def _start(
+    words: list[str], folder: Path, surroundings: dict[str, str], log: Path
+) -> subprocess.Popen[bytes]:
+    with log.open("w") as output:
+        return subprocess.Popen(
+            words,
+            cwd=folder,
+            env=surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+
+
 def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:
-    """What the server writes about itself once it answers."""
+    """What the server writes about itself, once it answers; nothing when another one took the port that it had found."""
+    file, log = runtime / f"jpserver-{server.pid}.json", runtime / "log"
     deadline = time.monotonic() + LONGEST_START_S
-    while time.monotonic() < deadline and server.poll() is None:
-        for file in runtime.glob("jpserver-*.json"):
-            try:
-                return dict(json.loads(file.read_text()))
-            except ValueError:
-                continue  # it is being written
+    while time.monotonic() < deadline:
+        # It writes the file before it listens.
+        with suppress(OSError, ValueError, http.client.HTTPException):
+            connection = dict(json.loads(file.read_text()))
+            if _answers(connection):
+                return connection
+        if server.poll() is not None:
+            if PORT_TAKEN in log.read_text(errors="replace"):
+                return {}
+            break
         time.sleep(0.05)
     raise LabError(
         "JupyterLab does not start.",
-        f"It printed: {_tail(runtime / 'log') or 'nothing'}. `make lab` repairs its installation.",
+        f"It printed: {_tail(log) or 'nothing'}. `make lab` repairs its installation.",
     )
+
+
+def _answers(connection: dict[str, Any]) -> bool:
+    """Whether this server, and not another at its port, answers; never through a proxy of the learner's."""
+    asked = http.client.HTTPConnection("127.0.0.1", connection["port"], timeout=LONGEST_START_S)
+    with closing(asked):
+        asked.request(
+            "GET", "/api/status", headers={"Authorization": f"token {connection['token']}"}
+        )
+        return asked.getresponse().status == http.client.OK
 
 
 def _tail(log: Path) -> str:

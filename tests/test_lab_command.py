@@ -149,6 +149,45 @@ def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
     nothing_runs(learner)
 
 
+# JupyterLab as it is, but the first start finds its port taken when it begins to listen, and the second one listens late.
+UNLUCKY = """
+import errno, runpy, sys, time
+from pathlib import Path
+
+from tornado.httpserver import HTTPServer
+
+here = Path(__file__).parent
+first = not (here / "started").exists()
+(here / "started").touch()
+listen = HTTPServer.listen
+
+
+def unlucky(*words):
+    if first:
+        raise OSError(errno.EADDRINUSE, "another was faster")
+    time.sleep(1.5)
+    listen(*words)
+
+
+HTTPServer.listen = unlucky
+sys.path.remove(str(here))
+runpy.run_module("jupyterlab", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.cluster
+def test_a_lab_says_its_address_once_it_answers_also_when_another_took_its_port(
+    learner: Beowulf, tmp_path: Path
+) -> None:
+    (tmp_path / "jupyterlab.py").write_text(UNLUCKY)
+    learner.environment["PYTHONPATH"] = str(tmp_path)
+    lab = Lab(learner)
+    assert b"JupyterLab" in lab.ask("lab")
+    lab.interrupt()
+    assert (tmp_path / "started").exists()
+    nothing_runs(learner)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

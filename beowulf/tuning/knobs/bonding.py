@@ -8,7 +8,8 @@ from beowulf.tuning.knob import SECOND, Knob, facts
 BOND = "beowulf-bond"
 CARDS = f"first=eth0 second={SECOND}\n"
 ORDER = "/proc/sys/net/ipv4/tcp_reordering"
-# Tells systemd-networkd, where it runs, to leave the cards alone: it would give them their addresses again.
+# Tells systemd-networkd, where it runs, to leave the cards alone: it would give them their addresses again. Once
+# the file is gone, it takes the addresses that it had given itself away for a moment, until the cable answers.
 LEFT_ALONE = "/run/systemd/network/00-beowulf-bond.network"
 # What the cards have, in lines: address first 192.168.0.8/24 brd 192.168.0.255, route second default via ...
 THEIRS = r"""theirs() {
@@ -21,7 +22,16 @@ THEIRS = r"""theirs() {
 }
 """.replace("ORDER", ORDER)
 GIVE = (
-    """give() {
+    """managed() { # in one line
+    networkctl --no-legend list "$first" "$second" 2>/dev/null | awk '{ printf "%s ", $NF }'
+}
+await() {
+    for _ in {1..100}; do
+        [ "$(managed)" != "$1" ] || break
+        sleep 0.1
+    done
+}
+give() {
     local what card rest
     while read -r what card rest; do
         case $what in
@@ -37,8 +47,10 @@ part() {
     ip link set "$first" up
     ip link set "$second" up
     if [ -e LEFT_ALONE ]; then
+        local before=$(sed -n 's/^# before: //p' LEFT_ALONE)
         rm LEFT_ALONE
         networkctl reload 2>/dev/null || true
+        await "$before"
     fi
     give
 }
@@ -61,12 +73,10 @@ JOIN = (
     trap part EXIT
     if [ -d /run/systemd/netif ] && command -v networkctl >/dev/null; then
         mkdir -p "$(dirname LEFT_ALONE)"
-        printf '[Match]\nName=%s %s\n\n[Link]\nUnmanaged=yes\n' "$first" "$second" >LEFT_ALONE
+        printf '# before: %s\n[Match]\nName=%s %s\n\n[Link]\nUnmanaged=yes\n' \
+            "$(managed)" "$first" "$second" >LEFT_ALONE
         networkctl reload 2>/dev/null || true
-        for _ in {1..100}; do
-            networkctl --no-legend list "$first" "$second" | grep -vq unmanaged || break
-            sleep 0.1
-        done
+        await "unmanaged unmanaged "
     fi
     modprobe bonding max_bonds=0 2>/dev/null || true
     ip link add BOND type bond mode balance-rr miimon 100
