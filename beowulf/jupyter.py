@@ -126,19 +126,21 @@ def _booted() -> Cluster:
 
 
 def _validate(cluster: Cluster) -> None:
+    from beowulf.studies.lab_01.a2_validation import FREE_MEMORY
+
     study = find("A2")
     with bar(study.title, shown=sys.stderr.isatty()) as progress, Watched(cluster, study.id):
         verdicts = study.claims(study.measure(cluster, Path(), progress=progress))
     faults = [verdict for verdict in verdicts if verdict.outcome != "holds"]
-    if faults:
-        verdicts_text = "; ".join(
-            f"{fault.says}: {fault.outcome} ({fault.evidence})" for fault in faults
-        )
+    texts = [f"{fault.says}: {fault.outcome} ({fault.evidence})" for fault in faults]
+    if any(fault.claim != FREE_MEMORY for fault in faults):
         raise LabError(
-            f"The cluster is not whole. {verdicts_text}",
-            "`beowulf doctor` checks this machine.",
+            f"The cluster is not whole. {'; '.join(texts)}", "`beowulf doctor` checks this machine."
         )
-    print(f"The cluster is whole: {len(verdicts)} claims hold.", flush=True)
+    # A machine whose memory is nearly used up is slow, and its learner should know; the labs work all the same.
+    for text in texts:
+        print(text, flush=True)
+    print(f"The cluster is whole: {len(verdicts) - len(faults)} claims hold.", flush=True)
 
 
 def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> None:
@@ -246,7 +248,7 @@ def _start(
 
 
 def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:
-    """What the server writes about itself, once it answers; nothing when another one took the port that it had found."""
+    """What the server writes about itself once it answers; nothing when another one took the port that it chose."""
     file, log = runtime / f"jpserver-{server.pid}.json", runtime / "log"
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline:

@@ -149,7 +149,7 @@ def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
     nothing_runs(learner)
 
 
-# JupyterLab as it is, but the first start finds its port taken when it begins to listen, and the second one listens late.
+# JupyterLab as it is, but the first start finds its port taken when it begins to listen, and the second listens late.
 UNLUCKY = """
 import errno, runpy, sys, time
 from pathlib import Path

@@ -137,9 +137,12 @@ def compared(before: Point, after: Point, margin: float = MARGIN) -> Comparison:
     return Comparison(before, after, ratio(both), decide(both, margin))
 
 
-def decide(both: Sequence[tuple[float, float]], margin: float = MARGIN) -> Decision:
-    """The rule, for pairs of after and before."""
-    return decided(ratio(both), ratio(both, confidence=SURE), margin)
+def decide(
+    both: Sequence[tuple[float, float]], margin: float = MARGIN, launches: Sequence[int] = ()
+) -> Decision:
+    """The rule, for pairs of after and before, and the launch of each where there were several."""
+    sure = ratio(both, confidence=SURE, launches=launches)
+    return decided(ratio(both, launches=launches), sure, margin)
 
 
 def decided(usual: Ratio, sure: Ratio, margin: float = MARGIN) -> Decision:

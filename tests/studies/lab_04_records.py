@@ -10,6 +10,7 @@ import made
 from null_records import Noise
 
 from beowulf.measure.roundtrips import EXCHANGE, HALF
+from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.measure.sweep import PAPER_A_SMALL, powers_of_two, steps
 from beowulf.record import Point, Record
 from beowulf.studies.lab_04 import (
@@ -147,7 +148,7 @@ def e2(time_us: Callable[[At], float], **how: Any) -> Record:
     return made.record("E2", HALF, [{"size_bytes": size} for size in PAPER_A_SMALL], time_us, **how)
 
 
-def a6(imb: float = 1.0, tick_s: float = 2e-8, **how: Any) -> Record:
+def a6(imb: float = 1.0, tick_s: float = 2e-8, launches: int = LEAST_PAIRS, **how: Any) -> Record:
     sizes = steps(0, 1024, 128)
     places = [
         {"mode": "ours", "protocol": p, "size_bytes": s}
@@ -161,6 +162,7 @@ def a6(imb: float = 1.0, tick_s: float = 2e-8, **how: Any) -> Record:
         places,
         lambda at: 20 * (imb if at["mode"] == "imb" else 1),
         sweep={"sizes": sizes},
+        launches=launches,
         **how,
     )
     record.points.append(Point({"about": True}, facts={"clock_resolution_s": tick_s}))

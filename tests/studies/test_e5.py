@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from lab_04_records import noisy
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import record
 
 from beowulf.errors import LabError
@@ -12,6 +16,7 @@ from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_07 import e5_application
 from beowulf.suites.blast import STEPS
+from beowulf.verdict import Outcome
 
 LAUNCHES = LEAST_PAIRS
 SHARES = {"scatter": 0.1, "format": 0.2, "search": 0.6, "merge": 0.1, "total": 1.0}
@@ -65,6 +70,22 @@ def test_a_gain_names_what_the_state_before_was_made_of() -> None:
     for claim in ("tuned-time", "synthetic-is-the-limit"):
         evidence = judge(record_of_both).named(claim).evidence
         assert "made up (moderation 50, firewall 100) and a delay stands in" in evidence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("claim", "none"),
+    [("tuned-time", (4.0, 4.6)), ("synthetic-is-the-limit", (3.56, 8.9))],
+)
+def test_without_its_effect_a_claim_rarely_holds_and_with_the_papers_it_mostly_does(
+    claim: str, none: tuple[float, float]
+) -> None:
+    def judged(after: tuple[float, float]) -> Callable[[Noise], Outcome]:
+        of = made(("before", 4.0, 10.0), ("after", *after))
+        return lambda noise: outcome_of(e5_application.STUDY, noisy(of, noise), claim)
+
+    assert_rarely_holds(judged(none))
+    assert_mostly_holds(judged((3.56, 4.6)))
 
 
 def test_another_result_contradicts() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from knob_records import BLOCKS, compared
+from knob_records import BLOCKS, LAUNCHES, compared
+from lab_04_records import noisy
 from made import outcomes
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record
 
 from beowulf.cli import tune_tables
@@ -23,6 +26,7 @@ from beowulf.tuning.ab_comparison import AFTER, Length
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
+from beowulf.verdict import Outcome
 
 
 def usual(**changes: list[Point]) -> Record:
@@ -70,6 +74,48 @@ def test_a_claim_is_contradicted_where_the_record_shows_the_opposite(
     }.get(claim, {})
     found = outcomes(judge(usual(**{**made, knob: compared(knob, times)})))
     assert found[claim] == "contradicted"
+
+
+def test_a_deviation_that_is_not_halved_contradicts_and_few_launches_decide_nothing() -> None:
+    made = usual(**{TOGETHER: compared(TOGETHER, 0.46, deviates=0.95)})
+    assert judge(made).named("deviation-halved").outcome == "contradicted"
+    made.points = [point for point in made.points if point.at["launch"] < 2]
+    few = judge(made).named("deviation-halved")
+    assert few.outcome == "inconclusive"
+    assert "2 launches compare it, and 6 are needed" in few.evidence
+
+
+def test_moderation_without_an_effect_does_not_cost_the_most_though_it_costs_more() -> None:
+    made = usual(**{MODERATION: compared(MODERATION, 0.975), FIREWALL: compared(FIREWALL, 1.0)})
+    assert judge(made).named("moderation-most").outcome == "contradicted"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("claim", "none"),
+    [
+        (
+            "moderation-most",
+            {MODERATION: compared(MODERATION, 0.85), FIREWALL: compared(FIREWALL, 0.85)},
+        ),
+        ("firewall-contributes", {FIREWALL: compared(FIREWALL, 1.0)}),
+        ("together-54-percent", {TOGETHER: compared(TOGETHER, 0.58)}),
+        ("deviation-halved", {TOGETHER: compared(TOGETHER, 0.46, deviates=1.0)}),
+        (
+            "not-additive",
+            {MODERATION: compared(MODERATION, 0.60), FIREWALL: compared(FIREWALL, 0.86)},
+        ),
+    ],
+)
+def test_without_its_effect_a_claim_rarely_holds_and_with_the_papers_it_mostly_does(
+    claim: str, none: dict[str, list[Point]]
+) -> None:
+    def judged(parts: dict[str, list[Point]]) -> Callable[[Noise], Outcome]:
+        of = usual(**parts)
+        return lambda noise: outcome_of(e6_knobs.STUDY, noisy(of, noise), claim)
+
+    assert_rarely_holds(judged(none))
+    assert_mostly_holds(judged({}))
 
 
 def test_the_firewall_may_matter_only_when_moderation_is_gone() -> None:
@@ -124,7 +170,7 @@ def test_a_launch_that_was_cut_short_is_left_out() -> None:
     made = usual()
     made.points = [p for p in made.points if (p.at["launch"], p.at["state"]) != (1, AFTER)]
     found = {(each.knob, each.way): each for each in gains(made)}
-    assert found[MODERATION, ALONE].ratio.n == 2 * BLOCKS
+    assert found[MODERATION, ALONE].ratio.n == 2 * BLOCKS * (LAUNCHES - 1)
     assert found[MODERATION, ALONE].ratio.median == pytest.approx(0.55, rel=0.01)
 
 

@@ -12,22 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import together, within
+from beowulf.measure.judgement import again, together, whole, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import (
     HALF,
-    LAUNCHES,
     PASSES,
-    QUICK_LAUNCHES,
     QUICK_PASSES,
     need_nodes,
     run,
 )
-from beowulf.measure.statistics import interval
+from beowulf.measure.statistics import LEAST_PAIRS, interval
 from beowulf.measure.sweep import steps
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
     """The three protocols in turns, then the same sizes in the ways of IMB and OSU, launch by launch."""
     need_nodes(cluster, 2)
     modes = QUICK_MODES if quick else MODES
-    launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
+    launches, passes = LEAST_PAIRS, QUICK_PASSES if quick else PASSES
     chosen = list(sizes if sizes is not None else steps(FIRST, LAST, INCREMENT))
 
     def launch_all(measurement: Measurement) -> None:
@@ -99,13 +97,18 @@ def agrees(record: Record) -> Judgement:
     """
     means = _means(record)
     shares = [
-        _Share(mode, int(str(size)), float(each.median()), *interval(each.to_numpy()))
+        _Share(mode, int(str(size)), len(each), float(each.median()), *interval(each.to_numpy()))
         for mode in MODES[1:]
         if mode in means
         for size, each in (means["ours"] / means[mode] - 1).dropna().groupby("size_bytes")
     ]
     if not shares:
-        return Judgement("inconclusive", "the other ways are missing")
+        return undecided("the other ways are missing", whole(record))
+    launches = min(each.launches for each in shares)
+    if launches < LEAST_PAIRS:
+        return undecided(
+            f"{launches} launches compare them, and {LEAST_PAIRS} are needed", again(record)
+        )
     decided = together([each.outcome for each in shares])
     # Of each way the place that decides, or else the one that may be furthest off.
     places = sorted(shares, key=lambda each: (each.outcome == decided, each.furthest))
@@ -123,6 +126,7 @@ class _Share(NamedTuple):
 
     mode: str
     size_bytes: int
+    launches: int
     median: float
     low: float
     high: float

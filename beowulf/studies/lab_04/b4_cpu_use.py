@@ -31,7 +31,7 @@ PROTOCOLS = ("blocking", "nonblocking")
 POLLING = {"patient": "always", "spinning": "never"}
 SIZES = (1, 1024, 16_384, 65_536, 262_144, 1_048_576)
 QUICK_SIZES = (1, 16_384, 262_144)
-LAUNCHES = 3
+LAUNCHES = LEAST_PAIRS
 CHUNK_S, CHUNKS = 0.1, 20
 CLEARLY_MORE = 1.0  # percent of a core: the paper read whole percents off the display
 

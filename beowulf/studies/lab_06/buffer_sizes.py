@@ -21,7 +21,7 @@ from beowulf.measure.judgement import Span, again, below, together
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.statistics import Ratio
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05.overlap import EAGER_LIMIT, other_library
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 PART = "buffers"
 KB = 1024
 SIZES = (KB, 8 * KB, 64 * KB, 256 * KB)
-LAUNCHES, CHUNKS = 3, 10
+LAUNCHES, CHUNKS = LEAST_PAIRS, 6
 QUICK_LAUNCHES, QUICK_CHUNKS = 1, 12
 # Some half a millisecond; of longer messages, one exchange lasts that long.
 EXCHANGES_A_CHUNK = {KB: 6}

@@ -17,7 +17,7 @@ from beowulf.errors import LabError
 from beowulf.measure.judgement import below, together
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import Ratio
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
 from beowulf.studies.lab_06.wire_costs import (
@@ -52,7 +52,7 @@ OPERATIONS = {
 RANKS = 4
 KB = 1024
 SIZES, QUICK_SIZES = (KB, 16 * KB, 256 * KB), (KB, 16 * KB)
-LAUNCHES, PASSES, REPETITIONS = 3, 15, 2
+LAUNCHES, PASSES, REPETITIONS = LEAST_PAIRS, 8, 2
 QUICK_LAUNCHES, QUICK_PASSES = 1, 12
 
 

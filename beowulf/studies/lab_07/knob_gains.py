@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.statistics import Ratio, Summary, ratio, summary
+from beowulf.measure.statistics import Pairs, Ratio, Summary
 from beowulf.record import Point, Record
 from beowulf.tuning.ab_comparison import (
     AFTER,
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 TOGETHER = "all together"
-ALONE, LATER = "alone", "after the others"  # which way it was taken away
+# Which way it was taken away; the last is a firewall that follows connections, in place of one that compares addresses.
+ALONE, LATER, CONNTRACK = "alone", "after the others", "as conntrack"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Gain:
     saved_us: Summary
     before: Described
     after: Described
+    deviations: Ratio  # of the samples of each launch: after over before
     decision: Decision
 
     @property
@@ -138,22 +140,25 @@ def picture(record: Record, title: str, name: Callable[[Gain], str] = says) -> F
 
 
 def _gain(knob: str, way: str, points: Sequence[Point]) -> Gain | None:
-    both: list[tuple[float, float]] = []
+    both, deviations = Pairs(), Pairs()
     by_launch: dict[int, dict[str, Point]] = {}
     for point in points:
         by_launch.setdefault(int(point.at["launch"]), {})[point.at["state"]] = point
-    for states in by_launch.values():
-        if len(states) == 2:
-            both += pairs(states[BEFORE], states[AFTER])
-    if not both:
+    for launch, states in by_launch.items():
+        if len(states) == 2 and (here := pairs(states[BEFORE], states[AFTER])):
+            both.add(launch, *zip(*here, strict=True))
+            before, after = (described(states[state]).deviation for state in (BEFORE, AFTER))
+            deviations.add(launch, [after], [before])
+    if not both.values:
         return None
     return Gain(
         knob,
         way,
-        ratio(both),
-        summary([100 * (after / before - 1) for after, before in both]),
-        summary([before - after for after, before in both]),
+        both.ratio(),
+        both.summary(lambda after, before: 100 * (after / before - 1)),
+        both.summary(lambda after, before: before - after),
         described(*(point for point in points if point.at["state"] == BEFORE)),
         described(*(point for point in points if point.at["state"] == AFTER)),
-        decide(both),
+        deviations.ratio(),
+        decide(both.values, launches=both.launches),
     )

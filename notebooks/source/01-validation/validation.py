@@ -44,8 +44,20 @@ predicted_transfer_mbit_per_s = None  # 1 MB from node to node over cables of 10
 predicted_idle_packets = None  # packets on the wire in one minute in which nobody does anything
 
 # %% [markdown]
-# ## 2 Names
+# ## 2 What it is made of, and names
 #
+# Study A1 asks every node what it is: its system, kernel, processor and memory, its network card,
+# its MPI and compiler, and the way to each other node. Paper A builds such a cluster of four PCs;
+# each claim is one property of the paper's cluster.
+
+# %%
+a1 = study("A1", cluster)
+picture(a1)
+
+# %%
+claims(a1)
+
+# %% [markdown]
 # `cluster.ask(node, command)` runs a command in a shell on a node and gives back what it prints.
 # The answer is also kept beside your Records.
 
