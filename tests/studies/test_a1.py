@@ -92,7 +92,7 @@ def test_three_nodes_are_not_the_papers_cluster() -> None:
 
 def test_a_node_that_does_not_answer_decides_nothing_but_its_own_fault() -> None:
     made = built()
-    made.points[2].facts = {"reached": False, "said": "node02 does not answer"}
+    made.points[2] = Point({"node": "node02"}, facts={"reached": False, "said": "no answer"})
     seen = judge(made)
     assert seen.named("four-nodes").outcome == "holds"
     assert seen.named("mpich").outcome == "inconclusive"
