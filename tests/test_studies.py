@@ -256,7 +256,7 @@ def test_a_folder_for_records_that_cannot_be_made_is_reported_before_anything_is
 
 
 def test_a_study_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    with pytest.raises(UsageError, match=r"There is no study 'Z9'\. There are:\nLab 01: .*\n  A2 "):
+    with pytest.raises(UsageError, match=r"There is no study 'Z9'\. There are:\nLab 01: .*\n  A1 "):
         studies.find("Z9")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
 
@@ -26,6 +27,39 @@ RIGHT: dict[str, Any] = {
     **{f"fault_{name}": fault for name, (fault, _) in PUZZLES.items()},
     **{f"node_{name}": node for name, (_, node) in PUZZLES.items()},
 }
+
+
+def building(nodes: Sequence[str] = NODES) -> Record:
+    """An A1 Record of four PCs like the paper's."""
+    points = []
+    for node in nodes:
+        first = [node, *(each for each in nodes if each != node)]
+        facts: dict[str, Any] = {
+            "reached": True,
+            "card": "eth0",
+            "address": ADDRESS[node],
+            "kernel": "6.1.0",
+            "mtu": "1500",
+            "system": "Debian GNU/Linux 12 (bookworm)",
+            "processor": "a processor",
+            "cores": "2",
+            "memory": "1000000 kB",
+            "mac": "02:00:00:00:00:01",
+            "mpi": "MPICH 3.4.3",
+            "compiler": "cc 12.2.0",
+            "hosts": "".join(f"{ADDRESS[each]} {each}\n" for each in first),
+            "ways": {each: f"{ADDRESS[each]} dev eth0" for each in nodes if each != node},
+        }
+        points.append(Point({"node": node}, facts=facts))
+    return Record(
+        study="A1",
+        points=points,
+        cluster={"kind": "pcs", "nodes": list(nodes), "addresses": ADDRESS},
+        learner="a test",
+        started="2024-01-05T09:55:00.000Z",
+        ended="2024-01-05T09:55:00.000Z",
+        warnings=[LABEL],
+    )
 
 
 def validation(
@@ -139,4 +173,4 @@ def idle(**facts: Any) -> Record:
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 01 has."""
     broken = [validation(*puzzle, variant=f"broken-{name}") for name, puzzle in PUZZLES.items()]
-    return [validation(), idle(), *broken]
+    return [building(), validation(), idle(), *broken]

@@ -7,48 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import CLUSTER, outcomes
+from made import outcomes
 
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.record import Point, Record
+from beowulf.record import Point
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_01 import a1_building
-
-NODES = [f"node0{number}" for number in range(4)]
-ADDRESSES = {node: f"192.168.0.{8 + number}" for number, node in enumerate(NODES)}
-
-
-def built(nodes: list[str] = NODES) -> Record:
-    """What four PCs like the paper's answer."""
-    points = []
-    for node in nodes:
-        first = [node, *(each for each in nodes if each != node)]
-        facts: dict[str, Any] = {
-            "reached": True,
-            "card": "eth0",
-            "address": ADDRESSES[node],
-            "kernel": "6.1.0",
-            "mtu": "1500",
-            "system": "Debian GNU/Linux 12 (bookworm)",
-            "processor": "a processor",
-            "cores": "2",
-            "memory": "1000000 kB",
-            "mac": "02:00:00:00:00:01",
-            "mpi": "MPICH 3.4.3",
-            "compiler": "cc 12.2.0",
-            "hosts": "".join(f"{ADDRESSES[each]} {each}\n" for each in first),
-            "ways": {each: f"{ADDRESSES[each]} dev eth0" for each in nodes if each != node},
-        }
-        points.append(Point({"node": node}, facts=facts))
-    return Record(
-        study="A1", points=points, cluster={**CLUSTER, "kind": "pcs", "nodes": nodes}, complete=True
-    )
+from tests.gold.lab_01 import NODES, building
 
 
 def test_each_claim_holds_of_the_papers_own_cluster() -> None:
-    assert set(outcomes(judge(built())).values()) == {"holds"}
-    assert draw(built()).alt
-    assert len(draw(built()).table) == len(NODES)
+    assert set(outcomes(judge(building())).values()) == {"holds"}
+    assert draw(building()).alt
+    assert len(draw(building()).table) == len(NODES)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +48,7 @@ def test_each_claim_holds_of_the_papers_own_cluster() -> None:
 def test_a_cluster_that_differs_from_the_papers_contradicts_and_names_the_node(
     claim: str, change: Callable[[dict[str, Any]], None], says: str
 ) -> None:
-    made = built()
+    made = building()
     change(made.points[1].facts)
     verdict = judge(made).named(claim)
     assert verdict.outcome == "contradicted"
@@ -85,13 +56,13 @@ def test_a_cluster_that_differs_from_the_papers_contradicts_and_names_the_node(
 
 
 def test_three_nodes_are_not_the_papers_cluster() -> None:
-    seen = outcomes(judge(built(NODES[:3])))
+    seen = outcomes(judge(building(NODES[:3])))
     assert seen.pop("four-nodes") == "contradicted"
     assert set(seen.values()) == {"holds"}
 
 
 def test_a_node_that_does_not_answer_decides_nothing_but_its_own_fault() -> None:
-    made = built()
+    made = building()
     made.points[2] = Point({"node": "node02"}, facts={"reached": False, "said": "no answer"})
     seen = judge(made)
     assert seen.named("four-nodes").outcome == "holds"
