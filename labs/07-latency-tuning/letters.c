@@ -23,7 +23,7 @@ static void apart(int line, const struct letter *letter) {
  *
  * TODO, first way:
  *   - tell the kernel that small segments of this connection leave at once: set TCP_NODELAY, of
- *     level IPPROTO_TCP, to 1 (socket_pair.h has such a call)
+ *     level IPPROTO_TCP, to 1 (measure/socket_pair.h has such a call)
  *   - send head and body as before
  *
  * TODO, second way:

@@ -7,7 +7,7 @@
 #define LETTERS_H
 
 #include "measure.h"
-#include "socket_pair.h"
+#include "measure/socket_pair.h"
 
 #include <poll.h>
 #include <sys/uio.h>

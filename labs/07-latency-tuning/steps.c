@@ -27,7 +27,7 @@
 #define _DEFAULT_SOURCE /* syscall; so it comes before any file */
 
 #include "on_command.h"
-#include "socket_pair.h"
+#include "measure/socket_pair.h"
 
 #include <sys/syscall.h>
 

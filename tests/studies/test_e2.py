@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import made
-from lab_04_records import e2
+from pathlib import Path
 
+import made
+import pytest
+from lab_04_records import e2
+from running import Beowulf
+
+from beowulf import paths
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.record import Point
 from beowulf.studies.lab_04 import e2_pingpong
 
 REAL = {"kind": "ssh", "nodes": ["node00", "node01"]}
@@ -48,3 +55,42 @@ def test_e2_a_busy_machine_without_cards_is_not_asked_to_measure_again() -> None
     assert "network card" in found.evidence
     assert "the load before the start was 9.0" in found.evidence
     assert found.advice == "Measure on virtual machines or on real PCs."
+
+
+def test_e2_a_request_without_mpi_is_shown_beside_and_decides_nothing() -> None:
+    record = e2(lambda at: 50 + 0.01 * at["size_bytes"], cluster=REAL)
+    before = made.outcomes(e2_pingpong.STUDY.claims(record))
+    for transport, us in (("tcp", 80.0), ("udp", 60.0)):
+        at = {"transport": transport, "size_bytes": 1, "launch": 0}
+        record.points.append(Point(at, e2_pingpong.REQUEST, [us] * 6, {"repetitions": [10] * 6}))
+    found = e2_pingpong.STUDY.claims(record)
+    assert made.outcomes(found) == before
+    assert found[0].evidence.endswith("half a request and its response: TCP 40.0 µs, UDP 30.0 µs")
+    figure = e2_pingpong.STUDY.picture(record)
+    assert {"MPI", "TCP", "UDP"} <= set(figure.table["line"])
+
+
+@pytest.mark.cluster
+def test_e2_measures_requests_over_tcp_and_udp_without_mpi(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    record = e2_pingpong.STUDY.measure(cluster, tmp_path, quick=True, sizes=[0, 64])
+    assert record.complete, record.warnings
+    halves = e2_pingpong.halves_without_mpi(record)
+    assert set(halves["transport"]) == {"tcp", "udp"}
+    assert set(halves["size_bytes"]) == {64}
+    assert (halves["median"] > 0).all()
+
+
+@pytest.mark.cluster
+def test_datagrams_that_never_arrive_end_the_program_with_a_sentence(
+    beowulf: Beowulf,
+) -> None:
+    beowulf("up")
+    rules = (
+        "table inet t { chain input { type filter hook input priority 0; ip protocol udp drop; }; }"
+    )
+    beowulf.cluster.administer("node01", f"nft '{rules}'")
+    program = paths.root() / "labs" / "04-blocking-nonblocking" / "request_response.c"
+    said = beowulf("run", "-n", "2", program, "--transport", "udp", code=1, timeout_s=60)
+    assert "More than 3 datagrams were lost between the nodes." in said

@@ -3,6 +3,9 @@
 Paper E, section 4.1: mean and deviation over runs; by default about 50 us on its Gigabit Ethernet.
 Here each sample is what one run of IMB would print, the mean of 1000 repetitions, so the deviation
 of the samples is the one that the paper prints. Median and quartiles are given beside it.
+
+The paper names netperf, which measures the network's protocol without MPI: a request and its response over TCP, and
+over UDP. Both are measured beside it, by request_response.c.
 """
 
 from __future__ import annotations
@@ -10,13 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
+from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.description import on_one_machine
 from beowulf.figures import Figure
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import (
     HALF,
+    LAB,
     LAUNCHES,
     PASSES,
     QUICK_LAUNCHES,
@@ -35,6 +42,8 @@ ABOUT = 0.25
 SHORT_BYTES = 64
 SAME = 0.25  # a short message takes at most so much longer than an empty one
 STEADY = 0.1  # deviation over mean
+PROGRAM = paths.root() / "labs" / LAB / "request_response.c"
+REQUEST, MOST_REQUEST_BYTES = "request_response_us", 1024
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
@@ -43,12 +52,18 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     chosen = list(sizes if sizes is not None else PAPER_A_SMALL)
 
+    requests = [size for size in chosen if 0 < size <= MOST_REQUEST_BYTES]
+
     def steps(measurement: Measurement) -> None:
         for launch in range(launches):
             run(measurement, 2, chosen, passes=passes, launch=launch, mode="imb")
+            if requests:
+                words: list[str | int] = ["--sizes", ",".join(map(str, requests))]
+                words += ["--passes", passes, "--seed", launch + 1]
+                measurement.launch(PROGRAM, 2, words, launch=launch)
 
     about = {"sizes": chosen, "launches": launches, "passes": passes, "mode": "imb"}
-    return Plan(launches, about, steps)
+    return Plan(launches * (1 + bool(requests)), about, steps)
 
 
 def _smallest(record: Record) -> tuple[int, list[float]]:
@@ -68,10 +83,32 @@ def default_latency(record: Record) -> Judgement:
     }
     return Judgement(
         "holds" if abs(mean / PAPER_US - 1) <= ABOUT else "contradicted",
-        f"{size:,} bytes: mean {mean:.1f} µs, deviation {deviation:.1f} µs, n {len(samples)}",
+        f"{size:,} bytes: mean {mean:.1f} µs, deviation {deviation:.1f} µs, n {len(samples)}"
+        f"{_without_mpi(record)}",
         {"mean_us": mean, "deviation_us": deviation},
         **(no_card if on_one_machine(record.cluster) else {}),
     )
+
+
+def _without_mpi(record: Record) -> str:
+    """Half of the shortest request and its response over TCP and over UDP, as the evidence ends; empty without them."""
+    halves = halves_without_mpi(record)
+    if halves.empty:
+        return ""
+    shortest = halves[halves["size_bytes"] == halves["size_bytes"].min()]
+    each = [
+        f"{row['transport'].upper()} {row['median']:.1f} µs" for row in shortest.to_dict("records")
+    ]
+    return f"; without MPI, half a request and its response: {', '.join(each)}"
+
+
+def halves_without_mpi(record: Record) -> pd.DataFrame:
+    """Half of a request and its response by transport and size, as netperf would see them."""
+    if not any(point.quantity == REQUEST for point in record.points):
+        return pd.DataFrame()
+    times = summarised(record, REQUEST, ["transport", "size_bytes"])
+    times[["median", "low", "high"]] /= 2
+    return times
 
 
 def short_alike(record: Record) -> Judgement:
@@ -112,9 +149,14 @@ def picture(record: Record) -> Figure:
     means = table(record, HALF).groupby("size_bytes")[HALF]
     times["mean_us"] = means.mean().to_numpy()
     times["deviation_us"] = means.std(ddof=0).to_numpy()
+    times["line"] = "MPI"
+    if not (halves := halves_without_mpi(record)).empty:
+        halves = halves.rename(columns={"median": HALF})
+        times = pd.concat([times, halves.assign(line=halves["transport"].str.upper())])
     return figures.over_sizes(
         times,
         HALF,
+        "line",
         title="IMB's PingPong between two nodes",
         y_title="half round trip, median with 95 % interval (µs)",
     )
@@ -138,4 +180,5 @@ STUDY = Study(
         Claim("repeats", "The mean of a run repeats: its deviation is small", repeats),
     ],
     draw=picture,
+    troubles=lambda record: trouble(record, HALF),
 )
