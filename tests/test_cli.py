@@ -90,6 +90,7 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
     lines = [line for line in said.splitlines() if re.match(r"Lab \d\d: |  [A-Z]\d", line)]
     assert lines[:3] == [
         "Lab 01: Validation",
+        "  A1  Building: what is this cluster made of?",
         "  A2  Validation: is this a cluster?",
         "  A5  The idle wire: what it carries when nothing runs",
     ]
