@@ -88,7 +88,7 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
 ) -> None:
     said = learner(*words, code=None)
     lines = [line for line in said.splitlines() if re.match(r"Lab \d\d: |  [A-Z]\d", line)]
-    assert lines[:3] == [
+    assert lines[:4] == [
         "Lab 01: Validation",
         "  A1  Building: what is this cluster made of?",
         "  A2  Validation: is this a cluster?",

@@ -10,7 +10,8 @@
  * The first half of the ranks each have a partner in the second half: rank r and rank r + np/2. All
  * pairs play ping-pong at once. An exchange is one message there and one back.
  *
- * --protocol   blocking (MPI_Send, MPI_Recv) or nonblocking (MPI_Isend, MPI_Irecv, MPI_Waitall)
+ * --protocol   blocking (MPI_Send, MPI_Recv), nonblocking (MPI_Isend, MPI_Irecv, MPI_Waitall) or
+ *              buffered (MPI_Bsend, which copies the message into a buffer and returns; MPI_Recv)
  * --bytes      of each message
  * --overlap-bytes  bytes of its own on which each rank works, once an exchange. With nonblocking it
  *              does so while its message travels; with blocking it can only do so after the calls.
@@ -24,12 +25,13 @@
  */
 #include "measure.h"
 
-enum protocol { BLOCKING, NONBLOCKING };
-static const char *const PROTOCOLS[] = {"blocking", "nonblocking", NULL};
+enum protocol { BLOCKING, NONBLOCKING, BUFFERED };
+static const char *const PROTOCOLS[] = {"blocking", "nonblocking", "buffered", NULL};
 static const char *const KNOWN[] = {
     "--protocol", "--bytes", "--overlap-bytes", "--exchanges", "--chunks", "--tag", NULL};
 
-enum { TIMED, UNTIMED }; /* the two kinds of messages, and what is added to their tag */
+enum { TIMED, UNTIMED };  /* the two kinds of messages, and what is added to their tag */
+enum { MOST_COPIES = 4 }; /* of messages that MPI_Bsend has copied and not yet sent */
 enum { WARM_UP = 10, MOST_CHUNKS = 10000, MOST_RANKS = 1024 };
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
@@ -46,14 +48,19 @@ static long sent[2]; /* by kind, counted at each exchange */
 
 /* ---- The exchange: what is measured, and what is on the wire ---- */
 
+static void send_message(int tag) {
+    if (protocol == BUFFERED)
+        check(MPI_Bsend(outgoing, size, MPI_BYTE, partner, tag, WORLD));
+    else
+        check(MPI_Send(outgoing, size, MPI_BYTE, partner, tag, WORLD));
+}
+
 static void blocking_exchange(int tag) {
-    if (first) {
-        check(MPI_Send(outgoing, size, MPI_BYTE, partner, tag, WORLD));
-        check(MPI_Recv(incoming, size, MPI_BYTE, partner, tag, WORLD, IGNORE));
-    } else {
-        check(MPI_Recv(incoming, size, MPI_BYTE, partner, tag, WORLD, IGNORE));
-        check(MPI_Send(outgoing, size, MPI_BYTE, partner, tag, WORLD));
-    }
+    if (first)
+        send_message(tag);
+    check(MPI_Recv(incoming, size, MPI_BYTE, partner, tag, WORLD, IGNORE));
+    if (!first)
+        send_message(tag);
     work_on_bytes(own, overlap_bytes);
 }
 
@@ -69,7 +76,7 @@ static void nonblocking_exchange(int tag) {
 
 static void exchange(int kind, long count) {
     for (long i = 0; i < count; i++) {
-        (protocol == BLOCKING ? blocking_exchange : nonblocking_exchange)(base_tag + kind);
+        (protocol == NONBLOCKING ? nonblocking_exchange : blocking_exchange)(base_tag + kind);
         sent[kind]++;
     }
 }
@@ -171,6 +178,10 @@ static void run(int argc, char **argv) {
     outgoing = message_buffer(size, 2);
     incoming = message_buffer(size, 2);
     own = message_buffer(overlap_bytes, 1);
+    long copies_bytes = MOST_COPIES * ((long)size + MPI_BSEND_OVERHEAD);
+    void *copies = protocol == BUFFERED ? message_buffer(copies_bytes, 1) : NULL;
+    if (copies)
+        check(MPI_Buffer_attach(copies, (int)copies_bytes));
 
     keep_lines_back();
     double resolution_s = clock_resolution();
@@ -190,6 +201,8 @@ static void run(int argc, char **argv) {
     write_samples(seconds, chunks, exchanges);
     write_sent(TIMED);
     write_sent(UNTIMED);
+    if (copies) /* waits until the last copy is on its way */
+        check(MPI_Buffer_detach(&copies, &(int){0}));
     if (rank == 0)
         write_end();
 }

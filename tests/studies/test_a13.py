@@ -25,6 +25,7 @@ from beowulf.studies import draw, judge
 from beowulf.studies.lab_06 import a13_buffers_and_collectives as a13
 from beowulf.studies.lab_06 import buffer_sizes, collectives
 from beowulf.studies.lab_06.buffer_sizes import (
+    COPIED,
     EARLY,
     KB,
     LATE,
@@ -107,10 +108,18 @@ def changed(found: Point, **where: Any) -> Record:
 # Claims
 
 
+@pytest.mark.parametrize(
+    ("times", "outcome"), [(1.0, "holds"), (1.2, "contradicted"), (0.8, "contradicted")]
+)
+def test_a_copy_that_changes_the_time_contradicts(times: float, outcome: str) -> None:
+    made = changed(conversation(COPIED, 256 * KB, times=times))
+    assert judge(made).named("copy-no-difference-256kb").outcome == outcome
+
+
 def test_each_claim_holds_where_the_record_shows_it() -> None:
     found = outcomes(judge(usual()))
     assert set(found.values()) == {"holds"}
-    assert len(found) == 9 + 1 + len(OPERATIONS) * (len(collectives.QUICK_SIZES) + 1)
+    assert len(found) == 10 + 1 + len(OPERATIONS) * (len(collectives.QUICK_SIZES) + 1)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +327,7 @@ def measured(
     """The study with few settings, sizes and samples: asked is what is counted, not how long it takes."""
     folder = tmp_path_factory.mktemp("a13")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(buffer_sizes, "SETTINGS", (OWN, SMALL, EARLY, LATE))
+        patch.setattr(buffer_sizes, "SETTINGS", (OWN, SMALL, EARLY, LATE, COPIED))
         patch.setattr(buffer_sizes, "SIZES", (KB, 64 * KB, 256 * KB))
         patch.setattr(buffer_sizes, "QUICK_CHUNKS", 3)
         patch.setattr(collectives, "QUICK_PASSES", 3)
@@ -375,6 +384,15 @@ def test_a_call_sends_at_least_what_has_to_arrive(measured: tuple[Record, Path],
     assert collectives.counted(made, "broadcast", "call", size, "message_bytes") == 3 * size
     for name in ("scatter", "gather"):
         assert collectives.counted(made, name, "call", size, "message_bytes") == 4 * size
+
+
+@pytest.mark.cluster
+def test_a_copied_message_is_the_same_on_the_wire(measured: tuple[Record, Path]) -> None:
+    made, _ = measured
+    for size in buffer_sizes.sizes(made):
+        assert buffer_sizes.counted(made, COPIED, size, "message_bytes") == size
+        asked = 2.0 if COPIED.asks_first(size) else 0.0
+        assert buffer_sizes.counted(made, COPIED, size, "control_packets") == asked
 
 
 @pytest.mark.cluster

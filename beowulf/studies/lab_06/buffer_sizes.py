@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.measure.judgement import Span, again, below, together
+from beowulf.measure.judgement import SIMILAR, Span, again, below, together, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF
@@ -69,11 +69,13 @@ class Setting:
     says: str
     buffer_bytes: int = 0
     limit_bytes: int = 131_072  # MPICH's own
+    protocol: str = "blocking"
 
     @property
     def at(self) -> dict[str, Any]:
         """The coordinates of its Points."""
-        return {"part": PART, "buffer_bytes": self.buffer_bytes, "limit_bytes": self.limit_bytes}
+        at = {"part": PART, "buffer_bytes": self.buffer_bytes, "limit_bytes": self.limit_bytes}
+        return {**at, "protocol": self.protocol}
 
     @property
     def environment(self) -> dict[str, str]:
@@ -90,7 +92,8 @@ SMALL = Setting("socket 4 KB", buffer_bytes=4 * KB)
 MIDDLE = Setting("socket 16 KB", buffer_bytes=16 * KB)
 EARLY = Setting("eager limit 4 KB", limit_bytes=4 * KB)
 LATE = Setting("eager limit 512 KB", limit_bytes=512 * KB)
-SETTINGS = (OWN, SMALL, MIDDLE, EARLY, LATE)
+COPIED = Setting("MPI_Bsend", protocol="buffered")
+SETTINGS = (OWN, SMALL, MIDDLE, EARLY, LATE, COPIED)
 
 
 def planned(quick: bool) -> int:
@@ -138,7 +141,7 @@ def _observe(measurement: Measurement, setting: Setting, chunks: int, number: in
     point_to_point = messages[messages["context"] == 0]
     for place, size in enumerate(SIZES):
         mine = point_to_point[point_to_point["tag"] == TAG + 2 * place]
-        at = {"protocol": "blocking", "message_bytes": size, "overlap_bytes": 0}
+        at = {"message_bytes": size, "overlap_bytes": 0}
         at |= {**setting.at, "ranks": 2, "launch": number}
         measurement.add(at, HALF, ()).facts.update(
             {
@@ -158,10 +161,13 @@ def _converse(
     lines = measurement.launch(
         paths.root() / "labs" / "06-protocol-analysis" / "conversation.c",
         2,
-        ["--bytes", size, "--exchanges", exchanges, "--chunks", chunks, "--tag", tag],
+        [
+            *("--bytes", size, "--exchanges", exchanges, "--chunks", chunks, "--tag", tag),
+            *("--protocol", setting.protocol),
+        ],
         environment=setting.environment,
         launch=number,
-        at=setting.at,
+        at={name: value for name, value in setting.at.items() if name != "protocol"},
     )
     sent = [line for line in lines if line["kind"] == "sent" and line["tag"] == tag]
     return sum(int(line["messages"]) for line in sent)
@@ -203,6 +209,17 @@ def slow(setting: Setting, how: str, size: int, name: str) -> Claim:
 
     says = f"{how} messages of {size_text(size)} slower"
     return Claim(name, says, judge, troubles=lambda record: trouble(record, HALF))
+
+
+def no_difference(record: Record) -> Judgement:
+    """Whether a message that MPI copies into a buffer of the program's takes as long as one that it does not."""
+    seen = compared(record, COPIED, 256 * KB)
+    return Judgement(
+        within(seen, 1 - SIMILAR, 1 + SIMILAR),
+        f"{times(seen)} as long as with MPI_Send",
+        {"times": seen.median, "low": seen.low, "high": seen.high, "n": seen.n},
+        advice=again(record),
+    )
 
 
 @counting
@@ -325,6 +342,13 @@ CLAIMS = [
         "An eager limit of 4 KB, so that the sender asks first, makes",
         64 * KB,
         "asking-first-slow-64kb",
+    ),
+    Claim(
+        "copy-no-difference-256kb",
+        f"A copy in MPI's own buffer (MPI_Bsend) changes the time of messages of {size_text(256 * KB)}"
+        f" by at most {SIMILAR:.0%}",
+        no_difference,
+        troubles=lambda record: trouble(record, HALF),
     ),
     Claim(
         "small-buffers-more-segments",
