@@ -213,7 +213,9 @@ def test_what_a_learner_changed_is_never_overwritten_and_what_was_deleted_comes_
     assert {path.name for path in notebook.parent.iterdir()} == {
         "validation.ipynb",
         "hello.c",
+        "master.c",
         "ring.c",
+        "worker.c",
     }
     notebook.write_text("mine")
     (notebook.parent / "ring.c").unlink()
