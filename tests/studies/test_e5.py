@@ -11,14 +11,13 @@ from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcom
 from overlap_records import record
 
 from beowulf.errors import LabError
-from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_07 import e5_application
 from beowulf.suites.blast import STEPS
 from beowulf.verdict import Outcome
 
-LAUNCHES = LEAST_PAIRS
+LAUNCHES = e5_application.LAUNCHES
 SHARES = {"scatter": 0.1, "format": 0.2, "search": 0.6, "merge": 0.1, "total": 1.0}
 
 
