@@ -84,17 +84,21 @@ def printed(record: Record) -> pd.DataFrame:
     length = _length(record)
     rows = summarised(record, QUANTITY, ["ranks", "bisect", "protocol", length])
     bits = 8 * rows[length] * rows["ranks"].where(rows["bisect"], 1)  # a microsecond: Mbit/s
-    return rows[["ranks", "protocol", "n"]].assign(
-        length_bytes=rows[length],
-        calls=rows["protocol"].map(NAMES),
-        best_us=rows["min"],
-        half_round_trip_us=rows["median"],
-        low_us=rows["low"],
-        high_us=rows["high"],
-        best_mbit_per_s=bits / rows["min"],
-        rate_mbit_per_s=bits / rows["median"],
-        low=bits / rows["high"],
-        high=bits / rows["low"],
+    return (
+        rows[["ranks", "protocol", "n"]]
+        .assign(
+            length_bytes=rows[length],
+            calls=rows["protocol"].map(NAMES),
+            best_us=rows["min"],
+            half_round_trip_us=rows["median"],
+            low_us=rows["low"],
+            high_us=rows["high"],
+            best_mbit_per_s=bits / rows["min"],
+            rate_mbit_per_s=bits / rows["median"],
+            low=bits / rows["high"],
+            high=bits / rows["low"],
+        )
+        .sort_values(["ranks", "calls", "length_bytes"], ignore_index=True)
     )
 
 

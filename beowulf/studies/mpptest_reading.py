@@ -111,7 +111,7 @@ def rates(record: Record, axes: Axes, *, swept: str, title: str) -> Figure:
         x="length_bytes",
         x_title=swept,
         title=title,
-        y_title="printed rate, median with 95 % interval (Mbit/s)",
+        y_title="rate, median with 95 % interval (Mbit/s)",
         axes=axes,
     )
 

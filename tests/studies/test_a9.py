@@ -127,7 +127,7 @@ def test_noise_alone_rarely_holds_and_the_effect_mostly(
     claim: str, without: Callable[[int, str, int, float], float]
 ) -> None:
     def judged(effect: Callable[[int, str, int, float], float]) -> Callable[[Noise], Outcome]:
-        few = {"sizes": (10_000, 1_000_000), "overlaps": (1_000_000,)}
+        few = {"sizes": (10_000, 1_000_000), "overlaps": (1, 1_000_000)}
         return lambda noise: outcome_of(a9.STUDY, measured(effect, noise, **few), claim)
 
     assert_rarely_holds(judged(without))
@@ -174,6 +174,14 @@ def test_noise_alone_rarely_parts_the_lines_of_mpptests_way() -> None:
 def test_work_that_is_not_hidden_contradicts() -> None:
     found = outcomes(measured(lambda ranks, _, size, w: link(ranks, "blocking", size, w)))
     assert found["hides"] == "contradicted"
+
+
+def test_blocking_ranks_that_take_turns_are_slower_and_nothing_is_hidden() -> None:
+    def in_turns(ranks: int, protocol: str, size: int, work_us: float) -> float:
+        turns = 2 if protocol == "blocking" else 1
+        return turns * link(ranks, "blocking", size, 0) + work_us
+
+    assert outcomes(measured(in_turns))["hides"] == "contradicted"
 
 
 def test_a_busy_machine_and_no_samples_make_every_claim_inconclusive() -> None:

@@ -49,7 +49,7 @@ def plan(
     """
     sizes = PAPER_A_SMALL if sizes is None else sizes
     config = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, OVERLAP_BYTES)
-    as_mpptest = mpptest.Mpptest((2,), overlap_bytes=PAPER_A_SMALL)
+    as_mpptest = mpptest.Mpptest((2,), overlap_bytes=sizes)
     return sweep(cluster, config, quick=quick, refined=adaptive, mpptest=as_mpptest)
 
 

@@ -4,7 +4,7 @@ Paper B, figures 3 and 4: the difference falls with more nodes and jumps at 100,
 up to 100,000 and up to 10,000,000 bytes. Its programs came from MPICH 1.2.0, whose long messages
 began between 100,000 and 131,072 bytes; MPICH's default over sockets still is 131,072.
 Here every rank of a ring sends to the next, which means the same for 2, 3 and 4 ranks. Blocking ranks take turns
-(MPI_Send and MPI_Recv); MPI_Sendrecv would post both and wait, as the non-blocking ones do. The paper prints no figures,
+(MPI_Send and MPI_Recv); MPI_Sendrecv would post both and wait, as non-blocking ones do. The paper prints no figures,
 so what falls or jumps has to do so by 2 % of the blocking time; less is no difference, which contradicts.
 """
 

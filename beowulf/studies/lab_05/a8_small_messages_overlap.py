@@ -51,7 +51,7 @@ FLAT = 0.1  # a saturated rate grows by less than this from one size to its doub
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] = PAPER_A_SMALL) -> Plan:
     """Ping-pong of two nodes with work beside each message, blocking and non-blocking in turns; and mpptest's way."""
     config = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, [OVERLAP_BYTES])
-    as_mpptest = mpptest.Mpptest((2,), overlap_bytes=PAPER_A_SMALL)
+    as_mpptest = mpptest.Mpptest((2,), overlap_bytes=sizes)
     return sweep(cluster, config, quick=quick, mpptest=as_mpptest)
 
 

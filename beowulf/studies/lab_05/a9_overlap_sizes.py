@@ -19,15 +19,8 @@ from beowulf.cluster import Cluster
 from beowulf.measure import mpptest
 from beowulf.measure.judgement import Span, below, narrower, quotient, together
 from beowulf.measure.quality import trouble
-from beowulf.measure.roundtrips import (
-    EXCHANGE,
-    SweepConfig,
-    pairs,
-    rates,
-    ratios,
-    troubles_of_calls,
-)
-from beowulf.measure.statistics import LEAST_PAIRS
+from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates, troubles_of_calls
+from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
 from beowulf.record import Point, Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep
@@ -48,9 +41,7 @@ QUICK_OVERLAPS = (1, 1_000_000)
 FROM_BYTES = 100_000
 # On the axis of a figure that reaches the highest rate, this is what an eye takes for a difference.
 VISIBLE = 0.1
-HIDDEN = (
-    0.05  # of the time: less is not called hiding, as a rate that differs by less is no other one
-)
+HIDDEN = 0.05  # of the blocking time: less is not called hiding, as a rate that differs by less is no other one
 
 
 def plan(
@@ -132,31 +123,50 @@ def more_nodes(record: Record) -> Judgement:
 
 
 def hides(record: Record) -> Judgement:
-    """What overlap is for: the even launches find the size where it gains most, and the odd ones judge it there."""
-    longest = max(
+    """What overlap is for: the even launches find the size where it saves most, and the odd ones judge it there."""
+    works = {
         int(point.at["overlap_bytes"])
         for point in record.points
         if point.samples and point.quantity == EXCHANGE and "overlap_bytes" in point.at
-    )
-    at = {"overlap_bytes": longest, "ranks": min(RANKS)}
-    even, odd = (
-        pairs(replace(record, points=points), EXCHANGE, "protocol", "overlap", "blocking", **at)
-        for points in by_parity(record)
-    )
+    }
+    short, long = min(works), max(works)
+    even, odd = (saved(replace(record, points=each), short, long) for each in by_parity(record))
     if not even or not odd:
         return undecided("one launch cannot find a size and judge it, too", narrower(record))
-    gains = ratios(even)
-    best = min(gains, key=lambda size: gains[size].median)
-    if best not in odd or len(odd[best].values) < LEAST_PAIRS:
+    best = max(even, key=lambda size: even[size].median)
+    if best not in odd or odd[best].n < LEAST_PAIRS:
         return undecided(f"fewer than {LEAST_PAIRS} pairs judge the size", narrower(record))
-    times = odd[best].ratio()
+    share = odd[best]
     return Judgement(
-        below(times, 1 - HIDDEN),
-        f"beside work on {longest:,} bytes, non-blocking takes {times.median:.2f} times"
-        f" ({times.low:.2f} to {times.high:.2f}) at {best:,} bytes, where it gained most in other launches",
-        {"ratio": times.median, "low": times.low, "high": times.high, "size_bytes": best},
+        below(HIDDEN, share),
+        f"of the blocking time beside work on {long:,} bytes, non-blocking hides {share.median:.0%}"
+        f" ({share.low:.0%} to {share.high:.0%}) at {best:,} bytes, where it hid most in other launches",
+        {"hidden": share.median, "low": share.low, "high": share.high, "size_bytes": best},
         advice=narrower(record),
     )
+
+
+def saved(record: Record, short: int, long: int) -> dict[int, Summary]:
+    """By size, the share of the blocking time by which long work adds less where calls do not block, in a ring of 2.
+
+    Blocking ranks take turns, so they are slower without any work, too: only what the work adds is compared.
+    """
+    beside_short, beside_long = (
+        pairs(record, EXCHANGE, "protocol", "overlap", "blocking", overlap_bytes=work, ranks=2)
+        for work in (short, long)
+    )
+    shares = {}
+    for size, both in beside_long.items():
+        other = beside_short.get(size)
+        if other and other.launches == both.launches:
+            each = [
+                ((blocking - blocking_before) - (new - new_before)) / blocking
+                for (new, blocking), (new_before, blocking_before) in zip(
+                    both.values, other.values, strict=True
+                )
+            ]
+            shares[size] = summary(each, launches=both.launches)
+    return shares
 
 
 def by_parity(record: Record) -> tuple[list[Point], list[Point]]:
