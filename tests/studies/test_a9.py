@@ -27,6 +27,7 @@ def measured(
     launches: int = 2,
     sizes: Sequence[int] = a9.SIZES,
     overlaps: Sequence[int] = a9.OVERLAPS,
+    works: Sequence[int] = a9.SIZES,
     work_us: Callable[[mpptest_records.At], float] = lambda at: 20 + at["overlap_bytes"] / 6000,
 ) -> Record:
     """A Record of what the functions say: of ranks, protocol, message bytes and work in us; of mpptest's places."""
@@ -42,7 +43,7 @@ def measured(
                     for point in here:
                         point.at["ranks"] = ranks
                     points += here
-    for at in mpptest_records.places(a9.RANKS, work=a9.SIZES, bisect=True):
+    for at in mpptest_records.places(a9.RANKS, work=works, bisect=True):
         here = samples(mpptest.QUANTITY, at, work_us(at), launches, noise)
         for point in here:
             point.at["ranks"] = at["ranks"]
@@ -163,7 +164,7 @@ def test_a_wide_interval_of_mpptests_way_is_open() -> None:
 @pytest.mark.slow
 def test_noise_alone_rarely_parts_the_lines_of_mpptests_way() -> None:
     def judged(work_us: Callable[[mpptest_records.At], float]) -> Callable[[Noise], Outcome]:
-        few = {"sizes": (1,), "overlaps": (1,), "work_us": work_us}
+        few = {"sizes": (1,), "overlaps": (1,), "works": (1_000, 1_000_000), "work_us": work_us}
         claim = "mpptest-differences-from-100000"
         return lambda noise: outcome_of(a9.STUDY, measured(link, noise, **few), claim)
 

@@ -11,7 +11,13 @@ import pytest
 import test_a8
 import test_a9
 from lab_04_records import At, a7, message_us, noisy
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
+from null_records import (
+    Noise,
+    assert_mostly_holds,
+    assert_rarely_holds,
+    outcome_of,
+    quieter,
+)
 
 from beowulf.measure import mpptest
 from beowulf.record import Point, Record
@@ -114,7 +120,9 @@ def test_noise_alone_rarely_holds_and_the_effect_mostly(
         return lambda noise: outcome_of(A7, noisy(record, noise), name)
 
     assert_rarely_holds(judged(without))
-    assert_mostly_holds(judged(lambda at: 1.0))
+    same = judged(lambda at: 1.0)
+    # Four intervals have to lie within 10 %: that needs a quieter machine.
+    assert_mostly_holds(lambda noise: same(lambda count: quieter(noise(count))))
 
 
 def asked(**facts: object) -> Point:
