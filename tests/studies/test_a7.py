@@ -23,7 +23,7 @@ def test_a7_holds_on_an_ideal_network() -> None:
         "saturates-at-the-link": "holds",
         "mpptest-more-nodes": "holds",
         "mpptest-same-pair": "holds",
-        "mpptest-blocking-alike": "holds",
+        "mpptest-similar-calls": "holds",
     }
     assert results[0].numbers["saturation_bytes"]["np 2, blocking"] == 4096
     assert results[3].numbers["left_mbit_per_s"] == pytest.approx(94.1, abs=0.1)

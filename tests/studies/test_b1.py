@@ -20,7 +20,7 @@ def test_b1_a_latency_that_hides_the_size_varies_little() -> None:
         "little-variation": "holds",
         "blocking-alike": "holds",
         "mpptest-little-variation": "holds",
-        "mpptest-blocking-alike": "holds",
+        "mpptest-similar-calls": "holds",
     }
 
 

@@ -98,7 +98,7 @@ def test_without_the_factor_a_pair_is_as_fast_as_before(
 def test_both_kinds_of_calls_are_compared_in_mpptests_way(
     times: Callable[[At], float], noise: float, outcome: str
 ) -> None:
-    assert claim(pair(times, noise=noise), "mpptest-blocking-alike").outcome == outcome
+    assert claim(pair(times, noise=noise), "mpptest-similar-calls").outcome == outcome
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_both_kinds_of_calls_are_compared_in_mpptests_way(
     [
         ("mpptest-more-nodes", lambda at: at["ranks"] / 2),
         ("mpptest-same-pair", lambda at: 1.12 if at["ranks"] > 2 else 1.0),
-        ("mpptest-blocking-alike", lambda at: 1.12 if at["protocol"] == "async" else 1.0),
+        ("mpptest-similar-calls", lambda at: 1.12 if at["protocol"] == "async" else 1.0),
     ],
 )
 def test_noise_alone_rarely_holds_and_the_effect_mostly(

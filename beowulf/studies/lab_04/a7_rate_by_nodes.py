@@ -261,7 +261,7 @@ STUDY = Study(
             troubles=mpptest.troubles,
         ),
         Claim(
-            "mpptest-blocking-alike",
+            "mpptest-similar-calls",
             "In mpptest's way, blocking and non-blocking calls have nearly the same rate",
             lambda facts: mpptest_reading.same_time(facts.record),
             troubles=mpptest.troubles,

@@ -147,7 +147,7 @@ STUDY = Study(
             troubles=mpptest.troubles,
         ),
         Claim(
-            "mpptest-blocking-alike",
+            "mpptest-similar-calls",
             "In mpptest's way, blocking and non-blocking round trips take nearly the same time",
             mpptest_reading.same_time,
             troubles=mpptest.troubles,

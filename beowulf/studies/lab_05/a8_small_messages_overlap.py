@@ -203,7 +203,7 @@ STUDY = Study(
             partial(saturates, of_messages),
         ),
         Claim(
-            "mpptest-alike",
+            "mpptest-similar-calls",
             "In mpptest's way, blocking and non-blocking round trips have almost the same time and rate",
             mpptest_reading.same_time,
             troubles=mpptest.troubles,
