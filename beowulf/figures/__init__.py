@@ -1,6 +1,6 @@
 """Pictures: their common look, and the charts that several studies share."""
 
-from beowulf.figures.charts import lines, matrix, over_sizes
+from beowulf.figures.charts import lines, matrix, one_below_another, over_sizes
 from beowulf.figures.look import (
     COLOURS,
     DASHES,
@@ -26,6 +26,7 @@ __all__ = [
     "lines",
     "matrix",
     "number_text",
+    "one_below_another",
     "over_sizes",
     "style",
     "titled",

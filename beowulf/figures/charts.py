@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from beowulf.errors import UsageError
 from beowulf.figures.look import (
@@ -22,6 +22,7 @@ from beowulf.figures.sizes import size_ticks
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 # So many times the height of the lines themselves is left above and below them for their intervals.
 MOST_ROOM = 0.75
@@ -108,6 +109,7 @@ def lines(
     high: str = "",
     joined: bool = True,
     alt: str = "",
+    axes: Axes | None = None,
 ) -> Figure:
     """A line of column `y` over `x` for each value of `by`; `low` and `high` shade an interval.
 
@@ -115,7 +117,7 @@ def lines(
     height of the picture belongs to the lines: an interval that is far wider than they are is cut.
     With `x_log`, and over a column named `size_...`, the ticks of `x` are at its values. Where values are too
     far apart to tell the course between them, they are not `joined`: marks and intervals stand out, and thin
-    lines only show which belong together.
+    lines only show which belong together. It is drawn on a paper of its own, unless `axes` are given.
     """
     missing = [name for name in (x, y, by, low, high) if name and name not in table]
     if missing:
@@ -126,7 +128,7 @@ def lines(
         groups = list(table.groupby(by, sort=False))
     said = []
     with style():
-        drawing, axes = paper()
+        axes = axes or paper()[1]
         largest = 8.0 if len(groups) > 1 else 6.0
         for number, (label, each) in enumerate(groups):
             each = each.sort_values(x)
@@ -156,7 +158,7 @@ def lines(
         if by:
             axes.legend(loc="best")
     alt = alt or " ".join([f"{title}: {y_title} over {x_title}.", *said, cut]).strip()
-    return Figure(drawing, title, alt, table)
+    return Figure(cast("Drawing", axes.figure), title, alt, table)
 
 
 def over_sizes(
@@ -169,11 +171,14 @@ def over_sizes(
     low: str = "low",
     high: str = "high",
     joined: bool = True,
+    x: str = "size_bytes",
+    x_title: str = "message size (bytes)",
+    axes: Axes | None = None,
 ) -> Figure:
     """Lines of column `y`, a median, over the size of a message, with its interval shaded."""
     return lines(
         table,
-        "size_bytes",
+        x,
         y,
         by,
         low=low,
@@ -181,9 +186,24 @@ def over_sizes(
         joined=joined,
         x_log=True,
         title=title,
-        x_title="message size (bytes)",
+        x_title=x_title,
         y_title=y_title,
+        axes=axes,
     )
+
+
+def one_below_another(title: str, charts: Mapping[str, Callable[[Axes], Figure]]) -> Figure:
+    """Several charts on one paper, each drawn on the axes that it is given; in the table, `way` has their names."""
+    import pandas as pd
+
+    with style():
+        drawing, only = paper(height=4.3 * len(charts))
+        only.remove()
+        places = drawing.subplots(len(charts), 1, squeeze=False)[:, 0]
+        drawn = [draw(axes) for draw, axes in zip(charts.values(), places, strict=True)]
+    tables = [each.table.assign(way=way) for way, each in zip(charts, drawn, strict=True)]
+    alt = " ".join(each.alt for each in drawn)
+    return Figure(drawing, title, alt, pd.concat(tables, ignore_index=True))
 
 
 def _height(

@@ -350,5 +350,6 @@ def _sample(line: Mapping[str, Any]) -> tuple[dict[str, Any], str, float]:
     value = line["seconds"] / line["repetitions"] * per_second
     if quantity.startswith("half_round_trip"):
         value /= 2  # what is timed is the way there and back
-    not_coordinates = ("kind", "quantity", "pass", "repetitions", "seconds")
+    # A rate that is printed for a reader follows from the rest.
+    not_coordinates = ("kind", "quantity", "pass", "repetitions", "seconds", "bytes_per_s")
     return {name: line[name] for name in line if name not in not_coordinates}, quantity, value

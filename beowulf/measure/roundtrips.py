@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Pairs, Ratio
 from beowulf.measure.sweep import checked
 from beowulf.measure.table import summarised
@@ -24,6 +25,12 @@ HALF = "half_round_trip_us"
 EXCHANGE = "exchange_us"
 # By pattern: the time that roundtrip.c takes, and how many messages are on their way in it.
 QUANTITY = {"pingpong": HALF, "pairs": HALF, "ring": EXCHANGE, "headtohead": EXCHANGE}
+
+
+OLDER_CALLS = (
+    "its blocking calls are those of an older program: MPI_Sendrecv in an exchange, and in a round trip the work came"
+    " before the answer"
+)
 
 
 def messages(pattern: str, ranks: int) -> int:
@@ -72,28 +79,40 @@ def run(
     launch: int = 0,
     overlap_bytes: Sequence[int] = (),
     mode: str = "ours",
+    bisect: bool = False,
     environment: Mapping[str, str] | None = None,
     at: Mapping[str, Any] | None = None,
 ) -> None:
-    """Launch roundtrip.c once: all protocols and sizes in turns, `passes` times `chunks` samples each."""
+    """Launch roundtrip.c once: all protocols and sizes in turns, `passes` times `chunks` samples each.
+
+    As mpptest it has no pattern, but may `bisect` the ranks.
+    """
     overlaps = ",".join(map(str, overlap_bytes))
     measurement.launch(
         paths.root() / "labs" / LAB / "roundtrip.c",
         ranks,
         [
             *("--protocol", ",".join(protocols)),
-            *("--pattern", pattern),
+            *(("--pattern", pattern) if mode != "mpptest" else ()),
             *("--sizes", ",".join(map(str, checked(sizes, ranks)))),
             *("--passes", passes),
             *("--chunks", chunks),
             *("--seed", launch + 1),  # each launch has an order of its own
             *("--mode", mode),
             *(("--overlap-bytes", overlaps) if overlaps else ()),
+            *(("--bisect",) if bisect else ()),
         ],
         launch=launch,
         environment=environment,
         at={"pattern": pattern, **(at or {})},
     )
+
+
+def troubles_of_calls(record: Record, quantity: str = "") -> list[str]:
+    """Why the calls of a Record may not be compared: its circumstances, or what its program calls blocking."""
+    programs = [point.facts for point in record.select(about=True)]
+    older = any("blocking_calls" not in facts for facts in programs)
+    return [*trouble(record, quantity), *([OLDER_CALLS] if older else [])]
 
 
 def rates(record: Record, by: Sequence[str] = ()) -> pd.DataFrame:

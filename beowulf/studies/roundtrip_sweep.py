@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.mpptest import Mpptest
 from beowulf.measure.roundtrips import (
     LAUNCHES,
     PASSES,
@@ -24,31 +26,42 @@ MOST_SIZES, QUICK_MOST_SIZES = 64, 24
 
 
 def sweep(
-    cluster: Cluster, config: SweepConfig, *, quick: bool = False, refined: bool = False
+    cluster: Cluster,
+    config: SweepConfig,
+    *,
+    quick: bool = False,
+    refined: bool = False,
+    mpptest: Mpptest | None = None,
 ) -> Plan:
-    """Several launches, in each of which every run comes once.
+    """Several launches, in each of which every run comes once, and then the sweep in the way of `mpptest`.
 
     `refined`, the first launch finds the sizes: from those of `config` on, mpptest's adaptive way.
     """
     ranks = max(ranks for _, ranks in config.runs)
+    in_a_launch = len(config.runs) + (len(mpptest.ranks) if mpptest else 0)
     need_nodes(cluster, ranks)
     sizes = checked(config.sizes, ranks, cluster.free_memory_bytes())
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     rounds = (QUICK_ROUNDS if quick else ROUNDS) if refined else 0
 
     def steps(measurement: Measurement) -> None:
-        chosen, first = sizes, 0
-        if refined:
-            measurement.sweep["coarse"] = sizes
-            chosen, first = _refined(measurement, config, sizes, passes, rounds), 1
-            measurement.planned = measurement.done + (launches - 1) * len(config.runs)
-        for launch in range(first, launches):
-            _launch(measurement, config, chosen, passes, launch)
+        chosen = sizes
+        for launch in range(launches):
+            if refined and launch == 0:
+                measurement.sweep["coarse"] = sizes
+                chosen = _refined(measurement, config, sizes, passes, rounds)
+                measurement.planned = measurement.done + launches * in_a_launch - len(config.runs)
+            else:
+                _launch(measurement, config, chosen, passes, launch)
+            if mpptest:
+                mpptest.launch(measurement, passes, launch)
 
-    about = {"sizes": sizes, "launches": launches, "passes": passes}
+    about: dict[str, Any] = {"sizes": sizes, "launches": launches, "passes": passes}
     if config.overlap_bytes:
         about["overlap_bytes"] = list(config.overlap_bytes)
-    return Plan((launches + rounds) * len(config.runs), about, steps)
+    if mpptest:
+        about["mpptest"] = mpptest.about()
+    return Plan(launches * in_a_launch + rounds * len(config.runs), about, steps)
 
 
 def _refined(

@@ -8,8 +8,9 @@
  *     mpiexec -n 2 ./roundtrip --sizes 0,1024
  *
  * --protocol  blocking (MPI_Send), nonblocking (MPI_Isend), persistent (MPI_Send_init), synchronous
- *             (MPI_Ssend), ready (MPI_Rsend), overlap (nonblocking, with work meanwhile); several
- *             with commas are measured in turns, so that they can be compared
+ *             (MPI_Ssend), ready (MPI_Rsend), overlap (nonblocking, with work meanwhile), async
+ *             (MPI_Irecv, MPI_Send, MPI_Wait), sendrecv (MPI_Sendrecv); several with commas are
+ *             measured in turns, so that they can be compared
  * --pattern   pingpong    rank 0 sends to the last rank, which sends it back; the others look on
  *             pairs       the first half of the ranks each have a partner in the second half and
  *                         all pairs play ping-pong at once; with an odd count the last looks on
@@ -18,39 +19,47 @@
  * --sizes     bytes of the message, with commas
  * --overlap-bytes  bytes of its own on which a rank works while its message travels (several with
  *             commas); --compute-us does the same with a loop that lasts so long; --test lets the
- *             loop look at the message with MPI_Test
+ *             loop look at the message with MPI_Test. With blocking calls it works after them.
  * --passes, --chunks, --chunk-us, --seed  how many samples, how long each, in which order
- * --mode      ours, or as two well-known programs do it: imb, osu
+ * --mode      ours, or as well-known programs do it: imb, osu, mpptest
  *
- * Which pattern for more nodes? mpptest, which papers A and B used, lets only two ranks talk unless
- * an option makes it split the ranks into halves (its -bisect), and three ranks have no halves. The
- * papers do not say what they did. Here `ring` stands for "np nodes": it means the same for 2, 3
+ * --mode mpptest does as the program of papers A and B did, and prints the rate that it printed
+ * (`bytes_per_s`, see printed_rate below). Only the first and the last rank talk; --bisect splits
+ * the ranks into pairs, and multiplies the rate by the number of ranks. With --overlap-bytes the
+ * message has one size (--sizes, 0 unless given), and what is swept is the work beside it. The
+ * protocols are blocking and async. The papers do not print their options: that they measured so is
+ * an inference.
+ *
+ * Which pattern for more nodes, then? Here `ring` stands for "np nodes": it means the same for 2, 3
  * and 4 ranks, each cable carries one message in each direction, and the rate is summed over all
  * ranks. With `pairs` three ranks are no faster than two.
  */
 #include "measure.h"
 
-enum protocol { BLOCKING, NONBLOCKING, PERSISTENT, SYNCHRONOUS, READY, OVERLAP };
-static const char *const PROTOCOLS[] = {"blocking", "nonblocking", "persistent", "synchronous",
-                                        "ready",    "overlap",     NULL};
+enum protocol { BLOCKING, NONBLOCKING, PERSISTENT, SYNCHRONOUS, READY, OVERLAP, ASYNC, SENDRECV };
+static const char *const PROTOCOLS[] = {"blocking",    "nonblocking", "persistent",
+                                        "synchronous", "ready",       "overlap",
+                                        "async",       "sendrecv",    NULL};
 enum pattern { PINGPONG, PAIRS, RING, HEADTOHEAD };
 static const char *const PATTERNS[] = {"pingpong", "pairs", "ring", "headtohead", NULL};
-enum mode { OURS, IMB, OSU };
-static const char *const MODES[] = {"ours", "imb", "osu", NULL};
-static const char *const KNOWN[] = {"--protocol",   "--pattern",  "--sizes", "--overlap-bytes",
-                                    "--compute-us", "--test",     "--mode",  "--passes",
-                                    "--chunks",     "--chunk-us", "--seed",  NULL};
+enum mode { OURS, IMB, OSU, MPPTEST };
+static const char *const MODES[] = {"ours", "imb", "osu", "mpptest", NULL};
+static const char *const KNOWN[] = {
+    "--protocol", "--pattern", "--sizes",    "--overlap-bytes", "--compute-us", "--test", "--mode",
+    "--passes",   "--chunks",  "--chunk-us", "--seed",          "--bisect",     NULL};
 
 enum { TAG = 7, SLICES = 20, WARM_UP = 10 };
+enum { SENT_AT_ONCE = 8192 }; /* bytes that no usual eager limit is below */
 enum { MOST_PLACES = 4096, MOST_SIZES = 512, MOST_PROTOCOLS = 8 };
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
 
 /* What this rank does in the pattern. A rank that looks on has no partner. */
 struct role {
-    int to, from;  /* the ranks that it sends to and receives from */
-    int initiator; /* it sends first, and its time counts */
-    int exchange;  /* everybody sends at once: ring and headtohead */
+    int to, from;    /* the ranks that it sends to and receives from */
+    int initiator;   /* it begins a repetition, works, and its time counts */
+    int exchange;    /* everybody begins at once: ring and headtohead */
+    int sends_first; /* it sends before it receives, where calls block */
 };
 
 /* One place of the sweep: a protocol, a size, some work; and how it is measured. */
@@ -64,6 +73,9 @@ struct place {
 };
 
 /* The same for the whole run. */
+static enum mode mode;
+static int with_overlap; /* --overlap-bytes was given */
+static int bisect;
 static struct role role;
 static unsigned char *outgoing, *incoming, *own;
 static MPI_Request requests[2]; /* the receive and the send */
@@ -75,7 +87,9 @@ static long message; /* counts chunks: each has data of its own */
 /* ---- Work while the message travels ---- */
 
 static void work(const struct place *place, int travelling) {
-    if (place->overlap_bytes)
+    if (mode == MPPTEST) /* whole numbers of 8 bytes: 2 bytes of work are none */
+        work_on_doubles((double *)(void *)own, place->overlap_bytes / (long)sizeof(double));
+    else if (place->overlap_bytes)
         work_on_bytes(own, place->overlap_bytes);
     if (work_us > 0 && testing && travelling)
         compute_us_testing(work_us, rounds_per_us, SLICES, &requests[1]);
@@ -83,7 +97,7 @@ static void work(const struct place *place, int travelling) {
         compute_us(work_us, rounds_per_us);
 }
 
-/* ---- The measured loops: round trips ---- */
+/* ---- The measured loops ---- */
 
 static void send_there(const struct place *p) {
     if (p->protocol == SYNCHRONOUS)
@@ -104,14 +118,33 @@ static void start_receiving(const struct place *p) {
     check(MPI_Irecv(incoming, p->size, MPI_BYTE, role.from, TAG, WORLD, &requests[0]));
 }
 
-static void blocking_trips(const struct place *p, long count) {
+/* Round trips, and exchanges. If everybody sent first in an exchange, long messages would wait for
+ * ever: headon.c. So the even ranks of a ring send first, and the lower rank of a pair. In a ring of
+ * three, rank 2 sends to rank 0, which also sends first: it receives once rank 1 has its message. */
+static void blocking_calls(const struct place *p, long count) {
     for (long i = 0; i < count; i++) {
-        if (role.initiator) {
+        if (role.sends_first) {
             send_there(p);
-            work(p, 0);
             receive(p);
         } else {
             receive(p);
+            send_there(p);
+        }
+        if (role.initiator)
+            work(p, 0);
+    }
+}
+
+/* Only the receive is posted beforehand: what mpptest calls non-blocking. */
+static void async_calls(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        start_receiving(p);
+        if (role.initiator) {
+            send_there(p);
+            work(p, 0);
+            check(MPI_Wait(&requests[0], IGNORE));
+        } else {
+            check(MPI_Wait(&requests[0], IGNORE));
             send_there(p);
         }
     }
@@ -169,25 +202,15 @@ static void ready_trips(const struct place *p, long count) {
     }
 }
 
-/* ---- The measured loops: exchanges, in which everybody sends at once ---- */
+/* Exchanges, in which everybody sends at once. */
 
-/* MPI_Send followed by MPI_Recv would wait for ever once a message is too large to be sent before
- * somebody asks for it: everybody would send and nobody receive. MPI_Sendrecv is the blocking call
- * made for this. */
-static void blocking_exchanges(const struct place *p, long count) {
+/* Inside, MPI_Sendrecv posts the receive, posts the send and waits: it is a blocking call, and does
+ * what nonblocking_exchanges does. */
+static void sendrecv_exchanges(const struct place *p, long count) {
     for (long i = 0; i < count; i++) {
         check(MPI_Sendrecv(outgoing, p->size, MPI_BYTE, role.to, TAG, incoming, p->size, MPI_BYTE,
                            role.from, TAG, WORLD, IGNORE));
         work(p, 0);
-    }
-}
-
-static void synchronous_exchanges(const struct place *p, long count) {
-    for (long i = 0; i < count; i++) {
-        start_receiving(p);
-        send_there(p);
-        work(p, 0);
-        check(MPI_Wait(&requests[0], IGNORE));
     }
 }
 
@@ -213,10 +236,14 @@ static void repeat(const struct place *p, long count) {
         return;
     switch (p->protocol) {
     case BLOCKING:
-        (role.exchange ? blocking_exchanges : blocking_trips)(p, count);
-        break;
     case SYNCHRONOUS:
-        (role.exchange ? synchronous_exchanges : blocking_trips)(p, count);
+        blocking_calls(p, count);
+        break;
+    case ASYNC: /* beside work mpptest posts the send, too */
+        (mode == MPPTEST && with_overlap ? nonblocking_exchanges : async_calls)(p, count);
+        break;
+    case SENDRECV:
+        sendrecv_exchanges(p, count);
         break;
     case NONBLOCKING:
     case OVERLAP:
@@ -286,7 +313,7 @@ static void prepare(struct place *p, double chunk_s) {
 /* The same in the way of another program, which knows beforehand how often. No message is sent
  * here: a connection remembers, and once it has carried long messages, it carries some short ones
  * otherwise (2048 bytes a fifth slower on our nodes). Those programs begin with the short ones. */
-static void prepare_as(enum mode mode, struct place *p) {
+static void prepare_as_imb_or_osu(struct place *p) {
     p->shortest_s = FEWEST_TICKS * resolution_s;
     /* Intel's IMB-MPI1: 1000 repetitions, fewer when that would be more than 40 MB. */
     if (mode == IMB) {
@@ -309,9 +336,20 @@ static void lead_in_as_imb(struct place *p) {
     p->lead_in = one_s * (double)p->repetitions < 1.0 ? p->repetitions : 1 + (long)(1.0 / one_s);
 }
 
-static void write_sample(const struct place *p, long pass, double seconds, int with_overlap) {
+/* The rate as mpptest prints it: the length that is swept, bytes of the message or of the work, over
+ * half of the time. With --bisect it counts for every rank, also for a last one that looks on. */
+static double printed_rate(const struct place *p, double seconds) {
+    double length = with_overlap ? (double)p->overlap_bytes : (double)p->size;
+    double half_s = seconds / (double)p->repetitions / 2;
+    return length / half_s * (bisect ? all_ranks() : 1);
+}
+
+static void write_sample(const struct place *p, long pass, double seconds) {
     begin_line("sample");
-    put_text("quantity", role.exchange ? "exchange_us" : "half_round_trip_us");
+    if (mode == MPPTEST)
+        put_text("quantity", "half_round_trip_mpptest_us");
+    else
+        put_text("quantity", role.exchange ? "exchange_us" : "half_round_trip_us");
     put_text("protocol", PROTOCOLS[p->protocol]);
     put_count("size_bytes", p->size);
     if (with_overlap)
@@ -319,6 +357,10 @@ static void write_sample(const struct place *p, long pass, double seconds, int w
     put_count("pass", pass);
     put_count("repetitions", p->repetitions);
     put_number("seconds", seconds);
+    if (mode == MPPTEST) {
+        put_truth("bisect", bisect);
+        put_number("bytes_per_s", printed_rate(p, seconds));
+    }
     end_line();
 }
 
@@ -333,19 +375,19 @@ static double measured(struct place *p) {
     return seconds;
 }
 
-static void sweep(struct place *places, int count, long passes, long chunks, long seed,
-                  enum mode mode, int with_overlap) {
+static void sweep(struct place *places, int count, long passes, long chunks, long seed) {
     static int order[MOST_PLACES];
+    int rising = mode == IMB || mode == OSU;
     for (long pass = 0; pass < passes; pass++) {
         shuffle(order, count, seed, pass);
         for (int i = 0; i < count; i++) {
-            struct place *p = &places[mode == OURS ? order[i] : i];
+            struct place *p = &places[rising ? i : order[i]];
             for (long c = 0; c < chunks; c++) {
                 if (mode == IMB)
                     lead_in_as_imb(p);
                 double seconds = measured(p);
                 if (my_rank() == 0)
-                    write_sample(p, pass, seconds, with_overlap);
+                    write_sample(p, pass, seconds);
             }
         }
         flush_lines();
@@ -386,7 +428,43 @@ static struct role role_in(enum pattern pattern, int rank, int ranks) {
     }
     r.exchange = pattern == RING || pattern == HEADTOHEAD;
     r.initiator = r.to >= 0 && (r.exchange || rank < r.to);
+    r.sends_first = pattern == RING ? rank % 2 == 0 : rank < r.to;
+    /* Beside work both ranks of mpptest send at once, and both work. */
+    if (mode == MPPTEST && with_overlap && r.to >= 0)
+        r.exchange = r.initiator = r.sends_first = 1;
     return r;
+}
+
+/* What mpptest has no way of doing, or would wait for. */
+static void refuse_in_mpptest(int argc, char **argv, const int *protocols, int n_protocols,
+                              const long *sizes, int n_sizes) {
+    if (has_argument(argc, argv, "--pattern"))
+        refuse("mpptest has no --pattern: the first and the last rank talk, with --bisect pairs.");
+    if (has_argument(argc, argv, "--compute-us") || testing)
+        refuse("mpptest works on bytes: give --overlap-bytes.");
+    if (with_overlap && n_sizes > 1)
+        refuse("With --overlap-bytes mpptest sweeps the work, beside one size: give one in "
+               "--sizes.");
+    for (int i = 0; i < n_protocols; i++) {
+        if (protocols[i] != BLOCKING && protocols[i] != ASYNC)
+            refuse("The protocols of mpptest are blocking and async, not %s.",
+                   PROTOCOLS[protocols[i]]);
+        if (protocols[i] == BLOCKING && with_overlap && sizes[0] > SENT_AT_ONCE)
+            refuse("Beside work both ranks send first, and longer messages than %d bytes may wait "
+                   "for ever.",
+                   SENT_AT_ONCE);
+    }
+}
+
+static void put_mpptest(void) {
+    int odd = bisect && all_ranks() % 2, more = !bisect && all_ranks() > 2;
+    put_truth("bisect", bisect);
+    put_count("rate_times", bisect ? all_ranks() : 1);
+    put_text("rate", with_overlap ? "bytes of work over half of the time; no work, no rate"
+                                  : "bytes of the message over half of the time");
+    put_text("looks_on", odd    ? "the last rank"
+                         : more ? "every rank but the first and the last"
+                                : "nobody");
 }
 
 static void run(int argc, char **argv) {
@@ -395,18 +473,21 @@ static void run(int argc, char **argv) {
     int protocols[MOST_PROTOCOLS];
 
     refuse_unknown(argc, argv, KNOWN);
-    enum pattern pattern =
-        (enum pattern)word_argument(argc, argv, "--pattern", "pingpong", PATTERNS);
-    enum mode mode = (enum mode)word_argument(argc, argv, "--mode", "ours", MODES);
+    mode = (enum mode)word_argument(argc, argv, "--mode", "ours", MODES);
+    bisect = has_argument(argc, argv, "--bisect");
+    with_overlap = has_argument(argc, argv, "--overlap-bytes");
+    enum pattern pattern = (enum pattern)word_argument(argc, argv, "--pattern",
+                                                       bisect ? "pairs" : "pingpong", PATTERNS);
+    const char *usual_sizes = mode == MPPTEST && with_overlap ? "0" : "0,1,1024,65536";
     int n_protocols =
         words_argument(argc, argv, "--protocol", "blocking", PROTOCOLS, protocols, MOST_PROTOCOLS);
-    int n_sizes = list_argument(argc, argv, "--sizes", "0,1,1024,65536", 0, LARGEST_MESSAGE, sizes,
-                                MOST_SIZES);
+    int n_sizes =
+        list_argument(argc, argv, "--sizes", usual_sizes, 0, LARGEST_MESSAGE, sizes, MOST_SIZES);
     int n_overlaps =
         list_argument(argc, argv, "--overlap-bytes", "0", 0, LARGEST_MESSAGE, overlaps, MOST_SIZES);
-    int with_overlap = has_argument(argc, argv, "--overlap-bytes");
     long compute = number_argument(argc, argv, "--compute-us", 0, 0, 10000000);
-    long passes = number_argument(argc, argv, "--passes", mode == OURS ? 10 : 1, 1, 1000000);
+    long usual_passes = mode == OURS ? 10 : mode == MPPTEST ? 30 : 1;
+    long passes = number_argument(argc, argv, "--passes", usual_passes, 1, 1000000);
     long chunks = number_argument(argc, argv, "--chunks", mode == OURS ? 3 : 1, 1, 1000000);
     long chunk_us = number_argument(argc, argv, "--chunk-us", 500, 1, 10000000);
     long seed = number_argument(argc, argv, "--seed", 1, 0, LONG_MAX);
@@ -417,7 +498,14 @@ static void run(int argc, char **argv) {
         refuse("A message needs two ranks or more: mpiexec -n 2.");
     if (count > MOST_PLACES)
         refuse("That makes %d places to measure; at most %d are possible.", count, MOST_PLACES);
+    if (bisect && mode != MPPTEST)
+        refuse("--bisect is a way of mpptest: use --mode mpptest, or --pattern pairs.");
+    if (mode == MPPTEST)
+        refuse_in_mpptest(argc, argv, protocols, n_protocols, sizes, n_sizes);
     for (int i = 0; i < n_protocols; i++) {
+        if (protocols[i] == SENDRECV && (pattern == PINGPONG || pattern == PAIRS))
+            refuse("MPI_Sendrecv sends and receives at once: use it with --pattern ring or "
+                   "headtohead.");
         if (protocols[i] == READY && (pattern == RING || pattern == HEADTOHEAD))
             refuse("With ready, nobody may send before the receiver is ready: use it with "
                    "--pattern pingpong or pairs.");
@@ -443,13 +531,19 @@ static void run(int argc, char **argv) {
     if (my_rank() == 0) {
         put_text("pattern", PATTERNS[pattern]);
         put_text("mode", MODES[mode]);
-        put_text("time", role.exchange ? "one exchange, slowest rank" : "half round trip");
+        if (mode == MPPTEST)
+            put_text("time", "half of a repetition");
+        else
+            put_text("time", role.exchange ? "one exchange, slowest rank" : "half round trip");
+        put_text("blocking_calls", "MPI_Send and MPI_Recv, then the work");
         put_text("synchronised", "MPI_Barrier, then a lead-in of untimed repetitions");
         put_count("passes", passes);
         put_count("chunks", chunks);
         put_count("seed", seed);
         put_count("compute_us", compute);
         put_truth("test", testing);
+        if (mode == MPPTEST)
+            put_mpptest();
         end_line();
     }
     flush_lines();
@@ -462,12 +556,12 @@ static void run(int argc, char **argv) {
                                              .size = (int)sizes[i],
                                              .overlap_bytes = overlaps[j]};
     for (int i = 0; i < n; i++) {
-        if (mode == OURS)
-            prepare(&places[i], (double)chunk_us * 1e-6);
+        if (mode == IMB || mode == OSU)
+            prepare_as_imb_or_osu(&places[i]);
         else
-            prepare_as(mode, &places[i]);
+            prepare(&places[i], (double)chunk_us * 1e-6);
     }
-    sweep(places, n, passes, chunks, seed, mode, with_overlap);
+    sweep(places, n, passes, chunks, seed);
     if (my_rank() == 0)
         write_end();
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
 from beowulf.studies.lab_04 import a7_rate_by_nodes
@@ -42,7 +43,7 @@ def record(study: str, points: list[Point], variant: str = "", **other: Any) -> 
 
 
 def a7() -> Record:
-    """The ring of three is as fast as that of two, and four nodes have 1.5 times the rate of two."""
+    """The ring of three is as fast as that of two, four nodes have 1.5 times the rate of two, and a pair stays one."""
     slower = {2: 1.0, 3: 1.5, 4: 4 / 3}
     points = []
     for pattern, ranks in a7_rate_by_nodes.RUNS:
@@ -52,6 +53,15 @@ def a7() -> Record:
                 at = {"protocol": protocol, "size_bytes": size, "pattern": pattern}
                 taken = time_us(size) * (slower[ranks] if pattern == "ring" else 1)
                 points.append(Point({**at, "ranks": ranks, "launch": 0}, quantity, [taken] * 10))
+    for ranks in a7_rate_by_nodes.MPPTEST_RANKS:
+        for protocol in mpptest.PROTOCOLS:
+            for size in SIZES:
+                at = {"protocol": protocol, "size_bytes": size, "bisect": True, "pattern": "pairs"}
+                points.append(
+                    Point(
+                        {**at, "ranks": ranks, "launch": 0}, mpptest.QUANTITY, [time_us(size)] * 10
+                    )
+                )
     return record("A7", points)
 
 

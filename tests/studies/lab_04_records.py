@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import made
+import mpptest_records
 from null_records import Noise
 
 from beowulf.measure.roundtrips import EXCHANGE, HALF
@@ -43,8 +44,11 @@ def message_us(size: int) -> float:
 
 
 def a7(
-    time_us: Callable[[At], float] = lambda at: message_us(at["size_bytes"]), **how: Any
+    time_us: Callable[[At], float] = lambda at: message_us(at["size_bytes"]),
+    mpptest_us: Callable[[At], float] = lambda at: message_us(at["size_bytes"]),
+    **how: Any,
 ) -> Record:
+    """Times in both ways: of a pair of mpptest's as long as ours."""
     points = []
     for pattern, ranks in a7_rate_by_nodes.RUNS:
         quantity = HALF if pattern == "pairs" else EXCHANGE
@@ -55,11 +59,16 @@ def a7(
         ]
         record = made.record("A7", quantity, places, time_us, **how)
         points += record.points
-    record.points = points
+    at = mpptest_records.places(
+        a7_rate_by_nodes.MPPTEST_RANKS, a7_rate_by_nodes.MPPTEST_SIZES, bisect=True
+    )
+    record.points = points + mpptest_records.points(mpptest_us, at, **how)
     return record
 
 
-def b1(time_us: Callable[[At], float], **how: Any) -> Record:
+def b1(
+    time_us: Callable[[At], float], mpptest_us: Callable[[At], float] = lambda at: 20.0, **how: Any
+) -> Record:
     places = [
         {
             "pattern": "pingpong",
@@ -72,7 +81,10 @@ def b1(time_us: Callable[[At], float], **how: Any) -> Record:
         for size in PAPER_A_SMALL
         for work in b1_round_trip.OVERLAP_BYTES
     ]
-    return made.record("B1", HALF, places, time_us, **how)
+    record = made.record("B1", HALF, places, time_us, **how)
+    at = mpptest_records.places((2,), work=PAPER_A_SMALL, bisect=False)
+    record.points += mpptest_records.points(mpptest_us, at, **how)
+    return record
 
 
 def rings(study: str, longer: Callable[[At], float], **how: Any) -> Record:

@@ -21,6 +21,9 @@ def test_a7_holds_on_an_ideal_network() -> None:
         "blocking-alike": "holds",
         "more-nodes-higher-rate": "holds",
         "saturates-at-the-link": "holds",
+        "mpptest-more-nodes": "holds",
+        "mpptest-same-pair": "holds",
+        "mpptest-similar-calls": "holds",
     }
     assert results[0].numbers["saturation_bytes"]["np 2, blocking"] == 4096
     assert results[3].numbers["left_mbit_per_s"] == pytest.approx(94.1, abs=0.1)
@@ -159,8 +162,13 @@ def test_a7_a_link_of_unknown_rate_is_not_judged() -> None:
     assert "--rate 100mbit" in results.advice
 
 
-def test_a7_pictures_the_rings_with_intervals_and_a_table() -> None:
+def test_a7_pictures_both_ways_with_intervals_and_a_table() -> None:
     figure = a7_rate_by_nodes.STUDY.picture(a7(launches=2, n=8))
     assert set(figure.table["line"]) >= {"np 2, blocking", "np 4, nonblocking"}
     assert {"low", "high"} <= set(figure.table)
     assert "np 3, blocking: from" in figure.alt
+    printed = figure.table[figure.table["way"] == "mpptest"]
+    assert set(printed["line"]) == {
+        f"np {ranks}, {calls}" for ranks in (2, 3, 4) for calls in ("blocking", "non-blocking")
+    }
+    assert {"best_mbit_per_s", "low", "high"} <= set(printed)

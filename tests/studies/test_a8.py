@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import mpptest_records
 import pytest
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Record
 from beowulf.studies.lab_05 import a8_small_messages_overlap as a8
 from beowulf.verdict import Outcome
 
-CLAIMS = ["alike", "rate-rises", "rate-saturates"]
+OURS = ["alike", "rate-rises", "rate-saturates"]
+AS_MPPTEST = ["mpptest-similar-calls", "mpptest-rate-rises", "mpptest-rate-saturates"]
+CLAIMS = [*OURS, *AS_MPPTEST]
 
 
 def measured(
@@ -25,13 +29,17 @@ def measured(
     noise: Noise | None = None,
     sizes: Sequence[int] = PAPER_A_SMALL,
 ) -> Record:
-    """A Record in which non-blocking takes so many times as long, and a byte so long."""
+    """A Record in which non-blocking takes so many times as long, and a byte of the message or the work so long."""
     points = []
     for size in sizes:
         for protocol, factor in (("blocking", 1.0), ("overlap", times)):
             at = {"pattern": "pingpong", "protocol": protocol}
             at |= {"size_bytes": size, "overlap_bytes": a8.OVERLAP_BYTES}
             points += samples(HALF, at, factor * (20 + size * us_a_byte), noise=noise)
+    for at in mpptest_records.places((2,), work=sizes, bisect=False):
+        factor = times if at["protocol"] == "async" else 1.0
+        us = factor * (20 + at["overlap_bytes"] * us_a_byte)
+        points += samples(mpptest.QUANTITY, at, us, noise=noise)
     return record("A8", points)
 
 
@@ -41,16 +49,18 @@ def outcomes(made: Record) -> dict[str, str]:
 
 def test_equal_and_rising_holds_and_a_flat_time_means_that_the_rate_goes_on_rising() -> None:
     assert list(outcomes(measured()).items()) == list(
-        zip(CLAIMS, ("holds", "holds", "contradicted"), strict=True)
+        zip(CLAIMS, 2 * ("holds", "holds", "contradicted"), strict=True)
     )
 
 
 def test_a_time_in_proportion_to_the_size_saturates_the_rate() -> None:
-    assert outcomes(measured(us_a_byte=10))["rate-saturates"] == "holds"
+    found = outcomes(measured(us_a_byte=10))
+    assert (found["rate-saturates"], found["mpptest-rate-saturates"]) == ("holds", "holds")
 
 
 def test_half_as_long_again_is_not_equal() -> None:
-    assert outcomes(measured(1.5))["alike"] == "contradicted"
+    found = outcomes(measured(1.5))
+    assert (found["alike"], found["mpptest-similar-calls"]) == ("contradicted", "contradicted")
 
 
 def test_what_is_undecided_is_not_similar() -> None:
@@ -67,13 +77,15 @@ def test_what_is_undecided_is_not_similar() -> None:
 
 
 def test_a_rate_that_stays_does_not_rise() -> None:
-    assert outcomes(measured(us_a_byte=1000))["rate-rises"] == "contradicted"
+    found = outcomes(measured(us_a_byte=1000))
+    assert (found["rate-rises"], found["mpptest-rate-rises"]) == ("contradicted", "contradicted")
 
 
 def wide(made: Record, share: float) -> Record:
-    """The Record, in which every other sample of the longest messages takes so much less."""
+    """The Record, in which every other sample of the longest messages, and longest work, takes so much less."""
     for point in made.points:
-        if point.at["size_bytes"] == 1024:
+        swept = "size_bytes" if point.quantity == HALF else "overlap_bytes"
+        if point.at[swept] == 1024:
             point.samples[:] = [
                 each * (1 - share * (n % 2)) for n, each in enumerate(point.samples)
             ]
@@ -81,11 +93,15 @@ def wide(made: Record, share: float) -> Record:
 
 
 def test_wide_intervals_leave_rise_and_saturation_open() -> None:
-    assert outcomes(wide(measured(us_a_byte=10), 0.3))["rate-saturates"] == "inconclusive"
-    assert outcomes(wide(measured(us_a_byte=1000), 0.3))["rate-rises"] == "inconclusive"
+    for way in ("", "mpptest-"):
+        found = outcomes(wide(measured(us_a_byte=10), 0.3))
+        assert found[f"{way}rate-saturates"] == "inconclusive"
+        found = outcomes(wide(measured(us_a_byte=1000), 0.3))
+        assert found[f"{way}rate-rises"] == "inconclusive"
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("as_mpptest", [False, True])
 @pytest.mark.parametrize(
     ("claim", "without", "with_effect"),
     [
@@ -95,12 +111,14 @@ def test_wide_intervals_leave_rise_and_saturation_open() -> None:
     ],
 )
 def test_noise_alone_rarely_holds_and_the_effect_mostly(
-    claim: str, without: dict[str, float], with_effect: dict[str, float]
+    claim: str, without: dict[str, float], with_effect: dict[str, float], as_mpptest: bool
 ) -> None:
+    judged_claim = AS_MPPTEST[OURS.index(claim)] if as_mpptest else claim
+
     def judged(effect: dict[str, float]) -> Callable[[Noise], Outcome]:
         sizes = (1, 512, 1024)
         return lambda noise: outcome_of(
-            a8.STUDY, measured(**effect, noise=noise, sizes=sizes), claim
+            a8.STUDY, measured(**effect, noise=noise, sizes=sizes), judged_claim
         )
 
     assert_rarely_holds(judged(without))
@@ -120,17 +138,18 @@ def test_a_busy_machine_and_no_samples_make_every_claim_inconclusive() -> None:
     assert outcomes(record("A8", [])) == dict.fromkeys(CLAIMS, "inconclusive")
 
 
-def test_the_picture_shows_the_whole_round_trip() -> None:
+def test_the_picture_shows_half_round_trips_of_both_ways() -> None:
     found = a8.STUDY.picture(measured()).table
-    assert found["round_trip_us"].median() == pytest.approx(40, rel=0.02)
+    assert found["half_round_trip_us"].median() == pytest.approx(20, rel=0.02)
     one = found[found["size_bytes"] == 1000 + 24].iloc[0]
-    assert one["rate_mbit_per_s"] == pytest.approx(2 * 8 * 1024 / one["round_trip_us"])
+    assert one["rate_mbit_per_s"] == pytest.approx(8 * 1024 / one["half_round_trip_us"])
+    assert set(found["way"]) == {"message", "mpptest"}
 
 
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(cluster: NamespaceCluster, tmp_path: Path) -> None:
     made = a8.STUDY.measure(cluster, tmp_path, quick=True, sizes=(0, 1, 1024))
     assert list(outcomes(made)) == CLAIMS
-    found = a8.round_trips(made)
+    found = a8.half_round_trips(made)
     assert set(found["protocol"]) == set(a8.PROTOCOLS)
     assert found.loc[found["size_bytes"] == 0, "rate_mbit_per_s"].eq(0).all()

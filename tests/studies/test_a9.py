@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import mpptest_records
 import pytest
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE
 from beowulf.record import Record
 from beowulf.studies.lab_05 import a9_overlap_sizes as a9
 from beowulf.verdict import Outcome
 
-CLAIMS = ["differences-from-100000", "more-nodes", "hides"]
+OURS = ["differences-from-100000", "more-nodes", "hides"]
+CLAIMS = [*OURS, "mpptest-differences-from-100000", "mpptest-more-nodes"]
 
 
 def measured(
@@ -24,8 +27,10 @@ def measured(
     launches: int = 2,
     sizes: Sequence[int] = a9.SIZES,
     overlaps: Sequence[int] = a9.OVERLAPS,
+    works: Sequence[int] = a9.SIZES,
+    work_us: Callable[[mpptest_records.At], float] = lambda at: 20 + at["overlap_bytes"] / 6000,
 ) -> Record:
-    """A Record of what the function says of ranks, protocol, message bytes and work in us."""
+    """A Record of what the functions say: of ranks, protocol, message bytes and work in us; of mpptest's places."""
     points = []
     for ranks in a9.RANKS:
         for protocol in a9.PROTOCOLS:
@@ -38,6 +43,11 @@ def measured(
                     for point in here:
                         point.at["ranks"] = ranks
                     points += here
+    for at in mpptest_records.places(a9.RANKS, work=works, bisect=True):
+        here = samples(mpptest.QUANTITY, at, work_us(at), launches, noise)
+        for point in here:
+            point.at["ranks"] = at["ranks"]
+        points += here
     return record("A9", points)
 
 
@@ -118,16 +128,61 @@ def test_noise_alone_rarely_holds_and_the_effect_mostly(
     claim: str, without: Callable[[int, str, int, float], float]
 ) -> None:
     def judged(effect: Callable[[int, str, int, float], float]) -> Callable[[Noise], Outcome]:
-        few = {"sizes": (10_000, 1_000_000), "overlaps": (1_000_000,)}
+        few = {"sizes": (10_000, 1_000_000), "overlaps": (1, 1_000_000)}
         return lambda noise: outcome_of(a9.STUDY, measured(effect, noise, **few), claim)
 
     assert_rarely_holds(judged(without))
     assert_mostly_holds(judged(link))
 
 
+def quick_work(at: mpptest_records.At) -> float:
+    """So short a message that the lines part with little work."""
+    return 1 + float(at["overlap_bytes"]) / 6000
+
+
+@pytest.mark.parametrize(
+    ("work_us", "outcome"),
+    [
+        (lambda at: 20 + at["overlap_bytes"] / 6000, "holds"),
+        (quick_work, "contradicted"),
+        (lambda at: at["ranks"] * (20 + at["overlap_bytes"] / 6000), "contradicted"),
+    ],
+    ids=["from 100,000 bytes on", "from 1,000 bytes on", "one line for all"],
+)
+def test_the_lines_of_mpptests_way_part_where_the_work_is_long(
+    work_us: Callable[[mpptest_records.At], float], outcome: str
+) -> None:
+    made = measured(link, sizes=(1,), overlaps=(1,), work_us=work_us)
+    assert outcomes(made)["mpptest-differences-from-100000"] == outcome
+
+
+def test_a_wide_interval_of_mpptests_way_is_open() -> None:
+    made = wide(measured(link, sizes=(1,), overlaps=(1,)), 0.8, bisect=True, overlap_bytes=10_000)
+    assert outcomes(made)["mpptest-differences-from-100000"] == "inconclusive"
+
+
+@pytest.mark.slow
+def test_noise_alone_rarely_parts_the_lines_of_mpptests_way() -> None:
+    def judged(work_us: Callable[[mpptest_records.At], float]) -> Callable[[Noise], Outcome]:
+        few = {"sizes": (1,), "overlaps": (1,), "works": (1_000, 1_000_000), "work_us": work_us}
+        claim = "mpptest-differences-from-100000"
+        return lambda noise: outcome_of(a9.STUDY, measured(link, noise, **few), claim)
+
+    assert_rarely_holds(judged(lambda at: at["ranks"] * (20 + at["overlap_bytes"] / 6000)))
+    assert_mostly_holds(judged(lambda at: 20 + at["overlap_bytes"] / 6000))
+
+
 def test_work_that_is_not_hidden_contradicts() -> None:
     found = outcomes(measured(lambda ranks, _, size, w: link(ranks, "blocking", size, w)))
     assert found["hides"] == "contradicted"
+
+
+def test_blocking_ranks_that_take_turns_are_slower_and_nothing_is_hidden() -> None:
+    def in_turns(ranks: int, protocol: str, size: int, work_us: float) -> float:
+        turns = 2 if protocol == "blocking" else 1
+        return turns * link(ranks, "blocking", size, 0) + work_us
+
+    assert outcomes(measured(in_turns))["hides"] == "contradicted"
 
 
 def test_a_busy_machine_and_no_samples_make_every_claim_inconclusive() -> None:
@@ -137,6 +192,7 @@ def test_a_busy_machine_and_no_samples_make_every_claim_inconclusive() -> None:
 
 def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> None:
     figure = a9.STUDY.picture(measured(link))
+    assert set(figure.table["way"]) == {"message", "mpptest"}
     assert set(figure.table["line"]) == {
         f"np {ranks}, {calls}" for ranks in a9.RANKS for calls in ("blocking", "non-blocking")
     }

@@ -2,28 +2,38 @@
 
 Paper B, figures 1 and 2: the average round-trip time of blocking and of non-blocking calls, with
 work beside the message, varies little with the size and is alike. mpptest's sizes then were 0 to 1024
-bytes by default. Here half of the round trip is reported, and the work reads and writes 1024 bytes.
+bytes by default, and its time half of a round trip, as here. It is measured in two ways. Ours sweeps the
+message, and the work reads and writes 1024 bytes. The paper's, probably: mpptest with -overlap sweeps
+the work, beside a message of 0 bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
+from beowulf.measure import mpptest
 from beowulf.measure.judgement import (
     MOSTLY,
     SIMILAR,
     Agreement,
     narrower,
 )
-from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
+from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios, troubles_of_calls
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
 from beowulf.record import Record
+from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 PROTOCOLS = ("blocking", "nonblocking")
 OVERLAP_BYTES = (0, 1024)
@@ -39,23 +49,37 @@ def plan(
     """
     sizes = PAPER_A_SMALL if sizes is None else sizes
     config = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, OVERLAP_BYTES)
-    return sweep(cluster, config, quick=quick, refined=adaptive)
+    as_mpptest = mpptest.Mpptest((2,), overlap_bytes=sizes)
+    return sweep(cluster, config, quick=quick, refined=adaptive, mpptest=as_mpptest)
 
 
 def little_variation(record: Record) -> Judgement:
-    """Figures 1 and 2: the slowest size against the fastest one."""
+    """Figures 1 and 2: the slowest size of a message against the fastest one."""
     times = summarised(record, HALF, ["protocol", "overlap_bytes", "size_bytes"])
     times = times[times["overlap_bytes"] == max(OVERLAP_BYTES)]
+    by_protocol = {protocol: times[times["protocol"] == protocol] for protocol in PROTOCOLS}
+    return _varies_little("size", by_protocol)
+
+
+def little_variation_with_work(record: Record) -> Judgement:
+    """Figures 1 and 2 in mpptest's way: the slowest length of the work against the fastest one."""
+    rows = mpptest.printed(record)
+    rows = rows.assign(median=rows["half_round_trip_us"], low=rows["low_us"], high=rows["high_us"])
+    by_protocol = {name: rows[rows["protocol"] == name] for name in mpptest.PROTOCOLS}
+    return _varies_little("length of the work", by_protocol)
+
+
+def _varies_little(what: str, by_protocol: Mapping[str, pd.DataFrame]) -> Judgement:
     grows = {}
     clear = []
-    for protocol in PROTOCOLS:
-        rows = times[times["protocol"] == protocol].sort_values("median").to_dict("records")
+    for protocol, times in by_protocol.items():
+        rows = times.sort_values("median").to_dict("records")
         grows[protocol] = rows[-1]["median"] / rows[0]["median"]
         clear.append(rows[-1]["low"] / rows[0]["high"] > 1 + LITTLE)
     fine = all(each <= 1 + LITTLE for each in grows.values())
     outcome: Outcome = "holds" if fine else "contradicted" if all(clear) else "inconclusive"
     listed = ", ".join(f"{protocol} {each:.2f}" for protocol, each in grows.items())
-    return Judgement(outcome, f"slowest size over fastest size: {listed}", grows)
+    return Judgement(outcome, f"slowest {what} over fastest {what}: {listed}", grows)
 
 
 def same_time(record: Record) -> Judgement:
@@ -74,7 +98,17 @@ def same_time(record: Record) -> Judgement:
 
 
 def picture(record: Record) -> Figure:
-    """Half round trip over the size, blocking and non-blocking, with and without work."""
+    """Half round trip, blocking and non-blocking: over the size, with and without work, and over the work."""
+    from beowulf import figures
+
+    charts: dict[str, Callable[[Axes], Figure]] = {"message": partial(_over_messages, record)}
+    if mpptest.measured(record):
+        title = "In mpptest's way: the work is swept"
+        charts["mpptest"] = partial(mpptest_reading.times, record, title=title)
+    return figures.one_below_another(STUDY.title, charts)
+
+
+def _over_messages(record: Record, axes: Axes) -> Figure:
     from beowulf import figures
 
     times = summarised(record, HALF, ["protocol", "overlap_bytes", "size_bytes"])
@@ -86,6 +120,7 @@ def picture(record: Record) -> Figure:
         "line",
         title="Half round trip of short messages between two nodes",
         y_title="half round trip, median with 95 % interval (µs)",
+        axes=axes,
     )
 
 
@@ -96,13 +131,26 @@ STUDY = Study(
     judged=[
         Claim(
             "little-variation",
-            "The round-trip time varies little with the size",
+            "The round-trip time varies little with the size of the message",
             little_variation,
         ),
         Claim(
             "blocking-alike",
             "Blocking and non-blocking round trips with overlap take nearly the same time",
             same_time,
+            troubles=troubles_of_calls,
+        ),
+        Claim(
+            "mpptest-little-variation",
+            "In mpptest's way, the round-trip time varies little with the bytes of work",
+            little_variation_with_work,
+            troubles=mpptest.troubles,
+        ),
+        Claim(
+            "mpptest-similar-calls",
+            "In mpptest's way, blocking and non-blocking round trips take nearly the same time",
+            mpptest_reading.same_time,
+            troubles=mpptest.troubles,
         ),
     ],
     draw=picture,

@@ -1,20 +1,24 @@
 """A8, small messages with overlap: round-trip time and rate from 0 to 1024 bytes.
 
 Paper A, figures 16 and 17: with overlap on, blocking and non-blocking calls have almost the same
-round-trip time and rate, and the rate rises with the size until it saturates. The paper does not say
-on how many bytes a rank worked; here it is as many as the largest message has, 1024. The program
-reports half of the round trip; the paper's figures, and this study's, show the whole.
+round-trip time and rate, and the rate rises with the size until it saturates. It is measured in two
+ways. Ours sweeps the message, and a rank works on as many bytes as the largest message has, 1024. The
+paper's, probably: mpptest with -overlap sweeps the work beside a message of 0 bytes, and its rate is
+that of the work. Its times are half round trips, as ours: mpptest halves what it prints. (The paper
+writes 'round-trip time' and no factor, so that its figures show halves is an inference.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure import mpptest
 from beowulf.measure.judgement import (
     MOSTLY,
     SIMILAR,
@@ -25,15 +29,17 @@ from beowulf.measure.judgement import (
     together,
 )
 from beowulf.measure.quality import trouble
-from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
+from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios, troubles_of_calls
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
 from beowulf.record import Record
+from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from beowulf.figures import Figure
 
@@ -43,23 +49,20 @@ FLAT = 0.1  # a saturated rate grows by less than this from one size to its doub
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] = PAPER_A_SMALL) -> Plan:
-    """Ping-pong of two nodes with work beside each message, blocking and non-blocking in turns."""
-    return sweep(
-        cluster, SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, [OVERLAP_BYTES]), quick=quick
-    )
+    """Ping-pong of two nodes with work beside each message, blocking and non-blocking in turns; and mpptest's way."""
+    config = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, [OVERLAP_BYTES])
+    as_mpptest = mpptest.Mpptest((2,), overlap_bytes=sizes)
+    return sweep(cluster, config, quick=quick, mpptest=as_mpptest)
 
 
-def round_trips(record: Record) -> pd.DataFrame:
-    """By protocol and size: the whole round trip (us) and its rate (Mbit/s), medians with intervals.
-
-    The message goes there and back, so a round trip carries it twice.
-    """
+def half_round_trips(record: Record) -> pd.DataFrame:
+    """By protocol and size: half of the round trip (us) and the rate (Mbit/s), medians with intervals."""
     half = summarised(record, HALF, ["protocol", "size_bytes"])
     bits = 8 * half["size_bytes"]
     return half[["protocol", "size_bytes", "n"]].assign(
-        round_trip_us=2 * half["median"],
-        low_us=2 * half["low"],
-        high_us=2 * half["high"],
+        half_round_trip_us=half["median"],
+        low_us=half["low"],
+        high_us=half["high"],
         rate_mbit_per_s=bits / half["median"],
         low_mbit_per_s=bits / half["high"],
         high_mbit_per_s=bits / half["low"],
@@ -85,24 +88,6 @@ def same_time(record: Record) -> Judgement:
     )
 
 
-def rises(record: Record) -> Judgement:
-    """Whether the rate of the largest message is above that of the smallest, and no step to a larger one lowers it."""
-    by_protocol = rates(record)
-    outcomes = []
-    for rate in by_protocol.values():
-        outcomes += [below(1 - FLAT, quotient(after, before)) for before, after in pairwise(rate)]
-        outcomes.append(below(1 + FLAT, quotient(rate[-1], rate[0])))
-    return Judgement(together(outcomes), *_last_doubling(by_protocol), advice=narrower(record))
-
-
-def saturates(record: Record) -> Judgement:
-    """Whether the last doubling of the size hardly raises the rate."""
-    by_protocol = rates(record)
-    growth = [quotient(rate[-1], rate[-2]) for rate in by_protocol.values()]
-    outcome = together([below(each, 1 + FLAT) for each in growth])
-    return Judgement(outcome, *_last_doubling(by_protocol), advice=narrower(record))
-
-
 @dataclass(frozen=True)
 class Rate:
     """The rate of one size: the median and its interval, in Mbit/s."""
@@ -112,14 +97,46 @@ class Rate:
     high: float
 
 
-def rates(record: Record) -> dict[str, list[Rate]]:
-    """By protocol, the rates of the rising sizes; LabError for fewer than two."""
-    rows = round_trips(record).sort_values("size_bytes")
-    rows = rows[rows["size_bytes"] > 0]
+Rates = Callable[[Record], dict[str, list[Rate]]]  # by kind of call, those of the rising lengths
+
+
+def rises(rates: Rates, record: Record) -> Judgement:
+    """Whether the rate of the largest length is above that of the smallest, and no step to a larger one lowers it."""
+    by_calls = rates(record)
+    outcomes = []
+    for rate in by_calls.values():
+        outcomes += [below(1 - FLAT, quotient(after, before)) for before, after in pairwise(rate)]
+        outcomes.append(below(1 + FLAT, quotient(rate[-1], rate[0])))
+    return Judgement(together(outcomes), *_last_doubling(by_calls), advice=narrower(record))
+
+
+def saturates(rates: Rates, record: Record) -> Judgement:
+    """Whether the last doubling hardly raises the rate."""
+    by_calls = rates(record)
+    growth = [quotient(rate[-1], rate[-2]) for rate in by_calls.values()]
+    outcome = together([below(each, 1 + FLAT) for each in growth])
+    return Judgement(outcome, *_last_doubling(by_calls), advice=narrower(record))
+
+
+def of_messages(record: Record) -> dict[str, list[Rate]]:
+    """By protocol, the rates of the rising sizes of the message."""
+    return _rising(half_round_trips(record), "size_bytes", PROTOCOLS)
+
+
+def of_work(record: Record) -> dict[str, list[Rate]]:
+    """By protocol, the rates that mpptest prints for the rising lengths of the work."""
+    rows = mpptest.printed(record)
+    names = {"low": "low_mbit_per_s", "high": "high_mbit_per_s"}
+    return _rising(rows.rename(columns=names), "length_bytes", mpptest.PROTOCOLS)
+
+
+def _rising(rows: pd.DataFrame, length: str, protocols: Sequence[str]) -> dict[str, list[Rate]]:
+    """LabError for fewer than two lengths."""
+    rows = rows[rows[length] > 0].sort_values(length)
     columns = [f"{name}_mbit_per_s" for name in ("rate", "low", "high")]
     by_protocol = {
         each: [Rate(*row) for row in rows.loc[rows["protocol"] == each, columns].to_numpy()]
-        for each in PROTOCOLS
+        for each in protocols
     }
     if min(len(rate) for rate in by_protocol.values()) < 2:
         raise LabError("There are no two sizes to compare.", "Measure two or more.")
@@ -129,27 +146,38 @@ def rates(record: Record) -> dict[str, list[Rate]]:
 def _last_doubling(by_protocol: dict[str, list[Rate]]) -> tuple[str, dict[str, float]]:
     growth = {each: rate[-1].median / rate[-2].median for each, rate in by_protocol.items()}
     evidence = "; ".join(
-        f"{protocol}: {rate[0].median:.3g} to {rate[-1].median:.3g} Mbit/s, and the last doubling of"
-        f" the size multiplies the rate by {growth[protocol]:.2f}"
+        f"{protocol}: {rate[0].median:.3g} to {rate[-1].median:.3g} Mbit/s, and the last doubling"
+        f" multiplies the rate by {growth[protocol]:.2f}"
         for protocol, rate in by_protocol.items()
     )
     return evidence, {f"{protocol}_last_growth": each for protocol, each in growth.items()}
 
 
 def picture(record: Record) -> Figure:
-    """The whole round trip over the size, blocking and non-blocking: figure 16. The table has the rate."""
+    """Figure 16: half round trips of both kinds, over the message and over the work; the table has the rate."""
     from beowulf import figures
 
-    times = round_trips(record)
+    charts: dict[str, Callable[[Axes], Figure]] = {"message": partial(_over_messages, record)}
+    if mpptest.measured(record):
+        title = "In mpptest's way: the work is swept"
+        charts["mpptest"] = partial(mpptest_reading.times, record, title=title)
+    return figures.one_below_another(STUDY.title, charts)
+
+
+def _over_messages(record: Record, axes: Axes) -> Figure:
+    from beowulf import figures
+
+    times = half_round_trips(record)
     names = {"blocking": "blocking", "overlap": "non-blocking"}
     return figures.over_sizes(
         times.assign(calls=times["protocol"].map(names)),
-        "round_trip_us",
+        "half_round_trip_us",
         "calls",
         low="low_us",
         high="high_us",
-        title=f"Round trip with work on {OVERLAP_BYTES:,} bytes beside it",
-        y_title="whole round trip, median with 95 % interval (µs)",
+        title=f"Half round trip with work on {OVERLAP_BYTES:,} bytes beside it",
+        y_title="half round trip, median with 95 % interval (µs)",
+        axes=axes,
     )
 
 
@@ -162,9 +190,36 @@ STUDY = Study(
             "alike",
             "With overlap, blocking and non-blocking round trips have almost the same time and rate",
             same_time,
+            troubles=lambda record: troubles_of_calls(record, HALF),
         ),
-        Claim("rate-rises", "The rate rises with the size of the message", rises),
-        Claim("rate-saturates", "The rate saturates at or below 1024 bytes", saturates),
+        Claim(
+            "rate-rises",
+            "The rate rises with the size of the message",
+            partial(rises, of_messages),
+        ),
+        Claim(
+            "rate-saturates",
+            "The rate saturates where the message has 1024 bytes or fewer",
+            partial(saturates, of_messages),
+        ),
+        Claim(
+            "mpptest-similar-calls",
+            "In mpptest's way, blocking and non-blocking round trips have almost the same time and rate",
+            mpptest_reading.same_time,
+            troubles=mpptest.troubles,
+        ),
+        Claim(
+            "mpptest-rate-rises",
+            "In mpptest's way, the rate rises with the bytes of work",
+            partial(rises, of_work),
+            troubles=mpptest.troubles,
+        ),
+        Claim(
+            "mpptest-rate-saturates",
+            "In mpptest's way, the rate saturates at 1024 bytes of work or fewer",
+            partial(saturates, of_work),
+            troubles=mpptest.troubles,
+        ),
     ],
     draw=picture,
     troubles=lambda record: trouble(record, HALF),

@@ -29,6 +29,7 @@
 from pathlib import Path
 
 from beowulf import claims, connect, picture, study
+from beowulf.measure import mpptest
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import rates, run
 from beowulf.measure.table import summarised
@@ -81,6 +82,8 @@ form(eager_limit_bytes, "number")
 # - `pairs`: ping-pong. One message at a time in each pair; four ranks are two pairs
 # - `ring`: every rank sends to the next at the same time, with 2, 3 or 4 ranks
 #
+# and the paper's own, probably: mpptest with `-bisect` prints the rate of one pair times np.
+#
 # It takes about a minute; leave the machine alone meanwhile.
 #
 # **Question `a7-record`** (2 points). Nothing to write: the points are for the Record.
@@ -96,9 +99,10 @@ assert a7.complete, "The measurement was cut short; run the cell above again."
 picture(a7)
 
 # %% [markdown]
-# *What to look at:* the figure has the rings; the pairs are in the table below. Do the two lines of
-# one np (the number of ranks) lie side by side or on each other? What happens to the rings where the
-# messages become longer than your `eager_limit_bytes`?
+# *What to look at:* above are the rings; the pairs are in the table below. Do the two lines of
+# one np (the number of ranks) lie side by side or on each other, and why (section 6 of the handout)? What
+# happens to the rings where the messages become longer than your `eager_limit_bytes`? Below is what
+# mpptest prints. Is it like the rings?
 
 # %%
 claims(a7)
@@ -112,6 +116,15 @@ rate = rates(a7)
 rate.pivot_table(
     index="size_bytes", columns=["pattern", "ranks", "protocol"], values="rate_mbit_per_s"
 ).round(1)
+
+# %% [markdown]
+# What mpptest prints, for the largest message: its rate in Mbit/s, by the median and by the best of all runs, and the
+# median time of half a round trip in microseconds. Which of these columns depends on np? You need it in `explain`.
+
+# %%
+printed = mpptest.printed(a7)
+columns = ["ranks", "calls", "rate_mbit_per_s", "best_mbit_per_s", "half_round_trip_us"]
+printed.loc[printed["length_bytes"] == printed["length_bytes"].max(), columns].round(1)
 
 # %% [markdown]
 # **Question `saturation-bytes`** (2 points). For `pairs`, 2 ranks, `blocking`: which is the
@@ -151,7 +164,8 @@ form(four_nodes_times, "number")
 # ## 4 Blocking against non-blocking
 #
 # Papers A and B plot the *difference*. Study B2 measures both calls in turns, so that a disturbance
-# hits both equally, and takes the difference of each pair. B3 says it as a rate.
+# hits both equally, and takes the difference of each pair. B3 says it as a rate. In a ring blocking
+# ranks take turns, or all would wait as in `headon.c`; non-blocking ones do not.
 
 # %%
 b2 = study("B2", cluster, quick=QUICK)
@@ -320,6 +334,9 @@ claims(b4)
 # 2. Paper A concludes that either call may be used, because the rates are nearly equal. What does
 #    your Record say, and what did the paper's measurement *not* let the program do between
 #    sending and waiting?
+# 3. In paper A's figures the rate of three nodes lies between that of two and that of four. Why did
+#    three nodes give such a rate? Say what the third node did, if the paper measured with mpptest's
+#    `-bisect`, what of your A7 shows it, and why this stays an inference.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -330,10 +347,16 @@ claims(b4)
 # send first, each waits for the other's receive, and neither comes to it. MPI_Isend only begins the
 # send, so the rank goes on to its receive. One point for the promise, one for eager and rendezvous.
 #
-# **What the comparison leaves out (2 points).** One point for the learner's own figures: ratios
-# near 1 with their intervals, or where they are not. One point for the reason: a program that
-# sends and waits at once gives non-blocking calls nothing to gain; they pay when there is work
-# between MPI_Isend and MPI_Wait (lab 05), or when several messages travel at the same time.
+# **What the comparison leaves out (1 point).** The learner's own figures, ratios near 1 with their
+# intervals or where they are not, and the reason: a program that sends and waits at once gives
+# non-blocking calls nothing to gain; they pay when there is work between MPI_Isend and MPI_Wait
+# (lab 05), or when several messages travel at the same time, as in a ring.
+#
+# **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np. With np = 3 the third rank
+# has no partner and looks on, and its pair's rate is multiplied by 3: between twice and four times. In A7
+# the time of half a round trip is the same for 2, 3 and 4, and the printed rates are as 2 : 3 : 4. It is an
+# inference, because the paper does not print the options that it gave to mpptest. (In a ring three nodes
+# do have more than two: that is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]

@@ -249,23 +249,26 @@ claims(d5)
 # %% [markdown]
 # ## 7 Overlap in paper A
 #
-# Paper A lets a rank work on bytes beside its message: small messages in figures 16 and 17 (A8),
-# up to 1,000,000 bytes in figure 18 (A9). No points here: look whether what you know by now explains
-# what the paper saw.
+# Paper A lets a rank work on bytes beside its message: up to 1024 bytes in figures 16 and 17 (A8),
+# up to 1,000,000 in figure 18 (A9). Its program, mpptest, probably swept the work and not the message
+# (section 7 of the handout), so each study measures both ways. No points here: look whether what you
+# know by now explains what the paper saw.
 
 # %%
 a8 = study("A8", cluster, quick=True)
 picture(a8)
 
 # %% [markdown]
-# *What to look at:* two lines that can hardly be distinguished. Which of them is eager?
+# *What to look at:* above, two lines that can hardly be distinguished. Which of them is eager? Below, the
+# work grows from none to 128 numbers: how many nanoseconds is that, beside a message?
 
 # %%
 a9 = study("A9", cluster, quick=True)
 picture(a9)
 
 # %% [markdown]
-# *What to look at:* from which size on do the lines part?
+# *What to look at:* above, from which size of the message on do the lines part? Below, from how many
+# bytes of work on, and which lines would lie on each other without the factor np?
 
 # %% [markdown]
 # ## 8 Your own exchange

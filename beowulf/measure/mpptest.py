@@ -1,0 +1,133 @@
+"""mpptest's own ways, in which papers A and B probably measured: launches, what it prints, and what that shows.
+
+Both papers used mpptest, and neither prints its options, so that they measured in this way is an inference. It rests on
+the program of MPICH 1.2.0, which paper B names, and it explains figures that a sweep of message sizes does not:
+with -overlap the message has one size (0 bytes by default), and the swept length is that of the work beside it; with
+-bisect the rate of one pair is multiplied by the number of ranks, even by 3, where the third rank only looks on; the
+time is half of a repetition; and the best of 30 runs is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from beowulf.measure.judgement import Span
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.roundtrips import pairs, ratios, run
+from beowulf.measure.statistics import Ratio
+from beowulf.measure.table import summarised, table
+from beowulf.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODE = "mpptest"
+QUANTITY = "half_round_trip_mpptest_us"
+MESSAGE_BYTES = 0  # beside work, unless -overlapmsgsize says otherwise
+PROTOCOLS = ("blocking", "async")
+NAMES = {"blocking": "blocking", "async": "non-blocking"}
+OLDER = "the Record is from before this way of measuring"
+
+
+@dataclass(frozen=True)
+class Mpptest:
+    """A sweep in mpptest's way for each number of ranks: of message sizes, or of the bytes of work beside one size."""
+
+    ranks: Sequence[int]
+    sizes: Sequence[int] = (MESSAGE_BYTES,)
+    overlap_bytes: Sequence[int] = ()
+    bisect: bool = False
+
+    def about(self) -> dict[str, Any]:
+        """The sweep as the Record describes it."""
+        lists = {"ranks": self.ranks, "sizes": self.sizes, "overlap_bytes": self.overlap_bytes}
+        return {name: list(each) for name, each in lists.items()} | {"bisect": self.bisect}
+
+    def launch(self, measurement: Measurement, passes: int, launch: int) -> None:
+        """Measure the whole sweep once, with `passes` samples of each length."""
+        for ranks in self.ranks:
+            run(
+                measurement,
+                ranks,
+                self.sizes,
+                pattern="pairs" if self.bisect else "pingpong",
+                protocols=PROTOCOLS,
+                passes=passes,
+                launch=launch,
+                overlap_bytes=self.overlap_bytes,
+                mode=MODE,
+                bisect=self.bisect,
+            )
+
+
+def troubles(record: Record) -> list[str]:
+    """Why no claim on mpptest's way may be decided."""
+    reasons = trouble(record, QUANTITY)
+    if NO_SAMPLES in reasons and record.complete:
+        reasons.append(OLDER)
+    return reasons
+
+
+def measured(record: Record) -> bool:
+    """Whether the Record has samples in mpptest's way."""
+    return any(point.quantity == QUANTITY and point.samples for point in record.points)
+
+
+def printed(record: Record) -> pd.DataFrame:
+    """What mpptest prints, by ranks, protocol and length: time and rate, the best and the median with its interval.
+
+    LabError when the Record has no such samples. The length is that of the work, where the work is swept.
+    """
+    length = _length(record)
+    rows = summarised(record, QUANTITY, ["ranks", "bisect", "protocol", length])
+    bits = 8 * rows[length] * rows["ranks"].where(rows["bisect"], 1)  # a microsecond: Mbit/s
+    return (
+        rows[["ranks", "protocol", "n"]]
+        .assign(
+            length_bytes=rows[length],
+            calls=rows["protocol"].map(NAMES),
+            best_us=rows["min"],
+            half_round_trip_us=rows["median"],
+            low_us=rows["low"],
+            high_us=rows["high"],
+            best_mbit_per_s=bits / rows["min"],
+            rate_mbit_per_s=bits / rows["median"],
+            low=bits / rows["high"],
+            high=bits / rows["low"],
+        )
+        .sort_values(["ranks", "calls", "length_bytes"], ignore_index=True)
+    )
+
+
+def similar_calls(record: Record) -> dict[tuple[int, int], Ratio]:
+    """By number of ranks and length, how many times the blocking time the non-blocking calls take."""
+    name, by = _length(record), dict[tuple[int, int], Ratio]()
+    places = {
+        (int(p.at["ranks"]), int(p.at[name])) for p in record.points if p.quantity == QUANTITY
+    }
+    for ranks, length in sorted(places):
+        at = {"ranks": ranks, name: length}
+        compared = pairs(record, QUANTITY, "protocol", "async", "blocking", **at)
+        (by[ranks, length],) = ratios(compared).values()  # beside work the message has one size
+    return by
+
+
+def at_the_longest(rows: pd.DataFrame, protocol: str) -> dict[int, dict[str, float]]:
+    """Of what is printed, by number of ranks, the row of the largest length."""
+    chosen = rows[
+        (rows["protocol"] == protocol) & (rows["length_bytes"] == rows["length_bytes"].max())
+    ]
+    return {int(row["ranks"]): row for row in chosen.sort_values("ranks").to_dict("records")}
+
+
+def rate_of(row: dict[str, float]) -> Span:
+    """The interval of a row's rate."""
+    return Span(row["low"], row["high"])
+
+
+def _length(record: Record) -> str:
+    """The coordinate that is swept."""
+    return "overlap_bytes" if "overlap_bytes" in table(record, QUANTITY) else "size_bytes"

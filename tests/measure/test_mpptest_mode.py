@@ -1,0 +1,138 @@
+"""roundtrip.c as mpptest, and its blocking exchanges, on a real cluster: who talks, who works, and what is printed?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beowulf import paths
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import UsageError
+from beowulf.measure import mpptest
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.roundtrips import EXCHANGE, troubles_of_calls
+from beowulf.measure.table import summarised
+from beowulf.record import Record
+
+pytestmark = pytest.mark.cluster
+
+PROGRAM = paths.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
+
+
+def launched(
+    cluster: NamespaceCluster, folder: Path, ranks: int, *words: str
+) -> tuple[Record, list[dict[str, Any]]]:
+    """A launch of the program: its Record, and the lines that it printed."""
+    with Measurement("A7", cluster, folder) as measurement:
+        lines = measurement.launch(PROGRAM, ranks, list(words))
+    record = measurement.record()
+    assert record.complete, record.warnings
+    return record, lines
+
+
+def about(lines: list[dict[str, Any]]) -> dict[str, Any]:
+    return next(line for line in lines if line["kind"] == "about")
+
+
+def samples(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [line for line in lines if line["kind"] == "sample"]
+
+
+def test_bisect_multiplies_one_pairs_rate_by_three_and_the_third_looks_on(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    words = ("--mode", "mpptest", "--bisect", "--sizes", "0,1000", "--protocol", "blocking,async")
+    record, lines = launched(cluster, tmp_path, 3, *words)
+    assert about(lines)["looks_on"] == "the last rank"
+    assert about(lines)["rate_times"] == 3
+    assert {line["rank"] for line in lines if line["kind"] == "first"} == {0}
+    for line in samples(lines):
+        half_s = line["seconds"] / line["repetitions"] / 2
+        assert line["bytes_per_s"] == pytest.approx(3 * line["size_bytes"] / half_s)
+    # All 30 runs are kept; the rate is derived, and no coordinate.
+    points = [point for point in record.points if point.quantity == mpptest.QUANTITY]
+    assert [len(point.samples) for point in points] == [30] * 4
+    assert all("bytes_per_s" not in point.at for point in points)
+    rows = mpptest.printed(record)
+    best = max(line["bytes_per_s"] for line in samples(lines) if line["protocol"] == "async")
+    assert rows.loc[rows["protocol"] == "async", "best_mbit_per_s"].max() == pytest.approx(
+        8e-6 * best
+    )
+
+
+def test_beside_work_the_work_is_swept_and_no_work_has_the_rate_0(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    words = ("--mode", "mpptest", "--overlap-bytes", "0,2,80000000", "--passes", "2")
+    record, lines = launched(cluster, tmp_path, 3, *words, "--protocol", "blocking,async")
+    assert about(lines)["looks_on"] == "every rank but the first and the last"
+    assert "no work, no rate" in about(lines)["rate"]
+    assert {line["size_bytes"] for line in samples(lines)} == {0}
+    rates = {line["overlap_bytes"]: line["bytes_per_s"] for line in samples(lines)}
+    assert rates[0] == 0
+    assert rates[2] > 0  # bytes of work that nobody did
+    times = mpptest.printed(record).set_index(["protocol", "length_bytes"])["best_us"]
+    for protocol in mpptest.PROTOCOLS:
+        # Ten million numbers need milliseconds; half of a repetition has half of them.
+        assert times[protocol, 80_000_000] > times[protocol, 0] + 1000
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_blocking_exchanges_end_in_every_ring_and_pair_with_long_messages(
+    cluster: NamespaceCluster, tmp_path: Path, ranks: int
+) -> None:
+    for pattern in ("ring", "headtohead"):
+        record, _ = launched(
+            *(cluster, tmp_path, ranks, "--pattern", pattern, "--sizes", "8,300000"),
+            *("--protocol", "blocking,synchronous,sendrecv,async", "--passes", "1"),
+        )
+        seen = {point.at["protocol"] for point in record.points if point.quantity == EXCHANGE}
+        assert seen == {"blocking", "synchronous", "sendrecv", "async"}
+        assert "older" not in " ".join(troubles_of_calls(record))
+
+
+def test_blocking_calls_take_turns_and_sendrecv_does_not(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    record, _ = launched(
+        *(cluster, tmp_path, 2, "--pattern", "ring", "--sizes", "400000", "--passes", "3"),
+        *("--protocol", "blocking,sendrecv"),
+    )
+    times = summarised(record, EXCHANGE, ["protocol"]).set_index("protocol")["min"]
+    # A cable carries 100 Mbit/s in each direction: in turns the second message waits for the first.
+    assert times["blocking"] > 1.5 * times["sendrecv"]
+
+
+def test_blocking_round_trips_work_after_the_calls(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    record, _ = launched(
+        *(cluster, tmp_path, 2, "--sizes", "100000", "--compute-us", "8000", "--passes", "3"),
+        *("--protocol", "blocking,nonblocking"),
+    )
+    times = summarised(record, "half_round_trip_us", ["protocol"]).set_index("protocol")["min"]
+    # 8 ms there, 8 ms back and 8 ms of work: 12 in turns, and 8 where the work is hidden.
+    assert times["blocking"] > 1.2 * times["nonblocking"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--bisect"], "--bisect is a way of mpptest"),
+        (["--mode", "mpptest", "--pattern", "ring"], "mpptest has no --pattern"),
+        (["--mode", "mpptest", "--protocol", "ready"], "are blocking and async, not ready"),
+        (["--mode", "mpptest", "--compute-us", "9"], "give --overlap-bytes"),
+        (["--mode", "mpptest", "--overlap-bytes", "8", "--sizes", "0,8"], "beside one size"),
+        (["--mode", "mpptest", "--overlap-bytes", "8", "--sizes", "9000"], "may wait for ever"),
+        (["--mode", "mpptest", "--overlap-bytes", "-8"], "--overlap-bytes takes numbers from 0"),
+        (["--protocol", "sendrecv"], "use it with --pattern ring or headtohead"),
+    ],
+)
+def test_what_mpptest_cannot_do_is_refused_with_a_sentence(
+    cluster: NamespaceCluster, tmp_path: Path, words: list[str], message: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        launched(cluster, tmp_path, 2, *words)
+    assert message in str(refused.value)

@@ -1,0 +1,214 @@
+"""mpptest's way in the studies: what it prints, what its factor np makes of a rate, and what an older Record says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import lab_04_records as lab_04
+import made
+import mpptest_records
+import pytest
+import test_a8
+import test_a9
+from lab_04_records import At, a7, message_us, noisy
+from null_records import (
+    Noise,
+    assert_mostly_holds,
+    assert_rarely_holds,
+    outcome_of,
+    quieter,
+)
+
+from beowulf.measure import mpptest
+from beowulf.record import Point, Record
+from beowulf.studies import judge
+from beowulf.studies.lab_04 import a7_rate_by_nodes
+from beowulf.verdict import Outcome, Verdict
+
+A7 = a7_rate_by_nodes.STUDY
+
+
+def claim(record: Record, name: str) -> Verdict:
+    return next(each for each in judge(record) if each.claim == name)
+
+
+def pair(times: Callable[[At], float], **how: object) -> Record:
+    """An A7 whose pairs of mpptest take so many times a message's time."""
+    return a7(mpptest_us=lambda at: message_us(at["size_bytes"]) * times(at), **how)
+
+
+def test_the_best_of_all_runs_is_printed_beside_the_median_and_the_rate_counts_every_rank() -> None:
+    at = mpptest_records.places((2, 3), (1000,), bisect=True)
+    record = Record("A7", points=mpptest_records.points(lambda _: 100.0, at, noise=0.1))
+    samples = next(each for each in record.points if each.at["ranks"] == 3).samples
+    row = mpptest.at_the_longest(mpptest.printed(record), "blocking")[3]
+    assert row["best_us"] == min(samples)
+    assert row["n"] == len(samples) == 30
+    assert row["best_mbit_per_s"] == pytest.approx(3 * 8 * 1000 / min(samples))
+    assert row["low"] < row["rate_mbit_per_s"] < row["high"] < row["best_mbit_per_s"]
+
+
+def test_no_work_has_the_rate_0_and_without_bisect_no_rank_is_counted_twice() -> None:
+    at = mpptest_records.places((4,), work=(0, 8), bisect=False)
+    record = Record("A8", points=mpptest_records.points(lambda _: 100.0, at, noise=0.0))
+    rows = mpptest.printed(record).set_index(["protocol", "length_bytes"])
+    assert rows.loc[("async", 0), ["rate_mbit_per_s", "low", "high", "best_mbit_per_s"]].eq(0).all()
+    assert rows.loc[("async", 8), "rate_mbit_per_s"] == pytest.approx(8 * 8 / 100)
+
+
+@pytest.mark.parametrize(
+    ("times", "noise", "outcome"),
+    [
+        (lambda at: 1.0, 0.001, "holds"),
+        (lambda at: at["ranks"] / 2, 0.001, "contradicted"),  # one network for all
+        (lambda at: at["ranks"], 0.001, "contradicted"),
+        (lambda at: (at["ranks"] / 2) ** 0.75, 0.2, "inconclusive"),
+    ],
+)
+def test_the_factor_np_makes_the_rate_of_more_nodes_higher(
+    times: Callable[[At], float], noise: float, outcome: str
+) -> None:
+    assert claim(pair(times, noise=noise), "mpptest-more-nodes").outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("times", "noise", "outcome"),
+    [
+        (lambda at: 1.0, 0.001, "holds"),
+        (lambda at: 1.3 if at["ranks"] == 4 else 1.0, 0.001, "contradicted"),
+        (lambda at: 1.1 if at["ranks"] == 3 else 1.0, 0.05, "inconclusive"),
+    ],
+)
+def test_without_the_factor_a_pair_is_as_fast_as_before(
+    times: Callable[[At], float], noise: float, outcome: str
+) -> None:
+    verdict = claim(pair(times, noise=noise), "mpptest-same-pair")
+    assert verdict.outcome == outcome
+    assert "with np 2: np 3, blocking," in verdict.evidence
+
+
+@pytest.mark.parametrize(
+    ("times", "noise", "outcome"),
+    [
+        (lambda at: 1.0, 0.001, "holds"),
+        (lambda at: 1.5 if at["protocol"] == "async" else 1.0, 0.001, "contradicted"),
+        (lambda at: 1.0, 0.5, "inconclusive"),
+    ],
+)
+def test_both_kinds_of_calls_are_compared_in_mpptests_way(
+    times: Callable[[At], float], noise: float, outcome: str
+) -> None:
+    assert claim(pair(times, noise=noise), "mpptest-similar-calls").outcome == outcome
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "without"),
+    [
+        ("mpptest-more-nodes", lambda at: at["ranks"] / 2),
+        ("mpptest-same-pair", lambda at: 1.12 if at["ranks"] > 2 else 1.0),
+        ("mpptest-similar-calls", lambda at: 1.12 if at["protocol"] == "async" else 1.0),
+    ],
+)
+def test_noise_alone_rarely_holds_and_the_effect_mostly(
+    name: str, without: Callable[[At], float]
+) -> None:
+    def judged(times: Callable[[At], float]) -> Callable[[Noise], Outcome]:
+        record = pair(times, noise=0)
+        most = max(a7_rate_by_nodes.MPPTEST_SIZES)
+        record.points = [p for p in record.points if p.at["size_bytes"] == most]
+        return lambda noise: outcome_of(A7, noisy(record, noise), name)
+
+    assert_rarely_holds(judged(without))
+    same = judged(lambda at: 1.0)
+    # Four intervals have to lie within 10 %: that needs a quieter machine.
+    assert_mostly_holds(lambda noise: same(lambda count: quieter(noise(count))))
+
+
+def asked(**facts: object) -> Point:
+    """What the program says of itself, at its start."""
+    return Point({"about": True}, facts={"mode": "mpptest", "blocking_calls": "…", **facts})
+
+
+@pytest.mark.parametrize("name", ["mpptest-more-nodes", "mpptest-same-pair"])
+def test_pairs_that_take_each_others_cores_contradict_nothing(name: str) -> None:
+    record = pair(lambda at: at["ranks"])
+    record.points.append(asked(patient_ranks=0))
+    assert claim(record, name).outcome == "contradicted"
+    record.points.append(asked(patient_ranks=4))
+    verdict = claim(record, name)
+    assert verdict.outcome == "inconclusive"
+    assert "the ranks share cores" in verdict.evidence
+    assert "a core for each rank" in verdict.advice
+
+
+def older(record: Record) -> Record:
+    """The Record as the program before these ways would have measured it."""
+    record.points = [p for p in record.points if p.quantity != mpptest.QUANTITY]
+    record.points.append(Point({"about": True}, facts={"program": "roundtrip", "mode": "ours"}))
+    return record
+
+
+OLD_RECORDS = {
+    "A7": lab_04.a7,
+    "A8": test_a8.measured,
+    "A9": lambda: test_a9.measured(test_a9.link),
+    "B1": lambda: lab_04.b1(lambda at: 500.0),
+    "B2": lambda: lab_04.rings("B2", lambda at: 1.0),
+    "B3": lambda: lab_04.rings("B3", lambda at: 1.0),
+}
+# What does not compare calls, or only those that were blocking in the same way.
+AS_BEFORE = {
+    "rises-then-saturates": "holds",
+    "more-nodes-higher-rate": "holds",
+    "saturates-at-the-link": "holds",
+    "rate-rises": "holds",
+    "rate-saturates": "contradicted",
+    "more-nodes": "holds",
+    "little-variation": "holds",
+}
+
+
+@pytest.mark.parametrize("study", OLD_RECORDS)
+def test_an_older_record_is_judged_where_it_can_be_and_says_why_not_elsewhere(study: str) -> None:
+    record = older(OLD_RECORDS[study]())
+    for verdict in judge(record):
+        if verdict.claim in AS_BEFORE:
+            assert verdict.outcome == AS_BEFORE[verdict.claim], verdict
+            continue
+        assert verdict.outcome == "inconclusive", verdict
+        why = "before this way" if verdict.claim.startswith("mpptest") else "MPI_Sendrecv"
+        assert why in verdict.evidence
+        assert verdict.advice
+
+
+@pytest.mark.parametrize("study", ["A7", "A8", "A9", "B1"])
+def test_an_older_record_is_drawn_in_the_way_that_it_has(study: str) -> None:
+    record = older(OLD_RECORDS[study]())
+    from beowulf.studies import draw
+
+    assert draw(record).table["way"].nunique() == 1
+
+
+def test_the_paper_prints_what_the_factor_makes() -> None:
+    """Three nodes lie between two and four, though their third only looks on."""
+    numbers = claim(a7(), "mpptest-more-nodes").numbers
+    two, three, four = (numbers[f"blocking_np_{ranks}_mbit_per_s"] for ranks in (2, 3, 4))
+    assert (three / two, four / two) == pytest.approx((1.5, 2.0), rel=0.01)
+
+
+def test_every_claim_says_which_reading_it_judges() -> None:
+    for study in ("A7", "A8", "A9", "B1"):
+        for verdict in judge(OLD_RECORDS[study]()):
+            assert verdict.claim.startswith("mpptest") == (
+                "mpptest" in verdict.says or "factor" in verdict.says
+            )
+
+
+def test_a_record_that_was_cut_short_is_not_called_older() -> None:
+    record = older(a7())
+    record.complete = False
+    verdict = claim(record, "mpptest-more-nodes")
+    assert "cut short" in verdict.evidence
+    assert "before this way" not in verdict.evidence
+    assert made.outcomes([verdict]) == {"mpptest-more-nodes": "inconclusive"}
