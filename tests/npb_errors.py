@@ -38,7 +38,9 @@ class Planted:
         shutil.copytree(NPB, sources)
         source = sources / self.file
         text = source.read_text()
-        assert text.count(self.old) == 1, f"{self.file} has {self.old!r} {text.count(self.old)} times"
+        assert text.count(self.old) == 1, (
+            f"{self.file} has {self.old!r} {text.count(self.old)} times"
+        )
         source.write_text(text.replace(self.old, self.new))
         return mpi.build(sources / f"{self.program}.c", output=folder / self.program)
 
@@ -65,7 +67,9 @@ ERRORS = [
         "for (long i = batches * rank / ranks + (rank == 0);",
     ),
     Planted(*("ep", "a circle too small", "ep.c"), "t[kept] <= 1.0", "t[kept] <= 0.999999"),
-    Planted(*("ep", "a ring too far out", "ep.c"), "rings[(int)larger]++", "rings[(int)larger + 1]++"),
+    Planted(
+        *("ep", "a ring too far out", "ep.c"), "rings[(int)larger]++", "rings[(int)larger + 1]++"
+    ),
     Planted(
         *("is", "the second changed key off by one", "is.c"),
         "sort->highest - iteration;",
@@ -100,7 +104,9 @@ ERRORS = [
         "weight[i] = weight[i - 1] * fall;",
         "weight[i] = weight[i - 1] * fall * (1.0 - 1e-9);",
     ),
-    Planted(*("mg", "another smoother", "mg.c"), "-3.0 / 8.0, 1.0 / 32.0", "-3.0 / 8.0, 1.0 / 31.0"),
+    Planted(
+        *("mg", "another smoother", "mg.c"), "-3.0 / 8.0, 1.0 / 32.0", "-3.0 / 8.0, 1.0 / 31.0"
+    ),
     Planted(*("mg", "nine charges", "mg_start.h"), "CHARGES = 10", "CHARGES = 9"),
     Planted(
         *("mg", "no correction from the coarsest level", "mg.c"),

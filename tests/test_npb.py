@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from npb_errors import ERRORS, Planted
 from npb_specification import digest_of_charges, digests_of_keys_and_ranks, elements
 

@@ -32,8 +32,8 @@ static inline void open_door(void *what) {
     struct door *door = what;
     door->listening = listening_socket(SOCK_STREAM, &door->there);
     must(listen(door->listening, LONGEST_QUEUE), "listen");
-    door->taken = mmap(NULL, sizeof *door->taken, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    door->taken =
+        mmap(NULL, sizeof *door->taken, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (door->taken == MAP_FAILED)
         must(-1, "mmap");
     start_partner(take_connections, door);

@@ -177,10 +177,7 @@ static struct row ROWS[] = {
      .prepare = start_rpc,
      .missing = rpc_missing},
     {.name = "fifo", .run = round_trips, .what = &fifos, .prepare = start_fifos},
-    {.name = "semaphore",
-     .run = semaphore_trips,
-     .what = &semaphores,
-     .prepare = start_semaphores},
+    {.name = "semaphore", .run = semaphore_trips, .what = &semaphores, .prepare = start_semaphores},
 };
 
 static void about_cores(void) { put_text("cores", CORES[cores]); }

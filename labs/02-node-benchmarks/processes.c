@@ -210,10 +210,7 @@ static struct row ROWS[] = {
     {.name = "select", .run = selections, .what = &many, .prepare = connect_all},
     {.name = "signal install", .run = installations},
     {.name = "signal 0", .run = signals_0},
-    {.name = "signal handle/catch",
-     .run = signals,
-     .prepare = install_handler,
-     .less = "signal 0"},
+    {.name = "signal handle/catch", .run = signals, .prepare = install_handler, .less = "signal 0"},
     {.name = "fork proc", .run = forks},
     {.name = "exec proc", .run = executions, .what = (void *)PROGRAM},
     {.name = "shell proc", .run = executions, .what = (void *)SHELL},
@@ -241,15 +238,12 @@ static struct row ROWS[] = {
     {.name = "file create 10K", .run = creations, .what = &ten_kib, .prepare = prepare_files},
     {.name = "file delete 10K", .run = deletions, .what = &ten_kib, .prepare = prepare_files},
     {.name = "mmap", .run = mappings, .prepare = make_mapped_file},
-    {.name = "page fault",
-     .run = page_faults,
-     .prepare = make_mapped_file,
-     .operations = PAGES},
+    {.name = "page fault", .run = page_faults, .prepare = make_mapped_file, .operations = PAGES},
 };
 static const struct family PROCESSES = {
     "processes", "operation_us", ROWS, sizeof ROWS / sizeof *ROWS, 11, 3, 1000, NULL};
-static const char *const KNOWN[] = {"--rows",     "--passes", "--chunks",
-                                    "--chunk-us", "--seed",   "--folder", NULL};
+static const char *const KNOWN[] = {"--rows", "--passes", "--chunks", "--chunk-us",
+                                    "--seed", "--folder", NULL};
 
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], NOTHING) == 0)

@@ -13,7 +13,7 @@
 enum { MOST_HOPS = 4 };
 
 struct ring {
-    int hops, processes; /* once round; as many processes as hops, or 1 */
+    int hops, processes;     /* once round; as many processes as hops, or 1 */
     int pipes[MOST_HOPS][2]; /* pipe i leads from process i to the next */
     int place;               /* of the process that start_partner() starts */
 };

@@ -151,8 +151,8 @@ static void run(int argc, char **argv) {
         refuse("This program runs on 2 ranks or more: mpiexec -n 4.");
     int n_patterns = words_argument(argc, argv, "--patterns", "stream,exchange", PATTERNS, patterns,
                                     MOST_PATTERNS);
-    int n_sizes = list_argument(argc, argv, "--sizes", "1024,65536", 0, LARGEST_MESSAGE, sizes,
-                                MOST_SIZES);
+    int n_sizes =
+        list_argument(argc, argv, "--sizes", "1024,65536", 0, LARGEST_MESSAGE, sizes, MOST_SIZES);
     window = (int)number_argument(argc, argv, "--window", 64, 1, MOST_WINDOW);
     long passes = number_argument(argc, argv, "--passes", 10, 1, 1000000);
     long repetitions = number_argument(argc, argv, "--repetitions", 10, 1, 1000000);

@@ -76,12 +76,9 @@ def _served(program: str, says: str, ends: str = "latency using localhost") -> N
 
 BESIDE_A_FILE = 'f=$(mktemp) && head -c {mib}M /dev/zero > "$f" && %s "$f"; rm -f "$f"'
 BESIDE_4_MIB = BESIDE_A_FILE.replace("{mib}", "4")  # as large as the file of files.h
-# Files of each size made and deleted in a second; what one takes is wanted.
-FILES = "lat_fs 2>&1 | awk '$1 == \"%s\" && $%d > 0 {{ print 1e6 / $%d }}'"
-CREATED, DELETED = 3, 4  # its columns
 
 # By the label of the row. LMBench's exec and sh rows want a program that its own set-up compiles, its RPC rows a
-# portmapper: they are left out. Of a semaphore it prints half of the round trip.
+# portmapper, and its row of files takes minutes: they are left out. Of a semaphore it prints half of the round trip.
 NEIGHBOURS: dict[str, Sequence[Neighbour]] = {
     "null call": (
         _perf("syscall basic -l {calls}", r"([\d.]+) usecs/op"),
@@ -97,11 +94,6 @@ NEIGHBOURS: dict[str, Sequence[Neighbour]] = {
     "context switch (2 processes)": (_rate("lat_ctx -s 0 2", r"^2 "),),
     "context switch (ring of 4)": (_rate("lat_ctx -s 0 4", r"^4 "),),
     "TCP connect": (_served("lat_connect", "TCP/IP connection cost to", ends="localhost"),),
-    **{
-        f"file {verb}{row}": (_rate(FILES % (size, column, column), "^"),)
-        for row, size in (("", "0k"), (" 10K", "10k"))
-        for verb, column in (("create", CREATED), ("delete", DELETED))
-    },
     "mmap": (_rate(BESIDE_4_MIB % "lat_mmap 4m"),),
     "page fault": (_micro(BESIDE_4_MIB % "lat_pagefault", r"Pagefaults on \S+"),),
     "fifo": (_micro("lat_fifo", "Fifo latency"),),

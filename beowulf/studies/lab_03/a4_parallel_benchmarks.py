@@ -67,9 +67,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     need_nodes(cluster, RANKS)
     counts = QUICK_COUNTS if quick else COUNTS
     launches, profiled = (QUICK_LAUNCHES, QUICK_PROFILED) if quick else (LAUNCHES, PROFILED)
-    letters = {
-        name: QUICK_CLASS if quick else SMALLER.get(name, CLASS) for name in npb.BENCHMARKS
-    }
+    letters = {name: QUICK_CLASS if quick else SMALLER.get(name, CLASS) for name in npb.BENCHMARKS}
     for name, letter in letters.items():
         npb.refuse(cluster, [name], letter, RANKS)
     places = [

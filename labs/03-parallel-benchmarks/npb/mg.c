@@ -27,11 +27,11 @@ static const struct {
     double norm;   /* of the last residual */
     double digest; /* of the charges (mg_start.h) */
 } CLASSES[] = {
-    {5, 4, 0.5307707005734e-4, DIGEST_S},  /* S */
-    {7, 4, 0.6467329375339e-5, DIGEST_W},  /* W */
-    {8, 4, 0.2433365309069e-5, DIGEST_A},  /* A */
-    {8, 20, 0.1800564401355e-5, DIGEST_B}, /* B */
-    {9, 20, 0.5706732285740e-6, DIGEST_C}, /* C */
+    {5, 4, 0.5307707005734e-4, 17615498},     /* S */
+    {7, 4, 0.6467329375339e-5, 892289652},    /* W */
+    {8, 4, 0.2433365309069e-5, 10844899109},  /* A */
+    {8, 20, 0.1800564401355e-5, 10844899109}, /* B */
+    {9, 20, 0.5706732285740e-6, 44038427675}, /* C */
 };
 
 /* The published weights of a point, its 6, 12 and 8 neighbours by distance: of the equation, and of
