@@ -15,7 +15,9 @@
  * returns, and the sample is the sum over the repetitions on the rank where that is longest. The
  * barrier lets the ranks go one after the other, about a message's time apart, so that who is first
  * may wait in the operation for the last: that is in the time, here as in the OSU Micro-Benchmarks
- * ('Max Latency'). OSU_TEXT
+ * ('Max Latency'). But a sample here is few operations after a pause, in which the data are filled
+ * and verified, while OSU's figure is the mean of hundreds in a row with the same data: on idle links
+ * the two differ by up to a factor of two. `--repetitions 300 --passes 1` does as OSU does.
  *
  * --operations  broadcast, scatter, gather, reduce, alltoall, allreduce; several with commas
  * --sizes       bytes, with commas: of the message that is broadcast or of each rank's part of a
