@@ -1,4 +1,4 @@
-"""The stream and the exchange of lab 06: are they those of osu_bw and IMB, is their data verified, and is the rest refused?"""
+"""The stream and the exchange of lab 06: are they those of osu_bw and IMB, and are their data verified?"""
 
 from __future__ import annotations
 
