@@ -9,7 +9,8 @@
  * null I/O        the mean of reading a byte from /dev/zero and writing a byte to /dev/null
  * stat            asking for the size, owner and times of a file
  * open/close      opening that file, and closing it
- * select          asking which of 100 TCP connections to another process can take data; all can
+ * select          asking which of the descriptors below number 100 can take data: all can, because
+ *                 all are one TCP connection to another process, as in LMBench
  * signal install  saying which function handles a signal
  * signal handle/catch  sending oneself that signal, until the function has run; less `signal 0`
  * fork proc       a child that ends at once, until the parent has seen its end
@@ -199,7 +200,7 @@ static void find_own_path(void) {
     own_path[must(length, "readlink /proc/self/exe")] = '\0';
 }
 
-static struct door many = {.keep_open = 1}, one = {.keep_open = 0};
+static struct door lasting = {.keep_open = 1}, passing = {.keep_open = 0};
 static size_t empty = 0, ten_kib = 10 * 1024;
 
 static struct row ROWS[] = {
@@ -207,7 +208,7 @@ static struct row ROWS[] = {
     {.name = "null I/O", .run = null_transfers, .prepare = open_devices, .operations = 2},
     {.name = "stat", .run = stats, .what = own_path},
     {.name = "open/close", .run = openings, .what = own_path},
-    {.name = "select", .run = selections, .what = &many, .prepare = connect_all},
+    {.name = "select", .run = selections, .what = &lasting, .prepare = connect_all},
     {.name = "signal install", .run = installations},
     {.name = "signal 0", .run = signals_0},
     {.name = "signal handle/catch", .run = signals, .prepare = install_handler, .less = "signal 0"},
@@ -232,7 +233,7 @@ static struct row ROWS[] = {
      .what = &ring_of_one,
      .prepare = start_ring,
      .operations = 4},
-    {.name = "TCP connect", .run = connections, .what = &one, .prepare = open_door},
+    {.name = "TCP connect", .run = connections, .what = &passing, .prepare = open_door},
     {.name = "file create", .run = creations, .what = &empty, .prepare = prepare_files},
     {.name = "file delete", .run = deletions, .what = &empty, .prepare = prepare_files},
     {.name = "file create 10K", .run = creations, .what = &ten_kib, .prepare = prepare_files},

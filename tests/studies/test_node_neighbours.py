@@ -32,7 +32,7 @@ from beowulf.studies.lab_02.node_rows import PROGRAMS, label
 
 # Rows of ours that LMBench has and paper A has not.
 BEYOND = (
-    *("context switch (2 processes)", "context switch (ring of 4)", "TCP connect", "fifo"),
+    *("context switch (2 processes)", "context switch (ring of 4)", "TCP connect"),
     *("mmap", "page fault", "TCP bandwidth"),
 )
 # As perf 6.1 and LMBench 3 print them.
