@@ -25,24 +25,24 @@
 
 enum { INNER = 25, TAG = 3 };
 #define ROUNDING 1e-13 /* some 50 times what is left for x of length 1 */
-#define NEAR 0.05
 
 /* Verified is the eigenvalue, which hardly notices how exactly A z = x is solved: it is right to all
  * published digits with 15 inner iterations. So two things more are known: how many elements the
- * matrix has, and what is left of the residual in the last outer iteration. That was measured with
- * this program, and is the same to five digits on any number of ranks; with one inner iteration less
- * it is four to 27 times as much. */
+ * matrix has, and how small the residual of the last outer iteration becomes. `residual` is a bound
+ * between what was measured after 25 inner iterations and after 24, which leave four to 27 times as
+ * much. (In classes S, W and A both are the same to five digits on 1 to 8 ranks. In B, where 75 outer
+ * iterations round, they were half as large on 2 and 4 ranks as on one; C was run on 1 and 4.) */
 static const struct {
     int n, nonzer, iterations;
     double shift, zeta;
     long elements;
     double residual;
 } CLASSES[] = {
-    {1400, 7, 15, 10.0, 8.5971775078648, 78148, 6.5237e-23},         /* S */
-    {7000, 8, 15, 12.0, 10.362595087124, 508402, 1.63290e-23},       /* W */
-    {14000, 11, 15, 20.0, 17.130235054029, 1853104, 1.25829e-27},    /* A */
-    {75000, 13, 75, 60.0, 22.712745482631, 13708072, 8.77253e-42},   /* B */
-    {150000, 15, 75, 110.0, 28.973605592845, 36121058, 2.40445e-44}, /* C */
+    {1400, 7, 15, 10.0, 8.5971775078648, 78148, 1.4e-22},        /* S */
+    {7000, 8, 15, 12.0, 10.362595087124, 508402, 3.4e-23},       /* W */
+    {14000, 11, 15, 20.0, 17.130235054029, 1853104, 3.2e-27},    /* A */
+    {75000, 13, 75, 60.0, 22.712745482631, 13708072, 2.2e-41},   /* B */
+    {150000, 15, 75, 110.0, 28.973605592845, 36121058, 1.2e-43}, /* C */
 };
 
 /* The grid of ranks: as many columns as rows, or twice as many. */
@@ -240,8 +240,8 @@ int main(int argc, char **argv) {
     verify_value(&npb, "zeta", zeta, CLASSES[npb.place].zeta, 1e-10);
     verify_at_most(&npb, "the rounding of numbers with 16 digits", "residual", residual.length,
                    ROUNDING);
-    verify_as(&npb, "measured with this program", "residual_by_iteration", &residual.by_iteration,
-              &CLASSES[npb.place].residual, 1, NEAR);
+    verify_at_most(&npb, "measured with this program", "residual_by_iteration",
+                   residual.by_iteration, CLASSES[npb.place].residual);
     /* In each outer iteration 25 products with the matrix, and one for the residual. */
     double multiplied = 26.0 * iterations * (double)CLASSES[npb.place].elements;
     return end_npb(&npb, timed, operations(n, CLASSES[npb.place].nonzer, iterations),
