@@ -330,8 +330,12 @@ def test_without_libtirpc_a_sentence_says_so_and_the_other_rows_work(tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["processes", "latencies", "bandwidths"])
-def test_no_partner_outlives_a_program_that_is_killed(programs: dict[str, Path], name: str) -> None:
+def test_no_partner_outlives_a_program_that_is_killed(
+    programs: dict[str, Path], tmp_path: Path, name: str
+) -> None:
     words = [str(programs[name]), "--passes", "1000", "--chunks", "100", *LITTLE.get(name, ())]
+    if name == "processes":  # its files would stay in the temporary folder
+        words += ["--folder", str(tmp_path)]
     running = subprocess.Popen(words, stdout=subprocess.PIPE)
     try:
         assert running.stdout
