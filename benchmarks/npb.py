@@ -189,8 +189,8 @@ def ours(name: str) -> str:
 
 
 def official(name: str) -> str:
-    """The name of the official figure of class A."""
-    return f"official {name} A"
+    """The name of the official figure of class A, which holds for the machine that it was measured on."""
+    return f"official {name} A, once on another core of 2.6 GHz"
 
 
 def on(name: str, ranks: int, links: Links) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import statistics
 import subprocess
 from pathlib import Path
@@ -36,6 +37,15 @@ LEAST_US = {
     "TCP": 0.5,
     "RPC/UDP": 1.0,
     "RPC/TCP": 1.0,
+    "fifo": 0.3,
+    "semaphore": 0.3,
+    "TCP connect": 2.0,
+    "file create": 0.5,
+    "file delete": 0.3,
+    "file create 10K": 0.5,
+    "file delete 10K": 0.3,
+    "mmap": 0.5,
+    "page fault": 0.001,
 }
 
 
@@ -176,8 +186,97 @@ def test_the_order_goes_by_the_seed(programs: dict[str, Path]) -> None:
 
 
 def test_a_row_brings_what_is_subtracted_from_it(programs: dict[str, Path]) -> None:
-    done = run(programs["processes"], *QUICK, "--rows", "context switch")
-    assert set(results(done.stdout)) == {"context switch", "ring by one process"}
+    row = "context switch (2 processes)"
+    done = run(programs["processes"], *QUICK, "--rows", row)
+    assert set(results(done.stdout)) == {row, "ring by one process"}
+    done = run(programs["processes"], *QUICK, "--rows", "signal handle/catch")
+    assert set(results(done.stdout)) == {"signal handle/catch", "signal 0"}
+
+
+# What goes wrong in a copy of a source, and the sentence with which it must end.
+BROKEN = {
+    "a file that is not made": (
+        *("processes", "files.h", "file create 10K"),
+        ("if (size && must(write(", "if (!size && must(write("),
+        "is not the file that was made",
+    ),
+    "a file that stays": (
+        *("processes", "files.h", "file delete"),
+        ("        must(unlink(path), ", "        must(i ? unlink(path) : 0, "),
+        "is still there",
+    ),
+    "a mapping of its own": (
+        *("processes", "files.h", "mmap"),
+        ("PROT_WRITE, MAP_SHARED, mapped_file", "PROT_WRITE, MAP_PRIVATE, mapped_file"),
+        "was written into its mapping",
+    ),
+    "a page left out": (
+        *("processes", "files.h", "page fault"),
+        ("for (int j = 0; j < PAGES; j++)", "for (int j = 1; j < PAGES - 1; j++)"),
+        "the pages that were read are not those of the file",
+    ),
+    "a connection that nobody takes": (
+        *("processes", "connections.h", "TCP connect"),
+        ("__atomic_add_fetch(door->taken, 1", "__atomic_add_fetch(door->taken, 0"),
+        "connections were made, and 0 taken",
+    ),
+    "half of what is read": (
+        *("bandwidths", "bandwidths.c", "mem read"),
+        ("sum += sum_of_narrow(source, bytes);", "sum += sum_of_narrow(source, bytes / 2);"),
+        "the sum of what was read is not that of what was written",
+    ),
+    "half of what is written": (
+        *("bandwidths", "bandwidths.c", "mem write"),
+        (
+            "write_everywhere_narrow(target, (uint32_t)i, bytes)",
+            "write_everywhere_narrow(target, 1, bytes / 2)",
+        ),
+        "what was written is not there",
+    ),
+    "a semaphore raised twice": (
+        *("latencies", "latencies.c", "semaphore"),
+        ("change_semaphore(*(int *)what, BACK, 1)", "change_semaphore(*(int *)what, BACK, 2)"),
+        "A semaphore was raised and nobody waited for it",
+    ),
+}
+
+
+@pytest.mark.parametrize("error", BROKEN)
+def test_a_row_that_does_not_do_its_work_is_refused(tmp_path: Path, error: str) -> None:
+    program, file, row, (old, new), sentence = BROKEN[error]
+    copy = tmp_path / "lab"
+    shutil.copytree(LAB, copy)
+    text = (copy / file).read_text()
+    assert text.count(old) == 1
+    (copy / file).write_text(text.replace(old, new))
+    built = mpi.build(copy / f"{program}.c", output=tmp_path / program)
+    done = run(built, *QUICK, *LITTLE.get(program, ()), "--rows", row)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
+@pytest.mark.parametrize("name", ["processes", "latencies"])
+def test_nothing_stays_behind(programs: dict[str, Path], tmp_path: Path, name: str) -> None:
+    def semaphores() -> str:
+        return Path("/proc/sysvipc/sem").read_text()
+
+    before = semaphores()
+    folder = ("--folder", str(tmp_path)) if name == "processes" else ()
+    assert run(programs[name], *QUICK, *folder).returncode == 0
+    assert list(tmp_path.iterdir()) == []
+    assert semaphores() == before
+
+
+def test_semaphores_are_removed_when_the_program_is_killed(programs: dict[str, Path]) -> None:
+    before = Path("/proc/sysvipc/sem").read_text()
+    words = [str(programs["latencies"]), "--rows", "semaphore", "--passes", "1000"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as running:
+        assert running.stdout
+        while b'"sample"' not in running.stdout.readline():
+            assert running.poll() is None
+        assert Path("/proc/sysvipc/sem").read_text() != before
+        running.kill()
+    wait_until(lambda: Path("/proc/sysvipc/sem").read_text() == before, "an end of the semaphores")
 
 
 @pytest.mark.parametrize(
@@ -190,6 +289,7 @@ def test_a_row_brings_what_is_subtracted_from_it(programs: dict[str, Path]) -> N
         ("latencies", ("--cores", "both"), "--cores is one of free, same, apart, not 'both'."),
         ("bandwidths", ("--megabytes", "1000000"), "GB are free."),
         ("bandwidths", ("--folder", "/nowhere"), "No file can be made in /nowhere: No such file"),
+        ("processes", ("--folder", "/nowhere"), "No folder can be made in /nowhere: No such file"),
         ("bandwidths", ("--rows",), "--rows needs a value after it."),
         ("memory", ("--largest-mib", "1"), "--largest-mib takes numbers from"),
         ("memory", ("--times-cache", "1"), "--times-cache takes numbers from 2 to 64"),
@@ -230,8 +330,12 @@ def test_without_libtirpc_a_sentence_says_so_and_the_other_rows_work(tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["processes", "latencies", "bandwidths"])
-def test_no_partner_outlives_a_program_that_is_killed(programs: dict[str, Path], name: str) -> None:
+def test_no_partner_outlives_a_program_that_is_killed(
+    programs: dict[str, Path], tmp_path: Path, name: str
+) -> None:
     words = [str(programs[name]), "--passes", "1000", "--chunks", "100", *LITTLE.get(name, ())]
+    if name == "processes":  # its files would stay in the temporary folder
+        words += ["--folder", str(tmp_path)]
     running = subprocess.Popen(words, stdout=subprocess.PIPE)
     try:
         assert running.stdout

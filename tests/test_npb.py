@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from npb_errors import ERRORS, Planted
+from npb_specification import digest_of_charges, digests_of_keys_and_ranks, elements
 
 from beowulf import mpi, paths
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -99,8 +101,62 @@ def test_every_check_says_what_was_published(
     assert len(checks) == result(done.stdout)["checks"] > 0
     for line in checks:
         assert line["relative_error"] <= line["tolerance"]
-        off, length = math.dist(line["value"], line["published"]), math.hypot(*line["published"])
+        expected = line["published"] if "source" not in line else line["expected"]
+        off, length = math.dist(line["value"], expected), math.hypot(*expected)
         assert line["relative_error"] == pytest.approx(off / (length or 1.0), rel=1e-3, abs=1e-15)
+
+
+def known(text: str, quantity: str) -> list[float]:
+    """What a check holds its quantity against."""
+    [line] = [each for each in lines(text, "check") if each["quantity"] == quantity]
+    return line["expected"]
+
+
+@pytest.mark.parametrize("letter", ["S", *(pytest.param(c, marks=pytest.mark.slow) for c in "WAB")])
+def test_what_is_not_published_follows_from_the_specification(
+    programs: dict[str, Path], letter: str
+) -> None:
+    of_is, of_mg, of_cg = (run(programs[name], 1, letter).stdout for name in ("is", "mg", "cg"))
+    assert known(of_is, "digests_of_keys_and_ranks") == digests_of_keys_and_ranks(letter)
+    assert known(of_mg, "digest_of_charges") == [digest_of_charges(letter)]
+    outer = 15 if letter in "SWA" else 75
+    assert result(of_cg)["work"] == 26 * outer * elements(letter)
+
+
+def test_the_work_is_the_same_on_any_number_of_ranks(
+    programs: dict[str, Path], alone: dict[str, subprocess.CompletedProcess[str]]
+) -> None:
+    for name in NAMES:
+        one, four = result(alone[name].stdout), result(run(programs[name], 4, "S").stdout)
+        assert four["work"] == one["work"] > 0
+        assert four["counted"] == one["counted"]
+
+
+HANDFUL = ("cg: 24 inner iterations", "is: the second changed key off by one")
+HANDFUL += ("ep: rings by one deviate", "ft: columns that no checksum sees")
+HANDFUL += ("sp: half of the steps before the clock runs",)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("planted", [each for each in ERRORS if each.id in HANDFUL], ids=str)
+def test_a_planted_error_is_caught_on_four_nodes(
+    cluster: NamespaceCluster, planted: Planted, tmp_path: Path
+) -> None:
+    done = mpi.launch(cluster, planted.built(tmp_path), 4, ["S"], timeout_s=PATIENCE_S)
+    assert done.returncode == 1
+    assert f"{planted.program.upper()} class S " in done.stderr
+    assert result(done.stdout)["verified"] is False
+
+
+@pytest.mark.slow
+def test_of_thirty_planted_errors_at_least_27_are_caught(tmp_path: Path) -> None:
+    assert len({each.id for each in ERRORS}) == 30
+    missed = []
+    for number, planted in enumerate(ERRORS):
+        done = run(planted.built(tmp_path / str(number)), 4, "S")
+        if done.returncode == 0:
+            missed.append(planted.id)
+    assert missed == ["bt: a formula that counts more operations"]
 
 
 @pytest.mark.cluster

@@ -15,6 +15,8 @@ from beowulf import mpi
 from beowulf.cli.npb import warning
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
+from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
+from beowulf.studies.lab_03.parallel_tables import in_words
 from beowulf.suites import npb
 from beowulf.suites.npb import BENCHMARKS, CLASSES
 
@@ -81,6 +83,18 @@ def test_too_little_memory_is_reported_before_anything_starts() -> None:
         npb.refuse(
             machines({"node00": 900, "node01": 900, "node02": 10, "node03": 900}), ["EP"], "S", 4
         )
+
+
+def test_the_whole_of_a4_has_paper_as_class_but_for_two_that_take_too_long() -> None:
+    whole, quick = (a4.plan(four(10_000), quick=quick).sweep["classes"] for quick in (False, True))
+    assert {name for name, letter in whole.items() if letter == "A"} == set(BENCHMARKS) - {
+        "SP",
+        "BT",
+    }
+    assert whole["SP"] == whole["BT"] == "W"
+    assert set(quick.values()) == {"S"}
+    assert in_words(whole) == "class A (SP W, BT W)"
+    assert in_words(quick) == "class S"
 
 
 def test_a_node_that_does_not_say_its_memory_is_a_sentence() -> None:

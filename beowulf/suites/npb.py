@@ -131,7 +131,7 @@ class Run:
     verified: bool
     checks: tuple[
         dict[str, Any], ...
-    ]  # each with quantity, value, published, relative_error, tolerance
+    ]  # each with quantity, value, published (or expected, and its source), relative_error, tolerance
     profile: Profile | None = None
 
     def as_plain(self) -> dict[str, Any]:

@@ -86,6 +86,30 @@ static inline void copy_by_hand(uint64_t *to, const uint64_t *from, long bytes) 
     }
 }
 
+/* LMBench's way of reading and writing all: words of 4 bytes, each with a load or a store of its own
+ * (volatile). Blocks are added up from the beginning, and written from their ends, as its
+ * `a = b = ... = 1` does it. A compiler may take several of the wide words at once. */
+enum { NARROW_BLOCK = 128 };
+
+static inline uint32_t sum_of_narrow(const uint64_t *array, long bytes) {
+    const volatile uint32_t *words = (const volatile uint32_t *)array;
+    uint32_t sum = 0;
+    for (long i = 0; i < bytes / 4; i += 8) {
+        uint32_t eight = words[i] + words[i + 1] + words[i + 2] + words[i + 3] + words[i + 4] +
+                         words[i + 5] + words[i + 6] + words[i + 7];
+        sum += eight;
+    }
+    return sum;
+}
+
+static inline void write_everywhere_narrow(uint64_t *array, uint32_t word, long bytes) {
+    volatile uint32_t *words = (volatile uint32_t *)array;
+    for (long i = 0; i < bytes / 4; i += NARROW_BLOCK)
+#pragma GCC unroll 128
+        for (int j = NARROW_BLOCK - 1; j >= 0; j--)
+            words[i + j] = word;
+}
+
 static inline void write_everywhere(uint64_t *to, uint64_t word, long bytes) {
     for (long i = 0; i < bytes / 8; i += 8) {
         for (int j = 0; j < 8; j++)

@@ -10,8 +10,10 @@
  * Mmap reread     the sum of the same file, mapped into memory
  * Bcopy (libc)    memcpy()
  * Bcopy (hand)    a copying loop of our own
- * mem read        the sum of all words of 8 bytes
- * mem write       a word of 8 bytes written everywhere
+ * mem read        the sum of all words of 4 bytes, each with a load of its own
+ * mem write       a word of 4 bytes written everywhere, each with a store of its own
+ * mem read (wide), mem write (wide)   the same by words of 8 bytes, of which a compiler may take
+ *                 several at once (the paper does not have them)
  *
  * A byte that is copied counts once, although it is read and written. memcpy() may write past the
  * caches when much is to be copied; then no cache line has to be read before it is written, and it
@@ -36,7 +38,8 @@ static long bytes;         /* of the file and of each array: whole blocks */
 static const char *folder; /* of the file */
 static int file = -1;
 static uint64_t *mapped, *source, *target;
-static uint64_t expected; /* the sum of the file, and of `source` */
+static uint64_t expected;        /* the sum of the file, and of `source` */
+static uint32_t expected_narrow; /* the same of words of 4 bytes */
 
 /* ---- The measured loops ---- */
 
@@ -104,12 +107,43 @@ static double hand_copies(void *nothing, long repetitions) {
     return seconds;
 }
 
+static double narrow_sums(void *nothing, long repetitions) {
+    (void)nothing;
+    uint32_t sum = 0;
+    double began = seconds_now();
+    for (long i = 0; i < repetitions; i++)
+        sum += sum_of_narrow(source, bytes);
+    double seconds = seconds_now() - began;
+    if (sum != expected_narrow * (uint32_t)repetitions)
+        refuse("Wrong data: the sum of what was read is not that of what was written.");
+    return seconds;
+}
+
+/* What was written last must be at both ends and in the middle. */
+static void refuse_unless_written(uint64_t word) {
+    long last = bytes / (long)sizeof word - 1;
+    if (target[0] != word || target[last / 2] != word || target[last] != word)
+        refuse("Wrong data: what was written is not there.");
+}
+
 static double writes(void *nothing, long repetitions) {
     (void)nothing;
     double began = seconds_now();
     for (long i = 0; i < repetitions; i++)
         write_everywhere(target, (uint64_t)i, bytes);
-    return seconds_now() - began;
+    double seconds = seconds_now() - began;
+    refuse_unless_written((uint64_t)repetitions - 1);
+    return seconds;
+}
+
+static double narrow_writes(void *nothing, long repetitions) {
+    (void)nothing;
+    double began = seconds_now();
+    for (long i = 0; i < repetitions; i++)
+        write_everywhere_narrow(target, (uint32_t)i, bytes);
+    double seconds = seconds_now() - began;
+    refuse_unless_written(((uint64_t)1 << 32 | 1) * (uint64_t)(repetitions - 1));
+    return seconds;
 }
 
 /* ---- Before: a file, arrays ---- */
@@ -123,6 +157,7 @@ static void fill_arrays(void *nothing) {
     uint64_t state = 1;
     for (long i = 0; i < bytes / (long)sizeof *source; i++)
         expected += source[i] = next_random(&state);
+    expected_narrow = sum_of_narrow(source, bytes);
 }
 
 static void write_file(void *nothing) {
@@ -158,8 +193,10 @@ static struct row ROWS[] = {
     {.name = "Mmap reread", .run = sums, .what = &mapped, .prepare = write_file},
     {.name = "Bcopy (libc)", .run = library_copies, .prepare = fill_arrays},
     {.name = "Bcopy (hand)", .run = hand_copies, .prepare = fill_arrays},
-    {.name = "mem read", .run = sums, .what = &source, .prepare = fill_arrays},
-    {.name = "mem write", .run = writes, .prepare = fill_arrays},
+    {.name = "mem read", .run = narrow_sums, .prepare = fill_arrays},
+    {.name = "mem write", .run = narrow_writes, .prepare = fill_arrays},
+    {.name = "mem read (wide)", .run = sums, .what = &source, .prepare = fill_arrays},
+    {.name = "mem write (wide)", .run = writes, .prepare = fill_arrays},
 };
 
 static void about_cores(void) { put_text("cores", CORES[cores]); }

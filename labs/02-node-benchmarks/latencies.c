@@ -7,6 +7,9 @@
  * microseconds, there and back, as LMBench reports it; MPI latencies are usually half of that.
  *
  * pipe, AF UNIX   two pipes; a pair of sockets that never leave the kernel
+ * fifo            two pipes with names in a folder (the paper does not have it)
+ * semaphore       no word at all: each process raises the semaphore that the other one waits for
+ *                 (the paper does not have it; LMBench prints half of the round trip here)
  * UDP, TCP        sockets over the loopback 127.0.0.1, through all of the protocol
  * RPC/UDP, RPC/TCP  the same with remote procedure calls on top (rpc_echo.h)
  *
@@ -23,6 +26,9 @@
 
 #include "loopback.h"
 #include "rpc_echo.h"
+#include <fcntl.h>
+#include <sys/sem.h>
+#include <sys/stat.h>
 
 /* Two ends: what is written to `to` comes back at `from`. */
 struct ends {
@@ -55,6 +61,51 @@ static void echo(void *what) {
         must(write(ends->server_to, &word, sizeof word), "write");
 }
 
+/* Two semaphores of the kernel: one for each direction. */
+enum { THERE, BACK, SEMAPHORES };
+
+static void change_semaphore(int set, unsigned short which, short by) {
+    struct sembuf change = {.sem_num = which, .sem_op = by};
+    must(semop(set, &change, 1), "semop");
+}
+
+static double semaphore_trips(void *what, long repetitions) {
+    int set = *(int *)what;
+    double began = seconds_now();
+    for (long i = 0; i < repetitions; i++) {
+        change_semaphore(set, THERE, 1);
+        change_semaphore(set, BACK, -1);
+    }
+    double seconds = seconds_now() - began;
+    for (int which = 0; which < SEMAPHORES; which++)
+        if (must(semctl(set, which, GETVAL), "semctl") != 0)
+            refuse("A semaphore was raised and nobody waited for it.");
+    return seconds;
+}
+
+/* The kernel keeps a set of semaphores until somebody removes it: this program at its end, or the
+ * partner if the program was ended by force. */
+static int semaphores = -1;
+
+static void remove_semaphores(void) { semctl(semaphores, 0, IPC_RMID); }
+
+static void remove_and_end(int number) {
+    (void)number;
+    remove_semaphores();
+    _exit(0);
+}
+
+static void answer_semaphores(void *what) {
+    static const int ENDS[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++)
+        signal(ENDS[i], remove_and_end);
+    must(prctl(PR_SET_PDEATHSIG, SIGTERM), "prctl");
+    for (;;) {
+        change_semaphore(*(int *)what, THERE, -1);
+        change_semaphore(*(int *)what, BACK, 1);
+    }
+}
+
 /* ---- Before: two ends for each ---- */
 
 static void start_pipes(void *what) {
@@ -64,6 +115,31 @@ static void start_pipes(void *what) {
     must(pipe(back), "pipe");
     *ends = (struct ends){0, back[0], there[1], there[0], back[1]};
     start_partner(echo, ends);
+}
+
+/* The names are gone as soon as both processes have the pipes open. */
+static void start_fifos(void *what) {
+    struct ends *ends = what;
+    char folder[] = "/tmp/node-benchmark-XXXXXX", path[2][64];
+    int fds[2];
+    if (!mkdtemp(folder))
+        must(-1, "mkdtemp");
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%d", folder, i);
+        must(mkfifo(path[i], 0600), "mkfifo");
+        fds[i] = (int)must(open(path[i], O_RDWR), "open");
+        unlink(path[i]);
+    }
+    rmdir(folder);
+    *ends = (struct ends){0, fds[1], fds[0], fds[0], fds[1]};
+    start_partner(echo, ends);
+}
+
+static void start_semaphores(void *what) {
+    int *set = what;
+    *set = (int)must(semget(IPC_PRIVATE, SEMAPHORES, 0600), "semget");
+    start_partner(answer_semaphores, set);
+    atexit(remove_semaphores);
 }
 
 static void start_unix(void *what) {
@@ -82,7 +158,7 @@ static void start_inet(void *what) {
     start_partner(echo, ends);
 }
 
-static struct ends pipes, sockets, udp = {.type = SOCK_DGRAM}, tcp = {.type = SOCK_STREAM};
+static struct ends pipes, fifos, sockets, udp = {.type = SOCK_DGRAM}, tcp = {.type = SOCK_STREAM};
 static struct rpc rpc_udp = {.type = SOCK_DGRAM}, rpc_tcp = {.type = SOCK_STREAM};
 
 static struct row ROWS[] = {
@@ -100,6 +176,8 @@ static struct row ROWS[] = {
      .what = &rpc_tcp,
      .prepare = start_rpc,
      .missing = rpc_missing},
+    {.name = "fifo", .run = round_trips, .what = &fifos, .prepare = start_fifos},
+    {.name = "semaphore", .run = semaphore_trips, .what = &semaphores, .prepare = start_semaphores},
 };
 
 static void about_cores(void) { put_text("cores", CORES[cores]); }

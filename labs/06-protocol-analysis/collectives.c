@@ -11,7 +11,15 @@
  * MPI_Send and MPI_Recv as one would write it first: the root talks to one rank after the other,
  * and in all-to-all every rank starts all of its messages and waits for them.
  *
- * --operations  broadcast, scatter, gather, reduce, alltoall; several with commas
+ * What is timed: each rank's clock runs from the moment when it leaves a barrier until its operation
+ * returns, and the sample is the sum over the repetitions on the rank where that is longest. The
+ * barrier lets the ranks go one after the other, about a message's time apart, so that who is first
+ * may wait in the operation for the last: that is in the time, here as in the OSU Micro-Benchmarks
+ * ('Max Latency'). But a sample here is few operations after a pause, in which the data are filled
+ * and verified, while OSU's figure is the mean of hundreds in a row with the same data: on idle links
+ * the two differ by up to a factor of two. `--repetitions 300 --passes 1` does as OSU does.
+ *
+ * --operations  broadcast, scatter, gather, reduce, alltoall, allreduce; several with commas
  * --sizes       bytes, with commas: of the message that is broadcast or of each rank's part of a
  *               sum; of the block that each rank gets (scatter), gives (gather), or both
  * --passes      samples of each operation, size and way
@@ -24,16 +32,16 @@
  */
 #include "measure.h"
 
-enum operation { BROADCAST, SCATTER, GATHER, REDUCE, ALLTOALL };
-static const char *const OPERATIONS[] = {"broadcast", "scatter",  "gather",
-                                         "reduce",    "alltoall", NULL};
+enum operation { BROADCAST, SCATTER, GATHER, REDUCE, ALLTOALL, ALLREDUCE };
+static const char *const OPERATIONS[] = {"broadcast", "scatter",   "gather", "reduce",
+                                         "alltoall",  "allreduce", NULL};
 enum way { CALL, LOOP };
 static const char *const WAYS[] = {"call", "loop", NULL};
 static const char *const KNOWN[] = {"--operations",  "--sizes", "--passes",
                                     "--repetitions", "--seed",  NULL};
 
-enum { ROOT = 0, WARM_UP = 3, MOST_OPERATIONS = 5, MOST_SIZES = 64, MOST_RANKS = 256 };
-#define ALL_OPERATIONS "broadcast,scatter,gather,reduce,alltoall"
+enum { ROOT = 0, WARM_UP = 3, MOST_OPERATIONS = 6, MOST_SIZES = 64, MOST_RANKS = 256 };
+#define ALL_OPERATIONS "broadcast,scatter,gather,reduce,alltoall,allreduce"
 #define IGNORE MPI_STATUS_IGNORE
 
 /* One place of the sweep: an operation and a size. */
@@ -73,6 +81,9 @@ static void call(const struct place *p) {
         break;
     case ALLTOALL:
         check(MPI_Alltoall(outgoing, n, MPI_BYTE, incoming, n, MPI_BYTE, p->comm));
+        break;
+    case ALLREDUCE:
+        check(MPI_Allreduce(outgoing, incoming, n, MPI_UNSIGNED_CHAR, MPI_SUM, p->comm));
         break;
     }
 }
@@ -145,9 +156,18 @@ static void loop_alltoall(const struct place *p) {
     check(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
 }
 
+/* The sum goes to the root, and from there to all. */
+static void loop_allreduce(const struct place *p) {
+    loop_reduce(p);
+    if (me != ROOT)
+        receive_from(p, incoming, ROOT);
+    for (int rank = 1; me == ROOT && rank < ranks; rank++)
+        send_to(p, incoming, rank);
+}
+
 static void loop(const struct place *p) {
-    static void (*const LOOPS[])(const struct place *) = {loop_broadcast, loop_scatter, loop_gather,
-                                                          loop_reduce, loop_alltoall};
+    static void (*const LOOPS[])(const struct place *) = {
+        loop_broadcast, loop_scatter, loop_gather, loop_reduce, loop_alltoall, loop_allreduce};
     LOOPS[p->operation](p);
 }
 
@@ -184,7 +204,8 @@ static void verify_blocks(const struct place *p) {
         verify(incoming, p->size, ROOT, number(me));
         break;
     case REDUCE:
-        if (me == ROOT)
+    case ALLREDUCE:
+        if (me == ROOT || p->operation == ALLREDUCE)
             verify_sum(p);
         break;
     case GATHER:
@@ -273,7 +294,8 @@ static void run(int argc, char **argv) {
     keep_lines_back();
     begin_about("collectives", clock_resolution(), 2 * passes * count);
     if (me == ROOT) {
-        put_text("time", "one operation, slowest rank");
+        put_text("time", "one operation, from the end of a rank's barrier to its return, on the "
+                         "slowest rank");
         put_text("synchronised", "MPI_Barrier before each operation");
         put_count("passes", passes);
         put_count("seed", seed);

@@ -129,7 +129,7 @@ def operations(scatter_call: int = 4096) -> Record:
     points = []
     for name in collectives.OPERATIONS:
         for way in ("call", "loop"):
-            count = 12 if name == "alltoall" else 3
+            count = {"alltoall": 12, "allreduce": 6}.get(name, 3)
             size = scatter_call if (name, way) == ("scatter", "call") else 1024 * count
             at = {"operation": name, "way": way, "size_bytes": 1024, "part": collectives.PART}
             each = {"messages": float(count), "message_bytes": float(size)}

@@ -39,6 +39,7 @@ from beowulf.studies.lab_06.collectives import OPERATION, OPERATIONS
 from beowulf.verdict import Outcome
 
 PROGRAM = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"
+LOOP_MESSAGES = dict.fromkeys(OPERATIONS, 3) | {"alltoall": 12, "allreduce": 6}
 CAPTURE = {"sha256": "", "packets": 100, "dropped": 0, "segments_not_understood": 0}
 COUNTS = ("messages", "message_bytes", "segments", "packets", "wire_bytes")
 RARE = ("ack_packets", "zero_window_packets", "retransmitted_packets", "control_packets")
@@ -73,7 +74,7 @@ def operation(name: str, way: str, size: int, **changes: float) -> Point:
     """The Point of an operation: the loop's, or the call's that is `times` as long."""
     times = changes.pop("times", 1.0)
     at = {"operation": name, "way": way, "size_bytes": size, "part": "collectives", "launch": 0}
-    messages = 12 if name == "alltoall" else 3
+    messages = LOOP_MESSAGES[name]
     facts = {"each": counts(messages * size, messages, **changes), "capture": dict(CAPTURE)}
     return Point({**at, "ranks": 4}, OPERATION, around(times * (100 + size / 6), 0.002), facts)
 
@@ -280,8 +281,9 @@ def test_the_program_verifies_every_operation_for_any_number_of_ranks(
         ("incoming[i] + part[i]", "incoming[i] ^ part[i]"),
         ("MPI_Bcast(me == ROOT ? outgoing : incoming, n", "MPI_Bcast(outgoing, n"),
         ("block(outgoing, p, to), p->size, MPI_BYTE", "block(outgoing, p, me), p->size, MPI_BYTE"),
+        ("send_to(p, incoming, rank)", "send_to(p, outgoing, rank)"),
     ],
-    ids=["scatter", "gather", "reduce", "broadcast", "alltoall"],
+    ids=["scatter", "gather", "reduce", "broadcast", "alltoall", "allreduce"],
 )
 def test_the_program_notices_wrong_data(
     cluster: NamespaceCluster, tmp_path: Path, right: str, wrong: str
@@ -301,8 +303,8 @@ def test_the_program_notices_wrong_data(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--operations", "broadcast,bcast"], "broadcast, scatter, gather, reduce, alltoall, not"),
-        (["--operations", ",".join([*OPERATIONS, "gather"])], "takes at most 5 words"),
+        (["--operations", "broadcast,bcast"], "reduce, alltoall, allreduce, not"),
+        (["--operations", ",".join([*OPERATIONS, "gather"])], "takes at most 6 words"),
         (["--sizes", "-1"], "--sizes takes numbers from 0"),
         (["--bytes", "1"], "There is no argument --bytes"),
     ],
@@ -366,7 +368,7 @@ def test_what_is_counted_decides_its_claims_also_on_a_busy_machine(
 @pytest.mark.parametrize("size", collectives.QUICK_SIZES)
 def test_a_loop_sends_what_it_says(measured: tuple[Record, Path], name: str, size: int) -> None:
     made, _ = measured
-    messages = 12 if name == "alltoall" else 3
+    messages = LOOP_MESSAGES[name]
     assert collectives.counted(made, name, "loop", size, "messages") == messages
     assert collectives.counted(made, name, "loop", size, "message_bytes") == messages * size
     # Every byte of a message is in some frame, with headers.
@@ -378,7 +380,7 @@ def test_a_loop_sends_what_it_says(measured: tuple[Record, Path], name: str, siz
 def test_a_call_sends_at_least_what_has_to_arrive(measured: tuple[Record, Path], size: int) -> None:
     made, _ = measured
     for name in OPERATIONS:
-        least = 12 * size if name == "alltoall" else 3 * size
+        least = 3 * size if name == "allreduce" else LOOP_MESSAGES[name] * size
         assert collectives.counted(made, name, "call", size, "message_bytes") >= least
     # A tree of four ranks has three edges, over one of which two blocks have to go.
     assert collectives.counted(made, "broadcast", "call", size, "message_bytes") == 3 * size

@@ -31,7 +31,8 @@ SEVERAL = 3
 # In these rows two processes wake each other. The time depends on whether the kernel has them on the same core or on
 # two, which is drawn again in each run: a node that is off there need not be odd.
 WAKING = (
-    *("context switch", "pipe", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP"),
+    *("context switch (2 processes)", "context switch (ring of 4)", "TCP connect"),
+    *("pipe", "fifo", "semaphore", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP"),
     *(label("bandwidths", name) for name in STREAMS),
 )
 # But one whose round trips all take so much longer where they go through IP has a slow way through IP.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError
@@ -53,6 +54,13 @@ def shares(record: Record, name: str) -> list[float]:
     return [each.share for each in profiles(record, name)]
 
 
+def in_words(letters: Mapping[str, str]) -> str:
+    """The classes of several benchmarks: what most have, and those that have another."""
+    most = max(letters.values(), key=list(letters.values()).count)
+    others = [f"{name} {letter}" for name, letter in letters.items() if letter != most]
+    return f"class {most}" + (f" ({', '.join(others)})" if others else "")
+
+
 def published() -> dict[str, tuple[float, float]]:
     """Table 5 by benchmark: Mop/s of paper A's cluster (class A) and of Grendel (class B); NaN where it has none."""
     from beowulf import papers
@@ -93,7 +101,7 @@ def table(record: Record) -> pd.DataFrame:
                 "communication_percent": 100 * _median(inside),
                 "verified": all(
                     all(point.facts["verified"])
-                    for ranks in (1, 2, RANKS)
+                    for ranks in (1, 2, RANKS)  # an older Record has two nodes as well
                     for point in points(record, name, ranks)
                 ),
                 "paper_mops": paper.get(name, (math.nan, math.nan))[0],
@@ -150,9 +158,9 @@ def picture(record: Record, title: str) -> Figure:
         _compare(right, rows)
         left.set_yticks(range(len(rows)), list(rows.benchmark))
         left.invert_yaxis()
-        letter = str(rows["class"].iloc[0])
+        letters = in_words(dict(zip(rows["benchmark"], rows["class"], strict=True)))
         look.titles(left, "Where does the time go, on four nodes?", "% of the ranks' time", "")
-        look.titles(right, f"Class {letter} beside table 5", "Mop/s, nominal", "")
+        look.titles(right, f"C{letters[1:]} beside table 5", "Mop/s, nominal", "")
         for axes in (left, right):
             axes.grid(axis="y", visible=False)
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)

@@ -4,7 +4,8 @@ Paper A leaves broadcast, scatter, gather and reduce to future work. MPICH does 
 with four ranks the root talks to two, and one of these to the fourth, so that there are two steps
 instead of three; in scatter and gather the one in the middle passes on what is another's. It adds
 long vectors in parts, each rank a part, and then gathers them. In all-to-all there is nothing to
-pass on.
+pass on. In an allreduce all ranks exchange what they have with one partner after the other: that takes
+two steps where reduce and broadcast take four, and more bytes.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ OPERATIONS = {
     "gather": "gather",
     "reduce": "reduce",
     "alltoall": "all-to-all",
+    "allreduce": "allreduce",
 }
 RANKS = 4
 KB = 1024

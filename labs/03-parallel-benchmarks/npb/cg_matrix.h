@@ -39,6 +39,7 @@ enum { LANES = 4, AHEAD = 1024 };
 struct matrix {
     int width, bands; /* columns of a tile, and tiles side by side */
     int tiles;        /* in all */
+    long elements;    /* in all, without the zeros of the bundles */
     long *tile;       /* tile t has the bundles from tile[t] to tile[t + 1] */
     long *start;      /* of each bundle */
     uint16_t *row;    /* of each bundle's lanes, counted within the tile */
@@ -256,6 +257,7 @@ static struct matrix make_matrix(uint64_t seed, int n, int nonzer, double shift,
                                                       columns, weight, CONDITION - shift, sum,
                                                       slice.column + start, slice.value + start);
         }
+        matrix.elements += slice.start[slice.rows];
         cut_into_tiles(&matrix, &slice);
     }
     free(vectors.all);

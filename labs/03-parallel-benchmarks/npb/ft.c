@@ -197,6 +197,20 @@ static void verify_checksums(struct npb *npb, double (*checksums)[2], int iterat
     }
 }
 
+/* The checksums see 1024 points. By Parseval's theorem the squares of all points of a transform have
+ * as large a sum, but for the number of points, as those of what was transformed. */
+static void verify_energy(struct npb *npb, const struct cube *cube, double points) {
+    double mine[2] = {0.0, 0.0}, all[2];
+    for (size_t i = 0; i < cube->count; i++) {
+        const struct complex before = cube->frequencies[i], after = cube->result[i];
+        mine[0] += before.re * before.re + before.im * before.im;
+        mine[1] += (after.re * after.re + after.im * after.im) / points;
+    }
+    check(MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+    verify_as(npb, "the sum before the last transform", "sum_of_squares", &all[1], &all[0], 1,
+              1e-10);
+}
+
 static double operations(double points, int iterations) {
     return points *
            (14.8157 + 7.19641 * log(points) + (5.23518 + 7.21113 * log(points)) * iterations);
@@ -220,8 +234,12 @@ int main(int argc, char **argv) {
         step(&cube);
         sum_samples(&cube, checksums[i]);
     }
-    double seconds = end_timing(began);
+    struct timed timed = end_timing(began);
 
+    double points = (double)cube.x * cube.y * cube.z;
     verify_checksums(&npb, checksums, iterations);
-    return end_npb(&npb, seconds, operations((double)cube.x * cube.y * cube.z, iterations));
+    verify_energy(&npb, &cube, points);
+    /* Along x, y and z, once to begin with and once in each time step. */
+    return end_npb(&npb, timed, operations(points, iterations), "points transformed",
+                   3.0 * points * (iterations + 1));
 }

@@ -130,6 +130,7 @@ static void transform_block(struct complex *data, int n, size_t step, size_t bet
         for (int i = 0; i < WIDTH; i++)
             data[(size_t)k * step + (size_t)i * between] =
                 (struct complex){done[k].re[i], done[k].im[i]};
+    count_work((long)n * WIDTH);
 }
 
 #endif

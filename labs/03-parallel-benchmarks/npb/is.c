@@ -24,9 +24,15 @@ struct test {
     int place, rank, sign, late;
 };
 
+/* Five ranks do not notice one wrong key among many. So two sums of all keys are verified after the
+ * last iteration, both mod 2^48: each key times its place (counted from 1), and each key times its
+ * rank. They are not published; an independent program computed them from the specification. */
+enum { DIGESTS = 2, DIGEST_BITS = 48 };
+
 static const struct {
     int log_keys, log_highest, log_buckets;
     struct test tests[TESTS];
+    double digests[DIGESTS];
 } CLASSES[] = {
     /* S */
     {16,
@@ -36,7 +42,8 @@ static const struct {
       {17148, 18, 1, 0},
       {23627, 346, 1, 0},
       {62548, 64917, -1, 0},
-      {4431, 65463, -1, 0}}},
+      {4431, 65463, -1, 0}},
+     {2196234942256, 2555899714365}},
     /* W */
     {20,
      16,
@@ -45,7 +52,8 @@ static const struct {
       {934767, 11698, 1, 2},
       {875723, 1039987, -1, 0},
       {898999, 1043896, -1, 0},
-      {404505, 1048018, -1, 0}}},
+      {404505, 1048018, -1, 0}},
+     {4503647743784, 140885337767964}},
     /* A */
     {23,
      19,
@@ -54,7 +62,8 @@ static const struct {
       {662041, 17523, 1, 1},
       {5336171, 123928, 1, 1},
       {3642833, 8288932, -1, 1},
-      {4250760, 8388264, -1, 1}}},
+      {4250760, 8388264, -1, 1}},
+     {231516225098765, 73461296042484}},
     /* B */
     {25,
      21,
@@ -63,7 +72,8 @@ static const struct {
       {812306, 10244, 1, 0},
       {5102857, 59149, 1, 0},
       {18232239, 33135281, -1, 0},
-      {26860214, 99, 1, 0}}},
+      {26860214, 99, 1, 0}},
+     {218612261121385, 198812848131928}},
     /* C */
     {27,
      23,
@@ -72,7 +82,8 @@ static const struct {
       {72999161, 882988, 1, 0},
       {74326391, 266290, 1, 0},
       {129606274, 133997595, -1, 0},
-      {21736814, 133525895, -1, 0}}},
+      {21736814, 133525895, -1, 0}},
+     {126291355713435, 79176306985523}},
 };
 
 struct sort {
@@ -181,9 +192,11 @@ static void exchange_keys(struct sort *sort, const int *sent) {
 /* The rank of a key is how many are smaller: count each value, then sum up. */
 static void count_keys(struct sort *sort) {
     int *above = sort->smaller + 1 - sort->lowest_key;
+    int counted = 0;
     memset(sort->smaller, 0, ((size_t)sort->key_range + 1) * sizeof(int));
-    for (int i = 0; i < sort->count; i++)
-        above[sort->received[i]]++;
+    for (; counted < sort->count; counted++)
+        above[sort->received[counted]]++;
+    count_work(counted);
     for (int i = 0; i < sort->key_range; i++)
         sort->smaller[i + 1] += sort->smaller[i];
 }
@@ -215,6 +228,27 @@ static void note_ranks(const struct sort *sort, const int *tested, int *ranks) {
         ranks[i] =
             key >= 0 && key < sort->key_range ? sort->smaller_before + sort->smaller[key] : 0;
     }
+}
+
+/* The two sums of all keys. A rank has the keys that it drew, and the ranks of those that it got. */
+static void verify_digests(struct npb *npb, const struct sort *sort) {
+    const uint64_t mask = (UINT64_C(1) << DIGEST_BITS) - 1;
+    uint64_t mine[DIGESTS] = {0}, all[DIGESTS];
+    double digests[DIGESTS];
+    for (int i = 0; i < sort->mine; i++) {
+        uint64_t place = (uint64_t)sort->rank * (uint64_t)sort->mine + (uint64_t)i + 1;
+        mine[0] += place * (uint64_t)sort->keys[i];
+    }
+    for (int i = 0; i < sort->count; i++) {
+        int key = sort->received[i];
+        int rank = sort->smaller_before + sort->smaller[key - sort->lowest_key];
+        mine[1] += (uint64_t)rank * (uint64_t)key;
+    }
+    check(MPI_Allreduce(mine, all, DIGESTS, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD));
+    for (int i = 0; i < DIGESTS; i++)
+        digests[i] = (double)(all[i] & mask);
+    verify_as(npb, "computed from the specification by another program",
+              "digests_of_keys_and_ranks", digests, CLASSES[npb->place].digests, DIGESTS, 0.0);
 }
 
 /* Put every key at the place that its rank says, then count those that are smaller than the one
@@ -264,9 +298,10 @@ int main(int argc, char **argv) {
         rank_keys(&sort, i, tests, tested);
         note_ranks(&sort, tested, ranks[i - 1]);
     }
-    double seconds = end_timing(began);
+    struct timed timed = end_timing(began);
 
     verify_ranks(&npb, ranks);
+    verify_digests(&npb, &sort);
     verify_value(&npb, "keys_out_of_order", count_unsorted(&sort), 0, 0.0);
-    return end_npb(&npb, seconds, (double)ITERATIONS * sort.total);
+    return end_npb(&npb, timed, (double)ITERATIONS * sort.total, "keys ranked", 10.0 * sort.total);
 }

@@ -24,13 +24,14 @@
 
 static const struct {
     int log_side, iterations;
-    double norm; /* of the last residual */
+    double norm;   /* of the last residual */
+    double digest; /* of the charges (mg_start.h) */
 } CLASSES[] = {
-    {5, 4, 0.5307707005734e-4},  /* S */
-    {7, 4, 0.6467329375339e-5},  /* W */
-    {8, 4, 0.2433365309069e-5},  /* A */
-    {8, 20, 0.1800564401355e-5}, /* B */
-    {9, 20, 0.5706732285740e-6}, /* C */
+    {5, 4, 0.5307707005734e-4, 17615498},     /* S */
+    {7, 4, 0.6467329375339e-5, 892289652},    /* W */
+    {8, 4, 0.2433365309069e-5, 10844899109},  /* A */
+    {8, 20, 0.1800564401355e-5, 10844899109}, /* B */
+    {9, 20, 0.5706732285740e-6, 44038427675}, /* C */
 };
 
 /* The published weights of a point, its 6, 12 and 8 neighbours by distance: of the equation, and of
@@ -79,6 +80,7 @@ static void find_residual(const struct multigrid *grid, const struct level *leve
             for (int x = 1; x <= level->points[0]; x++)
                 r[x] = v[x] - w[0] * u[x] - w[2] * (diagonal[x] + near[x - 1] + near[x + 1]) -
                        w[3] * (diagonal[x - 1] + diagonal[x + 1]);
+            count_work(level->points[0]);
         }
     exchange_ghosts(&grid->box, level, level->residual);
 }
@@ -95,6 +97,7 @@ static void smooth(const struct multigrid *grid, const struct level *level) {
             for (int x = 1; x <= level->points[0]; x++)
                 u[x] += w[0] * r[x] + w[1] * (r[x - 1] + r[x + 1] + near[x]) +
                         w[2] * (diagonal[x] + near[x - 1] + near[x + 1]);
+            count_work(level->points[0]);
         }
     exchange_ghosts(&grid->box, level, level->solution);
 }
@@ -208,6 +211,15 @@ static struct multigrid prepare(const struct npb *npb) {
     return grid;
 }
 
+/* What iterate() has to compute: a residual on the finest level before the first V-cycle and after
+ * each, and in each a residual on all levels but the coarsest and a smoothing on all. */
+static double work_of(int finest, int iterations) {
+    double all_levels = 0.0, finest_points = ldexp(1.0, 3 * finest), coarsest_points = 8.0;
+    for (int k = 1; k <= finest; k++)
+        all_levels += ldexp(1.0, 3 * k);
+    return finest_points * (iterations + 1) + iterations * (2.0 * all_levels - coarsest_points);
+}
+
 int main(int argc, char **argv) {
     struct npb npb = begin_npb("MG", "SWABC", 314159265, &argc, &argv);
     refuse_unless_power_of_two(&npb);
@@ -221,8 +233,12 @@ int main(int argc, char **argv) {
     iterate(&grid, 1); /* a warm-up */
     double began = begin_timing();
     double norm = iterate(&grid, iterations);
-    double seconds = end_timing(began);
+    struct timed timed = end_timing(began);
 
+    double digest = digest_of(&grid.box, &grid.levels[grid.finest], grid.charges);
     verify_value(&npb, "residual_norm", norm, CLASSES[npb.place].norm, 1e-8);
-    return end_npb(&npb, seconds, 58.0 * iterations * pow(side, 3));
+    verify_as(&npb, "computed from the specification by another program", "digest_of_charges",
+              &digest, &CLASSES[npb.place].digest, 1, 0.0);
+    return end_npb(&npb, timed, 58.0 * iterations * pow(side, 3),
+                   "points smoothed or with a new residual", work_of(grid.finest, iterations));
 }

@@ -85,4 +85,20 @@ static void place_charges(const struct box *box, const struct level *level, uint
     exchange_ghosts(box, level, values);
 }
 
+/* A sum that only these charges at these places have: of each place, counted from 1, as a number of
+ * the whole cube; positive ones count 100 times, negative ones once. */
+static double digest_of(const struct box *box, const struct level *level, const double *values) {
+    double sum = 0.0, all;
+    for (int z = 0; z < level->points[2]; z++)
+        for (int y = 0; y < level->points[1]; y++) {
+            const double *row = values + level->stride[0] + (size_t)(y + 1) * level->stride[1] +
+                                (size_t)(z + 1) * level->stride[2];
+            for (int x = 0; x < level->points[0]; x++)
+                sum += (row[x] > 0.0 ? 100.0 : 1.0) * fabs(row[x]) *
+                       (double)(row_start(box, level, y, z) + x + 1);
+        }
+    check(MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+    return all;
+}
+
 #endif

@@ -78,7 +78,7 @@ rows
 # *How to read it:* a line a row, a column a node, and the published figures beside them. Mind the
 # unit: of µs and ns less is better, of MB/s more. The figures are **medians**, what you get. `times as
 # fast` compares the first node with paper A's. A row that paper A does not have shows `NaN`; `ring by
-# one process` is only what had to be subtracted from `context switch`. All questions below ask for the
+# one process` is only what had to be subtracted from the context switches. All questions below ask for the
 # figures of the *first* node.
 #
 # ## 3 Ask the kernel

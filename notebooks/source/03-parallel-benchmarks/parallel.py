@@ -21,8 +21,8 @@
 # - **Time** about 150 minutes together with the handout · **Points** 32
 # - **You need** a running cluster (`beowulf lab 03` booted one) on a machine with nothing else to do
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. `quick=True` takes the smallest class, S; leave it out when you have some minutes, for
-#   class W. Where you see `None`, your answer goes. *Run All* stops at the first empty answer; to measure
+#   notebook. `quick=True` takes the smallest class, S; leave it out when you have eight minutes,
+#   for class A. Where you see `None`, your answer goes. *Run All* stops at the first empty answer; to measure
 #   during a break, run the cells with `study(` one by one.
 
 # %%
@@ -70,7 +70,7 @@ assert measured.complete, "The measurement was cut short; run the cell above aga
 
 # %% [markdown]
 # **Question `ep-count`** (2 points). By the published formula, how many operations has EP in the class
-# of your Record? (Class S has 2 to the power of 24 pairs, which are 16,777,216; class W twice as many. A
+# of your Record? (Class S has 2 to the power of 24 pairs, which are 16,777,216; class A 16 times as many. A
 # pair takes two random numbers, each of them one operation.) And how many Mop/s is that with `seconds_1`?
 
 # %% nbgrader={"grade_id": "ep-count-answer", "solution": true}
@@ -99,8 +99,8 @@ cores = measured.circumstances["before"]["cores"]
 print("cores:", cores, "  workers:", min(4, cores))
 
 # %% [markdown]
-# **Question `ft-bytes`** (1 point). FT's cube has 64 · 64 · 64 points of 16 bytes in class S (128 · 128 · 32
-# in class W). Each of four ranks has a quarter of it. When the cube is turned, a rank keeps a quarter of its
+# **Question `ft-bytes`** (1 point). FT's cube has 64 · 64 · 64 points of 16 bytes in class S (256 · 256 · 128
+# in class A). Each of four ranks has a quarter of it. When the cube is turned, a rank keeps a quarter of its
 # quarter and sends the rest away. How many bytes does one rank send each time?
 
 # %% nbgrader={"grade_id": "ft-bytes-answer", "solution": true}
