@@ -104,7 +104,7 @@ def of_ranks(record: Record, ranks: int) -> Improvement:
 
 def gains_equally(one: Improvement, other: Improvement) -> Outcome:
     """Whether two gains differ by less than the margin."""
-    return within(difference(one, other), MARGIN_PERCENT, -MARGIN_PERCENT)
+    return within(difference(one, other), -MARGIN_PERCENT, MARGIN_PERCENT)
 
 
 def against_default(

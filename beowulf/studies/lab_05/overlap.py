@@ -9,13 +9,14 @@ buffers; the eager limits of its libraries were far above them. Both causes are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
+from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.table import table
@@ -121,8 +122,7 @@ def launch(
     tests = ["--tests", str(TESTS)] if way.progress == "tests" else []
     with ExitStack() as state:
         try:
-            if way.knobs:
-                state.enter_context(changing(measurement.cluster, way.knobs))(True)
+            state.enter_context(set_nodes(measurement.cluster, way))
         except LabError as why:
             left_out(measurement, way, why)
             return
@@ -134,6 +134,17 @@ def launch(
             launch=number,
             at={**way.at, **(at or {})},
         )
+
+
+@contextmanager
+def set_nodes(cluster: Cluster, way: Way) -> Iterator[None]:
+    """Within this context the nodes are set as this way has them; LabError where they cannot be."""
+    if not way.knobs:
+        yield
+        return
+    with changing(cluster, way.knobs) as change:
+        change(True)
+        yield
 
 
 def left_out(measurement: Measurement, way: Way, why: LabError) -> None:
