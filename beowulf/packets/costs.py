@@ -58,6 +58,31 @@ def costs(path: Path | str) -> pd.DataFrame:
     return table
 
 
+def departures(path: Path | str, within_s: float) -> pd.DataFrame:
+    """The MPI messages of a capture as `messages` gives them, with `left_bytes`; CaptureError if it is none.
+
+    These are the bytes of the sender's, MPICH's headers among them, that left within so many seconds of the first one.
+    """
+    mpi = traffic(path)
+    table = mpi.table()
+    begins = _begins(mpi)
+    began_ns = np.array([message.first.began_ns for message in mpi.messages], dtype=np.int64)
+    senders = np.array([message.from_a for message in mpi.messages], dtype=np.bool_)
+    left = np.zeros(len(table), dtype=np.int64)
+    talks, before = Conversations(), 0
+    for piece in Packets(path):
+        trail = talks.follow(piece)
+        owner = _owners(begins, piece, trail, before)
+        before += owner.size
+        at = np.flatnonzero((owner >= 0) & (piece["payload_bytes"] > 0))
+        at = at[trail.from_a[at] == senders[owner[at]]]
+        at = at[piece["time_ns"][at] - began_ns[owner[at]] <= within_s * 1e9]
+        np.add.at(left, owner[at], trail.fresh_bytes[at])
+    table["left_bytes"] = left
+    table.attrs["lost_segments"] = mpi.lost_segments
+    return table
+
+
 def _begins(traffic: Traffic) -> Begins:
     mine = {}
     for place, message in enumerate(traffic.messages):

@@ -3,8 +3,9 @@
 #define OVERLAP_H
 
 #include "measure.h"
+#include <sys/socket.h>
 
-enum { TAG = 7, WARM_UPS = 10, MOST_SIZES = 64 };
+enum { TAG = 7, WARM_UPS = 10, MOST_SIZES = 64, MOST_SOCKETS = 1024 };
 
 static const char *const WORKS[] = {"delay", "loop", NULL};
 
@@ -101,21 +102,39 @@ static inline void exchange(unsigned char *buffer, int size) {
     }
 }
 
-/* The first message between the two ranks sets up their connection, so it has a line of its own; then
- * some of each size follow, which are not counted, to get everything warm. */
+/* How many bytes the kernel takes from a rank for a connection and keeps until they have arrived, as
+ * the kernel itself says of the first connected TCP socket of this process; 0 where MPI has none. */
+static inline long send_buffer_bytes(void) {
+    for (int socket = 3; socket < MOST_SOCKETS; socket++) {
+        struct sockaddr_storage other;
+        int bytes;
+        socklen_t length = sizeof other, size = sizeof bytes;
+        if (getpeername(socket, (struct sockaddr *)&other, &length) == 0 &&
+            (other.ss_family == AF_INET || other.ss_family == AF_INET6) &&
+            getsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0)
+            return bytes;
+    }
+    return 0;
+}
+
+/* The first message between the two ranks sets up their connection, so it has a line of its own, with
+ * the connection's send buffer; some of each size follow, which are not counted, to get everything
+ * warm. */
 static inline void warm_up(unsigned char *buffer, const long *sizes, int count) {
     double start = MPI_Wtime();
     exchange(buffer, (int)sizes[0]);
-    if (my_rank() == 0) {
-        begin_line("first");
-        put_count("size_bytes", sizes[0]);
-        put_number("seconds", MPI_Wtime() - start);
-        put_text("way", "there and back");
-        end_line();
-    }
+    double seconds = MPI_Wtime() - start;
     for (int i = 0; i < count; i++)
         for (int j = 0; j < WARM_UPS; j++)
             exchange(buffer, (int)sizes[i]);
+    if (my_rank() == 0) {
+        begin_line("first");
+        put_count("size_bytes", sizes[0]);
+        put_number("seconds", seconds);
+        put_text("way", "there and back");
+        put_count("send_buffer_bytes", send_buffer_bytes());
+        end_line();
+    }
 }
 
 static inline long largest_of(const long *sizes, int count) {

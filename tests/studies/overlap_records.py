@@ -54,6 +54,13 @@ def samples(
     return points
 
 
+def connected(way: Way, buffer_bytes: int | None = None) -> Point:
+    """The first message of a launch, with the send buffer of its connection: that of the way, unless one is given."""
+    seen = way.buffer_bytes or 87_040 if buffer_bytes is None else buffer_bytes
+    at = {**way.at, "send_buffer_bytes": seen, "ranks": 2, "launch": 0}
+    return Point(at, "first_message_s", [0.001])
+
+
 def timed(
     way: Way, quantity: str, seconds: float, noise: Noise | None = None, **at: Any
 ) -> list[Point]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from overlap_records import busy, record, timed
+from overlap_records import busy, connected, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
@@ -13,7 +13,15 @@ from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05 import d1_synchronisation as d1
 from beowulf.studies.lab_05 import overlap
-from beowulf.studies.lab_05.overlap import ONE_USER, SOLARIS, TESTED, THREADED, Way
+from beowulf.studies.lab_05.overlap import (
+    ONE_USER,
+    ONE_USER_SOCKET,
+    SOLARIS,
+    SOLARIS_SOCKET,
+    TESTED,
+    THREADED,
+    Way,
+)
 
 LATE, EARLY = 1.05, 0.05  # of the way from rank 1's share to rank 0's work
 
@@ -33,14 +41,14 @@ def points(way: Way, size: int, work: str, place: float) -> list[Point]:
 
 def as_in_the_paper(**places: float) -> Record:
     """One Record in which only MPICH2 at 39.06 KB without help is late, unless `places` says otherwise."""
-    usual = {"one_user_large": LATE}
-    found = []
+    usual = {"one_user_large": LATE, "one_user_socket_large": LATE}
+    made = [connected(way) for way in {way for way, _ in d1.CASES}]
     for work in d1.SHARES:
         for way, size in d1.CASES:
             name = f"{way.mpich}_{'large' if size == d1.LARGE else 'small'}".replace("-", "_")
             name += "" if way.progress == "calls" else f"_{way.progress}"
-            found += points(way, size, work, {**usual, **places}.get(name, EARLY))
-    return record("D1", found)
+            made += points(way, size, work, {**usual, **places}.get(name, EARLY))
+    return record("D1", made)
 
 
 def outcomes(made: Record) -> dict[str, str]:
@@ -57,6 +65,10 @@ def test_what_the_paper_saw_holds() -> None:
         ("one_user_large", EARLY, "one-user-calls-40000"),
         ("one_user_small", LATE, "one-user-calls-10240"),
         ("solaris_large", LATE, "solaris-calls-40000"),
+        ("one_user_socket_large", EARLY, "one-user-socket-calls-40000"),
+        ("one_user_socket_small", LATE, "one-user-socket-calls-10240"),
+        ("solaris_socket_large", LATE, "solaris-socket-calls-40000"),
+        ("default_large", LATE, "default-calls-40000"),
         ("one_user_large_tests", LATE, "one-user-tests-40000"),
         ("one_user_large_thread", LATE, "one-user-thread-40000"),
     ],
@@ -93,6 +105,50 @@ def test_a_case_that_was_not_measured_is_reported() -> None:
     found = {v.claim: v for v in d1.STUDY.claims(made)}["solaris-calls-40000-delay"]
     assert found.outcome == "inconclusive"
     assert "no samples" in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("buffer_bytes", "why"),
+    [(2 * ONE_USER_SOCKET.buffer_bytes, "has 49,152 bytes by getsockopt"), (0, "no TCP socket")],
+)
+def test_a_library_that_does_not_take_the_nodes_buffers_is_reported(
+    buffer_bytes: int, why: str
+) -> None:
+    """As one that asks for a size itself, of which the kernel gives twice as much, and one without sockets."""
+    made = as_in_the_paper()
+    made.points = [
+        connected(ONE_USER_SOCKET, buffer_bytes)
+        if p.quantity == "first_message_s" and p.at["mpich"] == "one-user-socket"
+        else p
+        for p in made.points
+    ]
+    verdicts = d1.STUDY.claims(made)
+    open_ = [each for each in verdicts if each.outcome == "inconclusive"]
+    assert {each.claim.rpartition("-")[0] for each in open_} == {
+        "one-user-socket-calls-40000",
+        "one-user-socket-calls-10240",
+    }
+    assert all(why in each.evidence and "24,576" in each.evidence for each in open_)
+    assert {each.outcome for each in verdicts if each not in open_} == {"holds"}
+
+
+def test_nodes_whose_buffers_cannot_be_set_are_reported() -> None:
+    made = as_in_the_paper()
+    made.points = [p for p in made.points if p.at["mpich"] != "solaris-socket"]
+    made.points.append(Point(SOLARIS_SOCKET.at, facts={"absent": "socket buffers: not observable"}))
+    seen = {each.claim: each for each in d1.STUDY.claims(made)}["solaris-socket-calls-40000-loop"]
+    assert seen.outcome == "inconclusive"
+    assert "not observable" in seen.evidence
+    assert "beowulf up" in seen.advice
+
+
+def test_a_record_from_before_there_were_buffers_is_judged_where_it_can_be() -> None:
+    made = as_in_the_paper()
+    made.points = [
+        p for p in made.points if p.quantity != "first_message_s" and "socket" not in p.at["mpich"]
+    ]
+    for claim, outcome in outcomes(made).items():
+        assert outcome == ("inconclusive" if "socket" in claim else "holds"), claim
 
 
 def test_a_record_of_another_study_is_refused() -> None:
@@ -169,5 +225,5 @@ def test_the_study_runs_from_measure_to_picture(
     assert made.sweep["scale"] == d1.QUICK_SECONDS / 4
     assert told == sorted(told)
     delays = [each for each in d1.STUDY.claims(made) if each.claim.endswith("-delay")]
-    assert len(delays) == 5
+    assert len(delays) == len(d1.EXPECTED)
     assert d1.STUDY.picture(made).alt

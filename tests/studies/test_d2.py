@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from overlap_records import busy, record, timed
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
+from overlap_records import busy, connected, record, timed
 
 from beowulf import papers
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -15,18 +17,45 @@ from beowulf.measure.sweep import PAPER_D
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05 import d2_message_size_sweep as d2
 from beowulf.studies.lab_05 import overlap
-from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, WAYS, Way
+from beowulf.studies.lab_05.d2_message_size_sweep import CAUSES, EAGER, SOCKETS, WAYS
+from beowulf.studies.lab_05.overlap import (
+    KB,
+    ONE_USER,
+    ONE_USER_SOCKET,
+    SOLARIS,
+    SOLARIS_SOCKET,
+    TESTED,
+    Way,
+)
+from beowulf.verdict import Outcome
 
 WORK = 0.1
 CLAIMS = [
-    *("one-user-step", "solaris-step", "default-calls-no-step"),
-    *("one-user-tests-no-step", "one-user-thread-no-step"),
+    *("one-user-step", "solaris-step", "one-user-socket-step", "solaris-socket-step"),
+    *("one-user-on-the-wire", "solaris-on-the-wire"),
+    *("one-user-socket-on-the-wire", "solaris-socket-on-the-wire"),
+    *("default-calls-no-step", "one-user-tests-no-step", "one-user-thread-no-step"),
 ]
 
 
-def swept(late: dict[Way, set[int]]) -> Record:
+# Of the longest message, by what fits: a request, or some of its bytes.
+LEFT = {ONE_USER: 80, SOLARIS: 80, ONE_USER_SOCKET: 15_928, SOLARIS_SOCKET: 65_160}
+
+
+def on_the_wire(way: Way, left_bytes: list[int], asked_first: bool, **capture: int) -> Point:
+    """What a capture showed of the longest messages of this way."""
+    facts = {
+        "left_bytes": left_bytes,
+        "asked_first": [asked_first] * len(left_bytes),
+        "capture": {"dropped": 0, **capture},
+    }
+    return Point({**way.at, "size_bytes": max(PAPER_D), "launch": 0}, facts=facts)
+
+
+def swept(late: dict[Way, set[int]], wire: dict[Way, Point] | None = None) -> Record:
     """A Record in which rank 1 is late at these sizes (in KB) of these ways, and nowhere else."""
-    points = []
+    usual = {way: on_the_wire(way, [left] * 10, way in EAGER) for way, left in LEFT.items()}
+    points = [*(usual | (wire or {})).values(), *map(connected, WAYS)]
     for way in WAYS:
         for size in PAPER_D:
             message = 2e-4 + size * 8 / 1e8
@@ -37,7 +66,8 @@ def swept(late: dict[Way, set[int]]) -> Record:
     return record("D2", points)
 
 
-PAPER = {ONE_USER: {20, 30, 40, 50, 60, 70, 80}, SOLARIS: {70, 80}}
+SMALL, LARGE = {20, 30, 40, 50, 60, 70, 80}, {70, 80}
+PAPER = {ONE_USER: SMALL, SOLARIS: LARGE, ONE_USER_SOCKET: SMALL, SOLARIS_SOCKET: LARGE}
 
 
 def outcomes(made: Record) -> dict[str, str]:
@@ -59,13 +89,105 @@ def test_the_papers_own_table_has_these_steps() -> None:
 
 
 def test_a_step_elsewhere_contradicts() -> None:
-    found = outcomes(swept({**PAPER, SOLARIS: {60, 70, 80}}))
+    found = outcomes(swept({**PAPER, SOLARIS: {60, *LARGE}}))
     assert found.pop("solaris-step") == "contradicted"
+    assert set(found.values()) == {"holds"}
+    assert (
+        outcomes(swept({**PAPER, SOLARIS_SOCKET: SMALL}))["solaris-socket-step"] == "contradicted"
+    )
+
+
+def test_the_buffer_that_the_kernel_says_is_in_the_evidence() -> None:
+    seen = d2.STUDY.claims(swept(PAPER))[2]
+    assert "the send buffer 24,576 by getsockopt" in seen.evidence
+    assert seen.numbers["send_buffer_bytes"] == 24_576
+    made = swept(PAPER)
+    made.points = [p for p in made.points if p.quantity != "first_message_s"]
+    made.points.append(connected(ONE_USER_SOCKET, 49_152))
+    seen = d2.STUDY.claims(made)[2]
+    assert seen.outcome == "inconclusive"
+    assert "49,152 bytes by getsockopt, where the nodes set 24,576" in seen.evidence
+
+
+@pytest.mark.parametrize(
+    ("way", "left", "asks", "outcome"),
+    [
+        (ONE_USER, [80] * 4, True, "holds"),
+        (ONE_USER, [80] * 3 + [20_000], True, "inconclusive"),
+        (ONE_USER, [65_160] * 4, True, "contradicted"),
+        (ONE_USER, [80] * 4, False, "contradicted"),
+        (ONE_USER_SOCKET, [15_928] * 4, False, "holds"),
+        (ONE_USER_SOCKET, [82_000] * 4, False, "contradicted"),
+        (ONE_USER_SOCKET, [80] * 4, False, "contradicted"),
+        (ONE_USER_SOCKET, [15_928] * 4, True, "contradicted"),
+        (SOLARIS_SOCKET, [65_160, 82_000], False, "inconclusive"),
+    ],
+)
+def test_what_leaves_while_the_sender_works_tells_the_causes_apart(
+    way: Way, left: list[int], asks: bool, outcome: str
+) -> None:
+    found = outcomes(swept(PAPER, {way: on_the_wire(way, left, asks)}))
+    assert found.pop(f"{way.mpich}-on-the-wire") == outcome
     assert set(found.values()) == {"holds"}
 
 
+def test_without_a_capture_the_cause_is_open_and_a_reason_given() -> None:
+    none = Point({**ONE_USER.at, "launch": 0}, facts={"not_captured": "No dumpcap on node00."})
+    lost = on_the_wire(SOLARIS, [80] * 4, True, dropped=3)
+    made = swept(PAPER, {ONE_USER: none, SOLARIS: lost})
+    for claim, why in (("one-user", "No dumpcap on node00"), ("solaris", "packets were dropped")):
+        verdict = next(v for v in d2.STUDY.claims(made) if v.claim == f"{claim}-on-the-wire")
+        assert verdict.outcome == "inconclusive"
+        assert why in verdict.evidence
+        assert "beowulf doctor" in verdict.advice
+
+
+def test_a_busy_machine_does_not_matter_on_the_wire() -> None:
+    found = outcomes(busy(swept(PAPER)))
+    assert {claim for claim, outcome in found.items() if outcome == "holds"} == {
+        f"{way.mpich}-on-the-wire" for way in CAUSES
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", SOCKETS, ids=lambda way: way.mpich)
+def test_a_step_without_the_cause_never_holds_and_with_it_mostly(way: Way) -> None:
+    """Noise may be large: what is judged lies at 0 or at 1."""
+
+    def judged(late: set[int]) -> Callable[[Noise], Outcome]:
+        def outcome(noise: Noise) -> Outcome:
+            points = [connected(way)]
+            for size in PAPER_D:
+                ended = 2e-4 + size * 8 / 1e8 + (WORK if size // KB in late else 0.0)
+                points += timed(way, "duration_s", WORK, noise, size_bytes=size, rank=0)
+                points += timed(way, "duration_s", ended, noise, size_bytes=size, rank=1)
+            return outcome_of(d2.STUDY, record("D2", points), f"{way.mpich}-step")
+
+        return outcome
+
+    assert_rarely_holds(judged(set()))
+    assert_mostly_holds(judged(PAPER[way]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", CAUSES, ids=lambda way: way.mpich)
+def test_the_other_cause_rarely_passes_for_this_one_on_the_wire(way: Way) -> None:
+    other = LEFT[EAGER[0]] if way in SOCKETS else LEFT[SOLARIS_SOCKET]
+
+    def judged(left: int) -> Callable[[Noise], Outcome]:
+        def outcome(noise: Noise) -> Outcome:
+            point = on_the_wire(way, [int(left * each) for each in noise(10)], way in EAGER)
+            return outcome_of(d2.STUDY, record("D2", [point, connected(way)]), point_claim)
+
+        return outcome
+
+    point_claim = f"{way.mpich}-on-the-wire"
+    assert_rarely_holds(judged(other))
+    assert_mostly_holds(judged(LEFT[way]))
+
+
 def test_no_step_at_all_contradicts_and_a_message_says_so() -> None:
-    verdict = d2.STUDY.claims(swept({SOLARIS: {70, 80}}))[0]
+    verdict = d2.STUDY.claims(swept({SOLARIS: LARGE}))[0]
     assert verdict.outcome == "contradicted"
     assert "no step at any size" in verdict.evidence
 
@@ -78,7 +200,7 @@ def test_what_progress_costs_the_sender_is_reported() -> None:
     made = swept(PAPER)
     for point in made.select(progress="thread", rank=0):
         point.samples[:] = [2 * each for each in point.samples]
-    tests, thread = d2.STUDY.claims(made)[3:]
+    tests, thread = d2.STUDY.claims(made)[-2:]
     assert "T_P0 is 1.00 times that of one-user" in tests.evidence
     assert "T_P0 is 2.00 times that of one-user" in thread.evidence
 
@@ -87,10 +209,6 @@ def test_two_steps_are_none_that_is_visible() -> None:
     verdict = d2.STUDY.claims(swept({**PAPER, ONE_USER: {20, 30, 60, 70, 80}}))[0]
     assert verdict.outcome == "inconclusive"
     assert verdict.advice
-
-
-def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
-    assert set(outcomes(busy(swept(PAPER))).values()) == {"inconclusive"}
 
 
 def in_launches(made: Record, *times: float) -> Record:
@@ -141,8 +259,8 @@ def test_the_picture_marks_both_steps() -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("way", [ONE_USER, SOLARIS], ids=lambda way: way.mpich)
-def test_the_step_is_where_the_limit_was_set(
+@pytest.mark.parametrize("way", CAUSES, ids=lambda way: way.mpich)
+def test_the_step_is_where_the_limit_or_the_buffer_was_set(
     cluster: NamespaceCluster, tmp_path: Path, way: Way
 ) -> None:
     with Measurement("D2", cluster, tmp_path) as session:
@@ -153,8 +271,28 @@ def test_the_step_is_where_the_limit_was_set(
     # anything may take longer: one pass in which a message did not wait is enough to see that it need not.
     waits = [size for size in PAPER_D if found[size].median > d2.MIDDLE]
     need_not = [size for size in PAPER_D if found[size].min < d2.MIDDLE]
-    assert set(waits) >= {size for size in PAPER_D if size > way.limit_bytes}
-    assert set(need_not) >= {size for size in PAPER_D if size <= way.limit_bytes}
+    late = {size for size in PAPER_D if size // KB in PAPER[way]}
+    assert set(waits) >= late
+    assert set(need_not) >= set(PAPER_D) - late
+
+
+@pytest.mark.cluster
+def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    about = {"seconds": 0.1, "sizes": [max(PAPER_D)], "passes": 3}
+    with Measurement("D2", cluster, tmp_path) as session:
+        for way in CAUSES:
+            words = [*overlap.sweep_arguments(0.1, about["sizes"], 3, 0), "--work", "delay"]
+            with d2.captured(session, way, 0, about):
+                overlap.launch(session, way, "message_sweep.c", words, number=0)
+    made = session.record()
+    assert {way: overlap.send_buffers(made, way) for way in SOCKETS} == {
+        way: {way.buffer_bytes} for way in SOCKETS
+    }
+    for way in CAUSES:
+        assert outcomes(made)[f"{way.mpich}-on-the-wire"] == "holds"
+    assert not list(tmp_path.iterdir()), "the capture is read and thrown away"
 
 
 @pytest.mark.cluster

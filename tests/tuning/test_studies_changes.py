@@ -23,6 +23,7 @@ from beowulf.exercises.lab_02 import odd_node
 from beowulf.measure.cpu import watched
 from beowulf.studies.lab_01 import a2_validation
 from beowulf.studies.lab_04 import b5_unlike_nodes
+from beowulf.studies.lab_05 import overlap
 from beowulf.studies.lab_06 import buffer_sizes
 from beowulf.tuning import change, log
 from beowulf.tuning.change import changing
@@ -30,6 +31,8 @@ from beowulf.tuning.knob import NODES
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.knobs.cpu_share import CpuShare
 from beowulf.tuning.knobs.nothing import Nothing
+from beowulf.tuning.knobs.small_segments import SmallSegments
+from beowulf.tuning.knobs.socket_buffers import SocketBuffers
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 
 SMALL = 8192
@@ -39,6 +42,11 @@ Changing = Callable[[Cluster], AbstractContextManager[None]]
 def small_buffers(cluster: Cluster) -> AbstractContextManager[None]:
     """Study A13's."""
     return buffer_sizes.buffers(cluster, SMALL)
+
+
+def paper_d(cluster: Cluster) -> AbstractContextManager[None]:
+    """Studies D1's and D2's."""
+    return overlap.set_nodes(cluster, overlap.ONE_USER_SOCKET)
 
 
 def slow_nodes(cluster: Cluster) -> AbstractContextManager[None]:
@@ -51,7 +59,7 @@ def odd(cluster: Cluster) -> AbstractContextManager[None]:
     return odd_node.made_odd(cluster, "node01")
 
 
-WAYS: tuple[Changing, ...] = (small_buffers, slow_nodes, odd)
+WAYS: tuple[Changing, ...] = (small_buffers, paper_d, slow_nodes, odd)
 
 # What another process does that is to be ended in the middle.
 HOLDS = """
@@ -68,6 +76,7 @@ ROOTLESS = """
 from beowulf.cluster.namespaces import running
 from beowulf.errors import LabError
 from beowulf.studies.lab_04.b5_unlike_nodes import shared
+from beowulf.studies.lab_05.overlap import ONE_USER_SOCKET, set_nodes
 from beowulf.studies.lab_06.buffer_sizes import buffers
 
 cluster = running()
@@ -76,6 +85,11 @@ def seen():
 before = seen()
 with buffers(cluster, 8192):
     assert all(text.split().count("8192") == 4 for text in seen()), seen()
+assert seen() == before
+with set_nodes(cluster, ONE_USER_SOCKET):
+    cards = [cluster.administer(n, "ip -d link show eth0").stdout for n in cluster.nodes]
+    assert all("gso_max_size 3000 gso_max_segs 2 " in card for card in cards), cards
+    assert all(text.split().count("24576") == 2 for text in seen()), seen()
 assert seen() == before
 try:
     with shared(cluster, [0.4]):
@@ -93,7 +107,7 @@ def settings(cluster: NamespaceCluster) -> list[list[str]]:
 
 def state(cluster: NamespaceCluster) -> dict[str, list[str]]:
     """All that these changes touch, of each node."""
-    lines = "nft list ruleset; cd /proc/sys/net/ipv4; cat tcp_?mem tcp_no_metrics_save"
+    lines = "nft list ruleset; ip -d link show eth0; cd /proc/sys/net/ipv4; cat tcp_?mem tcp_no_metrics_save"
     share = CpuShare()
     return {
         node: [
@@ -119,6 +133,22 @@ def test_every_node_has_the_buffers_that_were_asked_for_and_then_its_own(
         three = ["4096", str(SMALL), str(SMALL)]
         assert settings(cluster) == [[*three, *three, "1"]] * len(cluster.nodes)
     assert settings(cluster) == before
+
+
+@pytest.mark.cluster
+def test_a_node_sends_with_a_small_buffer_and_in_small_pieces_and_then_as_before(
+    cluster: NamespaceCluster,
+) -> None:
+    def cards() -> list[str]:
+        return [cluster.administer(n, "ip -d link show eth0").stdout for n in cluster.nodes]
+
+    before, cards_before = settings(cluster), cards()
+    with paper_d(cluster):
+        size = str(overlap.ONE_USER_SOCKET.buffer_bytes)
+        assert settings(cluster) == [[*each[:3], "4096", size, size, "1"] for each in before]
+        assert all("gso_max_size 3000 gso_max_segs 2 " in card for card in cards())
+    assert settings(cluster) == before
+    assert cards() == cards_before
 
 
 @pytest.mark.cluster
@@ -224,6 +254,10 @@ def test_values_that_no_node_can_have_are_refused(cluster: NamespaceCluster) -> 
             b5_unlike_nodes.shared(cluster, [share]).__enter__()
     with pytest.raises(UsageError, match="1 to 20,000 rules"):
         UnwantedSenders().accepted("0")
+    with pytest.raises(UsageError, match="1 to 40 segments"):
+        SmallSegments().accepted("0")
+    with pytest.raises(UsageError, match="4,096 to 1,073,741,824 bytes, not 'much'"):
+        SocketBuffers().accepted("send-much")
     assert state(cluster) == before
 
 

@@ -128,12 +128,12 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
     )
 
 
-def exchanges(record: Record, way: Way) -> pd.DataFrame:
+def exchanges(record: Record, way: Way, **at: object) -> pd.DataFrame:
     """One row for each size, rank, launch and pass, one column a part (comm, comp, before, during), in s.
 
     LabError when the Record has no such samples.
     """
-    samples = chosen(record, "duration_s", **way.at)
+    samples = chosen(record, "duration_s", **way.at, **at)
     keys = ["size_bytes", "rank", "launch", "pass"]
     wide = samples.pivot(index=keys, columns="part", values="duration_s").dropna().reset_index()
     if wide.empty:
@@ -141,9 +141,11 @@ def exchanges(record: Record, way: Way) -> pd.DataFrame:
     return wide
 
 
-def gains(record: Record, way: Way) -> dict[int, Improvement]:
-    """Equation 1 at each size; of the two ranks, the slower one counts in each pass."""
-    slower = exchanges(record, way).groupby(["size_bytes", "launch", "pass"]).max().reset_index()
+def gains(record: Record, way: Way, **at: object) -> dict[int, Improvement]:
+    """Equation 1 at each size; of all ranks, the slowest one counts in each pass."""
+    slower = (
+        exchanges(record, way, **at).groupby(["size_bytes", "launch", "pass"]).max().reset_index()
+    )
     return {
         int(str(size)): improvement(each.during, each.before, each.launch)
         for size, each in slower.groupby("size_bytes")

@@ -137,7 +137,7 @@ def _observe(measurement: Measurement, setting: Setting, chunks: int, number: in
             size: _converse(measurement, setting, size, TAG + 2 * place, chunks, number)
             for place, size in enumerate(SIZES)
         }
-    messages = wire.costs
+    messages = wire.messages
     point_to_point = messages[messages["context"] == 0]
     for place, size in enumerate(SIZES):
         mine = point_to_point[point_to_point["tag"] == TAG + 2 * place]

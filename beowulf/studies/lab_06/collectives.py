@@ -85,7 +85,7 @@ def _keep(
     measurement: Measurement, wire: Observed, sizes: Sequence[int], count: int, number: int
 ) -> None:
     """Put what each operation cost on the wire beside its samples."""
-    for place, mine in by_place(wire.costs).items():
+    for place, mine in by_place(wire.messages).items():
         operation, size = list(OPERATIONS)[place // len(sizes)], sizes[place % len(sizes)]
         for way, rows in mine.items():
             at = {"operation": operation, "way": way, "size_bytes": size, "part": PART}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError
@@ -40,15 +41,17 @@ class Panel:
 
 @dataclass
 class Observed:
-    """What was seen of launches: the `costs` of their messages, and the capture's digest, packets and drops."""
+    """What was seen of launches: a table of their messages, and the capture's digest, packets and drops."""
 
-    costs: pd.DataFrame
+    messages: pd.DataFrame
     capture: dict[str, Any]
 
 
 @contextmanager
-def observed(measurement: Measurement) -> Iterator[Observed]:
-    """A capture of the wire around this block; what it showed is there afterwards, and the file is gone."""
+def observed(
+    measurement: Measurement, read: Callable[[Path], pd.DataFrame] = costs
+) -> Iterator[Observed]:
+    """A capture of the wire around this block; what `read` made of it is there afterwards, and the file is gone."""
     import pandas as pd
 
     seen = Observed(pd.DataFrame(), {})
@@ -59,9 +62,9 @@ def observed(measurement: Measurement) -> Iterator[Observed]:
         with measurement.cluster.capture(file, snap_bytes=WHOLE_FRAME_BYTES) as wire:
             yield seen
         measurement.warnings += [each for each in wire.warnings if each not in measurement.warnings]
-        seen.costs = costs(file)
+        seen.messages = read(file)
         seen.capture = kept(wire)
-        seen.capture["segments_not_understood"] = seen.costs.attrs["lost_segments"]
+        seen.capture["segments_not_understood"] = seen.messages.attrs["lost_segments"]
     finally:
         file.unlink(missing_ok=True)
 

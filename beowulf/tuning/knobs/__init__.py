@@ -21,6 +21,7 @@ from beowulf.tuning.knobs.offloads import Offloads
 from beowulf.tuning.knobs.patient_polling import PatientPolling
 from beowulf.tuning.knobs.pinning import Pinning
 from beowulf.tuning.knobs.rings import Rings
+from beowulf.tuning.knobs.small_segments import SmallSegments
 from beowulf.tuning.knobs.socket_buffers import SocketBuffers
 from beowulf.tuning.knobs.tcp_low_latency import TcpLowLatency
 from beowulf.tuning.knobs.threaded_napi import ThreadedNapi
@@ -36,7 +37,7 @@ EACH: tuple[Knob, ...] = (
     Nothing(),
 )
 # What studies and exercises change besides, in the same way: written down before, and put back from there.
-OF_STUDIES: tuple[Knob, ...] = (CpuShare(), UnwantedSenders())
+OF_STUDIES: tuple[Knob, ...] = (CpuShare(), SmallSegments(), UnwantedSenders())
 ALL: dict[str, Knob] = {knob.name: knob for knob in (*EACH, *OF_STUDIES)}
 
 

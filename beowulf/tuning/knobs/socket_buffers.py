@@ -12,6 +12,8 @@ KERNEL = "the kernel's own"
 # tcp_no_metrics_save, one setting would suffer from the losses of the one before it.
 FORGETFUL = "the kernel's own, and no memory of peers"
 
+SEND = "send-"  # before a size: of what is sent alone, and receivers keep their own
+
 
 class SocketBuffers(Files):
     """How many bytes of a connection wait in a node, in each direction."""
@@ -24,7 +26,7 @@ class SocketBuffers(Files):
     kinds = ("local", "VM", "PC")
     elsewhere = "On PCs and VMs: `sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem`; a program: SO_SNDBUF, SO_RCVBUF."
     paper = "Paper A leaves other sizes of the buffers as the next thing to try (study A13)."
-    values = (KERNEL, "8192", "65536", "1048576")
+    values = (KERNEL, "8192", "65536", "1048576", f"{SEND}32768")
     tuned = KERNEL
     shows = "8192"
     relaunch = True
@@ -41,18 +43,22 @@ class SocketBuffers(Files):
             )
         if value == FORGETFUL:
             return value
-        return str(number(self.name, value, LEAST_BYTES, MOST_BYTES, "bytes"))
+        which = SEND if value.startswith(SEND) else ""
+        size = number(self.name, value.removeprefix(SEND), LEAST_BYTES, MOST_BYTES, "bytes")
+        return f"{which}{size}"
 
     def value(self, state: str) -> str:
         files = {file.rpartition("/")[2]: text.split() for file, text in facts(state).items()}
-        fixed = {size for name in ("tcp_rmem", "tcp_wmem") for size in files[name][1:]}
-        if len(fixed) == 1:
-            return fixed.pop()
+        received, sent = ({*files[name][1:]} for name in ("tcp_rmem", "tcp_wmem"))
+        if len(sent) == 1:
+            return f"{'' if received == sent else SEND}{sent.pop()}"
         return FORGETFUL if files["tcp_no_metrics_save"] == ["1"] else KERNEL
 
     def set(self, value: str, place: str) -> str:
         lines = ["cd /proc/sys/net/ipv4", "echo 1 >tcp_no_metrics_save"]
         if value != FORGETFUL:
-            three = f"{min(LEAST_BYTES, int(value))} {value} {value}"
-            lines += [f"echo {three} >{name}" for name in ("tcp_rmem", "tcp_wmem")]
+            size = value.removeprefix(SEND)
+            names = ("tcp_wmem",) if value.startswith(SEND) else ("tcp_rmem", "tcp_wmem")
+            three = f"{min(LEAST_BYTES, int(size))} {size} {size}"
+            lines += [f"echo {three} >{name}" for name in names]
         return "\n".join(lines)

@@ -14,8 +14,8 @@
 # # Lab 05: Can a node compute while it talks?
 #
 # Paper D asked three clusters whether they compute while a message of 39 KB travels: two do not, one
-# does. Here you get both answers from one cluster, find the number that decides, and write an exchange
-# that no longer depends on it. The handout (`labs/05-overlap/README.md`) explains each word and shows the
+# does. Here you get both answers from one cluster, find the numbers that decide, and write an exchange
+# that no longer depends on them. The handout (`labs/05-overlap/README.md`) explains each word and shows the
 # programs in a terminal; read its sections 1 to 3 first.
 #
 # - **Time** about 120 minutes together with the handout · **Points** 25
@@ -49,8 +49,9 @@ predicted_exchange_ms = None  # 17 ms of messages and 20 ms of work on both rank
 # Study D1 is that experiment (paper D, figure 1): rank 0 posts, works (50 ms with `quick=True`,
 # else 100 ms) and waits; rank 1 works half as long, or a quarter, and receives. It is done with the
 # two eager limits that represent two of the paper's clusters (`one-user`: 16,384 bytes, `solaris`:
-# 65,536), with our library as it comes (`default`: 131,072), and with two remedies: `MPI_Test` in
-# the work, and a progress thread.
+# 65,536), with two send buffers that represent the same clusters by the paper's own cause
+# (`one-user-socket`, `solaris-socket`), with our library as it comes (`default`: 131,072), and with
+# two remedies: `MPI_Test` in the work, and a progress thread.
 #
 # **Question `d1-record`** (1 point). Nothing to write: the point is for the Record.
 
@@ -107,8 +108,9 @@ d2 = study("D2", cluster, quick=True)
 picture(d2)
 
 # %% [markdown]
-# *What to look at:* each line but two stays near zero. Where does each of these two jump, and how
-# high? Compare the height with the work of rank 0, and the place with its eager limit.
+# *What to look at:* each line but four stays near zero. Where does each of these four jump, and how
+# high? Compare the height with the work of rank 0, and the place with its eager limit. Two of them
+# have the eager limit as the library comes, and a fixed send buffer: the same jump by another cause.
 
 # %% nbgrader={"grade_id": "d2-record", "grade": true, "points": 1, "locked": true}
 assert d2.study == "D2", "Run the cell above: it sweeps the sizes on your cluster."

@@ -1,0 +1,168 @@
+"""D6: does the study tell whether messages add up, and whether more ranks gain less?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of, quieter
+from overlap_records import busy, connected, record, timed
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.record import Point, Record
+from beowulf.studies.lab_05 import d6_cumulative_and_processes as d6
+from beowulf.studies.lab_05.overlap import DEFAULT, KB, ONE_USER, ONE_USER_SOCKET, Amount, Way
+from beowulf.verdict import Outcome
+
+CLAIMS = [
+    *("one-user-socket-1-messages", "one-user-socket-8-messages"),
+    *("one-user-8-messages", "more-processes-gain-less"),
+]
+# Of an exchange that could be hidden, what is left in the open, by way and number of messages, or by ranks.
+USUAL: dict[tuple[Way, int] | int, float] = {(ONE_USER_SOCKET, 8): 0.8, 3: 0.2, 4: 0.4}
+
+
+def exchange(
+    way: Way, ranks: int, messages: int, size: int, shown: float, noise: Noise | None
+) -> list[Point]:
+    comm, work = size * messages * (ranks - 1) * 8.5e-8, d6.SECONDS
+    before = comm + work
+    times = {"comm": comm, "comp": work, "before": before, "during": work + shown * comm}
+    at = {
+        "messages": messages,
+        "total_bytes": size * messages * (ranks - 1),
+        "size_bytes": size,
+    }
+    points = []
+    for rank in range(ranks):
+        for part, seconds in times.items():
+            points += timed(way, "duration_s", seconds, noise, **at, rank=rank, part=part)
+    for point in points:
+        point.at["ranks"] = ranks
+    return points
+
+
+def measured(
+    shown: dict[tuple[Way, int] | int, float] | None = None, noise: Noise | None = None
+) -> Record:
+    """A Record in which so much of each exchange is not hidden, and nothing where nothing is given."""
+    of = USUAL if shown is None else shown
+    points = [connected(way) for way in d6.WAYS]
+    for way in d6.WAYS:
+        for count in d6.COUNTS:
+            points += exchange(way, 2, count, d6.PIECE, of.get((way, count), 0.0), noise)
+    for ranks in d6.RANKS:
+        size = d6.TOTAL // (ranks - 1)
+        points += exchange(DEFAULT, ranks, 1, size, of.get(ranks, 0.0), noise)
+    return record("D6", points)
+
+
+def outcomes(made: Record) -> dict[str, str]:
+    return {verdict.claim: verdict.outcome for verdict in d6.STUDY.claims(made)}
+
+
+def test_what_the_paper_concludes_holds() -> None:
+    assert outcomes(measured()) == dict.fromkeys(CLAIMS, "holds")
+
+
+@pytest.mark.parametrize(
+    ("shown", "claim"),
+    [
+        ({(ONE_USER_SOCKET, 1): 0.9}, "one-user-socket-1-messages"),
+        ({(ONE_USER_SOCKET, 8): 0.0}, "one-user-socket-8-messages"),
+        ({(ONE_USER, 8): 0.8}, "one-user-8-messages"),
+        ({3: 0.0, 4: 0.0}, "more-processes-gain-less"),
+        ({2: 0.9, 3: 0.0, 4: 0.0}, "more-processes-gain-less"),
+    ],
+)
+def test_the_opposite_contradicts_one_claim_only(
+    shown: dict[tuple[Way, int] | int, float], claim: str
+) -> None:
+    found = outcomes(measured(USUAL | shown))
+    assert found.pop(claim) == "contradicted"
+    assert set(found.values()) == {"holds"}
+
+
+@pytest.mark.parametrize("case", [(ONE_USER_SOCKET, 8), (ONE_USER, 8), 4])
+def test_a_wide_interval_around_the_margin_is_open(case: tuple[Way, int] | int) -> None:
+    made = measured(USUAL | {case: 0.05})
+    at = (
+        {"ranks": case}
+        if isinstance(case, int)
+        else {**case[0].at, "messages": case[1], "ranks": 2}
+    )
+    for point in made.select(part="during", **at):
+        point.samples[:] = [
+            each * (1.08 if n % 2 else 0.92) for n, each in enumerate(point.samples)
+        ]
+    (open_,) = [each for each in d6.STUDY.claims(made) if each.outcome == "inconclusive"]
+    assert open_.advice
+
+
+def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
+    assert set(outcomes(busy(measured())).values()) == {"inconclusive"}
+
+
+def test_a_cluster_of_two_nodes_leaves_the_processes_open() -> None:
+    made = measured()
+    made.points = [p for p in made.points if p.at.get("ranks", 2) == 2]
+    found = outcomes(made)
+    assert found.pop("more-processes-gain-less") == "inconclusive"
+    assert set(found.values()) == {"holds"}
+
+
+def test_a_buffer_that_is_not_as_set_leaves_its_claims_open() -> None:
+    made = measured()
+    made.points = [p for p in made.points if p.quantity != "first_message_s"]
+    made.points.append(connected(ONE_USER_SOCKET, 2 * ONE_USER_SOCKET.buffer_bytes))
+    found = outcomes(made)
+    assert {claim for claim, outcome in found.items() if outcome == "inconclusive"} == set(
+        CLAIMS[:2]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("claim", "null", "effect"),
+    [
+        ("one-user-socket-8-messages", {}, USUAL),
+        ("more-processes-gain-less", {}, USUAL),
+        ("one-user-8-messages", {(ONE_USER, 8): 0.8}, USUAL),
+        ("one-user-socket-1-messages", {(ONE_USER_SOCKET, 1): 0.8}, USUAL),
+    ],
+)
+def test_noise_alone_rarely_holds_and_the_effect_mostly(
+    claim: str,
+    null: dict[tuple[Way, int] | int, float],
+    effect: dict[tuple[Way, int] | int, float],
+) -> None:
+    def judged(shown: dict[tuple[Way, int] | int, float]) -> Callable[[Noise], Outcome]:
+        return lambda noise: outcome_of(
+            d6.STUDY, measured(shown, lambda count: quieter(noise(count))), claim
+        )
+
+    assert_rarely_holds(judged(null))
+    assert_mostly_holds(judged(effect))
+
+
+def test_the_picture_has_each_number_of_messages_and_of_ranks() -> None:
+    figure = d6.STUDY.picture(measured())
+    assert len(figure.table) == len(d6.WAYS) * len(d6.COUNTS) + len(d6.RANKS)
+    assert "8 of 10 KB, 2 ranks" in figure.alt
+
+
+@pytest.mark.cluster
+def test_the_study_runs_from_measure_to_picture(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(d6, "WAYS", (ONE_USER_SOCKET, DEFAULT))
+    monkeypatch.setattr(d6, "COUNTS", (1, 8))
+    monkeypatch.setattr(d6, "QUICK", Amount(launches=1, passes=3))
+    made = d6.STUDY.measure(cluster, tmp_path, quick=True)
+    assert list(outcomes(made)) == CLAIMS
+    sizes = {(p.at["ranks"], p.at["size_bytes"]) for p in made.select(total_bytes=d6.TOTAL)}
+    assert sizes == {(2, 42 * KB), (3, 21 * KB), (4, 14 * KB)}
+    ranks = {p.at["rank"] for p in made.select(ranks=4) if "rank" in p.at}
+    assert ranks == {0, 1, 2, 3}
+    assert len(d6.STUDY.picture(made).table) == 2 * 2 + 3
