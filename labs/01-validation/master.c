@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
         printf("Nobody works: mpiexec -n 1 ./master : -n 3 ./worker\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    /* Whoever is done gets the next number: a slow worker gets fewer. */
+    /* A worker that is done gets the next number, so a slow one gets fewer. */
     for (int next = 1, at_work = 0; next <= LAST || at_work > 0;) {
         if (next <= LAST && at_work < ranks - 1) {
             give(next++, ++at_work);
