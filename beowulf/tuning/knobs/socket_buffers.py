@@ -12,8 +12,8 @@ KERNEL = "the kernel's own"
 # tcp_no_metrics_save, one setting would suffer from the losses of the one before it.
 FORGETFUL = "the kernel's own, and no memory of peers"
 
-# Before a size: of what is sent alone, and receivers keep their own. After a pause TCP would begin with ten segments again.
-# It would cut them off the piece that it has, and that piece would take as many more bytes, whatever the buffer's size.
+# Before a size: of what is sent alone, and receivers keep their own. After a pause TCP would begin with ten segments
+# again, cut them off the piece that it has, and that piece would take as many more bytes, whatever the buffer's size.
 SEND = "send-"
 
 
