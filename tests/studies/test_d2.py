@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
+from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of, quieter
 from overlap_records import busy, connected, record, timed
 
 from beowulf import papers
@@ -176,7 +176,9 @@ def test_the_other_cause_rarely_passes_for_this_one_on_the_wire(way: Way) -> Non
 
     def judged(left: int) -> Callable[[Noise], Outcome]:
         def outcome(noise: Noise) -> Outcome:
-            point = on_the_wire(way, [int(left * each) for each in noise(10)], way in EAGER)
+            point = on_the_wire(
+                way, [int(left * each) for each in quieter(noise(10))], way in EAGER
+            )
             return outcome_of(d2.STUDY, record("D2", [point, connected(way)]), point_claim)
 
         return outcome

@@ -213,7 +213,8 @@ def first_share(record: Record, way: Way, size: int) -> tuple[Span, bool]:
     points = [p for p in record.select(**way.at, size_bytes=size) if p.facts.get("left_bytes")]
     if not points:
         raise LabError("No message of this size was captured.", "Measure again.")
-    shares = [(left - HEADER_BYTES) / size for p in points for left in p.facts["left_bytes"]]
+    all_left = [left for p in points for left in p.facts["left_bytes"]]
+    shares = [max(left - HEADER_BYTES, 0) / size for left in all_left]
     return Span(min(shares), max(shares)), all(all(p.facts["asked_first"]) for p in points)
 
 

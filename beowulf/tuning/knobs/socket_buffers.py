@@ -12,7 +12,9 @@ KERNEL = "the kernel's own"
 # tcp_no_metrics_save, one setting would suffer from the losses of the one before it.
 FORGETFUL = "the kernel's own, and no memory of peers"
 
-SEND = "send-"  # before a size: of what is sent alone, and receivers keep their own
+# Before a size: of what is sent alone, and receivers keep their own. After a pause TCP would begin with ten segments
+# again. It would cut them off the piece that it has, and that piece would take as many more, however small the buffer.
+SEND = "send-"
 
 
 class SocketBuffers(Files):
@@ -31,7 +33,8 @@ class SocketBuffers(Files):
     shows = "8192"
     relaunch = True
     files = tuple(
-        f"/proc/sys/net/ipv4/{name}" for name in ("tcp_rmem", "tcp_wmem", "tcp_no_metrics_save")
+        f"/proc/sys/net/ipv4/{name}"
+        for name in ("tcp_rmem", "tcp_wmem", "tcp_no_metrics_save", "tcp_slow_start_after_idle")
     )
     lacking = "this kernel has no tcp_rmem"
 
@@ -58,7 +61,10 @@ class SocketBuffers(Files):
         lines = ["cd /proc/sys/net/ipv4", "echo 1 >tcp_no_metrics_save"]
         if value != FORGETFUL:
             size = value.removeprefix(SEND)
-            names = ("tcp_wmem",) if value.startswith(SEND) else ("tcp_rmem", "tcp_wmem")
+            names = ["tcp_rmem", "tcp_wmem"]
+            if value.startswith(SEND):
+                names.remove("tcp_rmem")
+                lines.append("echo 0 >tcp_slow_start_after_idle")
             three = f"{min(LEAST_BYTES, int(size))} {size} {size}"
             lines += [f"echo {three} >{name}" for name in names]
         return "\n".join(lines)
