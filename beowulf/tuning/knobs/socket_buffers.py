@@ -13,7 +13,7 @@ KERNEL = "the kernel's own"
 FORGETFUL = "the kernel's own, and no memory of peers"
 
 # Before a size: of what is sent alone, and receivers keep their own. After a pause TCP would begin with ten segments
-# again, cut them off the piece that it has, and that piece would take as many more bytes, whatever the buffer's size.
+# again. It would cut them off the piece that it has, and that piece would take as many more, however small the buffer.
 SEND = "send-"
 
 
