@@ -26,8 +26,8 @@
  */
 #define _DEFAULT_SOURCE /* syscall; so it comes before any file */
 
-#include "on_command.h"
 #include "measure/socket_pair.h"
+#include "on_command.h"
 
 #include <sys/syscall.h>
 
