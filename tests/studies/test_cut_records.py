@@ -11,6 +11,7 @@ import lab_04_records as lab_04
 import pytest
 import test_a8
 import test_a9
+import test_d6
 import test_e3
 import test_e4
 
@@ -38,6 +39,7 @@ def records() -> dict[str, Record]:
         *(lab_04.rings(study, lambda _: 1.0) for study in ("B2", "B3")),
         test_a8.measured(),
         test_a9.measured(lambda *_: 100.0),
+        test_d6.measured(),
         test_e3.before_after(0.5),
         test_e4.before_after(),
     ]
