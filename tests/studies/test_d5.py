@@ -137,6 +137,15 @@ def test_a_busy_machine_leaves_only_the_papers_own_figures() -> None:
     assert set(found.values()) == {"inconclusive"}
 
 
+def test_the_papers_own_figures_need_no_record_at_all() -> None:
+    cut = measured()
+    cut.complete, cut.points = False, cut.points[:3]
+    for made in (cut, record("D5", [])):
+        found = outcomes(made)
+        assert found.pop("printed-percentages") == "holds"
+        assert set(found.values()) == {"inconclusive"}
+
+
 def test_the_slower_rank_counts() -> None:
     made = measured()
     for point in made.points:

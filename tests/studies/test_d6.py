@@ -161,8 +161,8 @@ def test_the_study_runs_from_measure_to_picture(
     monkeypatch.setattr(d6, "QUICK", Amount(launches=1, passes=3))
     made = d6.STUDY.measure(cluster, tmp_path, quick=True)
     assert list(outcomes(made)) == CLAIMS
-    whole = [p.at for p in made.select(total_bytes=d6.TOTAL) if "size_bytes" in p.at]
-    sizes = {(at["ranks"], at["size_bytes"]) for at in whole}
+    timed_points = [p for p in made.select(total_bytes=d6.TOTAL) if p.quantity == "duration_s"]
+    sizes = {(p.at["ranks"], p.at["size_bytes"]) for p in timed_points}
     assert sizes == {(2, 42 * KB), (3, 21 * KB), (4, 14 * KB)}
     ranks = {p.at["rank"] for p in made.select(ranks=4) if "rank" in p.at}
     assert ranks == {0, 1, 2, 3}

@@ -165,7 +165,7 @@ def one_step(way: Way, cluster: str, below: int, above: int) -> Claim:
         numbers = {"below": seen[0], "above": seen[1]} if seen else {}
         numbers |= {"limit_bytes": way.limit_bytes}
         if way.buffer_bytes:
-            (numbers["send_buffer_bytes"],) = send_buffers(record, way) or {0}
+            numbers["send_buffer_bytes"] = max(send_buffers(record, way), default=0)
             evidence += f", the send buffer {numbers['send_buffer_bytes']:,} by getsockopt"
         return Judgement(
             outcome if seen else "inconclusive",

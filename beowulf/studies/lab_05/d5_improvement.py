@@ -56,6 +56,7 @@ MARGIN_PERCENT = -ENOUGH * papers.figure(
 )
 # Two times of three digits, each rounded by up to 1 in 1,000 of it, leave so many points of a percentage open.
 ROUNDED_PERCENT = 0.25
+PARTS = ("comm", "comp", "before", "during")  # of both_sides.c
 BELOW = "messages below the limit ({}) gain by overlap"
 ABOVE = "the step over the limit ({}) takes gain away"
 
@@ -136,7 +137,7 @@ def exchanges(record: Record, way: Way, **at: object) -> pd.DataFrame:
     samples = chosen(record, "duration_s", **way.at, **at)
     keys = ["size_bytes", "rank", "launch", "pass"]
     wide = samples.pivot(index=keys, columns="part", values="duration_s").dropna().reset_index()
-    if wide.empty:
+    if wide.empty or not {*PARTS} <= set(wide.columns):
         raise LabError("There are no samples of this library.", "Measure again.")
     return wide
 
@@ -231,7 +232,7 @@ def formulas(record: Record) -> pd.DataFrame:
         except LabError:
             continue
         slower = wide.groupby(["size_bytes", "launch", "pass"]).max()
-        medians = slower.groupby("size_bytes")[["comm", "comp", "before", "during"]].median()
+        medians = slower.groupby("size_bytes")[[*PARTS]].median()
         for size, each in medians.iterrows():
             message, work, both = each["comm"], each["comp"], each["during"]
             gain = by_size[int(str(size))]
