@@ -122,7 +122,7 @@ def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
     assert "paper A (class A)" in said
     assert "Grendel (class B)" in said
     [row] = [line for line in said.splitlines() if "│ MG" in line]
-    assert "yes, 1 check " in row
+    assert "yes, 2 checks" in row
     assert "7.03" in row
     assert "1.31" in row
     assert "MPI_Waitall" in said
