@@ -129,7 +129,9 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert [(row["learners"], row["the same"]) for row in copied] == [
         ("ab12, cd34, ef56", "whole Record")
     ]
-    assert [file.split(": ")[1][:2] for file in copied[0]["files"].split("; ")] == ["A1"] * 3 + ["A5"] * 3
+    assert [file.split(": ")[1][:2] for file in copied[0]["files"].split("; ")] == ["A1"] * 3 + [
+        "A5"
+    ] * 3
     for name in (
         "questions",
         "points",

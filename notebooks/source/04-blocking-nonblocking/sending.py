@@ -77,14 +77,15 @@ form(eager_limit_bytes, "number")
 # ## 3 More nodes, more rate?
 #
 # Study A7 repeats figures 13 to 15 of paper A with `roundtrip.c`, which you have read in section 4
-# of the handout. Two patterns:
+# of the handout. It measures two patterns:
 #
 # - `pairs`: ping-pong. One message at a time in each pair; four ranks are two pairs
 # - `ring`: every rank sends to the next at the same time, with 2, 3 or 4 ranks
 #
-# and the paper's own, probably: mpptest with `-bisect` prints the rate of one pair times np.
+# It also measures in the way that paper A probably used: mpptest with `-bisect` prints the rate of one
+# pair times np, the number of ranks.
 #
-# It takes about a minute; leave the machine alone meanwhile.
+# The study takes about a minute; leave the machine alone meanwhile.
 #
 # **Question `a7-record`** (2 points). Nothing to write: the points are for the Record.
 
@@ -99,10 +100,11 @@ assert a7.complete, "The measurement was cut short; run the cell above again."
 picture(a7)
 
 # %% [markdown]
-# *What to look at:* above are the rings; the pairs are in the table below. Do the two lines of
+# *What to look at:* the upper plot has the rings, the lower one what mpptest prints; the pairs are in the
+# table that follows. Do the two lines of
 # one np (the number of ranks) lie side by side or on each other, and why (section 6 of the handout)? What
-# happens to the rings where the messages become longer than your `eager_limit_bytes`? Below is what
-# mpptest prints. Is it like the rings?
+# happens to the rings where the messages become longer than your `eager_limit_bytes`? Does the
+# lower plot look like the upper one?
 
 # %%
 claims(a7)
@@ -209,7 +211,7 @@ claims(e1)
 
 # %% [markdown]
 # **Question `model-time`** (2 points). With your alpha and beta: how many microseconds does the
-# model give a message of 500,000 bytes, for half a round trip? (If your course gave you a word, the
+# model give a message of 500,000 bytes, for half a round trip? (If your course gave you a personal code, the
 # next cell prints a size of your own; take that one.) 1 Mbit/s is 0.125 bytes a microsecond.
 
 # %%
