@@ -48,8 +48,9 @@ predicted_exchange_ms = None  # 17 ms of messages and 20 ms of work on both rank
 #
 # Study D1 is that experiment (paper D, figure 1): rank 0 posts, works (50 ms with `quick=True`,
 # else 100 ms) and waits; rank 1 works half as long where the work is a sleep, a quarter where it is
-# a computation, and then receives. The study measures this with the two eager limits that represent two of the paper's clusters (`one-user`: 16,384 bytes, `solaris`:
-# 65,536), with two send buffers that represent the same clusters by the paper's own cause
+# a computation, and then receives. The study measures this with the two eager limits that represent
+# two of the paper's clusters (`one-user`: 16,384 bytes, `solaris`: 65,536), with two
+# send buffers that represent the same clusters by the paper's own cause
 # (`one-user-socket`, `solaris-socket`), with our library as it comes (`default`: 131,072), and with
 # two remedies: `MPI_Test` in the work, and a progress thread.
 #
@@ -270,7 +271,8 @@ picture(a9)
 
 # %% [markdown]
 # *What to look at:* above, from which size of the message on do the lines part? Below, from how many
-# bytes of work on, and which lines would lie on each other without the factor np (the number of ranks, by which mpptest multiplies)?
+# bytes of work on, and which lines would lie on each other without the factor np (the number
+# of ranks, by which mpptest multiplies)?
 
 # %% [markdown]
 # ## 8 Your own exchange
