@@ -83,7 +83,7 @@ static double semaphore_trips(void *what, long repetitions) {
     return seconds;
 }
 
-/* The kernel keeps a set of semaphores until somebody removes it: this program at its end, or the
+/* The kernel keeps a set of semaphores until a program removes it: this program at its end, or the
  * partner if the program was ended by force. */
 static int semaphores = -1;
 
