@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -132,6 +133,18 @@ def times(record: Record, axes: Axes, *, title: str) -> Figure:
         y_title="half of a repetition, median with 95 % interval (µs)",
         axes=axes,
     )
+
+
+def below_messages(
+    title: str, record: Record, over_messages: Callable[[Record, Axes], Figure]
+) -> Figure:
+    """A figure of two parts: times over the size of the message and, where measured, over mpptest's work."""
+    from beowulf import figures
+
+    charts: dict[str, Callable[[Axes], Figure]] = {"message": partial(over_messages, record)}
+    if mpptest.measured(record):
+        charts["mpptest"] = partial(times, record, title="In mpptest's way: the work is swept")
+    return figures.one_below_another(title, charts)
 
 
 def _longest(record: Record) -> dict[str, Mapping[int, dict[str, float]]]:

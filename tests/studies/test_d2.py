@@ -293,9 +293,7 @@ def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
         way: {way.buffer_bytes} for way in SOCKETS
     }
     for way in CAUSES:
-        # Where the first piece of 64 KB is acknowledged while the rest is being written, all of it leaves.
-        may_be = {"holds", "inconclusive"} if way == SOLARIS_SOCKET else {"holds"}
-        assert outcomes(made)[f"{way.mpich}-on-the-wire"] in may_be
+        assert outcomes(made)[f"{way.mpich}-on-the-wire"] == "holds"
     assert not list(tmp_path.iterdir()), "the capture is read and thrown away"
 
 

@@ -9,8 +9,7 @@ the work, beside a message of 0 bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
@@ -99,13 +98,7 @@ def same_time(record: Record) -> Judgement:
 
 def picture(record: Record) -> Figure:
     """Half round trip, blocking and non-blocking: over the size, with and without work, and over the work."""
-    from beowulf import figures
-
-    charts: dict[str, Callable[[Axes], Figure]] = {"message": partial(_over_messages, record)}
-    if mpptest.measured(record):
-        title = "In mpptest's way: the work is swept"
-        charts["mpptest"] = partial(mpptest_reading.times, record, title=title)
-    return figures.one_below_another(STUDY.title, charts)
+    return mpptest_reading.below_messages(STUDY.title, record, _over_messages)
 
 
 def _over_messages(record: Record, axes: Axes) -> Figure:

@@ -155,13 +155,7 @@ def _last_doubling(by_protocol: dict[str, list[Rate]]) -> tuple[str, dict[str, f
 
 def picture(record: Record) -> Figure:
     """Figure 16: half round trips of both kinds, over the message and over the work; the table has the rate."""
-    from beowulf import figures
-
-    charts: dict[str, Callable[[Axes], Figure]] = {"message": partial(_over_messages, record)}
-    if mpptest.measured(record):
-        title = "In mpptest's way: the work is swept"
-        charts["mpptest"] = partial(mpptest_reading.times, record, title=title)
-    return figures.one_below_another(STUDY.title, charts)
+    return mpptest_reading.below_messages(STUDY.title, record, _over_messages)
 
 
 def _over_messages(record: Record, axes: Axes) -> Figure:

@@ -94,7 +94,7 @@ SOLARIS = Way("solaris", 65_536)
 # So do two send buffers, with the eager limit as the library comes. Kernels of the one-user cluster's age handed small
 # pieces down; the paper names neither size.
 ONE_USER_SOCKET = Way("one-user-socket", buffer_bytes=24 * KB, segments=2)
-SOLARIS_SOCKET = Way("solaris-socket", buffer_bytes=32 * KB)
+SOLARIS_SOCKET = Way("solaris-socket", buffer_bytes=96 * KB, segments=2)
 DEFAULT = Way("default")
 TESTED = Way("one-user", 16_384, "tests")
 THREADED = Way("one-user", 16_384, "thread")
