@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import random
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks import studies
 from benchmarks.failures import Failures
@@ -15,10 +17,11 @@ from benchmarks.result import Findings
 from benchmarks.rows import Bar, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, busy_percent
-from beowulf import paths
+from beowulf import host_state, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.progress import Progress
+from beowulf.record import moment
 from beowulf.studies import STUDIES
 
 TITLE = "`beowulf study ID` in full, for every study"
@@ -36,13 +39,21 @@ NOTES = [
 ]
 
 
+# A study that begins while the load of the one before is seen judges nothing: so long it waits for a quiet machine.
+REST_S = 150.0
+# Where the Records of the last run of each study are kept, for a closer look.
+RECORDS = paths.root() / "build" / "full-studies"
+
+
 @dataclass(frozen=True)
 class Run:
-    """One run of a study: how long it took, and what its claims came to."""
+    """One run of a study: when it began, how long it took, on how busy a machine, and its Verdicts."""
 
     study: str
+    started: str
     took_s: float
-    claims: str
+    before: Mapping[str, Any]
+    verdicts: Sequence[Mapping[str, Any]]
 
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
@@ -58,7 +69,12 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
 
         def a_run(study: str) -> Side:
             def run() -> Mapping[str, float]:
-                runs.append(Run(study, *studies.timed(study, folder, longest_s=LONGEST_S)))
+                rest()
+                started, before = moment(), host_state.now()
+                took_s, verdicts = studies.timed(
+                    study, folder, longest_s=LONGEST_S, keep=RECORDS / study
+                )
+                runs.append(Run(study, started, took_s, before, verdicts))
                 parts.add(asdict(runs[-1]))
                 return {study: runs[-1].took_s}
 
@@ -72,6 +88,16 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
         except KeyboardInterrupt:
             wanted = wanted[: len(busy)]
     return findings(runs, failed, busy, wanted)
+
+
+def rest() -> None:
+    """Wait until the load of what ran before is hardly seen, but not for ever."""
+    until = time.monotonic() + REST_S
+    while time.monotonic() < until:
+        state = host_state.now()
+        if state["load_1min"] <= state["cores"] / 2 and not host_state.busy(state):
+            return
+        time.sleep(1.0)
 
 
 def earlier_runs(parts: Parts) -> list[Run]:
@@ -126,6 +152,6 @@ def findings(
         {study: times for study, times in samples.items() if study not in failed},
         busy,
         wanted,
-        facts={f"{run.study}: claims": run.claims for run in runs},
+        facts={f"{run.study}: claims": studies.outcomes(run.verdicts) for run in runs},
         notes=NOTES,
     )

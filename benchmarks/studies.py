@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks import commands
 from benchmarks.failures import Failures
@@ -73,33 +74,42 @@ def a_study(study: str, folder: Path, outcomes_by_study: dict[str, str]) -> Side
     name = sample(study)
 
     def run() -> Mapping[str, float]:
-        took_s, outcomes_by_study[f"{name}: claims"] = timed(
-            study, folder, "--quick", longest_s=LONGEST_S
-        )
+        took_s, verdicts = timed(study, folder, "--quick", longest_s=LONGEST_S)
+        outcomes_by_study[f"{name}: claims"] = outcomes(verdicts)
         return {name: took_s}
 
     return run
 
 
-def timed(study: str, folder: Path, *options: str, longest_s: float) -> tuple[float, str]:
-    """The seconds that a study's command takes, and what its claims came to; its Records do not stay."""
+def timed(
+    study: str, folder: Path, *options: str, longest_s: float, keep: Path | None = None
+) -> tuple[float, list[dict[str, Any]]]:
+    """The seconds that a study's command takes, and its Verdicts; its Records go to `keep`, if that is given."""
     records = folder / "records"
     env = commands.environment(BEOWULF_STATE=str(folder / STATE))
     beowulf = str(paths.python_bin() / "beowulf")
     command = [beowulf, "study", study, *options, "--json", "--records", str(records)]
     try:
         took_s, printed = commands.timed(command, env, folder=folder, timeout_s=longest_s)
+        if keep is not None and records.exists():
+            shutil.copytree(records, keep, dirs_exist_ok=True)
     finally:
         shutil.rmtree(records, ignore_errors=True)
-    return took_s, outcomes(printed)
+    return took_s, read_verdicts(printed)
 
 
-def outcomes(printed: str) -> str:
-    """How many claims held, from the JSON that a study prints (warnings may come before it)."""
+def read_verdicts(printed: str) -> list[dict[str, Any]]:
+    """The Verdicts in the JSON that a study prints (warnings may come before it)."""
     start = printed.find("[\n")
     try:
-        verdicts = json.loads(printed[start:])
-        outcomes = [verdict["outcome"] for verdict in verdicts]
+        verdicts: list[dict[str, Any]] = json.loads(printed[start:])
+        outcomes(verdicts)
     except (ValueError, KeyError, TypeError) as problem:
         raise LabError(f"The study printed no Verdicts: {problem}.") from problem
+    return verdicts
+
+
+def outcomes(verdicts: Sequence[Mapping[str, Any]]) -> str:
+    """How many claims held, were contradicted and were inconclusive."""
+    outcomes = [verdict["outcome"] for verdict in verdicts]
     return ", ".join(f"{outcomes.count(word)} {word}" for word in sorted(set(outcomes)))

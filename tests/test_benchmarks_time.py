@@ -374,9 +374,12 @@ def test_what_claims_came_to_is_counted_after_warnings() -> None:
     said = json.dumps(
         [{"outcome": "holds"}, {"outcome": "holds"}, {"outcome": "inconclusive"}], indent=1
     )
-    assert studies.outcomes("warning: [odd]\n" + said) == "2 holds, 1 inconclusive"
+    assert (
+        studies.outcomes(studies.read_verdicts("warning: [odd]\n" + said))
+        == "2 holds, 1 inconclusive"
+    )
     with pytest.raises(LabError, match="no Verdicts"):
-        studies.outcomes("nothing")
+        studies.read_verdicts("nothing")
 
 
 @pytest.mark.cluster
@@ -403,7 +406,8 @@ def test_a_study_that_fails_is_reported_and_the_others_are_measured(
 
 
 def full_run(study: str, took_s: float = 100.0) -> full_studies.Run:
-    return full_studies.Run(study, took_s, "2 holds")
+    verdicts = [{"study": study, "claim": name, "outcome": "holds"} for name in ("one", "two")]
+    return full_studies.Run(study, "2026-11-01T10:00:00+00:00", took_s, {}, verdicts)
 
 
 def test_the_studies_with_the_fewest_full_runs_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -440,6 +444,7 @@ def test_full_studies_go_on_where_the_last_part_ended(
     monkeypatch.setattr(parts, "FOLDER", tmp_path)
     monkeypatch.setattr(full_studies, "STUDIES", {"A5": "a5_no_load", "A6": "a6"})
     monkeypatch.setattr(full_studies, "busy_percent", lambda: 0.0)
+    monkeypatch.setattr(full_studies, "rest", lambda: None)
     ran: list[str] = []
 
     def timed(words: list[str], *_: object, **__: object) -> tuple[float, str]:
