@@ -21,6 +21,7 @@ OF_LAB = (*TEXTS, *LISTS, "minutes", "questions")
 OF_QUESTION = ("points", "read", "asks")
 # Both say how far an answer may be from the right number: in its own unit, and in per cent of it.
 TOLERANCES = ("tolerance", "tolerance_percent")
+HINTS = 3  # of a question that has any: `beowulf check NN --hint QUESTION` opens one after the other
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class QuestionTable:
     asks: str  # as in the handout's table of questions
     limits: Mapping[str, float]  # the tolerances, and other numbers by which it is scored
     where: str  # the file and the line
+    hints: tuple[str, ...] = ()  # the last one is nearly the solution
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class _Reader:
                 f"{self._where('questions', name)}: the question {name} is no table.",
                 f"Write [{table}] above its points.",
             )
-        every = (*OF_QUESTION, *TOLERANCES, "limits")
+        every = (*OF_QUESTION, *TOLERANCES, "limits", "hints")
         self._refuse_keys(content, every, OF_QUESTION, table, f"the question {name}")
         limits = content.get("limits", {})
         if not isinstance(limits, dict):
@@ -155,7 +157,20 @@ class _Reader:
             asks=self._text(content, table, "asks"),
             limits=positive | {key: self._number(limits, table, key, "limits") for key in limits},
             where=self._where(table),
+            hints=self._hints(content, table),
         )
+
+    def _hints(self, content: Mapping[str, Any], table: str) -> tuple[str, ...]:
+        hints = content.get("hints")
+        if hints is None:
+            return ()
+        right = isinstance(hints, list) and all(isinstance(each, str) and each for each in hints)
+        if not right or len(hints) != HINTS:
+            raise LabError(
+                f"{self._where(table, 'hints')}: `hints` is no list of {HINTS} texts.",
+                "The first says where to look, the last is nearly the solution.",
+            )
+        return tuple(hints)
 
     def _refuse_keys(
         self,

@@ -96,6 +96,21 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
         ("most_times = -3", 'most_times = "3"', 19, "`most_times` is no number: '3'"),
         ("limits = { most_times = -3 }", "limits = 3", 19, "`limits` is no table of numbers"),
         ('asks = "the number"', 'asks = ""', 11, "`asks` is no text: ''"),
+        (
+            "tolerance = 0.5",
+            'hints = ["look", "nearer"]',
+            12,
+            "`hints` is no list of 3 texts. The first says where to look",
+        ),
+        ("tolerance = 0.5", 'hints = "look"', 12, "`hints` is no list of 3 texts."),
+        ("tolerance = 0.5", 'hints = ["look", 2, "so"]', 12, "`hints` is no list of 3 texts."),
+        (
+            "tolerance = 0.5",
+            'hints = [\n  "look",\n  "",\n  "so"\n]',
+            12,
+            "`hints` is no list of 3 texts.",
+        ),
+        ("tolerance = 0.5", 'hint = ["look"]', 12, "Perhaps you mean 'hints'."),
         ("points = 2\n", "points = = 2\n", 0, "is no TOML: Invalid value (at line 9, column 10)."),
         (
             '[questions."by-eye"]',
@@ -115,6 +130,12 @@ def test_a_mistake_is_refused_with_file_and_line(
     where = f"labs/99-tiny/lab.toml, line {line}:" if line else "labs/99-tiny/lab.toml"
     assert str(refused.value).startswith(where)
     assert message in str(refused.value)
+
+
+def test_three_hints_are_read_and_a_question_may_have_none(write: Callable[[str], None]) -> None:
+    write(TINY.replace("tolerance = 0.5", 'hints = [\n  "look",\n  "there",\n  "so",\n]'))
+    two, eye = lab_file.read(SLUG).questions.values()
+    assert (two.hints, eye.hints) == (("look", "there", "so"), ())
 
 
 def test_a_question_that_is_no_table_is_refused(write: Callable[[str], None]) -> None:
