@@ -115,6 +115,8 @@ class Study:
     # What the capture beside a Record gives when it is counted again, by the names of its first Point's facts.
     recount: Callable[[Record, Path], Mapping[str, Any]] | None = None
     changes_cables: bool = False  # so that its messages can be faster than the cluster's rate
+    # For each outcome of a claim, why a modern result agrees with the paper's, differs from it, or cannot decide.
+    differs: Mapping[Outcome, str] = field(default_factory=dict)
 
     def measure(
         self,

@@ -143,4 +143,18 @@ STUDY = Study(
         "cpu_limits",
         "a node's share of a processor can be limited only by root of the machine that the nodes run on",
     ),
+    differs={
+        "holds": (
+            "A ring waits for its slowest member whatever makes it slow, a smaller share of a "
+            "core here or an older processor in the paper's cluster, which does not look at it."
+        ),
+        "contradicted": (
+            "A step took another time than the slowest node's share of a core asks for, so "
+            "something beside the shares set its pace, such as another program on these cores."
+        ),
+        "inconclusive": (
+            "Shares are counted in periods of 10 ms, and another load on the machine moves a step "
+            "by as much as the margin of the claim."
+        ),
+    },
 )

@@ -217,4 +217,19 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, HALF),
+    differs={
+        "holds": (
+            "More bytes share what a message costs before its first byte, so the rate rises with "
+            "them, and messages as short as these leave eagerly by both calls."
+        ),
+        "contradicted": (
+            "1024 bytes do not saturate anything here: a shaped link lets short messages pass at "
+            "up to twice its rate, and work on 1024 bytes takes so little time beside a message "
+            "that the rate of the work still doubles with its length."
+        ),
+        "inconclusive": (
+            "Half a round trip takes some microseconds, which scatter by more than a tenth where "
+            "nodes share cores, so at many sizes the two calls can be equal or not."
+        ),
+    },
 )

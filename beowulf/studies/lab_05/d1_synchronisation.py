@@ -243,4 +243,20 @@ STUDY = Study(
     judged=[overlaps(work, *case) for work in SHARES for case in EXPECTED],
     draw=picture,
     troubles=troubles,
+    differs={
+        "holds": (
+            "MPI moves bytes only inside of its calls, as then, so whatever exceeds the send "
+            "buffer or the eager limit waits until the sender's work is over, and what fits "
+            "leaves at once."
+        ),
+        "contradicted": (
+            "How much leaves at once is up to the library and the kernel: MPICH's eager limit is "
+            "131,072 bytes and send buffers grow today, so a message waits, or leaves, otherwise "
+            "than on the paper's clusters where their limits are not in force."
+        ),
+        "inconclusive": (
+            "Rank 1 ended between its own share and rank 0's work, or the nodes could not be "
+            "given the paper's limits, so neither answer can be read off."
+        ),
+    },
 )

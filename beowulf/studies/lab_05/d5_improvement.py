@@ -298,4 +298,20 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, "duration_s"),
+    differs={
+        "holds": (
+            "Below the limit the kernel sends while the ranks work, above it the library has to "
+            "and does not, and MPI_Test or a progress thread lets it: the paper's rule at the "
+            "paper's limits, and its printed percentages follow from its averages."
+        ),
+        "contradicted": (
+            "The gain did not change at the limit, so the limit was not in force, as with another "
+            "MPI library, or kernel, ranks and a progress thread took the cores from each other "
+            "while they should have overlapped."
+        ),
+        "inconclusive": (
+            "Two gains have to be two points of a per cent apart, and ranks that share cores with "
+            "the kernel and a progress thread scatter by more."
+        ),
+    },
 )

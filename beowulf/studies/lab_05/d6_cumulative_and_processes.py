@@ -202,4 +202,20 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, "duration_s"),
+    differs={
+        "holds": (
+            "A send buffer fills with all messages of a connection together, an eager limit looks "
+            "at each one alone, and more ranks have their messages queued at the switch, as the "
+            "paper concludes without having measured it."
+        ),
+        "contradicted": (
+            "The paper concludes this from one message between two processes; here each rank has "
+            "a cable of its own and as much to send in all, so more ranks need not gain less, and "
+            "what a send buffer holds depends on the kernel's pieces."
+        ),
+        "inconclusive": (
+            "Gains count as equal within two points, and more ranks than cores scatter by more, "
+            "although their work is a delay that needs no core."
+        ),
+    },
 )

@@ -154,4 +154,20 @@ STUDY = Study(
         ),
     ],
     draw=picture,
+    differs={
+        "holds": (
+            "A short message is still one segment with one header of MPICH, and work beside it "
+            "puts no bytes on the wire, so the shares of frames stay where the paper has them."
+        ),
+        "contradicted": (
+            "Work on two bytes takes nanoseconds and a packet microseconds, so it cannot change a "
+            "rate or a share by itself; the paper's fall from 2,651 to 659 packets a second must "
+            "have another cause, such as how long the rest of its capture lasted."
+        ),
+        "inconclusive": (
+            "The rate of a whole capture includes the start of ssh and MPI, which lasts "
+            "differently in each launch, so a change between two launches may be that of their "
+            "start."
+        ),
+    },
 )

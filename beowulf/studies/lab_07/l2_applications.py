@@ -157,4 +157,19 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, HALF),
+    differs={
+        "holds": (
+            "A kernel that talks gains when each message costs less, but it also computes, so the "
+            "ping-pong's gain is the limit, as paper E concludes from other programs."
+        ),
+        "contradicted": (
+            "Four ranks that share cores wait for a core as well as for messages, so a kernel of "
+            "class S can gain nothing, or more than the ping-pong of two ranks that have the "
+            "cores to themselves."
+        ),
+        "inconclusive": (
+            "A kernel of class S runs for a fraction of a second, in which one interruption "
+            "weighs as much as the gain in question."
+        ),
+    },
 )
