@@ -1,4 +1,4 @@
-"""A lab's `lab.toml`: its title and studies, and for each question the points, the section to read, the tolerances.
+"""A lab's `lab.toml`: its title and studies, its questions with points and tolerances, and what is to be predicted.
 
 A teacher changes it by hand, so that every mistake in it is a LabError which names the file and the line.
 """
@@ -10,7 +10,7 @@ import math
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from beowulf import paths
@@ -19,9 +19,14 @@ from beowulf.errors import LabError
 TEXTS, LISTS = ("title", "question"), ("objectives", "prerequisites", "studies")
 OF_LAB = (*TEXTS, *LISTS, "minutes", "questions")
 OF_QUESTION = ("points", "read", "asks")
+OF_PREDICTION = ("study", "unit", "asks")
+# Both become part of a file's name: a prediction's own, and that of a study or of one of its variants.
+PREDICTION = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+STUDY = re.compile(r"[A-Z][0-9]{1,3}(-\w[\w-]*)?")
 # Both say how far an answer may be from the right number: in its own unit, and in per cent of it.
 TOLERANCES = ("tolerance", "tolerance_percent")
-HINTS = 3  # of a question that has any: `beowulf check NN --hint QUESTION` opens one after the other
+# Of a question that has any: `beowulf check NN --hint QUESTION` opens one after the other.
+HINTS = 3
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,17 @@ class QuestionTable:
 
 
 @dataclass(frozen=True)
+class PredictionTable:
+    """The table `[predictions.NAME]`: a number that a learner predicts before something is measured."""
+
+    name: str
+    study: str  # `A7`, or `A12-loop` for a variant: whose first Record ends the time for predicting
+    unit: str
+    asks: str
+    where: str  # the file and the line
+
+
+@dataclass(frozen=True)
 class LabFile:
     """A whole lab.toml."""
 
@@ -49,6 +65,7 @@ class LabFile:
     prerequisites: list[str]
     studies: list[str]
     questions: dict[str, QuestionTable]  # in the order of the file
+    predictions: dict[str, PredictionTable] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -112,7 +129,7 @@ class _Reader:
     text: str
 
     def lab(self, content: Mapping[str, Any]) -> LabFile:
-        self._refuse_keys(content, OF_LAB, OF_LAB, "", "a lab")
+        self._refuse_keys(content, (*OF_LAB, "predictions"), OF_LAB, "", "a lab")
         for key in TEXTS:
             self._text(content, "", key)
         for key in LISTS:
@@ -120,15 +137,40 @@ class _Reader:
                 isinstance(each, str) for each in content[key]
             ):
                 raise LabError(f"{self._where('', key)}: `{key}` is no list of texts.")
-        tables = content["questions"]
-        if not isinstance(tables, dict):
-            raise LabError(f"{self._where('', 'questions')}: `questions` is no table.")
+        tables = {key: content.get(key, {}) for key in ("questions", "predictions")}
+        for key, table in tables.items():
+            if not isinstance(table, dict):
+                raise LabError(f"{self._where('', key)}: `{key}` is no table.")
+        questions, predictions = tables.values()
         return LabFile(
             slug=self.slug,
             minutes=self._number(content, "", "minutes"),
-            questions={name: self._question(name, table) for name, table in tables.items()},
+            questions={name: self._question(name, table) for name, table in questions.items()},
+            predictions={
+                name: self._prediction(name, table) for name, table in predictions.items()
+            },
             **{key: content[key] for key in (*TEXTS, *LISTS)},
         )
+
+    def _prediction(self, name: str, content: Any) -> PredictionTable:
+        table = f"predictions.{name}"
+        if not isinstance(content, dict):
+            raise LabError(
+                f"{self._where('predictions', name)}: the prediction {name} is no table.",
+                f"Write [{table}] above its study.",
+            )
+        if not PREDICTION.fullmatch(name):
+            raise LabError(
+                f"{self._where(table)}: a prediction's name has letters, digits and hyphens, and {name!r} does not."
+            )
+        self._refuse_keys(content, OF_PREDICTION, OF_PREDICTION, table, f"the prediction {name}")
+        texts = {key: self._text(content, table, key) for key in OF_PREDICTION}
+        if not STUDY.fullmatch(texts["study"]):
+            raise LabError(
+                f"{self._where(table, 'study')}: `study` is {texts['study']!r}, which names no study.",
+                "`A7` does, and `A12-loop` for the variant of an exercise.",
+            )
+        return PredictionTable(name=name, where=self._where(table), **texts)
 
     def _question(self, name: str, content: Any) -> QuestionTable:
         table = f"questions.{name}"

@@ -31,6 +31,11 @@ read = "Compare"
 asks = "what you see"
 tolerance_percent = 5
 limits = { most_times = -3 }
+
+[predictions.knee]
+study = "A7"
+unit = "bytes"
+asks = "where does it bend?"
 """
 HANDOUT = "# Lab 99: How small?\n\n## 1 Do: count\n\nOne.\n\n## Compare\n"
 
@@ -57,6 +62,10 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
     assert (eye.name, eye.points) == ("by-eye", 1.5)
     assert eye.limits == {"tolerance_percent": 5, "most_times": -3}
     assert eye.where == "labs/99-tiny/lab.toml, line 14"
+    assert list(lab.predictions) == ["knee"]
+    knee = lab.predictions["knee"]
+    assert (knee.study, knee.unit, knee.asks) == ("A7", "bytes", "where does it bend?")
+    assert knee.where == "labs/99-tiny/lab.toml, line 21"
     lab.refuse_unknown_sections()
 
 
@@ -111,6 +120,12 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
             "`hints` is no list of 3 texts.",
         ),
         ("tolerance = 0.5", 'hint = ["look"]', 12, "Perhaps you mean 'hints'."),
+        ('study = "A7"', 'stduy = "A7"', 22, "`stduy` is no key of the prediction knee."),
+        ('study = "A7"', "", 21, "the prediction knee has no `study`"),
+        ('study = "A7"', "study = 7", 22, "`study` is no text: 7"),
+        ('study = "A7"', 'study = "rates"', 22, "`study` is 'rates', which names no study"),
+        ('unit = "bytes"', 'unit = ""', 23, "`unit` is no text: ''"),
+        ("[predictions.knee]", '[predictions."the knee"]', 21, "'the knee' does not"),
         ("points = 2\n", "points = = 2\n", 0, "is no TOML: Invalid value (at line 9, column 10)."),
         (
             '[questions."by-eye"]',
@@ -145,6 +160,20 @@ def test_a_question_that_is_no_table_is_refused(write: Callable[[str], None]) ->
         lab_file.read(SLUG)
     write(f"questions = 3\n{head}")
     with pytest.raises(LabError, match="line 1: `questions` is no table"):
+        lab_file.read(SLUG)
+
+
+def test_a_lab_needs_no_predictions_and_refuses_what_is_no_table_of_them(
+    write: Callable[[str], None],
+) -> None:
+    lab, _, _ = TINY.partition("[predictions.knee]")
+    write(lab)
+    assert lab_file.read(SLUG).predictions == {}
+    write(f"predictions = 3\n{lab}")
+    with pytest.raises(LabError, match="line 1: `predictions` is no table"):
+        lab_file.read(SLUG)
+    write(f"{lab}[predictions]\nknee = 3\n")
+    with pytest.raises(LabError, match=r"the prediction knee is no table.*\[predictions.knee\]"):
         lab_file.read(SLUG)
 
 
