@@ -41,8 +41,9 @@ NOTES = [
 
 # A study that begins while the load of the one before is seen judges nothing: so long it waits for a quiet machine.
 REST_S = 150.0
-# Where the Records of the last run of each study are kept, for a closer look.
+# Where the Records of the last run of each study are kept, for a closer look; docs/results.md has its Verdicts.
 RECORDS = paths.root() / "build" / "full-studies"
+CLUSTER = ClusterConfig()
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     failed = Failures()
     with scratch_folder() as folder:
         progress(0, len(wanted), "booting the cluster")
-        namespaces.up(ClusterConfig(), folder=folder / STATE)
+        namespaces.up(CLUSTER, folder=folder / STATE)
 
         def a_run(study: str) -> Side:
             def run() -> Mapping[str, float]:
@@ -152,6 +153,33 @@ def findings(
         {study: times for study, times in samples.items() if study not in failed},
         busy,
         wanted,
-        facts={f"{run.study}: claims": studies.outcomes(run.verdicts) for run in runs},
+        facts={
+            **{f"{run.study}: claims": studies.outcomes(run.verdicts) for run in runs},
+            "cluster": CLUSTER.as_dict(),
+            "runs": last_runs(runs),
+        },
         notes=NOTES,
     )
+
+
+def last_runs(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+    """By study, its last run, with what each claim came to in it and, as `outcomes`, in all runs in turn."""
+    last = {}
+    for study in STUDIES:
+        own = [run for run in runs if run.study == study]
+        if own:
+            verdicts = [_kept(verdict, own) for verdict in own[-1].verdicts]
+            last[study] = {**asdict(own[-1]), "runs": len(own), "verdicts": verdicts}
+    return last
+
+
+def _kept(verdict: Mapping[str, Any], runs: Sequence[Run]) -> dict[str, Any]:
+    """What a reader needs of a Verdict: its Record stays in build/."""
+    outcomes = [
+        each["outcome"]
+        for run in runs
+        for each in run.verdicts
+        if each["claim"] == verdict["claim"]
+    ]
+    names = ("claim", "says", "outcome", "evidence", "rests_on")
+    return {**{name: verdict[name] for name in names if name in verdict}, "outcomes": outcomes}

@@ -109,7 +109,7 @@ def markdown(result: Result) -> str:
         f"drawn with seed {result.seed}. A ratio is ours over the other, the median over the rounds' "
         f"pairs, with its 95 % bootstrap interval (with fewer than {LEAST_PAIRS} pairs: their whole "
         "range). The figures hold for the circumstances below.",
-        _table(HEADINGS, [cells(row) for row in result.rows]),
+        table(HEADINGS, [cells(row) for row in result.rows]),
         f"The machine was noisy: {result.noise}." if result.noise else "",
         *(
             ["## What to know", "\n".join(f"- {note}" for note in result.notes)]
@@ -117,14 +117,18 @@ def markdown(result: Result) -> str:
             else []
         ),
         "## Samples",
-        _table(["what", "n", "least", "quartile", "median", "quartile", "most"], quartile_rows),
+        table(["what", "n", "least", "quartile", "median", "quartile", "most"], quartile_rows),
         f"All of them are in {result.name}.json.",
         "## Circumstances",
-        _table(["", "before", "after"], circumstances),
+        table(["", "before", "after"], circumstances),
         pauses,
-        _table(
+        table(
             ["", ""],
-            [[name, _word(fact)] for name, fact in (result.versions | result.facts).items()],
+            [
+                [name, _word(fact)]
+                for name, fact in (result.versions | result.facts).items()
+                if not isinstance(fact, dict)  # too long for a cell; the JSON has it
+            ],
         ),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -142,7 +146,8 @@ def _word(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown; empty without rows."""
     if not rows:
         return ""
     lines = [headings, ["---"] * len(headings), *rows]

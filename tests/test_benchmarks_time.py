@@ -452,7 +452,7 @@ def test_full_studies_go_on_where_the_last_part_ended(
         ran.append(words[2])
         if len(ran) == 2:
             raise KeyboardInterrupt
-        return 7.0, '[\n {"outcome": "holds"}\n]'
+        return 7.0, '[\n {"claim": "one", "outcome": "holds"}\n]'
 
     monkeypatch.setattr(commands, "timed", timed)
     # Ctrl-C ends a part; its table has what was measured until then.

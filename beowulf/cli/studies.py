@@ -96,15 +96,23 @@ def claims(
     name: Annotated[str, typer.Argument(help="The study's ID; `beowulf study -h` lists them.")],
     records: Folder = KEPT_IN,
     variant: Variant = "",
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="Say why a modern result agrees with the paper's or differs."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Hold the paper's claims against the newest Record of a study.
 
     Example: beowulf claims A2 --json
     """
-    from beowulf.studies import judge
+    from beowulf.studies import find, judge
 
-    print_verdicts(judge(_newest(name, records, variant)), as_json)
+    verdicts = judge(_newest(name, records, variant))
+    print_verdicts(verdicts, as_json)
+    if why and not as_json:
+        for outcome, reason in find(name).reasons(each.outcome for each in verdicts).items():
+            print(f"Why {outcome}: {reason}")
 
 
 def show(

@@ -6,7 +6,7 @@ whether the Record can carry a Verdict, and turn what a claim's judge saw into o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -175,6 +175,11 @@ class Study:
             else unjudged(record, {claim.name: claim.says}, bad[claim.name])[0]
             for claim in claims
         ]
+
+    def reasons(self, outcomes: Iterable[Outcome]) -> dict[Outcome, str]:
+        """Why a modern result agrees, differs or cannot decide, for those outcomes that occur."""
+        occur = set(outcomes)
+        return {outcome: why for outcome, why in self.differs.items() if outcome in occur}
 
     def picture(self, record: Record) -> Figure:
         """What the Record shows."""

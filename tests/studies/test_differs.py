@@ -1,0 +1,49 @@
+"""Does every study say why a modern result agrees with its paper, differs from it or cannot decide, and is it shown?"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from made import CLUSTER
+from typer.testing import CliRunner
+
+from beowulf.cli.commands import app
+from beowulf.record import Point, Record
+from beowulf.studies import STUDIES, find
+from beowulf.verdict import Outcome
+
+LONGEST = 300
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_has_one_sentence_for_each_outcome(name: str) -> None:
+    differs = find(name).differs
+    assert list(differs) == list(get_args(Outcome))
+    for sentence in differs.values():
+        assert sentence.endswith(".")
+        assert len(sentence) <= LONGEST
+        assert not re.search(r"[.?!] [A-Z`]", sentence), f"two sentences: {sentence}"
+
+
+def test_no_sentence_is_used_twice() -> None:
+    sentences = [each for name in STUDIES for each in find(name).differs.values()]
+    assert len(set(sentences)) == len(sentences)
+
+
+def test_the_command_says_why_where_it_is_asked(tmp_path: Path) -> None:
+    facts = {"elapsed_s": 60.0, "mbit_per_s": 50.0, "packets": 9}
+    busy = Record(study="A5", points=[Point({"where": "switch"}, facts=facts)], cluster=CLUSTER)
+    busy.save_in(tmp_path)
+    words = ["claims", "A5", "--records", str(tmp_path)]
+    differs = find("A5").differs
+    plain = CliRunner().invoke(app, words).output
+    assert "contradicted" in plain
+    assert differs["contradicted"] not in plain
+    asked = CliRunner().invoke(app, [*words, "--why"]).output
+    assert asked == f"{plain}Why contradicted: {differs['contradicted']}\n"
+    verdicts = json.loads(CliRunner().invoke(app, [*words, "--why", "--json"]).output)
+    assert [each["outcome"] for each in verdicts] == ["contradicted"]
