@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 from beowulf import moved
 
 if TYPE_CHECKING:
+    from beowulf.checklist import Checklist
     from beowulf.cluster import Cluster
     from beowulf.figures import Figure
+    from beowulf.predictions import Prediction
     from beowulf.record import Record
     from beowulf.verdict import Verdicts
 
 moved.install()
 
-__all__ = ["claims", "connect", "picture", "study"]
+__all__ = ["check", "claims", "connect", "picture", "predict", "prediction", "study"]
 
 
 def connect(records: str | Path = "records") -> Cluster:
@@ -32,7 +34,7 @@ def connect(records: str | Path = "records") -> Cluster:
     if "IPython" in sys.modules:
         from beowulf import notebook
 
-        notebook.fit_tables()
+        notebook.prepare()
     return connected
 
 
@@ -62,3 +64,35 @@ def picture(record: Record) -> Figure:
     from beowulf.studies import draw
 
     return draw(record)
+
+
+def predict(
+    cluster: Cluster,
+    name: str,
+    *,
+    value: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    lab: str = "",
+) -> None:
+    """Seal a prediction of the lab, a number with its range, before it is measured; the first one stays."""
+    from beowulf import predictions
+
+    predictions.predict(cluster, name, value=value, low=low, high=high, lab=lab)
+
+
+def prediction(cluster: Cluster, name: str) -> Prediction | None:
+    """What you sealed under this name, to be drawn beside the result; None where you sealed nothing."""
+    from beowulf import predictions
+
+    return predictions.prediction(cluster, name)
+
+
+def check(lab: str, *, hint: str = "", solution: str = "") -> Checklist | None:
+    """What is open in a lab such as `04` before you hand it in; or one more hint to a question, or its solution.
+
+    It runs `beowulf check`, which reads the notebook's file, so that the notebook has to be saved.
+    """
+    from beowulf import checklist
+
+    return checklist.of_notebook(lab, hint=hint, solution=solution)

@@ -1,6 +1,6 @@
 """Pictures: their common look, and the charts that several studies share."""
 
-from beowulf.figures.charts import lines, matrix, one_below_another, over_sizes
+from beowulf.figures.charts import lines, matrix, one_below_another, over_sizes, spans_decades
 from beowulf.figures.look import (
     COLOURS,
     DASHES,
@@ -8,10 +8,12 @@ from beowulf.figures.look import (
     MARKERS,
     MOST_ROWS,
     Figure,
+    course_style,
     number_text,
     style,
     titled,
 )
+from beowulf.figures.predicted import prediction_band
 from beowulf.figures.values import bars, dots
 
 __all__ = [
@@ -22,12 +24,15 @@ __all__ = [
     "MOST_ROWS",
     "Figure",
     "bars",
+    "course_style",
     "dots",
     "lines",
     "matrix",
     "number_text",
     "one_below_another",
     "over_sizes",
+    "prediction_band",
+    "spans_decades",
     "style",
     "titled",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from beowulf.errors import UsageError
 from beowulf.figures.look import (
     COLOURS,
+    DASHES,
     Figure,
     number_text,
     number_tick,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
+# Values that lie so many times apart are drawn on a long scale: on an even one, the small ones lie on the ground.
+DECADES = 100.0
 # So many times the height of the lines themselves is left above and below them for their intervals.
 MOST_ROOM = 0.75
 THIN, LARGER = (
@@ -138,7 +141,16 @@ def lines(
             size, width = (size, None) if joined else (size + LARGER, THIN)
             axes.plot(each[x], each[y], label=text, markersize=size, linewidth=width)
             if low and high and joined:
-                axes.fill_between(each[x], each[low], each[high], color=colour, alpha=0.18, lw=0)
+                # Its edges are dashed as its line is: where several overlap, each can still be followed.
+                axes.fill_between(
+                    each[x],
+                    each[low],
+                    each[high],
+                    facecolor=(colour, 0.12),
+                    edgecolor=(colour, 0.7),
+                    linestyle=DASHES[number % len(DASHES)],
+                    linewidth=0.7,
+                )
             elif low and high:
                 axes.vlines(each[x], each[low], each[high], color=colour, alpha=0.5, lw=size / 3)
             said.append(_said(text, each, x, y))
@@ -173,6 +185,7 @@ def over_sizes(
     joined: bool = True,
     x: str = "size_bytes",
     x_title: str = "message size (bytes)",
+    y_log: bool = False,
     axes: Axes | None = None,
 ) -> Figure:
     """Lines of column `y`, a median, over the size of a message, with its interval shaded."""
@@ -185,11 +198,17 @@ def over_sizes(
         high=high,
         joined=joined,
         x_log=True,
+        y_log=y_log,
         title=title,
         x_title=x_title,
         y_title=y_title,
         axes=axes,
     )
+
+
+def spans_decades(values: pd.Series[float]) -> bool:
+    """Whether values lie so far apart that only a long scale shows all of them."""
+    return bool(values.min() > 0 and values.max() >= DECADES * values.min())
 
 
 def one_below_another(title: str, charts: Mapping[str, Callable[[Axes], Figure]]) -> Figure:

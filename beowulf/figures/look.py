@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError, UsageError
 
@@ -50,11 +50,25 @@ MOST_ROWS = 200  # of a table below a picture in a notebook
 def style() -> Iterator[None]:
     """Within this context, what matplotlib draws has the look of all our figures."""
     import matplotlib
+
+    with matplotlib.rc_context(_settings()):
+        yield
+
+
+def course_style() -> None:
+    """From now on, whatever matplotlib draws in this notebook has the look of all our figures."""
+    import matplotlib
+
+    matplotlib.rcParams.update(_settings())
+
+
+def _settings() -> Any:
     from cycler import cycler
 
-    looks = cycler(color=COLOURS) + cycler(marker=MARKERS) + cycler(linestyle=DASHES)
-    settings = {
-        "axes.prop_cycle": looks,
+    return {
+        "axes.prop_cycle": cycler(color=COLOURS)
+        + cycler(marker=MARKERS)
+        + cycler(linestyle=DASHES),
         "axes.titlesize": 13,
         "axes.titlelocation": "left",
         "axes.spines.top": False,
@@ -73,8 +87,6 @@ def style() -> Iterator[None]:
         "savefig.facecolor": "white",
         "svg.hashsalt": "beowulf",  # so that the same picture is the same file
     }
-    with matplotlib.rc_context(cast("Any", settings)):
-        yield
 
 
 @dataclass

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -245,6 +246,17 @@ def test_style_leaves_no_trace() -> None:
     assert dict(mpl.rcParams) == before
 
 
+def test_the_courses_style_stays_until_matplotlib_gets_another() -> None:
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        figures.course_style()
+        ours = {key: mpl.rcParams[key] for key in ("axes.grid", "font.size", "axes.prop_cycle")}
+        with figures.style():
+            assert {key: mpl.rcParams[key] for key in ours} == ours
+    assert mpl.rcParams["axes.prop_cycle"] != ours["axes.prop_cycle"]
+
+
 def test_importing_figures_is_light() -> None:
     code = (
         "import sys, json, beowulf.figures\n"
@@ -408,3 +420,53 @@ def test_a_long_title_of_an_axis_has_two_lines_of_which_none_is_cut(lines: list[
     around, within = label.get_window_extent(), drawing.bbox
     assert within.y0 <= around.y0
     assert around.y1 <= within.y1
+
+
+def test_bands_that_overlap_can_be_told_apart_by_their_edges() -> None:
+    bands = noisy(5000).drawing.axes[0].collections
+    assert len(bands) == 2
+    faces = [band.get_facecolor()[0] for band in bands]
+    assert all(face[3] < 0.2 for face in faces), "what is behind it shines through"
+    edges = [(tuple(band.get_edgecolor()[0]), str(band.get_linestyle())) for band in bands]
+    assert edges[0][0] != edges[1][0]
+    assert edges[0][1] != edges[1][1], "without colour, too"
+    assert all(edge[0][3] > 0.5 for edge in edges)
+
+
+@pytest.mark.parametrize(
+    ("values", "long"),
+    [([1.0, 99.0], False), ([1.0, 100.0], True), ([0.0, 100.0], False), ([], False)],
+)
+def test_only_values_that_span_decades_need_a_long_scale(values: list[float], long: bool) -> None:
+    assert figures.spans_decades(pd.Series(values, dtype=float)) is long
+
+
+@dataclass
+class Guess:
+    value: float
+    low: float
+    high: float
+
+
+def test_a_prediction_is_drawn_beside_the_result_and_the_papers_figure() -> None:
+    figure = noisy(25)
+    figures.prediction_band(figure, Guess(15, 5, 40), measured=18, paper=30)
+    [axes] = figure.drawing.axes
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts[-3:] == ["your prediction", "measured", "paper"]
+    [band] = axes.patches
+    assert (band.get_y(), band.get_y() + band.get_height()) == (5, 40)
+    assert band.get_hatch(), "without colour, too"
+    assert figure.alt.endswith("Your prediction: 15 (5 to 40). Measured: 18. Paper: 30.")
+    assert axes.get_ylim()[1] >= 30
+
+
+def test_a_prediction_of_a_size_stands_upright_and_none_is_not_drawn() -> None:
+    axes = noisy(25).drawing.axes[0]
+    figures.prediction_band(axes, Guess(8, 4, 16), along="x")
+    [band] = axes.patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == (4, 16)
+    alone = noisy(25)
+    before = alone.alt
+    figures.prediction_band(alone, None)
+    assert (len(alone.drawing.axes[0].patches), alone.alt) == (0, before)

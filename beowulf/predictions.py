@@ -1,0 +1,258 @@
+"""What a learner predicts before measuring: sealed as a Record beside the notebook, then held against the measurement.
+
+A prediction is a number with a range. Which ones a lab asks for is in its lab.toml, each with a study: sealed after the
+first Record of that study, a prediction is late. The first one that was sealed stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from beowulf import host_state, lab_file, paths
+from beowulf.cluster import Cluster
+from beowulf.errors import UsageError
+from beowulf.figures import number_text
+from beowulf.lab_file import PredictionTable
+from beowulf.record import Point, Record, moment, readable
+from beowulf.user import learner
+
+STUDY = re.compile(
+    "P[0-9]{1,3}"
+)  # P4 has those of lab 04, one Record each, which has the prediction's name as variant
+MEASURED = ".measured"  # behind that name: what it was held against
+LARGEST = 1e300  # beyond it, and for no number at all, nothing can be compared
+# In the cluster's description of a Record that the course gave: nobody has measured before that one.
+GIVEN = "given_by"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A number that was sealed, with its range."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    study: str  # as in lab.toml, such as A7
+    late: bool  # a Record of that study was there already
+    sealed: str  # when
+
+    def holds(self, measured: float) -> bool:
+        """Whether what was measured lies in the range."""
+        return self.low <= measured <= self.high
+
+    def __str__(self) -> str:
+        value, low, high = map(number_text, (self.value, self.low, self.high))
+        return f"{value} ({low} to {high}) {self.unit}"
+
+
+def predict(
+    cluster: Cluster,
+    name: str,
+    *,
+    value: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    lab: str = "",
+) -> None:
+    """Seal a prediction of the lab, and say so; nothing is sealed while one of the numbers is None.
+
+    `low` and `high` are the ends of a range around `value` in which you expect the measurement. The lab is the one in
+    whose folder the notebook is, unless `lab` names another. UsageError for what is no number, or no range.
+    """
+    number, table = _declared(cluster, name, lab)
+    numbers: dict[str, Any] = {"value": value, "low": low, "high": high}
+    empty = [key for key, each in numbers.items() if each is None or each is Ellipsis]
+    if earlier := _sealed(_folder(cluster), name):
+        print(_stays(earlier, numbers if not empty else {}))
+    elif cluster.can.recorded:
+        print(f"{name} was not sealed; a recorded cluster seals nothing.")
+    elif empty:
+        print(
+            f"{name} is not sealed yet: {table.asks}"
+            f" Write {_listed(empty)} in {table.unit}, before you measure {table.study}."
+        )
+    else:
+        _refuse(numbers, table.unit)
+        numbers = {key: float(each) for key, each in numbers.items()}
+        print(_seal(cluster, number, table, numbers))
+
+
+def prediction(cluster: Cluster, name: str) -> Prediction | None:
+    """What was sealed under this name, to be drawn; None where nothing was."""
+    return _sealed(_folder(cluster), name)
+
+
+def outcome(cluster: Cluster, name: str, measured: float, *, lab: str = "") -> str:
+    """What was predicted beside what was measured, in a sentence; kept for `beowulf progress`."""
+    number, table = _declared(cluster, name, lab)
+    _refuse({"measured": measured}, table.unit)
+    found = _sealed(_folder(cluster), name)
+    if found is None:
+        return (
+            f"You sealed no prediction of {name}; measured: {number_text(measured)} {table.unit}."
+        )
+    if not cluster.can.recorded:
+        _keep(_folder(cluster), number, found, float(measured))
+    where = "inside" if found.holds(measured) else "above" if measured > found.high else "below"
+    said = f"You predicted {found}; measured: {number_text(measured)}: {where}."
+    return f"{said} It was sealed after the first Record of {found.study}." if found.late else said
+
+
+def sealed_in(folder: Path) -> list[Prediction]:
+    """All predictions that were sealed beside a notebook, in that order: the first one of each name."""
+    first: dict[str, Prediction] = {}
+    for record in sorted(readable(folder, "P*.json")[0], key=lambda each: each.started):
+        if (found := of_record(record)) is not None:
+            first.setdefault(found.name, found)
+    return list(first.values())
+
+
+def calibration(folders: Iterable[Path]) -> tuple[int, int]:
+    """Of all predictions here that were in time and have a measurement beside them: how many hold, of how many."""
+    hits: list[bool] = []
+    for folder in folders:
+        measured = {
+            record.variant.removesuffix(MEASURED): record.points[0].facts.get("measured")
+            for record in readable(folder, f"P*{MEASURED}.json")[0]
+            if STUDY.fullmatch(record.study) and record.points
+        }
+        for each in sealed_in(folder):
+            value = measured.get(each.name)
+            if not each.late and _is_number(value):
+                hits.append(each.holds(value))
+    return sum(hits), len(hits)
+
+
+def of_record(record: Record) -> Prediction | None:
+    """The prediction in a Record; None where there is no whole one."""
+    if not STUDY.fullmatch(record.study) or record.variant.endswith(MEASURED) or not record.points:
+        return None
+    facts = record.points[0].facts
+    value, low, high = (facts.get(key) for key in ("value", "low", "high"))
+    if not (_is_number(value) and _is_number(low) and _is_number(high) and low <= value <= high):
+        return None
+    return Prediction(
+        name=record.variant,
+        value=float(value),
+        low=float(low),
+        high=float(high),
+        unit=str(facts.get("unit", "")),
+        study=str(facts.get("study", "")),
+        late=facts.get("late") is not False,
+        sealed=record.started,
+    )
+
+
+def _folder(cluster: Cluster) -> Path:
+    return cluster.records or Path("records")
+
+
+def _sealed(folder: Path, name: str) -> Prediction | None:
+    return next((each for each in sealed_in(folder) if each.name == name), None)
+
+
+def _declared(cluster: Cluster, name: str, lab: str) -> tuple[int, PredictionTable]:
+    """The lab's number, and what its lab.toml has of this prediction."""
+    slug = paths.lab(lab).name if lab else _slug(cluster)
+    if not slug:  # a notebook that was graded, or moved: the name may tell
+        those = [each for each in paths.labs() if name in lab_file.read(each).predictions]
+        if len(those) != 1:
+            raise UsageError(
+                f"Which lab is {name!r} a prediction of? The folder of this notebook does not say.",
+                'Name the lab, such as `lab="04"`.',
+            )
+        slug = those[0]
+    found = lab_file.read(slug)
+    if name not in found.predictions:
+        raise UsageError(
+            f"{found.name} has no table [predictions.{name}].",
+            lab_file.nearest(name, found.predictions),
+        )
+    return int(slug.partition("-")[0]), found.predictions[name]
+
+
+def _slug(cluster: Cluster) -> str:
+    """The lab in whose folder the Records are, by that folder's name; empty where no folder is called so."""
+    labs = paths.labs()
+    parts = reversed(_folder(cluster).resolve().parts)
+    return next((part for part in parts if part in labs), "")
+
+
+def _refuse(numbers: dict[str, Any], unit: str) -> None:
+    """UsageError for what is no number, and for a range that does not hold its value."""
+    for key, each in numbers.items():
+        if not _is_number(each):
+            raise UsageError(f"{key} is a number in {unit}, such as 8000 or 0.25, not {each!r}.")
+    if "low" in numbers and not numbers["low"] <= numbers["value"] <= numbers["high"]:
+        value, low, high = (number_text(numbers[key]) for key in ("value", "low", "high"))
+        raise UsageError(
+            f"A range from {low} to {high} does not hold {value}.",
+            "low is at most the value, and high at least.",
+        )
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool) and abs(value) < LARGEST
+
+
+def _seal(cluster: Cluster, number: int, table: PredictionTable, numbers: dict[str, float]) -> str:
+    late = _measured_already(_folder(cluster), table.study)
+    facts = {**numbers, "unit": table.unit, "study": table.study, "late": late, "asks": table.asks}
+    record = _record(number, table.name, facts, dict(cluster.describe()))
+    record.save_in(_folder(cluster))
+    found = of_record(record)
+    said = f"Sealed: {table.name} is {found}."
+    if not late:
+        return said
+    return f"{said} It is late: you have a Record of {table.study} already, so it gives no points."
+
+
+def _stays(earlier: Prediction, numbers: dict[str, Any]) -> str:
+    own = {"value": earlier.value, "low": earlier.low, "high": earlier.high}
+    when = f"{earlier.sealed[:16].replace('T', ' ')} UTC"
+    if numbers and numbers != own:
+        return f"Your first prediction of {earlier.name} stays: {earlier}, sealed at {when}."
+    return f"Sealed at {when}: {earlier.name} is {earlier}."
+
+
+def _measured_already(folder: Path, study: str) -> bool:
+    """Whether there is a Record of this study, or of this variant of it, that the learner measured."""
+    name, _, variant = study.partition("-")
+    records, _ = readable(folder, f"{name}-*.json")
+    return any(
+        (each.study, each.variant) == (name, variant) and GIVEN not in each.cluster
+        for each in records
+    )
+
+
+def _keep(folder: Path, number: int, found: Prediction, measured: float) -> None:
+    """Keep what a prediction was held against, in place of what it was held against before."""
+    facts = {"measured": measured, "inside": found.holds(measured), "unit": found.unit}
+    record = _record(number, found.name + MEASURED, facts, {})
+    record.save(folder / f"{record.study}-{record.variant}.json")
+
+
+def _record(number: int, variant: str, facts: dict[str, Any], cluster: dict[str, Any]) -> Record:
+    now = host_state.now()
+    return Record(
+        f"P{number}",
+        variant=variant,
+        points=[Point({"prediction": variant.removesuffix(MEASURED)}, facts=facts)],
+        cluster=cluster,
+        circumstances={"before": now, "after": now},
+        versions=host_state.versions(),
+        learner=learner(),
+        started=(when := moment()),
+        ended=when,
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
