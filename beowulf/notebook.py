@@ -67,6 +67,28 @@ def study(
     return record
 
 
+def prepare() -> None:
+    """Let tables fit into a notebook's cells, and let pyshark run in them as its documentation shows."""
+    fit_tables()
+    nest_loops()
+
+
+def nest_loops() -> None:
+    """Where cells run inside of an event loop, as Jupyter's do, let what they call run that loop for a while, too.
+
+    pyshark waits so for each packet that tshark gives it, and asyncio alone refuses it.
+    """
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return  # in a terminal
+    import nest_asyncio2
+
+    nest_asyncio2.apply()
+
+
 def fit_tables() -> None:
     """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and text anywhere."""
     from IPython.core.getipython import get_ipython
