@@ -113,6 +113,7 @@ def rates(record: Record, axes: Axes, *, swept: str, title: str) -> Figure:
         x_title=swept,
         title=title,
         y_title="rate, median with 95 % interval (Mbit/s)",
+        y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
         axes=axes,
     )
 

@@ -167,7 +167,7 @@ def test_the_table_has_the_papers_columns_and_all_samples() -> None:
 
 def test_the_timeline_says_who_ends_when() -> None:
     figure = d1.STUDY.picture(as_in_the_paper())
-    assert "one-user, 39.06 KB: rank 1: works" in figure.alt
+    assert "39.06 KB, limit 16 KB: rank 1: works" in figure.alt
     assert set(figure.table["part"]) == {"works", "waits in MPI_Wait", "waits in MPI_Recv"}
     assert len(figure.table) == 2 * 2 * len(d1.CASES)
 

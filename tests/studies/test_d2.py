@@ -203,8 +203,8 @@ def test_what_progress_costs_the_sender_is_reported() -> None:
     for point in made.select(progress="thread", rank=0):
         point.samples[:] = [2 * each for each in point.samples]
     tests, thread = d2.STUDY.claims(made)[-2:]
-    assert "T_P0 is 1.00 times that of one-user" in tests.evidence
-    assert "T_P0 is 2.00 times that of one-user" in thread.evidence
+    assert "T_P0 is 1.00 times that with limit 16 KB" in tests.evidence
+    assert "T_P0 is 2.00 times that with limit 16 KB" in thread.evidence
 
 
 def test_two_steps_are_none_that_is_visible() -> None:
@@ -254,8 +254,8 @@ def test_the_table_has_the_papers_rows() -> None:
 
 def test_the_picture_marks_both_steps() -> None:
     figure = d2.STUDY.picture(swept(PAPER))
-    assert "one-user: the step is between 10 KB and 20 KB." in figure.alt
-    assert "solaris: the step is between 60 KB and 70 KB." in figure.alt
+    assert "limit 16 KB: the step is between 10 KB and 20 KB." in figure.alt
+    assert "limit 64 KB: the step is between 60 KB and 70 KB." in figure.alt
     shaded = [round(patch.get_x()) for patch in figure.drawing.axes[0].patches]
     assert shaded == [10, 60]
 

@@ -119,7 +119,7 @@ def test_the_table_is_made_as_the_papers() -> None:
 
 def test_the_picture_has_the_three_parts() -> None:
     figure = d3.STUDY.picture(measured(3.61, 3.29))
-    assert "one-user, 10 KB: separate" in figure.alt
+    assert "10 KB, limit 16 KB: separate" in figure.alt
     assert [part.split()[0] for part in figure.table["part"]] == [
         *("T_message", "T_workload", "T_overlap") * 2
     ]

@@ -120,7 +120,7 @@ def test_the_table_is_made_as_the_papers() -> None:
 def test_the_picture_has_a_mark_for_each_rank_and_size() -> None:
     figure = d4.STUDY.picture(measured(d4.PAPER_PERCENT))
     assert len(figure.table) == 4
-    assert "one-user, 7 KB rank 0 -26" in figure.alt
+    assert "7 KB, limit 16 KB rank 0 -26" in figure.alt
     assert "negative is better" in figure.alt
 
 

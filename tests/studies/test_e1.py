@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import made
+import numpy as np
 import pytest
 from lab_04_records import e1, message_us
 
@@ -68,10 +69,15 @@ def test_e1_a_step_at_another_place_contradicts_and_none_is_inconclusive() -> No
     assert made.outcomes(none)["eager-step"] == "inconclusive"
 
 
-def test_e1_draws_the_empty_message_at_zero_and_says_what_it_draws() -> None:
+def test_e1_draws_the_line_that_was_fitted_and_below_it_what_the_line_leaves_over() -> None:
     figure = e1_latency_model.STUDY.picture(e1())
-    axes = figure.drawing.axes[0]
+    times, rest = figure.drawing.axes
+    assert times.get_title(loc="left").startswith("T(n) = alpha + n / beta: alpha 20.")
+    assert times.get_yscale() == "log"
+    names = [text.get_text() for text in times.get_legend().get_texts()]
+    assert names == ["measured", "fitted"]
+    measured, fitted = (np.asarray(line.get_ydata()) for line in times.lines)
+    assert fitted == pytest.approx(measured, rel=0.1)
+    assert rest.get_ylabel() == "half round trip minus the line\n(% of the line)"
     assert figure.table["size_bytes"].min() == 0
-    assert axes.get_xticks()[0] == 0
-    assert axes.get_ylabel() == "half round trip minus the line\n(% of the line)"
-    assert axes.get_title(loc="left").startswith("Time minus the line: alpha 20.")
+    assert [axes.get_xticks()[0] for axes in (times, rest)] == [0, 0]

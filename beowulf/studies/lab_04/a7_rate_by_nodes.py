@@ -216,6 +216,7 @@ def _in_a_ring(facts: Facts, axes: Axes) -> Figure:
         "line",
         title="Rate by message size in a ring, summed over all ranks",
         y_title="rate, median with 95 % interval (Mbit/s)",
+        y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
         axes=axes,
     )
 

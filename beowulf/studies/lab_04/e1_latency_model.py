@@ -8,8 +8,9 @@ to three values). The step is looked for without knowing where it was put.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
@@ -31,6 +32,9 @@ from beowulf.record import Record
 from beowulf.studies.lab_05.overlap import EAGER_LIMIT
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LIMITS = (16_384, 65_536, 131_072)  # paper D's MPICH2 and MPICH1, and MPICH's default
 LAST_BYTES = 1024 * 1024
@@ -188,7 +192,44 @@ def steps_at_the_limits(facts: Facts) -> Judgement:
 
 
 def picture(facts: Facts) -> Figure:
-    """What the line leaves over: how far each size is off alpha + n / beta."""
+    """T(n) with the line that was fitted to it, and below what the line leaves over."""
+    from beowulf import figures
+
+    alpha, beta = facts.fit.alpha_us.value, facts.fit.beta_bytes_per_s.value * 8 / 1e6
+    title = f"T(n) = alpha + n / beta: alpha {alpha:.1f} µs, beta {beta:.1f} Mbit/s"
+    charts: dict[str, Callable[[Axes], Figure]] = {
+        "time": partial(_with_the_line, facts, title),
+        "rest": partial(_without_the_line, facts),
+    }
+    return figures.one_below_another(title, charts)
+
+
+def _with_the_line(facts: Facts, title: str, axes: Axes) -> Figure:
+    import pandas as pd
+
+    from beowulf import figures
+
+    rows = []
+    for size in sorted(facts.wide):
+        seen, model = summary(facts.wide[size]), facts.fit.time_us(size)
+        place = {"size_bytes": size, HALF: seen.median, "low": seen.low, "high": seen.high}
+        rows.append({**place, "line": "measured"})
+        rows.append(
+            {"size_bytes": size, HALF: model, "low": model, "high": model, "line": "fitted"}
+        )
+    table = pd.DataFrame(rows)
+    return figures.over_sizes(
+        table.sort_values("line", ascending=False, kind="stable"),
+        HALF,
+        "line",
+        title=title,
+        y_title="half round trip, median with 95 % interval (µs)",
+        y_log=figures.spans_decades(table[HALF]),
+        axes=axes,
+    )
+
+
+def _without_the_line(facts: Facts, axes: Axes) -> Figure:
     import pandas as pd
 
     from beowulf import figures
@@ -199,24 +240,20 @@ def picture(facts: Facts) -> Figure:
         rows.append(
             {
                 "size_bytes": size,
-                HALF: seen.median,
                 "model_us": model,
                 "off_percent": 100 * (seen.median - model) / model,
                 "low_percent": 100 * (seen.low - model) / model,
                 "high_percent": 100 * (seen.high - model) / model,
             }
         )
-    alpha, beta = facts.fit.alpha_us.value, facts.fit.beta_bytes_per_s.value * 8 / 1e6
-    return figures.lines(
+    return figures.over_sizes(
         pd.DataFrame(rows),
-        "size_bytes",
         "off_percent",
         low="low_percent",
         high="high_percent",
-        x_log=True,
-        title=f"Time minus the line: alpha {alpha:.1f} µs, beta {beta:.1f} Mbit/s",
-        x_title="message size (bytes)",
+        title="Time minus the line",
         y_title="half round trip minus the line (% of the line)",
+        axes=axes,
     )
 
 

@@ -208,6 +208,7 @@ def _in_a_ring(rows: pd.DataFrame, title: str, axes: Axes) -> Figure:
         "line",
         title=title,
         y_title="rate, median with 95 % interval (Mbit/s)",
+        y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
         axes=axes,
     )
 

@@ -211,7 +211,7 @@ def picture(record: Record) -> Figure:
         at = {name: of_rows(times[name]) for name in times}
         for rank, doing in ((0, "waits in MPI_Wait"), (1, "waits in MPI_Recv")):
             worked, ended = at[f"{rank} worked"], at[f"{rank} ended"]
-            bars[f"{way.says}, {kb(size)}: rank {rank}"] = [
+            bars[f"{kb(size)}, {way.says}: rank {rank}"] = [
                 Part("works", 1e3 * worked.median),
                 Part(
                     doing,

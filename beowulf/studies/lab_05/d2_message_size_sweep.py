@@ -193,7 +193,7 @@ def no_step(way: Way, how: str) -> Claim:
         if record.select(**ONE_USER.at):
             # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
             numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
-            evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that of {ONE_USER.says}"
+            evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that with {ONE_USER.says}"
         return Judgement(
             outcome if seen else "inconclusive",
             evidence,
@@ -302,7 +302,7 @@ def picture(record: Record) -> Figure:
                 steps.append((way, seen))
     if not rows:
         raise LabError("The Record of study D2 has no samples.", "Measure again.")
-    notes = [f"{way.mpich}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps]
+    notes = [f"{way.says}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps]
     figure = figures.lines(
         pd.DataFrame(rows),
         "size_kb",

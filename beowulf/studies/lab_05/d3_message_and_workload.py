@@ -183,7 +183,7 @@ def picture(record: Record) -> Figure:
             message, work, both, added = (
                 of_rows(passes[part] * 1e6) for part in ("message", "work", "both", "sum")
             )
-            name = f"{way.says}, {kb(size)}"
+            name = f"{kb(size)}, {way.says}"
             bars[f"{name}: separate"] = [
                 Part("T_message (t_comm)", message.median),
                 Part("T_workload (t_comp)", work.median, added.low, added.high),

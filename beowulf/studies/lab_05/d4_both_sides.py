@@ -150,7 +150,7 @@ def picture(record: Record) -> Figure:
                     continue
                 values.append(
                     Value(
-                        f"{way.says}, {kb(size)}",
+                        f"{kb(size)}, {way.says}",
                         seen.percent,
                         seen.low,
                         seen.high,

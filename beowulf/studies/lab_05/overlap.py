@@ -82,9 +82,11 @@ class Way:
 
     @property
     def says(self) -> str:
-        """Its name in a figure or a sentence."""
+        """What is set, as a figure or a sentence names it: `limit 16 KB, MPI_Test`."""
         how = {"calls": "", "tests": ", MPI_Test", "thread": ", progress thread"}[self.progress]
-        return f"{self.mpich}{how}"
+        if self.buffer_bytes:
+            return f"send buffer {kb(self.buffer_bytes)}{how}"
+        return f"limit {kb(self.limit_bytes)}{how}"
 
 
 # Paper D, table 5: P1's time jumps between 10 and 20 KB with MPICH2 on the one-user cluster, and between

@@ -49,9 +49,9 @@ predicted_exchange_ms = None  # 17 ms of messages and 20 ms of work on both rank
 # Study D1 is that experiment (paper D, figure 1): rank 0 posts, works (50 ms with `quick=True`,
 # else 100 ms) and waits; rank 1 works half as long where the work is a sleep, a quarter where it is
 # a computation, and then receives. The study measures this with the two eager limits that represent
-# two of the paper's clusters (`one-user`: 16,384 bytes, `solaris`: 65,536), with two
-# send buffers that represent the same clusters by the paper's own cause
-# (`one-user-socket`, `solaris-socket`), with our library as it comes (`default`: 131,072), and with
+# two of the paper's clusters (`limit 16 KB`: its one-user cluster, `limit 64 KB`: Solaris), with two
+# send buffers that represent the same clusters by the paper's own cause (`send buffer 24 KB` and
+# `send buffer 96 KB`), with our library as it comes (`limit 128 KB`), and with
 # two remedies: `MPI_Test` in the work, and a progress thread.
 #
 # **Question `d1-record`** (1 point). Nothing to write: the point is for the Record.
@@ -121,7 +121,7 @@ assert d2.complete, "The measurement was cut short; run the cell above again."
 claims(d2)
 
 # %% [markdown]
-# **Question `eager-limit`** (2 points). For `one-user`: the largest size in KB at which the message
+# **Question `eager-limit`** (2 points). For `limit 16 KB`: the largest size in KB at which the message
 # still leaves by itself, and the smallest at which it waits. (If your line does not jump exactly once,
 # the machine was too busy: measure again.)
 
@@ -222,8 +222,8 @@ assert d5.complete, "The measurement was cut short; run the cell above again."
 # The table shows your medians at 70 KB, in seconds, of the slower rank: the messages alone, the work
 # alone, one after the other, and both at once.
 #
-# **Question `lost-gain`** (2 points). Equation 1 at 70 KB for `one-user`, where 70 KB are above the
-# limit, and for `one-user, MPI_Test`. T_overlap is `t_both_s`.
+# **Question `lost-gain`** (2 points). Equation 1 at 70 KB for `limit 16 KB`, where 70 KB are above the
+# limit, and for `limit 16 KB, MPI_Test`. T_overlap is `t_both_s`.
 
 # %% nbgrader={"grade_id": "lost-gain-answer", "solution": true}
 plain_percent = None
@@ -231,8 +231,8 @@ tested_percent = None
 ### BEGIN SOLUTION
 both = times[times["size_kb"] == 70].set_index("library")
 gain = (both["t_both_s"] - both["t_nonoverlap_s"]) / both["t_nonoverlap_s"] * 100
-plain_percent = gain["one-user"]
-tested_percent = gain["one-user, MPI_Test"]
+plain_percent = gain["limit 16 KB"]
+tested_percent = gain["limit 16 KB, MPI_Test"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "lost-gain", "grade": true, "points": 2, "locked": true}
