@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     help="Give the labs to a class, collect what is handed in, grade it, and return the results.\n\n"
-    "All but [bold]init[/bold] run in the course's folder, beside nbgrader's own commands.",
+    "All but [bold]init[/bold] and [bold]kit[/bold] run in the course's folder, beside nbgrader's own commands.",
 )
 Lab = Annotated[str, typer.Argument(help="The lab's number or name, as 01.")]
 AnyLab = Annotated[
@@ -123,6 +123,42 @@ def give(
     where = course.folder / shared_records.FOLDER / slug
     print(f"{counted(len(made), 'file')} in {where}: give them out as records/.")
     print("What is read off them counts in full; the points for having measured do not.")
+
+
+@app.command()
+def kit(
+    output: Annotated[
+        Path | None, typer.Option(metavar="DIR|FILE.zip", help="A new folder, or a new zip.")
+    ] = None,
+    git: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A new git repository, or that of an earlier kit."),
+    ] = None,
+) -> None:
+    """Make what a class is given: the labs without solutions, rubrics and tests.
+
+    In a course's folder, the course's released notebooks and its course.toml go into it.
+
+    Example: beowulf class kit --output labs.zip
+    """
+    from autograder.course import kit as kits
+    from autograder.course.course import CONFIGURATION
+    from beowulf import paths
+
+    here = paths.here()
+    course = next((p for p in (here, *here.parents) if (p / CONFIGURATION).is_file()), None)
+    place = output or git
+    if place is None or (output and git):
+        raise UsageError("A kit needs one place.", "Name it by `--output` or by `--git`.")
+    if git:
+        count = kits.commit(git, course)
+    elif place.suffix == ".zip":
+        count = kits.write_zip(place, course)
+    else:
+        count = kits.write(place, course)
+    whose = f"the course in {course}" if course else "this checkout"
+    print(f"{place}: {counted(count, 'file')}, of {whose}, without solutions.")
+    print("A learner who has it types `make lab` in it, as in a clone.")
 
 
 @app.command()

@@ -38,6 +38,9 @@ MOST_STARTS = 5
 # cut off at a limit of its own. Nobody gets it, whether they learn or teach.
 VALIDATE = "@jupyter/nbgrader:validate-assignment"
 VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
+# In its place: a button that runs `beowulf check`.
+CHECK_BUTTON = "beowulf.check_button"
+LABEXTENSIONS = Path(__file__).parent / "check_button" / "labextension"
 LAB_ENDS = "make lab"  # what ends a measurement that is under way, as its Record says
 NOT_FOR_LEARNERS = (
     "@jupyterlab/apputils-extension:announcements",
@@ -221,13 +224,16 @@ def _refuse_second(slug: str) -> None:
 
 
 def settings(runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS) -> Path:
-    """JupyterLab's settings for a lab: no question about news, and nothing that makes or validates assignments."""
+    """JupyterLab's settings for a lab: no question about news, no making or validating of assignments, our check."""
     folder = runtime / "settings"
     (folder / "labconfig").mkdir(parents=True)
     switched_off = dict.fromkeys((*off, VALIDATE), True)
     page = folder / "labconfig" / "page_config.json"
     page.write_text(json.dumps({"disabledExtensions": switched_off}))
-    server = {"ServerApp": {"jpserver_extensions": {VALIDATE_SERVER: False}}}
+    server = {
+        "ServerApp": {"jpserver_extensions": {VALIDATE_SERVER: False, CHECK_BUTTON: True}},
+        "LabApp": {"extra_labextensions_path": [str(LABEXTENSIONS)]},
+    }
     (folder / "jupyter_server_config.json").write_text(json.dumps(server))
     return folder
 

@@ -117,6 +117,18 @@ def nearest(word: str, right: Iterable[str]) -> str:
     return f"There are: {', '.join(names)}." if names else ""
 
 
+def line_of(text: str, table: str, key: str = "") -> int:
+    """The line of a key in a table of TOML ("" for the first keys), or that of the table's header; 0 without either."""
+    inside, of_table = table == "", 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\[([\w.\" -]+)\]", line.strip()):
+            inside = header[1].replace('"', "").strip() == table
+            of_table = number if inside else of_table
+        elif inside and key and re.match(rf'"?{re.escape(key)}"?\s*[=.]', line.strip()):
+            return number
+    return of_table
+
+
 def _name(slug: str) -> str:
     return f"labs/{slug}/lab.toml"
 
@@ -249,16 +261,5 @@ class _Reader:
         return value
 
     def _where(self, table: str, key: str = "") -> str:
-        line = self._line(table, key)
+        line = line_of(self.text, table, key)
         return f"{_name(self.slug)}, line {line}" if line else _name(self.slug)
-
-    def _line(self, table: str, key: str) -> int:
-        """The line of a key, or that of its table's header; 0 where there is neither."""
-        inside, of_table = table == "", 0
-        for number, line in enumerate(self.text.splitlines(), 1):
-            if header := re.match(r"\[([\w.\" -]+)\]", line.strip()):
-                inside = header[1].replace('"', "").strip() == table
-                of_table = number if inside else of_table
-            elif inside and key and re.match(rf'"?{re.escape(key)}"?\s*[=.]', line.strip()):
-                return number
-        return of_table

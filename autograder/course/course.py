@@ -21,6 +21,8 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.cells import known_cells
+from autograder.course import limits
+from autograder.files import write_text
 from autograder.rubrics import questions
 from beowulf.errors import LabError, UsageError
 
@@ -91,15 +93,18 @@ class Course:
         raise UsageError(f"This course has no lab {name!r}.", f"Its labs are: {labs}.")
 
     def release(self, name: str) -> Path:
-        """Generate a lab's released version and put it into the exchange; the folder there.
+        """Generate a lab's released version and put it into the exchange, with the course's limits; the folder there.
 
-        LabError when its lab.toml contradicts it.
+        LabError when its lab.toml contradicts it, or the file of the limits is wrong.
         """
         slug = self.lab(name)
         self._must(self.api.generate_assignment(slug), f"{slug} could not be generated")
         with self.gradebook() as book:
             notebooks = [known_cells(each) for each in self.released(slug, book)]
         questions.check(slug, [cell.marks() for each in notebooks for cell in each.values()])
+        if (self.folder / limits.FILE).is_file():
+            text = limits.text_of(self.folder)
+            write_text(self.folder / "release" / slug / limits.FILE, text)
         with temp_attrs(self.api.coursedir, assignment_id=slug):
             app = self.api.exchange.ReleaseAssignment(
                 coursedir=self.api.coursedir, authenticator=self.api.authenticator, parent=self.api

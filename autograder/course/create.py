@@ -13,7 +13,7 @@ from nbformat import v4
 from sqlalchemy.exc import DBAPIError
 
 from autograder.cells import new_cell
-from autograder.course import release, roster
+from autograder.course import limits, release, roster
 from autograder.course.course import CONFIGURATION, Course
 from autograder.evidence.variants import KEY
 from autograder.files import write_text
@@ -75,6 +75,7 @@ def make_course(
         _add_labs(course)
         _add_header(course)
         _add_key(course)
+        _add_limits(course)
         _keep_out_of_git(course)
         with course.gradebook() as book:  # opening it makes it
             roster.enrol(book, students)
@@ -134,6 +135,12 @@ def _add_key(course: Course) -> None:
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32) + "\n")
     os.replace(fresh, course.folder / KEY)
+
+
+def _add_limits(course: Course) -> None:
+    """Write down how much of the answers the class sees before it hands in."""
+    if not (course.folder / limits.FILE).exists():
+        _write(course.folder / limits.FILE, limits.TEXT)
 
 
 def _keep_out_of_git(course: Course) -> None:

@@ -66,17 +66,22 @@ class Submission:
 
     @classmethod
     def read(
-        cls, folder: Path, notebook: NotebookNode, student: str = "", course: Path | None = None
+        cls,
+        folder: Path,
+        notebook: NotebookNode,
+        student: str = "",
+        course: Path | None = None,
+        own: Own | None = None,
     ) -> Submission:
         """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
 
-        `course` is the folder of the `student`'s course; without it there are no variants and no
-        Records that were given.
+        `course` is the folder of the `student`'s course; without it there are no Records that were given, and no
+        variants but those of `own`, which is for a learner who looks at their own work.
         """
         records, unreadable = _records(folder / RECORDS)
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
-        own = variants.of(course, student)
+        own = own or variants.of(course, student)
         given = shared_records.fingerprints_of(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()

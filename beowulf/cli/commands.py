@@ -7,6 +7,7 @@ import typer
 
 from autograder import commands
 from beowulf.cli import (
+    check,
     cluster,
     lab,
     machine,
@@ -29,7 +30,7 @@ app = typer.Typer(
     help="A four-node Beowulf cluster on this machine, and the labs on it.\n\n"
     "[bold]beowulf up[/bold], then [bold]beowulf ssh node00[/bold]; [bold]beowulf down[/bold] takes it away.",
 )
-for group in (machine, cluster, programs, studies, node_bench, npb, suites, wire, lab):
+for group in (machine, cluster, programs, studies, node_bench, npb, suites, wire, lab, check):
     group.add_to(app)
 app.add_typer(tune.app, name="tune", rich_help_panel="Programs and studies")
 app.add_typer(commands.app, name="class", rich_help_panel="Teaching")

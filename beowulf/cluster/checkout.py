@@ -11,7 +11,7 @@ import hashlib
 import json
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from beowulf import paths
@@ -19,6 +19,7 @@ from beowulf import paths
 PARTS = (
     *("autograder", "beowulf", "cluster_setup", "labs", "notebooks", "requirements"),
     *("Makefile", "pyproject.toml", "LICENSE", "LICENSE-TEXT"),
+    "course.toml",  # of a class kit alone
 )
 MADE_HERE = {"build", "__pycache__", ".ipynb_checkpoints", "records", "work"}
 
@@ -26,7 +27,7 @@ MADE_HERE = {"build", "__pycache__", ".ipynb_checkpoints", "records", "work"}
 def pack(folder: Path) -> tuple[Path, str]:
     """Pack the checkout into a file of `folder`, unless it is there; its path, and the digest that is in its name."""
     hashed = hashlib.sha256()
-    for name, path in _files():
+    for name, path in files():
         hashed.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
     digest = hashed.hexdigest()
     archive = folder / f"labs-{digest[:16]}.tar.gz"
@@ -37,19 +38,20 @@ def pack(folder: Path) -> tuple[Path, str]:
         try:
             with (
                 gzip.open(aside, "wb", compresslevel=1) as packed,
-                tarfile.open(fileobj=packed, mode="w") as files,
+                tarfile.open(fileobj=packed, mode="w") as tar,
             ):
-                for name, path in _files():
-                    files.add(path, name, recursive=False)
+                for name, path in files():
+                    tar.add(path, name, recursive=False)
             aside.replace(archive)
         finally:
             aside.unlink(missing_ok=True)
     return archive, digest
 
 
-def _files() -> Iterator[tuple[str, Path]]:
+def files(parts: Iterable[str] = PARTS) -> Iterator[tuple[str, Path]]:
+    """The project's own files in these parts of the checkout: the name of each from its root on, and its path."""
     root = paths.root()
-    for part in PARTS:
+    for part in parts:
         for path in sorted([root / part, *(root / part).rglob("*")]):
             name = path.relative_to(root)
             # A file of a lab without a dot is a compiled program.

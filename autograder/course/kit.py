@@ -1,0 +1,142 @@
+"""What an instructor gives out: the labs without their solutions, as a folder, a zip or a git repository.
+
+It is this checkout without the notebooks' sources, rubrics, tests and slides. In the place of a rubric is a list of the
+Records that each question needs, so that `beowulf check` finds there what is missing.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from autograder.course import limits
+from autograder.rubrics import needs
+from beowulf import paths
+from beowulf.cluster import checkout
+from beowulf.errors import LabError
+
+NAME = "beowulf-labs"
+PARTS = (
+    *(part for part in checkout.PARTS if part not in ("notebooks", limits.FILE)),
+    *("notebooks/release", "docs", "README.md", "SECURITY.md", "CHANGELOG.md", "CITATION.cff"),
+    *("Vagrantfile", ".gitignore"),
+)
+# A rubric, and what it reads from a lab's Records; `labs/NN-slug/needs.json` takes its place.
+RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}).*")
+GUIDE = "docs/instructor.md"
+IN_PLACE_OF_THE_GUIDE = """# Instructor's guide
+
+This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide for those
+who teach; both are in the project itself.
+"""
+
+
+def write(place: Path, course: Path | None = None) -> int:
+    """Write a kit into the new or empty folder `place`; how many files it has.
+
+    In a course's folder, its notebooks that are released, with what lies beside them, and its limits go into the kit.
+    """
+    _refuse(place)
+    try:
+        for name, path in checkout.files(PARTS):
+            if not RUBRIC.fullmatch(name) and name != GUIDE:
+                _copy(path, place / name)
+        (place / GUIDE).write_text(IN_PLACE_OF_THE_GUIDE, encoding="utf-8")
+        for slug in paths.labs():
+            text = needs.as_text(needs.of_lab(slug))
+            (place / "labs" / slug / needs.FILE).write_text(text, encoding="utf-8")
+        (place / limits.FILE).write_text(limits.text_of(course), encoding="utf-8")
+        for path, name in _of_course(course, place):
+            _copy(path, place / name)
+    except OSError as problem:
+        raise LabError(
+            f"The kit cannot be written to {place} ({problem.strerror or problem}).",
+            "Free some space, or name a folder that you may write to.",
+        ) from problem
+    return sum(path.is_file() for path in place.rglob("*"))
+
+
+def _copy(source: Path, copy: Path) -> None:
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, copy)
+
+
+def _of_course(course: Path | None, place: Path) -> Iterator[tuple[Path, str]]:
+    """What the course released of our labs: its files, each with its name in the kit."""
+    for slug in paths.labs() if course else ():
+        for path in sorted((course / "release" / slug).glob("*")) if course else ():
+            if path.suffix == ".ipynb":
+                yield path, f"notebooks/release/{slug}/{path.name}"
+            elif path.is_file() and (place / "labs" / slug / path.name).is_file():
+                yield path, f"labs/{slug}/{path.name}"
+
+
+def write_zip(file: Path, course: Path | None = None) -> int:
+    """Write a kit into a zip that does not exist yet; how many files it has."""
+    if file.exists():
+        raise LabError(f"{file} exists already.", "Name another file, or take that one away.")
+    with _aside(file.parent) as folder:
+        count = write(folder / NAME, course)
+        made = folder / "kit.zip"
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+            for path in sorted((folder / NAME).rglob("*")):
+                packed.write(path, path.relative_to(folder))
+        made.replace(file)
+    return count
+
+
+@contextmanager
+def _aside(parent: Path) -> Iterator[Path]:
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".kit-", dir=parent) as folder:
+            yield Path(folder)
+    except OSError as problem:
+        raise LabError(
+            f"The kit cannot be written into {parent} ({problem.strerror or problem}).",
+            "Free some space, or name a folder that you may write to.",
+        ) from problem
+
+
+def commit(place: Path, course: Path | None = None) -> int:
+    """Write a kit into a git repository, a new one or that of an earlier kit, as a commit; how many files it has."""
+    again = (place / ".git").is_dir() and (place / limits.FILE).is_file()
+    if not again:
+        _refuse(place)
+    with _aside(place.parent) as folder:
+        count = write(folder / NAME, course)
+        place.mkdir(exist_ok=True)
+        for old in place.iterdir():
+            if old.name != ".git":
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+        for new in (folder / NAME).iterdir():
+            new.rename(place / new.name)
+    if not again:
+        _git(place, "init", "--quiet", "--initial-branch=main")
+    _git(place, "add", "--all")
+    if _git(place, "status", "--porcelain"):
+        _git(place, "commit", "--quiet", "--message", "The labs of this course")
+    return count
+
+
+def _refuse(place: Path) -> None:
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise LabError(f"{place} exists and is not empty.", "Name a new or an empty folder.")
+
+
+def _git(place: Path, *words: str) -> str:
+    who = ("-c", "user.name=Beowulf Labs", "-c", "user.email=kit@localhost")
+    try:
+        done = subprocess.run(["git", *who, *words], cwd=place, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise LabError("There is no git here.", "`--output` needs none.") from None
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["it gives no reason"]
+        raise LabError(f"git {words[0]} failed in {place}: {last[0]}")
+    return done.stdout

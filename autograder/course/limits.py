@@ -1,0 +1,123 @@
+"""How much a class sees of answers before they are graded: `course.toml`, which the course gives out."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from beowulf import paths, variant
+from beowulf.checklist import FORM, LEVELS, RIGHT
+from beowulf.errors import LabError
+from beowulf.lab_file import line_of, nearest
+
+FILE = "course.toml"
+KEYS = ("check", "hints", "solutions_from")
+TEXT = """\
+# What `beowulf check` may say to this class. It goes into the kit and beside each released notebook; who deletes it
+# and has a clone of the project sees everything, so give out a kit (`beowulf class kit`).
+
+# "form": whether an answer is there and has its form. "fit": also whether it fits the learner's own Records and
+# programs. "right": also whether it is right, with points.
+check = "form"
+# Whether `beowulf check NN --hint QUESTION` opens hints.
+hints = false
+# From this day on `beowulf check` says all of it and shows solutions. Without a day, never.
+# solutions_from = 2030-01-31
+
+# A lab of its own: the same keys, in a table with its number.
+# [labs.01]
+# solutions_from = 2030-01-10
+"""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one lab's check may say today; `whose` says in a sentence who limits it, "" where nobody does."""
+
+    level: str = RIGHT
+    hints: bool = True
+    solutions: bool = True
+    solutions_from: date | None = None
+    whose: str = ""
+
+
+def of_lab(slug: str, folder: Path) -> Limits:
+    """The limits for a lab that is worked on in `folder`; LabError when the course's file is wrong.
+
+    The file beside the notebook counts, else that in work/, else that of the checkout. Who has a course's word but
+    no file is in a class and gets what a class gets; who has neither learns alone, and nothing is limited.
+    """
+    for place in (folder, paths.work(""), paths.root()):
+        file = place / FILE
+        if file.is_file():
+            return _read(file, slug)
+    if variant.word():
+        return Limits(FORM, False, False, None, "You have your course's word, so ")
+    return Limits()
+
+
+def text_of(course: Path | None) -> str:
+    """What a course gives out as its limits: its file, or the usual one; LabError when its file is wrong."""
+    if course is None or not (course / FILE).exists():
+        return TEXT
+    _read(course / FILE, "")
+    return (course / FILE).read_text(encoding="utf-8")
+
+
+def _read(file: Path, slug: str) -> Limits:
+    try:
+        text = file.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise LabError(f"{file} is no TOML: {problem}.") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise LabError(f"{file} cannot be read ({problem}).") from None
+    labs = content.pop("labs", {})
+    if not isinstance(labs, dict) or not all(isinstance(each, dict) for each in labs.values()):
+        raise LabError(
+            f"{file}, line {line_of(text, '', 'labs')}: `labs` has a table for each lab."
+        )
+    known = {each.partition("-")[0] for each in paths.labs()}
+    for name in labs:
+        if name not in known:
+            raise LabError(
+                f"{file}, line {line_of(text, f'labs.{name}')}: there is no lab {name!r}.",
+                nearest(name, sorted(known)),
+            )
+    number = slug.partition("-")[0]
+    limits = Limits(FORM, False, False, None, "Your course's file course.toml says that ")
+    for name, table in {"": content, **labs}.items():
+        lines = {key: line_of(text, name and f"labs.{name}", key) for key in table}
+        changed = _changed(limits, table, file, lines)
+        limits = changed if name in ("", number) else limits
+    if limits.solutions_from and limits.solutions_from <= date.today():
+        return replace(limits, level=RIGHT, hints=True, solutions=True, whose="")
+    return limits
+
+
+def _changed(
+    limits: Limits, table: Mapping[str, Any], file: Path, lines: Mapping[str, int]
+) -> Limits:
+    for key, value in table.items():
+        at = f"{file}, line {lines[key]}"
+        if key == "check" and value in LEVELS:
+            limits = replace(limits, level=value)
+        elif key == "hints" and isinstance(value, bool):
+            limits = replace(limits, hints=value)
+        elif key == "solutions_from" and isinstance(value, date):
+            day = value.date() if isinstance(value, datetime) else value
+            limits = replace(limits, solutions_from=day)
+        elif key in KEYS:
+            wanted = {
+                "check": f"one of {', '.join(LEVELS)}",
+                "hints": "true or false",
+                "solutions_from": "a day without quotes, such as 2030-01-31",
+            }
+            raise LabError(f"{at}: `{key}` is {wanted[key]}, not {value!r}.")
+        else:
+            raise LabError(f"{at}: `{key}` is no key of {FILE}.", nearest(key, KEYS))
+    return limits

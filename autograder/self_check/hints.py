@@ -1,0 +1,44 @@
+"""Three hints a question, each opened on purpose; a file beside the notebook remembers how many are open."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+from autograder.files import write_text
+from autograder.self_check.work import Work
+from beowulf.errors import LabError
+
+FILE = "hints.json"
+
+
+def next_hint(work: Work, question: str) -> str:
+    """One more hint to a question, below those that are open; LabError where there are none, or they are closed."""
+    hints = work.question(question).hints
+    if not work.limits.hints:
+        day = work.limits.solutions_from
+        raise LabError(
+            f"{work.limits.whose}hints are closed.", f"They open on {day}." if day else ""
+        )
+    if not hints:
+        raise LabError(
+            f"The question {question} has no hints.",
+            f"Read {work.lab.handout}, {work.question(question).read!r}.",
+        )
+    opened = _opened(work)
+    count = min(opened.get(question, 0) + 1, len(hints))
+    with suppress(LabError):  # on a full disk the hint is shown all the same
+        write_text(work.folder / FILE, json.dumps(opened | {question: count}, indent=1) + "\n")
+    lines = [f"Hint {n} of {len(hints)}: {hint}" for n, hint in enumerate(hints[:count], 1)]
+    if count < len(hints):
+        lines.append("The same command opens the next one.")
+    return "\n".join(lines)
+
+
+def _opened(work: Work) -> dict[str, int]:
+    """How many hints are open, by question; a file that cannot be read closes them again."""
+    try:
+        plain = json.loads((work.folder / FILE).read_text(encoding="utf-8"))
+        return {str(name): max(0, int(count)) for name, count in plain.items()}
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
+        return {}

@@ -1,0 +1,68 @@
+"""The author's answer to a question, where the checkout has the author's notebook and the course allows it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from autograder import rubrics
+from autograder.self_check.work import Work
+from beowulf.errors import LabError
+
+_SOLUTION = re.compile(r"^### BEGIN SOLUTION\n(.*?)^### END SOLUTION", re.MULTILINE | re.DOTALL)
+
+
+def solution(work: Work, question: str) -> str:
+    """What the author wrote, and what the learner's own Records give; LabError where it is not to be shown."""
+    work.question(question)
+    if not work.limits.solutions:
+        day = work.limits.solutions_from
+        raise LabError(
+            f"{work.limits.whose}solutions are closed.",
+            f"They open on {day}." if day else "Your course gives them out.",
+        )
+    parts = [_of_cell(cell) for cell in _cells(work, question)]
+    parts += _by_rubric(work, question)
+    if not parts:
+        raise LabError(
+            f"The notebook has no answer of the author's to {question}.",
+            f"It is about a program or a measurement of your own: see {work.lab.handout}.",
+        )
+    return "\n\n".join(parts)
+
+
+def _cells(work: Work, question: str) -> list[Any]:
+    """The author's cells for a question: its answer cell, or those since the question before it."""
+    from autograder.course import release
+
+    source = release.sources().get(work.slug)
+    if source is None:
+        raise LabError("This copy of the labs has no solutions.", "Your course gives them out.")
+    found: list[Any] = []
+    for cell in release.instructor_version(source).cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if marks.get("solution"):
+            found.append(cell)
+        if marks.get("grade"):
+            if marks["grade_id"] == question:
+                named = [each for each in found if _name(each) == f"{question}-answer"]
+                return named or found
+            found = []
+    return []
+
+
+def _name(cell: Any) -> str:
+    return str(cell.metadata["nbgrader"]["grade_id"])
+
+
+def _of_cell(cell: Any) -> str:
+    solved = _SOLUTION.findall(cell.source)
+    return "\n".join(solved or [cell.source]).strip()
+
+
+def _by_rubric(work: Work, question: str) -> list[str]:
+    """What would earn all points, by the learner's own Records where they decide."""
+    rubric = rubrics.find(work.slug)
+    score = rubric(work.submission).get(question) if rubric else None
+    expected = score.expected.rstrip(".") if score else ""
+    return [f"For all points: {expected}."] if expected else []

@@ -1,0 +1,224 @@
+"""The state of each question: what is still open, and as far as the course allows, what is right."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from autograder import rubrics
+from autograder.rubrics import needs, questions
+from autograder.rubrics.needs import Need
+from autograder.rubrics.score import INCONCLUSIVE, Score
+from autograder.rubrics.submission import RECORDS
+from autograder.self_check.work import Work
+from beowulf import predictions
+from beowulf.checklist import DONE, FIT, FORM, LEVEL_SAYS, LEVELS, RIGHT, Checklist, Line
+from beowulf.lab_file import QuestionTable
+from beowulf.notebook import NotAnAnswerError, form
+from beowulf.predictions import Prediction
+from beowulf.studies import STUDIES
+
+PREDICTION = predictions.STUDY
+PLOT = re.compile("F[0-9]+")  # a plot of the learner's own, as a Record
+# A state, and a sentence on it.
+State = tuple[str, str]
+
+
+def checklist(work: Work, most: str = RIGHT) -> Checklist:
+    """All questions of a lab as they are now, at the level that the course allows, or at a lower one.
+
+    LabError when its lab.toml or the course's file is wrong.
+    """
+    return _Check(work, most).checklist()
+
+
+class _Check:
+    def __init__(self, work: Work, most: str) -> None:
+        self.work = work
+        self.has_rubric = questions.has_rubric(work.slug)
+        allowed = work.limits.level if self.has_rubric else FORM
+        self.level = min(allowed, most, key=LEVELS.index)
+        self.needs = needs.of_lab(work.slug)
+
+    def checklist(self) -> Checklist:
+        lines = [self._line(table) for table in self.work.lab.questions.values()]
+        return Checklist(self.work.slug, self.work.file, self.level, lines, list(self._notes()))
+
+    def _line(self, table: QuestionTable) -> Line:
+        state, says = self._state(table.name)
+        line = Line(table.name, state, says, table.points)
+        if self.level == RIGHT and (score := self.scores.get(table.name)):
+            line = Line(table.name, state, says, score.of, score.points)
+        return line if line.symbol == DONE else replace(line, read=table.read)
+
+    def _state(self, name: str) -> State:
+        if self._is_read_by_a_person(name):
+            return ("a person reads it", "") if self.work.cell(name) else ("empty", "")
+        score = self.scores.get(name)
+        if score and score.points == score.of:
+            return self._all_points(name)
+        if missing := self._missing(name) or self._unanswered(name):
+            return missing
+        if score is None:
+            return "there", ""
+        return self._lost_points(name, score)
+
+    def _all_points(self, name: str) -> State:
+        if not self.needs.get(name) and self.level != RIGHT:
+            return "there", ""  # an answer that is the same for everybody
+        return (
+            "right" if self.level == RIGHT or not self._names(name) else "fits your Records"
+        ), ""
+
+    def _lost_points(self, name: str, score: Score) -> State:
+        """Of a question that has its Records and an answer of the right form."""
+        asked = self.needs.get(name, ())
+        if score.outcome == INCONCLUSIVE:
+            return "measure it again", score.found
+        if not asked:
+            if self.level == FIT:
+                return "there", ""
+            return ("partly right" if score.points else "not right"), score.found
+        if self._names(name):
+            partly = self.level == RIGHT and score.points
+            return ("partly right" if partly else "does not fit your Records"), score.found
+        study, variant = asked[0]
+        if PREDICTION.fullmatch(study):
+            return "sealed too late", score.found
+        if PLOT.fullmatch(study):
+            return "plot not yet right", score.found
+        if study in STUDIES and not variant:
+            return "measure it again", score.found
+        return "program not yet right", score.found
+
+    @cached_property
+    def scores(self) -> dict[str, Score]:
+        """The Scores of all questions; nothing where only the form is looked at."""
+        rubric = rubrics.find(self.work.slug) if self.level != FORM else None
+        return rubric(self.work.submission) if rubric else {}
+
+    def _missing(self, name: str) -> State | None:
+        """What has to be measured, sealed or drawn first."""
+        for need in self.needs.get(name, ()):
+            if state := self._missing_of(need):
+                return state
+        return None
+
+    def _missing_of(self, need: Need) -> State | None:
+        study, variant = need
+        handed_in = self.work.submission
+        records = handed_in.measured(study, variant)
+        if PREDICTION.fullmatch(study):
+            return self._unsealed(variant)
+        if PLOT.fullmatch(study):
+            return None if records else ("plot missing", "Draw it, and keep it by its cell.")
+        whole = [record for record in records if record.complete]
+        if not records:
+            return "Record missing", self._not_measured(need)
+        if not whole and study in STUDIES:
+            return "Record missing", f"{records[0].file_name} was cut short: measure it again."
+        places = [place for place, each in enumerate(handed_in.records) if each in whole]
+        if places and all(place in handed_in.doubts for place in places):
+            findings = handed_in.doubts[places[-1]]
+            return "measure it again", " ".join(finding.says for finding in findings)
+        return None
+
+    def _unsealed(self, name: str) -> State | None:
+        sealed = next((each for each in self.sealed if each.name == name), None)
+        if sealed is None:
+            study = getattr(self.work.lab.predictions.get(name), "study", "its study")
+            return "prediction not sealed", f"Seal {name} before you measure {study}."
+        if sealed.late:
+            return "sealed too late", f"There was a Record of {sealed.study} before."
+        return None
+
+    @cached_property
+    def sealed(self) -> list[Prediction]:
+        """The predictions that were sealed beside this notebook."""
+        return predictions.sealed_in(self.work.folder / RECORDS)
+
+    def _not_measured(self, need: Need) -> str:
+        study, variant = need
+        stem = f"{study}-{variant}-" if variant else f"{study}-"
+        for bad in self.work.submission.unreadable:
+            if bad.file.startswith(stem):
+                return f"{bad.why} Measure it again."
+        if variant or study not in STUDIES:
+            named = f"{study}, variant {variant}" if variant else study
+            return f"Run the cell that makes the Record {named}."
+        return f"Run the cell that measures {study}, or `beowulf study {study}`."
+
+    def _is_read_by_a_person(self, name: str) -> bool:
+        cell = self.work.released.get(name, {})
+        return bool(cell) and bool(cell["metadata"]["nbgrader"].get("solution"))
+
+    def _names(self, name: str) -> list[tuple[str, str]]:
+        """The answers that a question's own test looks at, each with its kind; "" for any."""
+        cell = self.work.released.get(name, {})
+        source = cell.get("source", "")
+        text = "".join(source) if isinstance(source, list) else str(source)
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError):
+            return []
+        calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
+        return [_answer(call) for call in calls if _is_form(call)]
+
+    def _unanswered(self, name: str) -> State | None:
+        """What of the answers is empty, or has not the form that is asked for."""
+        handed_in, empty = self.work.submission, []
+        for answer, kind in self._names(name):
+            if answer in handed_in.unread_answers:
+                return "malformed", f"{answer} = {handed_in.given(answer)}."
+            value = handed_in.answers.get(answer)
+            if value is None or value is Ellipsis:
+                empty.append(answer)
+            elif why := _fault(value, kind):
+                return "malformed", f"{answer}: {why}"
+        if empty and (note := self._syntax(name)):
+            return "malformed", note
+        return ("empty", ", ".join(empty)) if empty else None
+
+    def _syntax(self, name: str) -> str:
+        """Why the answer's cell cannot be read as Python; "" when it can."""
+        cells = (f"cell {name}-answer cannot", f"cell {name} cannot")
+        notes = self.work.submission.notes
+        return next((note for note in notes if any(each in note for each in cells)), "")
+
+    def _notes(self) -> Iterator[str]:
+        limits, number = self.work.limits, self.work.number
+        yield from (bad.why for bad in self.work.submission.unreadable)
+        if not self.has_rubric:
+            yield "This copy of the labs has no answers, so it looks at the form of yours only."
+        elif limits.whose:
+            day = f" From {limits.solutions_from} on, all." if limits.solutions_from else ""
+            yield f"{limits.whose}you see {LEVEL_SAYS[self.level]}.{day}"
+        if limits.hints and any(table.hints for table in self.work.lab.questions.values()):
+            yield f"`beowulf check {number} --hint QUESTION` opens a hint, one after the other."
+        if limits.solutions and self.has_rubric:
+            yield f"`beowulf check {number} --solution QUESTION` shows the author's answer."
+
+
+def _is_form(call: ast.Call) -> bool:
+    named = isinstance(call.func, ast.Name) and call.func.id == form.__name__
+    return named and len(call.args) == 2 and isinstance(call.args[0], ast.Name)
+
+
+def _answer(call: ast.Call) -> tuple[str, str]:
+    name, kind = call.args
+    assert isinstance(name, ast.Name), "_is_form has looked"
+    known = isinstance(kind, ast.Constant) and isinstance(kind.value, str)
+    return name.id, str(kind.value) if isinstance(kind, ast.Constant) and known else ""
+
+
+def _fault(value: Any, kind: str) -> str:
+    """What is wrong with the form of an answer; "" when nothing is."""
+    try:
+        form(value, kind or ("text" if isinstance(value, str) else "number"))
+    except NotAnAnswerError as problem:
+        return str(problem)
+    return ""

@@ -1,0 +1,156 @@
+"""A learner's work on one lab, as it lies in its folder: notebook, answers, Records."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode, from_dict
+
+from autograder.course import limits
+from autograder.course.limits import Limits
+from autograder.evidence.variants import Own
+from autograder.intake import inspection
+from autograder.rubrics.submission import Submission
+from beowulf import checklist, lab_file, paths, variant
+from beowulf.errors import LabError
+from beowulf.lab_file import LabFile, QuestionTable, nearest
+from beowulf.user import learner
+
+
+@dataclass(frozen=True)
+class Work:
+    """One lab in a learner's folder."""
+
+    slug: str
+    folder: Path
+    file: str  # the notebook's name
+    released: Mapping[str, Mapping[str, Any]]  # the cells of the released notebook that have names
+    notebook: NotebookNode
+
+    @property
+    def number(self) -> str:
+        """The lab as commands call it."""
+        return self.slug.partition("-")[0]
+
+    @cached_property
+    def lab(self) -> LabFile:
+        """The lab's questions."""
+        return lab_file.read(self.slug)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """How much may be said today."""
+        return limits.of_lab(self.slug, self.folder)
+
+    @cached_property
+    def submission(self) -> Submission:
+        """The hand-in that it would be now."""
+        word = variant.word()
+        own = Own(learner(), word, {variant.mark(word): learner()}) if word else None
+        return Submission.read(self.folder, self.notebook, own=own)
+
+    def question(self, name: str) -> QuestionTable:
+        """A question by its name; LabError when the lab does not have it."""
+        if name not in self.lab.questions:
+            what = f"Lab {self.number} has no question {name!r}."
+            raise LabError(what, nearest(name, self.lab.questions))
+        return self.lab.questions[name]
+
+    def cell(self, name: str) -> str | None:
+        """The text of the learner's cell of this name; None when it is as it was released."""
+        for cell in self.notebook.cells:
+            if _name(cell) == name:
+                source = str(cell.source)
+                return source if source.strip() != _source(self.released[name]).strip() else None
+        return None
+
+    def written(self) -> dict[str, str]:
+        """What the answer cells assign, by name, as text."""
+        found: dict[str, str] = {}
+        for cell in self.notebook.cells:
+            if cell.cell_type == "code" and _marks(cell).get("solution"):
+                try:
+                    found |= checklist.assigned(str(cell.source))
+                except (SyntaxError, ValueError, RecursionError, MemoryError):
+                    continue
+        return found
+
+
+def find(name: str, folder: Path | None = None) -> Work:
+    """A lab by number or name, in `folder`, else here where its notebook is here, else in the folder for work.
+
+    LabError when there is none, or no notebook that can be read.
+    """
+    slug = paths.lab(name).name
+    original = _released(slug)
+    if folder is None:
+        here = paths.here()
+        folder = here if (here / original.name).is_file() else paths.work(slug)
+    path = folder / original.name
+    if not path.is_file():
+        raise LabError(
+            f"There is no notebook {original.name} in {folder}.",
+            f"`beowulf lab {slug[:2]}` puts it there; or go into the folder that has yours.",
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nbformat's, on cells without IDs, which nobody here needs
+        if fault := inspection.notebook_fault(path):
+            raise LabError(fault, "Open it in JupyterLab and save it, or begin with a fresh copy.")
+        notebook = inspection.read(path)
+    released = {
+        _name(cell): cell
+        for cell in json.loads(original.read_text(encoding="utf-8"))["cells"]
+        if _name(cell)
+    }
+    notebook.cells = _as_released(notebook.cells, released)
+    return Work(slug, folder, original.name, released, notebook)
+
+
+def _released(slug: str) -> Path:
+    notebooks = sorted((paths.root() / "notebooks" / "release" / slug).glob("*.ipynb"))
+    if not notebooks:
+        raise LabError(f"Lab {slug} has no notebook in {paths.root() / 'notebooks'}.")
+    return notebooks[0]
+
+
+def _as_released(
+    cells: list[NotebookNode], released: Mapping[str, Mapping[str, Any]]
+) -> list[NotebookNode]:
+    """The cells with the names and marks of the released ones, each once, as grading restores them.
+
+    Where a learner copied a cell, the last of the copies that has an answer counts.
+    """
+    chosen: dict[str, NotebookNode] = {}
+    for cell in cells:
+        name = _name(cell)
+        if name in released and (name not in chosen or _source(cell) != _source(released[name])):
+            chosen[name] = cell
+    kept = []
+    for cell in cells:
+        if cell is chosen.get(_name(cell)):
+            original = released[_name(cell)]
+            kept.append(from_dict({**original, "source": _source(cell)}))
+    missing = [cell for name, cell in released.items() if name not in chosen]
+    return [*kept, *(from_dict({**cell, "source": _source(cell)}) for cell in missing)]
+
+
+def _marks(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    return marks if isinstance(marks, dict) else {}
+
+
+def _name(cell: Mapping[str, Any]) -> str:
+    name = _marks(cell).get("grade_id")
+    return name if isinstance(name, str) else ""
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    source = cell.get("source")
+    return "".join(map(str, source)) if isinstance(source, list) else str(source or "")

@@ -1,0 +1,242 @@
+"""What `beowulf check` says of a lab before it is handed in, as plain data: a line for each question."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from beowulf import paths
+from beowulf.errors import LabError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+# How much is said of an answer. A course chooses; who learns alone gets the last.
+FORM, FIT, RIGHT = "form", "fit", "right"
+LEVELS = (FORM, FIT, RIGHT)
+LEVEL_SAYS = {
+    FORM: "whether it is there and has its form",
+    FIT: "also whether it fits your own Records and programs",
+    RIGHT: "also whether it is right, with its points",
+}
+
+# The states of a question, each with its symbol. A word tells the state; symbol and colour only repeat it.
+OPEN, BAD, UNCLEAR, DONE = "·", "✗", "?", "✓"
+STATES = {
+    "Record missing": OPEN,
+    "plot missing": OPEN,
+    "prediction not sealed": OPEN,
+    "empty": OPEN,
+    "malformed": BAD,
+    "sealed too late": BAD,
+    "program not yet right": BAD,
+    "plot not yet right": BAD,
+    "does not fit your Records": BAD,
+    "not right": BAD,
+    "partly right": BAD,
+    "measure it again": UNCLEAR,
+    "there": DONE,
+    "fits your Records": DONE,
+    "right": DONE,
+    "a person reads it": DONE,
+}
+# Of Okabe and Ito, as in a Verdict.
+COLOURS = {OPEN: "#6E6E6E", BAD: "#D55E00", UNCLEAR: "#6E6E6E", DONE: "#0072B2"}
+LONGEST_S = 60.0
+# So long a notebook has to be saved while its cell runs: the button's extension does that by itself.
+SAVES_WITHIN_S = 2.0
+UNSAVED = "{} in this notebook's file is not what you ran last. Run its cell, save (Ctrl+S), and check again."
+GRADED = "This notebook runs on recorded measurements, so nothing is checked here."
+
+
+@dataclass(frozen=True)
+class Line:
+    """One question: its state, a sentence on it, what it is worth, and where to read."""
+
+    question: str
+    state: str
+    says: str = ""
+    of: float = 0.0
+    points: float | None = None  # None where they are not shown, or a person gives them
+    read: str = ""
+
+    @property
+    def symbol(self) -> str:
+        """The state at a glance."""
+        return STATES.get(self.state, UNCLEAR)
+
+    @property
+    def worth(self) -> str:
+        """The points, or only how many there are."""
+        return f"{self.of:g}" if self.points is None else f"{self.points:g} of {self.of:g}"
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """A lab's questions as they are now, at a level of LEVELS, with notes on the whole."""
+
+    lab: str
+    notebook: str
+    level: str
+    lines: list[Line]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def summary(self) -> str:
+        """How far it is, in a sentence or two."""
+        done = [line for line in self.lines if line.symbol == DONE]
+        what = "in order" if self.level == RIGHT else "complete"
+        found = f"{len(done)} of {len(self.lines)} questions are {what}."
+        if self.level == FORM:
+            return f"{found} Whether an answer is right was not checked."
+        if self.level == FIT:
+            return f"{found} Answers that do not depend on your Records were not checked."
+        points = sum(line.points or 0.0 for line in self.lines)
+        by_hand = sum(line.of for line in self.lines if line.points is None)
+        of = sum(line.of for line in self.lines) - by_hand
+        return f"{found} Points: {points:g} of {of:g}" + (
+            f"; {by_hand:g} more are given by a person." if by_hand else "."
+        )
+
+    def as_plain(self) -> dict[str, Any]:
+        """The Checklist as JSON knows it."""
+        return asdict(self) | {"summary": self.summary}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Checklist:
+        """The Checklist that was printed as JSON."""
+        texts = {name: str(plain[name]) for name in ("lab", "notebook", "level")}
+        lines = [Line(**line) for line in plain["lines"]]
+        return cls(**texts, lines=lines, notes=list(plain["notes"]))
+
+    def __str__(self) -> str:
+        wide = max((len(line.question) for line in self.lines), default=0)
+        lines = [
+            _plain(f"{line.symbol} {line.question:<{wide}}  {line.state}  {line.says}".rstrip())
+            for line in self.lines
+        ]
+        return "\n".join([*lines, *map(_plain, self.notes), self.summary])
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table()
+        for head in ("question", "state", "points", "what to do", "read"):
+            table.add_column(head, no_wrap=head in ("question", "points"))
+        for line in self.lines:
+            # Text, because a plain string would have its [brackets] taken for markup.
+            table.add_row(
+                Text(line.question),
+                Text(f"{line.symbol} {line.state}", style=f"bold {COLOURS[line.symbol]}"),
+                Text(line.worth),
+                Text(_plain(line.says)),
+                Text(line.read),
+            )
+        return table
+
+    def _repr_html_(self) -> str:
+        heads = ("question", "state", "points", "what to do", "read")
+        head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in heads)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return (
+            f"<table><caption>Lab {escape(self.lab[:2])}, before you hand it in</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, self.lines))}</tbody></table>"
+            f"{notes}<p>{escape(self.summary)}</p>"
+        )
+
+
+def _row(line: Line) -> str:
+    state = (
+        f'<strong style="color:{COLOURS[line.symbol]};white-space:nowrap">'
+        f'<span aria-hidden="true">{line.symbol}</span> {escape(line.state)}</strong>'
+    )
+    sentence = "text-align:left;overflow-wrap:anywhere;min-width:10em"
+    cells = (
+        ("text-align:left;white-space:nowrap", escape(line.question)),
+        ("text-align:left", state),
+        ("text-align:left;white-space:nowrap", escape(line.worth)),
+        (sentence, escape(line.says)),
+        (sentence, escape(line.read)),
+    )
+    return "<tr>" + "".join(f'<td style="{style}">{text}</td>' for style, text in cells) + "</tr>"
+
+
+def _plain(text: str) -> str:
+    # It quotes what a learner typed or a node printed: no control character of that reaches the terminal.
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def of_notebook(lab: str, *, hint: str = "", solution: str = "") -> Checklist | None:
+    """What `beowulf check` says of the lab of this notebook; a hint or a solution is printed instead.
+
+    None where there is nothing to show, as in grading. A line on stdout says so when the file that was checked is not
+    what the kernel ran.
+    """
+    if "BEOWULF_RECORDED" in os.environ:
+        print(GRADED)
+        return None
+    if hint or solution:
+        wanted = {"--hint": hint, "--solution": solution}
+        print(command("check", lab, *(w for each in wanted.items() if each[1] for w in each)))
+        return None
+    ran = dict(_ran())
+    deadline = time.monotonic() + SAVES_WITHIN_S
+    while True:
+        plain = json.loads(command("check", lab, "--json"))
+        written: dict[str, str] = plain.pop("written")
+        unsaved = [name for name, text in ran.items() if written.get(name, text) != text]
+        if not unsaved or time.monotonic() > deadline:
+            break
+    if unsaved:
+        print(UNSAVED.format(", ".join(unsaved)))
+    return Checklist.from_plain(plain)
+
+
+def command(*words: str) -> str:
+    """What a command of ours prints; LabError with its sentence where it fails."""
+    program = str(paths.python_bin() / "beowulf")
+    try:
+        done = subprocess.run(
+            [program, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise LabError(f"`beowulf {' '.join(words)}` took more than {LONGEST_S:g} s.") from None
+    if done.returncode:
+        said = done.stderr.strip().removeprefix("beowulf: ")
+        raise LabError(said or f"`beowulf {' '.join(words)}` failed.")
+    return done.stdout
+
+
+def assigned(source: str) -> Iterator[tuple[str, str]]:
+    """The names that a cell assigns at its top level, each with the expression in its one spelling."""
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, ast.unparse(statement.value)
+
+
+def _ran() -> Iterator[tuple[str, str]]:
+    """What the cells of this notebook assigned since its kernel started, in order."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    for source in shell.user_ns.get("In", []) if shell else []:
+        try:
+            yield from assigned(str(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue

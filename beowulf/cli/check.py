@@ -1,0 +1,104 @@
+"""The commands that look at a learner's own work: before it is handed in, and how far it is."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from beowulf.errors import UsageError
+
+if TYPE_CHECKING:
+    from autograder.self_check.progress import Progress
+
+PANEL = "The labs"
+AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Put this file's commands into `app`."""
+    app.command(rich_help_panel=PANEL)(check)
+    app.command(rich_help_panel=PANEL)(progress)
+
+
+def check(
+    lab: Annotated[str, typer.Argument(help="The lab's number or name.")],
+    hint: Annotated[
+        str, typer.Option(metavar="QUESTION", help="Open one more hint to this question.")
+    ] = "",
+    solution: Annotated[
+        str, typer.Option(metavar="QUESTION", help="Show the author's answer to this question.")
+    ] = "",
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where the notebook is, if not here and not in the folder for work."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look at a lab before you hand it in: what is empty, malformed, not measured, or not yet right.
+
+    It reads your notebook as it was saved last, and your Records. It runs nothing. How much of it a class sees is
+    in its course's file course.toml.
+
+    Example: beowulf check 04
+    """
+    from autograder.self_check import hints, solutions, states
+    from autograder.self_check.work import find
+
+    if hint and solution:
+        raise UsageError("A hint or a solution, not both.", "Ask for one after the other.")
+    # A question that cannot be scored is a line of the table, and not a traceback beside it.
+    logging.getLogger("autograder").addHandler(logging.NullHandler())
+    work = find(lab, folder)
+    if hint or solution:
+        said = hints.next_hint(work, hint) if hint else solutions.solution(work, solution)
+        print(json.dumps({"says": said}) if as_json else said)
+        return
+    found = states.checklist(work)
+    if as_json:
+        page = found._repr_html_()
+        print(json.dumps(found.as_plain() | {"written": work.written(), "html": page}, indent=1))
+        return
+    from rich.console import Console
+
+    Console().print(found)
+    for sentence in (*found.notes, found.summary):
+        print(sentence)
+
+
+def progress(as_json: AsJson = False) -> None:
+    """Show how far you are in each lab: answers, Records, sealed predictions, and the time between your Records.
+
+    Example: beowulf progress
+    """
+    from autograder.self_check import progress as room
+
+    logging.getLogger("autograder").addHandler(logging.NullHandler())
+    found = room.progress()
+    if as_json:
+        print(json.dumps(found.as_plain(), indent=1))
+        return
+    _show(found)
+
+
+def _show(found: Progress) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("lab", "answered", "whole Records", "predictions sealed", "minutes", "note")
+    for row in found.rows:
+        table.add_row(
+            row.lab,
+            f"{row.answered} of {row.questions}",
+            f"{row.whole} of {row.records}" if row.records else "none",
+            f"{row.sealed} of {row.predictions}" if row.predictions else "",
+            str(row.minutes or ""),
+            escape(row.note),
+        )
+    Console().print(table)
+    print("Minutes: from the first to the last Record of a day, all days together.")
+    print(found.calibration)
