@@ -28,6 +28,12 @@ def lab(name: str) -> Path:
     raise UsageError(f"There is no lab {name!r}.", f"There are: {', '.join(labs())}.")
 
 
+def lab_of(folder: Path) -> str:
+    """The NN-slug of the lab in whose folder this one lies; empty where none of the folders around it is a lab's."""
+    known = labs()
+    return next((part for part in reversed(folder.resolve().parts) if part in known), "")
+
+
 def work(slug: str) -> Path:
     """The folder in which a learner works on a lab: copies, never the originals."""
     return Path(os.environ.get("BEOWULF_WORK") or root() / "work") / slug

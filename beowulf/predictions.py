@@ -160,7 +160,7 @@ def _sealed(folder: Path, name: str) -> Prediction | None:
 
 def _declared(cluster: Cluster, name: str, lab: str) -> tuple[int, PredictionTable]:
     """The lab's number, and what its lab.toml has of this prediction."""
-    slug = paths.lab(lab).name if lab else _slug(cluster)
+    slug = paths.lab(lab).name if lab else paths.lab_of(_folder(cluster))
     if not slug:  # a notebook that was graded, or moved: the name may tell
         those = [each for each in paths.labs() if name in lab_file.read(each).predictions]
         if len(those) != 1:
@@ -176,13 +176,6 @@ def _declared(cluster: Cluster, name: str, lab: str) -> tuple[int, PredictionTab
             lab_file.nearest(name, found.predictions),
         )
     return int(slug.partition("-")[0]), found.predictions[name]
-
-
-def _slug(cluster: Cluster) -> str:
-    """The lab in whose folder the Records are, by that folder's name; empty where no folder is called so."""
-    labs = paths.labs()
-    parts = reversed(_folder(cluster).resolve().parts)
-    return next((part for part in parts if part in labs), "")
 
 
 def _refuse(numbers: dict[str, Any], unit: str) -> None:

@@ -17,7 +17,7 @@ from beowulf.record import Record
 MOST_POINTS = 20_000
 MOST_RECORDS = 20  # of one study, the newest
 # What reading an edited Record may raise.
-_UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, StopIteration)
+UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, StopIteration)
 
 # What a question needs from a Record, by the name of the answer.
 Facts = dict[str, Any]
@@ -51,7 +51,7 @@ def _read_records(
             if bad := [name for name, value in facts.items() if _is_no_fact(value)]:
                 raise LabError(f"{', '.join(bad)} cannot be read")
             why = "" if record.complete else "it was cut short"
-        except (LabError, ArithmeticError, *_UNFORESEEN) as bad:
+        except (LabError, ArithmeticError, *UNFORESEEN) as bad:
             facts, why = {}, f"something is missing in it ({_first(bad)})"
         if why:
             fault = fault or f"{record.file_name}: {why}."

@@ -42,6 +42,7 @@ UNITS = {
     "_ns": "ns",
     "_s": "s",
 }
+OURS = "beowulf"  # what our own drawings are labelled with; it is not seen
 MOST_LETTERS = 40  # of a line of a vertical axis' title
 MOST_ROWS = 200  # of a table below a picture in a notebook
 
@@ -184,6 +185,7 @@ def paper(width: float = 7.2, height: float = 4.3) -> tuple[Drawing, Axes]:
 
     layout = ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1)
     drawing = Drawing(figsize=(width, min(height, 14.0)), layout=layout)
+    drawing.set_label(OURS)
     return drawing, drawing.add_subplot()
 
 

@@ -1,0 +1,141 @@
+"""Points for a learner's own plot: what its axes and lines have, and whether it shows the learner's own Records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from autograder.rubrics.record_facts import MOST_RECORDS, UNFORESEEN
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission, is_number
+from beowulf.errors import LabError
+from beowulf.exercises.own_plot import PARTS, STUDY, Wants, best, remarks
+from beowulf.record import Record
+
+# A line that should be in a plot: y by x. By the Record that has them, several for one plot.
+Curve = Mapping[float, float]
+Curves = Sequence[Curve]
+Data = Callable[[Submission], Iterator[tuple[str, Curves]]]
+
+OF_NUMBERS = 3  # points, beside one for each of the parts that `remarks` looks at
+MOSTLY = 0.9  # of what is drawn at measured places has to be what was measured
+SAME_X = 1e-3
+
+
+def of_records(study: str, read: Callable[[Record], Curves], variant: str = "") -> Data:
+    """The lines that `read` finds in each of the learner's newest complete Records of a study."""
+
+    def data(submission: Submission) -> Iterator[tuple[str, Curves]]:
+        for record in submission.measured(study, variant)[:MOST_RECORDS]:
+            try:
+                if record.complete and (curves := read(record)):
+                    yield record.file_name, curves
+            except (LabError, ArithmeticError, *UNFORESEEN):
+                continue
+
+    return data
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Scores the learner's plots of a name by the best of them, as `plot` says."""
+
+    name: str
+    wants: Wants
+    data: Data | None
+
+    def __call__(self, submission: Submission, *, tolerance_percent: float = 5) -> Score:
+        """The Score of the best plot; a value counts within `tolerance_percent` of what was measured."""
+        expected = f"{self.wants.y} over {self.wants.x}, {self.wants.lines} or more lines of {self.wants.points} points"
+        of = len(PARTS) + (OF_NUMBERS if self.data else 0)
+        kept = [
+            r for r in submission.records if STUDY.fullmatch(r.study) and r.variant == self.name
+        ]
+        kept.sort(key=lambda record: record.started, reverse=True)
+        if not kept:
+            return Score(0, of, f"There is no plot {self.name}.", expected)
+        data = list(self.data(submission)) if self.data else []
+        scores = [
+            self._one(record, data, of, expected, tolerance_percent / 100)
+            for record in kept[:MOST_RECORDS]
+        ]
+        return max(scores, key=lambda score: score.points)
+
+    def _one(
+        self,
+        record: Record,
+        data: Sequence[tuple[str, Curves]],
+        of: float,
+        expected: str,
+        room: float,
+    ) -> Score:
+        try:
+            facts = best([point.facts for point in record.points], self.wants)
+            parts = remarks(facts, self.wants)
+            drawn = [_by_x(line) for line in facts["lines"]]
+        except UNFORESEEN as problem:
+            what = f"{record.file_name} cannot be read ({type(problem).__name__})."
+            return Score(0, of, what, expected)
+        if not any(drawn):
+            return Score(0, of, f"{record.file_name}: nothing is drawn.", expected)
+        said = [each for part in parts.values() for each in part]
+        points = float(sum(not part for part in parts.values()))
+        if self.data:
+            share, why = _best_share(drawn, data, self.wants.points, room)
+            # A plot of other numbers than the learner's own is hardly one, however well it is labelled.
+            points = points + OF_NUMBERS * share if share else points / 2
+            said.append(why)
+        return Score(points, of, " ".join([f"{record.file_name}:", *said]), expected)
+
+
+def plot(name: str, wants: Wants, data: Data | None = None) -> Plot:
+    """Points for the plot of this name; `data` has the lines that it should show.
+
+    Without `data` only labels, scales and lines count. With it, half of the points are for the numbers; where no line
+    shows what was measured, the other half counts half.
+    """
+    return Plot(name, wants, data)
+
+
+def _best_share(
+    drawn: Sequence[Curve], data: Sequence[tuple[str, Curves]], points: int, room: float
+) -> tuple[float, str]:
+    """Which share of the lines that should be there is drawn, by the Record that fits best; and that in words."""
+    if not data:
+        return 0.0, "There is no whole Record that its numbers could be of."
+    shares = [
+        (sum(_is_drawn(curve, drawn, points, room) for curve in curves) / len(curves), name, curves)
+        for name, curves in data
+    ]
+    share, name, curves = max(shares, key=lambda each: each[0])
+    right = round(share * len(curves))
+    return share, f"{right} of {len(curves)} lines show what was measured (by {name})."
+
+
+def _is_drawn(curve: Curve, drawn: Sequence[Curve], points: int, room: float) -> bool:
+    """Whether one of the lines that are drawn has the points of this curve, or enough of them."""
+    return any(_shows(line, curve, min(points, len(curve)), room) for line in drawn)
+
+
+def _shows(line: Curve, curve: Curve, points: int, room: float) -> bool:
+    both = [
+        (y, wanted)
+        for x, wanted in curve.items()
+        for at, y in line.items()
+        if math.isclose(at, x, rel_tol=SAME_X, abs_tol=1e-9)
+    ]
+    hits = sum(abs(y - wanted) <= room * abs(wanted) for y, wanted in both)
+    return hits >= points and hits >= MOSTLY * len(both)
+
+
+def _by_x(line: Mapping[str, Any]) -> dict[float, float]:
+    """The middle of what is drawn at each x."""
+    at: dict[float, list[float]] = {}
+    for x, y in zip(line["x"], line["y"], strict=True):
+        if not (is_number(x) and is_number(y)):
+            raise ValueError("a place that is no number")
+        at.setdefault(float(x), []).append(float(y))
+    return {x: median(values) for x, values in at.items()}

@@ -1,0 +1,50 @@
+"""Points for having sealed a prediction before the measurement, whatever it says."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from autograder.rubrics.questions import Scorer
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
+from beowulf.predictions import Prediction, of_record
+
+EXPECTED = "a number with its range, sealed before the first Record of its study"
+
+
+def sealed(*names: str) -> Scorer:
+    """The same points for each of these predictions that was sealed in time; being right gives none."""
+
+    def score(submission: Submission) -> Score:
+        reasons = [_why_not(submission, name) for name in names]
+        found = " ".join(
+            why or f"{name} was sealed in time." for name, why in zip(names, reasons, strict=True)
+        )
+        return Score(reasons.count(""), len(names), found, EXPECTED)
+
+    return score
+
+
+def _why_not(submission: Submission, name: str) -> str:
+    """Why a prediction gives no points, in a sentence; empty where it does."""
+    found = [
+        each for record in submission.records if (each := of_record(record)) and each.name == name
+    ]
+    if not found:
+        return f"{name} was not sealed."
+    first = min(found, key=lambda each: datetime.fromisoformat(each.sealed))
+    if first.late or _measured_before(submission, first):
+        return f"{name} was sealed when there was a Record of {first.study} already."
+    return ""
+
+
+def _measured_before(submission: Submission, prediction: Prediction) -> bool:
+    """Whether a Record of its study that the learner measured is older than the prediction."""
+    study, _, variant = prediction.study.partition("-")
+    sealed = datetime.fromisoformat(prediction.sealed)
+    return any(
+        (record.study, record.variant) == (study, variant)
+        and place not in submission.given_by_course
+        and datetime.fromisoformat(record.started) < sealed
+        for place, record in enumerate(submission.records)
+    )

@@ -1,0 +1,301 @@
+"""A learner's own plot: what the figure holds is read, remarked on, and kept as a Record with the picture beside it.
+
+A Record F and the lab's number, with the plot's name as its variant. Each pair of axes is one of its Points.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf import host_state, lab_file, paths
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError, UsageError
+from beowulf.figures import number_text
+from beowulf.figures.look import OURS, Figure
+from beowulf.record import Point, Record, moment, readable
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+STUDY = re.compile("F[0-9]{1,3}")
+MOST_POINTS = 500  # of a line; of more, as many from all over it
+LARGEST_PICTURE_BYTES = 200_000
+DOTS_PER_INCH = (110, 80, 60, 40)  # the first with which the picture is small enough
+# How else a unit may be written; without regard to capitals.
+SPELLINGS = {
+    "bytes": {"bytes", "byte", "b"},
+    "ns": {"ns", "nanoseconds"},
+    "µs": {"µs", "us", "microseconds"},
+    "ms": {"ms", "milliseconds"},
+    "s": {"s", "sec", "seconds"},
+    "mbit/s": {"mbit/s", "mbits/s", "mbps", "megabit/s"},
+    "%": {"%", "percent", "cent"},
+}
+# A plot's parts, by which it is remarked on and graded.
+PARTS = LABELS, SCALES, LINES = "labels", "scales", "lines"
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What a plot has to have: what is along its axes (`size in bytes`), where a log scale is due, lines and points.
+
+    `lines` counts those with at least so many `points`.
+    """
+
+    x: str
+    y: str
+    log_x: bool = False
+    log_y: bool = False
+    lines: int = 1
+    points: int = 2
+
+
+def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "") -> None:
+    """Keep what a figure of matplotlib (or its axes) holds as the plot of this name, and say what it lacks.
+
+    Beside the Record the picture is kept as NAME.png. A recorded cluster says what is to be said of the one that was
+    kept. Where there is no plot yet, a sentence says so and nothing is kept.
+    """
+    if not lab_file.PREDICTION.fullmatch(name):
+        raise UsageError(f"A plot's name has letters, digits and hyphens, not {name!r}.")
+    folder = cluster.records or Path("records")
+    last = newest(folder, name)
+    if cluster.can.recorded:
+        said = _sentences(last.points, wants) if last else [f"There is no plot {name}."]
+        print(*said, sep="\n")
+        return
+    drawing = _drawing(figure)
+    if isinstance(drawing, str):
+        print(f"{name}: {drawing}")
+        return
+    points = [
+        Point({"axes": place}, facts=held(axes)) for place, axes in enumerate(drawing.get_axes())
+    ]
+    if not any(point.facts["lines"] for point in points):
+        print(f"{name}: There are axes, but nothing is drawn in them.")
+        return
+    made = _record(cluster, name, points, lab)
+    if last is None or [each.as_plain() for each in last.points] != [e.as_plain() for e in points]:
+        made.save_in(folder)
+    print(*_sentences(points, wants), _picture(drawing, folder / f"{name}.png"), sep="\n")
+
+
+def newest(folder: Path, name: str) -> Record | None:
+    """The plot of this name that was kept last; None where there is none."""
+    records, _ = readable(folder, f"F*-{name}-*.json")
+    mine = [r for r in records if STUDY.fullmatch(r.study) and r.variant == name and r.points]
+    return max(mine, key=lambda each: each.started, default=None)
+
+
+def held(axes: Axes) -> dict[str, Any]:
+    """What a pair of axes holds, as plain data: its scales, its words, and each line with its numbers."""
+    legends = [each for each in (axes.get_legend(), *axes.get_figure(root=True).legends) if each]  # type: ignore[union-attr]
+    return {
+        "x_scale": axes.get_xscale(),
+        "y_scale": axes.get_yscale(),
+        "x_label": axes.get_xlabel(),
+        "y_label": axes.get_ylabel(),
+        "title": axes.get_title() or axes.get_title(loc="left") or axes.get_title(loc="right"),
+        "legend": [text.get_text() for legend in legends for text in legend.get_texts()],
+        "lines": [each for each in _lines(axes) if each["points"]],
+    }
+
+
+def remarks(facts: Mapping[str, Any], wants: Wants) -> dict[str, list[str]]:
+    """What a pair of axes lacks, in sentences by part; each list is empty where nothing is missing."""
+    lines = [each for each in facts["lines"] if each["points"] >= wants.points]
+    return {
+        LABELS: [
+            *_of_label("x", facts["x_label"], wants.x),
+            *_of_label("y", facts["y_label"], wants.y),
+        ],
+        SCALES: [
+            *_of_scale("x", facts["x_scale"], wants.log_x, wants.x, lines),
+            *_of_scale("y", facts["y_scale"], wants.log_y, wants.y, lines),
+        ],
+        LINES: _of_lines(facts, lines, wants),
+    }
+
+
+def best(points: Iterable[Mapping[str, Any]], wants: Wants) -> Mapping[str, Any]:
+    """Of several pairs of axes, the one that lacks least."""
+    return min(points, key=lambda facts: sum(map(len, remarks(facts, wants).values())))
+
+
+def has_unit(label: str, unit: str) -> bool:
+    """Whether an axis' label has this unit, in one of its spellings."""
+    plain = re.sub(r"\$?\\mu\$?", "µ", label).replace("μ", "µ").replace(" / ", "/").lower()
+    words = set(re.split(r"[^\w/%]+", plain))
+    words |= {each.partition("/")[2] for each in words}  # size/bytes, as physicists write it
+    return all(words & SPELLINGS.get(each, {each}) for each in unit.lower().split())
+
+
+def _of_label(axis: str, label: str, wanted: str) -> list[str]:
+    if not label.strip():
+        return [f"The {axis} axis has no label: it shows the {wanted}."]
+    _, _, unit = wanted.rpartition(" in ")
+    if unit != wanted and not has_unit(label, unit):
+        return [f"The label of the {axis} axis, {label!r}, has no unit: {unit}."]
+    return []
+
+
+def _of_scale(
+    axis: str, scale: str, wanted: bool, what: str, lines: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    if not wanted or scale in ("log", "symlog"):
+        return []
+    values = [value for line in lines for value in line[axis] if value > 0]
+    span = ""
+    if values and max(values) > min(values):
+        low, high = number_text(min(values)), number_text(max(values))
+        span = f", from {low} to {high}, so that the small ones lie on top of each other"
+    return [f"The {axis} axis is {scale}{span}: on a log scale each factor has the same length."]
+
+
+def _of_lines(
+    facts: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], wants: Wants
+) -> list[str]:
+    said = []
+    if len(lines) < wants.lines:
+        most = max((each["points"] for each in facts["lines"]), default=0)
+        if len(facts["lines"]) >= wants.lines:
+            said.append(
+                f"A line has {most} points; {wants.points} or more were measured, and all of them belong in it."
+            )
+        else:
+            said.append(
+                f"{_counted(len(facts['lines']), 'line')} drawn; {wants.lines} belong in it."
+            )
+    if len(facts["lines"]) > 1 and len(facts["legend"]) < wants.lines:
+        said.append("There are several lines, and no legend says which is which.")
+    return said
+
+
+def _sentences(points: Sequence[Point], wants: Wants) -> list[str]:
+    """What the plot holds, and what it lacks."""
+    facts = best([point.facts for point in points], wants)
+    lines = facts["lines"]
+    drawn = ", ".join(f"{each['label'] or 'no name'} ({each['points']})" for each in lines)
+    said = [f"Your plot has {_counted(len(lines), 'line')}, with so many points: {drawn}."]
+    lacks = [each for part in remarks(facts, wants).values() for each in part]
+    return [*said, *lacks] if lacks else [*said, "It has all that was asked for."]
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _drawing(given: Any) -> Drawing | str:
+    """The figure that was given, or that an axis or a line that was given is in; a sentence where there is none."""
+    nothing = "There is no plot yet. Give the figure: `figure, axes = plt.subplots()` makes one."
+    ours = "This is a picture of ours. Draw one of your own."
+    if isinstance(given, Figure):
+        return ours
+    if hasattr(given, "gcf"):  # pyplot itself
+        given = given.gcf() if given.get_fignums() else None
+    while isinstance(given, list | tuple) or (hasattr(given, "flat") and getattr(given, "size", 0)):
+        given = next(iter(getattr(given, "flat", given)), None)
+    if hasattr(given, "get_axes") and hasattr(given, "savefig"):
+        found: Drawing = given
+    elif hasattr(given, "get_figure") and (inside := given.get_figure(root=True)) is not None:
+        found = inside
+    else:
+        return nothing
+    return ours if found.get_label() == OURS else found if found.get_axes() else nothing
+
+
+def _lines(axes: Axes) -> list[dict[str, Any]]:
+    """Each line, row of marks or of bars in these axes; what lies across all of them is none, nor an interval's end."""
+    from matplotlib.collections import PathCollection
+    from matplotlib.container import BarContainer, ErrorbarContainer
+
+    found = []
+    ends: set[int] = set()
+    names: dict[int, str] = {}
+    for group in axes.containers:
+        if isinstance(group, ErrorbarContainer):
+            line, caps, _ = group.lines
+            ends |= {id(cap) for cap in caps}
+            names[id(line)] = str(group.get_label())
+        elif isinstance(group, BarContainer):
+            boxes = [bar.get_bbox() for bar in group.patches]
+            lying = group.orientation == "horizontal"
+            x = [box.x1 if lying else (box.x0 + box.x1) / 2 for box in boxes]
+            y = [(box.y0 + box.y1) / 2 if lying else box.y1 for box in boxes]
+            found.append(_line("bars", str(group.get_label()), x, y))
+    for each in axes.get_lines():
+        if id(each) not in ends and each.get_transform() == axes.transData:
+            kind = "errorbar" if id(each) in names else "line"
+            label = names.get(id(each), str(each.get_label()))
+            found.append(_line(kind, label, each.get_xdata(orig=False), each.get_ydata(orig=False)))
+    for marks in axes.collections:
+        if isinstance(marks, PathCollection):
+            found.append(_line("scatter", str(marks.get_label()), *_columns(marks.get_offsets())))
+    return found
+
+
+def _columns(offsets: Any) -> tuple[Any, Any]:
+    import numpy as np
+
+    places = np.ma.filled(np.ma.asarray(offsets, dtype=float), np.nan).reshape(-1, 2)
+    return places[:, 0], places[:, 1]
+
+
+def _line(kind: str, label: str, x: Any, y: Any) -> dict[str, Any]:
+    import numpy as np
+
+    both = np.ma.filled(np.ma.asarray([x, y], dtype=float), np.nan)
+    both = both[:, np.isfinite(both).all(axis=0)]
+    count = both.shape[1]
+    some = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
+    name = "" if label.startswith("_") else label
+    kept_x, kept_y = both[:, some].tolist()
+    return {"kind": kind, "label": name, "points": count, "x": kept_x, "y": kept_y}
+
+
+def _record(cluster: Cluster, name: str, points: list[Point], lab: str) -> Record:
+    slug = paths.lab(lab).name if lab else paths.lab_of(cluster.records or Path("records"))
+    if not slug:
+        raise UsageError(
+            f"Of which lab is the plot {name}? The folder of this notebook does not say.",
+            'Name the lab, such as `lab="04"`.',
+        )
+    now, when = host_state.now(), moment()
+    return Record(
+        f"F{int(slug.partition('-')[0])}",
+        variant=name,
+        points=points,
+        cluster=dict(cluster.describe()),
+        circumstances={"before": now, "after": now},
+        versions=host_state.versions(),
+        learner=learner(),
+        started=when,
+        ended=when,
+    )
+
+
+def _picture(drawing: Drawing, file: Path) -> str:
+    """Keep the picture, as sharp as its size allows; a sentence that says where it is."""
+    for dots in DOTS_PER_INCH:
+        image = io.BytesIO()
+        drawing.savefig(image, format="png", dpi=dots)
+        if image.tell() <= LARGEST_PICTURE_BYTES:
+            break
+    else:
+        return (
+            f"The picture is too large to be kept as {file.name}; what it shows is in the Record."
+        )
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(image.getvalue())
+    except OSError as problem:
+        why = (problem.strerror or str(problem)).lower()
+        raise LabError(f"{file} was not written: {why}.", "Free some space.") from None
+    return f"It is kept, and the picture is in {file}."
