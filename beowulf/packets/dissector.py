@@ -20,12 +20,15 @@ PREFERENCES = {
 }
 
 
+def options() -> list[str]:
+    """With these tshark shows MPICH's packets: `pyshark.FileCapture(file, custom_parameters=options())`."""
+    preferences = [("-o", f"{name}:{value}") for name, value in PREFERENCES.items()]
+    return ["-X", f"lua_script:{SCRIPT}", *(word for pair in preferences for word in pair)]
+
+
 def tshark_words(file: Path | str) -> list[str]:
     """The tshark command that reads a capture with MPICH's packets shown; `mpich` is their filter."""
-    words = ["tshark", "-n", "-X", f"lua_script:{SCRIPT}"]
-    for name, value in PREFERENCES.items():
-        words += ["-o", f"{name}:{value}"]
-    return [*words, "-r", str(file)]
+    return ["tshark", "-n", *options(), "-r", str(file)]
 
 
 def install() -> Path:

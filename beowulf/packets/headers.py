@@ -15,6 +15,8 @@ Columns = dict[str, NDArray[Any]]
 ARP, IP, IPV6 = 0x0806, 0x0800, 0x86DD
 ICMP, TCP, UDP, ICMPV6 = 1, 6, 17, 58
 FIN, SYN, RST, PSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10
+# As Wireshark names them, the lowest bit first; the three above have no use.
+FLAGS = ("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE", "", "", "")
 
 # What each column holds, and in which type. A header that was not captured leaves zeros.
 COLUMNS: dict[str, str] = {
@@ -76,6 +78,11 @@ _UDP_HEADER = np.dtype(
 )
 
 Places = Integers | slice
+
+
+def flag_names(flags: int) -> str:
+    """TCP's flags as Wireshark shows them: `SYN, ACK`; empty where none is set."""
+    return ", ".join(name for bit, name in enumerate(FLAGS) if name and flags >> bit & 1)
 
 
 class Addresses:

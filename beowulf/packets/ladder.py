@@ -14,7 +14,7 @@ from beowulf.figures import look
 from beowulf.figures.look import Figure
 from beowulf.packets import ch3
 from beowulf.packets.flows import Conversations
-from beowulf.packets.headers import FIN, RST, SYN
+from beowulf.packets.headers import flag_names
 from beowulf.packets.mpi_messages import Message, Traffic, traffic
 from beowulf.packets.mpi_streams import Part
 from beowulf.packets.table import Packets
@@ -48,9 +48,9 @@ def ladder(
     """One MPI message as a ladder: its sender left, its receiver right, time running down.
 
     `message` is its row in `messages(capture)`; or the first with this `tag` of a program's own. Each
-    arrow is one packet, with the time at which the capture saw it. Steps have equal distances and
-    the slant shows the direction only: one capture knows one moment of a packet. `names` gives
-    addresses a name. LabError when there is no such message.
+    arrow is one packet, with the time at which the capture saw it and its number in Wireshark. Steps
+    have equal distances and the slant shows the direction only: one capture knows one moment of a
+    packet. `names` gives addresses a name. LabError when there is no such message.
     """
     mpi = traffic(capture)
     chosen = _chosen(mpi, message, tag)
@@ -108,8 +108,7 @@ def _steps(capture: Path | str, traffic: Traffic, chosen: Message) -> list[_Step
                 kind = "control" if part.packet.kind in CONTROL else "data"
                 text = _beginning(part, payload)
             elif not payload:
-                control = int(piece["flags"][at]) & (SYN | FIN | RST)
-                kind, text = "ack", "control" if control else "ACK"
+                kind, text = "ack", flag_names(int(piece["flags"][at]))
             if trail.again[at] and payload:
                 text += ", retransmitted"
             steps.append(
@@ -140,7 +139,8 @@ def _draw_ladder(steps: list[_Step], titles: list[str], title: str) -> Figure:
         for place, text in enumerate(titles):
             axes.text(place, -0.85, text, ha="center", va="bottom", weight="bold")
         axes.text(-0.2, -0.85, "time (µs)", ha="center", va="bottom")
-        axes.set_xlim(-0.34, 1.16)
+        axes.text(1.2, -0.85, "packet", ha="right", va="bottom")
+        axes.set_xlim(-0.34, 1.2)
         axes.set_ylim(len(rows), -2.2)
         axes.axis("off")
         axes.set_title(title, pad=12)
@@ -183,6 +183,7 @@ def _arrow(axes: Axes, down: int, step: _Step, time_us: float) -> None:
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
     axes.text(0.5, down + 0.05, step.text, ha="center", va="center", color=colour, bbox=box)
     axes.text(-0.06, down, f"{time_us:,.1f}", ha="right", va="center", fontsize=9.5)
+    axes.text(1.2, down, f"{step.number}", ha="right", va="center", fontsize=9.5)
 
 
 def _gap(axes: Axes, down: int, text: str) -> None:

@@ -2,7 +2,8 @@
 
 pyshark takes some hundred packets a second; what counts and measures is `packets` and `analysis`.
 Its own FileCapture talks with tshark through asyncio, and refuses where an event loop runs already, as
-in Jupyter. So tshark is a plain child of ours here, and only its packets are made by pyshark.
+in Jupyter, unless that loop was prepared for it (beowulf/notebook.py). Here tshark is a plain child of
+ours, and only its packets are made by pyshark.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beowulf.packets.batches import CHUNK_BYTES, NO_TIME, Batch, CaptureError
-from beowulf.packets.headers import COLUMNS, Addresses, Columns, dissect
+from beowulf.packets.headers import COLUMNS, FLAGS, Addresses, Columns, dissect, flag_names
 from beowulf.packets.reader import Reader
 
 if TYPE_CHECKING:
@@ -78,9 +78,10 @@ class Packets:
 
 
 def read(path: Path | str, at: str = "") -> pd.DataFrame:
-    """All packets of a capture, one a row: the columns of headers.COLUMNS, src and dst as text.
+    """All packets of a capture, one a row: the columns of headers.COLUMNS; src, dst and flags (`SYN, ACK`) as text.
 
-    `at` names the one interface whose packets are wanted.
+    A row's name is the packet's number in the file, from 1 on as in Wireshark. `at` names the one interface whose
+    packets are wanted.
 
     time_s counts from the first packet, in seconds. `attrs["truncated"]` tells whether the last
     packet was cut off and left out. CaptureError with a sentence for what is no capture.
@@ -88,7 +89,11 @@ def read(path: Path | str, at: str = "") -> pd.DataFrame:
     import pandas as pd
 
     packets = Packets(path, at=at)
-    pieces = list(packets)
+    pieces: list[Columns] = []
+    numbers = [np.zeros(0, dtype=np.int64)]
+    for batch, piece in packets.frames():
+        pieces.append(piece)
+        numbers.append(batch.numbers)
     columns: dict[str, Any] = {}
     for name, kind in COLUMNS.items():
         # One column at a time, and each piece given up at once: never the whole table twice.
@@ -97,8 +102,9 @@ def read(path: Path | str, at: str = "") -> pd.DataFrame:
     names = {"src": packets.addresses, "dst": packets.addresses, "interface": packets.interfaces}
     for name, texts in names.items():
         columns[name] = _named(columns[name], texts)
+    columns["flags"] = _flags(columns["flags"])
     table = {"time_s": since_first(columns["time_ns"]), **columns}
-    frame = pd.DataFrame(table, copy=False)
+    frame = pd.DataFrame(table, index=_index(np.concatenate(numbers)), copy=False)
     frame.attrs["truncated"] = packets.truncated
     return frame
 
@@ -110,6 +116,21 @@ def since_first(time_ns: Any) -> Any:
     seconds = (time_ns - first) / 1e9
     seconds[~timed] = np.nan
     return seconds
+
+
+def _index(numbers: Any) -> pd.Index[int]:
+    import pandas as pd
+
+    if numbers.size and numbers[-1] == numbers.size:  # all of them, which need no memory
+        return pd.RangeIndex(1, numbers.size + 1, name="packet")
+    return pd.Index(numbers, name="packet")
+
+
+def _flags(flags: Any) -> pd.Categorical[str]:
+    used = np.flatnonzero(np.bincount(flags, minlength=1 << len(FLAGS)))
+    places = np.zeros(1 << len(FLAGS), dtype=np.int64)
+    places[used] = np.arange(used.size)
+    return _named(places[flags], [flag_names(each) for each in used.tolist()])
 
 
 def _named(places: Any, texts: list[str]) -> pd.Categorical[str]:

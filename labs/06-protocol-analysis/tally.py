@@ -7,13 +7,13 @@
     ip_protocol          6 for TCP
     wire_bytes           the whole packet, all headers included
     payload_bytes        what TCP carries in it; 0 if it only acknowledges, opens or closes
-    flags                of TCP, added up: FIN 1, SYN 2, RST 4, PSH 8, ACK 16
+    flags                of TCP, as Wireshark names them: "SYN, ACK"
     src_port, dst_port   which end of which connection sent it, and which got it
 
 `messages` is another table, with one row an MPI message: `bytes`, `tag`, `src_port`, `dst_port`.
 
     packets[packets["payload_bytes"] > 1000]               the rows for which something is true
-    packets[(packets["flags"] & (1 | 2 | 4)) == 0]         the rows in which no such flag is set
+    packets[~packets["flags"].str.contains("SYN|FIN")]     the rows in which neither of these flags is set
     packets[packets["dst_port"].isin(messages["dst_port"])]   the rows with a value from a list
     len(packets), packets["wire_bytes"].sum()              how many rows; a column added up
 """

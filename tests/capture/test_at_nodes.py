@@ -85,7 +85,7 @@ def test_the_messages_at_a_node_are_those_that_it_sent_and_got(files: dict[str, 
         mine[names].itertuples(index=False)
     )
     # Wireshark's numbers are those in the whole file.
-    first = read(files["nodes"])["interface"].iloc[found["first_packet"].iloc[0] - 1]
+    first = read(files["nodes"])["interface"].loc[found["first_packet"].iloc[0]]
     assert first == "node02"
 
 

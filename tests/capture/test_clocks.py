@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import PATIENCE_S
@@ -44,11 +45,11 @@ def parts(
     return found
 
 
-def order(path: Path) -> dict[frozenset[tuple[str, int]], list[tuple[int, ...]]]:
+def order(path: Path) -> dict[frozenset[tuple[str, int]], list[tuple[Any, ...]]]:
     """Of each connection, its segments with a SYN, data or a FIN and what acknowledges them, one behind the other."""
     table = read(path)
     table = table[table["ip_protocol"] == 6]
-    found: dict[frozenset[tuple[str, int]], list[tuple[int, ...]]] = {}
+    found: dict[frozenset[tuple[str, int]], list[tuple[Any, ...]]] = {}
     for row in table.to_dict("records"):
         ends = frozenset([(row["src"], row["src_port"]), (row["dst"], row["dst_port"])])
         found.setdefault(ends, []).append((row["src_port"], row["seq"], row["ack"], row["flags"]))
@@ -62,9 +63,9 @@ def early(path: Path) -> int:
         sent: dict[int, int] = {}
         for port, seq, ack, flags in segments:
             others = [seen for other, seen in sent.items() if other != port]
-            count += bool(flags & 0x10 and not others)
-            count += bool(flags & 0x10 and others and (ack - others[0]) % 2**32 - 1 < 2**31 - 1)
-            sent[port] = max(sent.get(port, 0), seq + bool(flags & 0x2))
+            count += "ACK" in flags and not others
+            count += "ACK" in flags and bool(others) and (ack - others[0]) % 2**32 - 1 < 2**31 - 1
+            sent[port] = max(sent.get(port, 0), seq + ("SYN" in flags))
     return count
 
 

@@ -294,7 +294,7 @@ def test_a_capture_with_a_hole_tells_the_messages_around_it(whole: Run, tmp_path
     hole = int(full_ones["seq"].iloc[len(full_ones) // 2])
     ahead = (mine["seq"].astype("int64") - hole + (1 << 31)) % (1 << 32) - (1 << 31)
     cut = (ahead < 4 * 1448) & (ahead + mine["payload_bytes"] > 0) & (mine["payload_bytes"] > 0)
-    gone = [str(index + 1) for index in mine.index[cut]]
+    gone = [str(number) for number in mine.index[cut]]
     holed = tmp_path / "holed.pcapng"
     words = ["editcap", str(whole.file), str(holed), *gone]
     subprocess.run(words, check=True, capture_output=True, timeout=240)

@@ -30,6 +30,7 @@ from written import (
     udp,
 )
 
+from beowulf.packets.headers import flag_names
 from beowulf.packets.protocols import PROTOCOLS, summary
 from beowulf.packets.table import read
 
@@ -66,7 +67,7 @@ def test_each_column_is_what_tshark_says(
     theirs = pd.DataFrame(fields(path, *names), columns=names)
     assert len(theirs) == len(ours)
     for place, row in theirs.iterrows():
-        our = ours.loc[place]
+        our = ours.iloc[place]
         seconds, _, rest = row["frame.time_epoch"].partition(".")
         assert our["time_ns"] == int(seconds) * 10**9 + int(rest.ljust(9, "0"))
         assert our["wire_bytes"] == number(row["frame.len"])
@@ -75,7 +76,7 @@ def test_each_column_is_what_tshark_says(
         assert our["dst"] == row["ip.dst"] + row["ipv6.dst"]
         assert our["src_port"] == number(row["tcp.srcport"] or row["udp.srcport"])
         assert our["dst_port"] == number(row["tcp.dstport"] or row["udp.dstport"])
-        assert our["flags"] == number(row["tcp.flags"])
+        assert our["flags"] == flag_names(number(row["tcp.flags"]))
         assert our["seq"] == number(row["tcp.seq_raw"])
         assert our["ack"] == number(row["tcp.ack_raw"])
         assert our["window"] == number(row["tcp.window_size_value"])
@@ -143,7 +144,7 @@ def test_a_frame_that_the_kernel_did_not_segment_yet_has_all_its_payload(tmp_pat
     packet[16:18] = b"\0\0"  # the total length, which such a frame leaves empty
     path = tmp_path / "wire.pcap"
     path.write_bytes(pcap([Packet(bytes(packet))]))
-    assert read(path)["payload_bytes"][0] == 900 == number(fields(path, "tcp.len")[0][0])
+    assert read(path)["payload_bytes"].iloc[0] == 900 == number(fields(path, "tcp.len")[0][0])
 
 
 @pytest.mark.parametrize("snap_bytes", [14, 20, 34, 40, 54])

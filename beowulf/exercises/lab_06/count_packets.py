@@ -27,13 +27,13 @@ BYTES, EXCHANGES = range(2_000, 20_000), range(60, 140)
 CLOSE = 1e-3  # of our own count: rounding to three digits is right, another count is not
 
 _TCP = 6
-_FIN, _SYN, _RST = 1, 2, 4
+_OPENS_OR_CLOSES = "FIN|SYN|RST"
 
 
 def ack_share(packets: pd.DataFrame, messages: pd.DataFrame) -> float:
     """Of all TCP packets, the share that only acknowledges."""
     tcp = packets[packets["ip_protocol"] == _TCP]
-    empty = (tcp["payload_bytes"] == 0) & (tcp["flags"] & (_FIN | _SYN | _RST) == 0)
+    empty = (tcp["payload_bytes"] == 0) & ~tcp["flags"].str.contains(_OPENS_OR_CLOSES)
     return float(empty.mean())
 
 

@@ -129,24 +129,24 @@ form(mpich_bytes, "number")
 # %% [markdown]
 # ## 4 Before the first word
 #
-# The connection that carried your postcard, from its first packet to its last. `flags` adds up FIN 1,
-# SYN 2, RST 4, PSH 8 and ACK 16: 2 opens a connection, 18 answers, 16 only acknowledges, 17 closes.
+# The connection that carried your postcard, from its first packet to its last. `flags` reads as in
+# Wireshark: SYN opens a connection, SYN, ACK answers, ACK alone acknowledges, FIN, ACK closes.
 
 # %%
-its_packet = table.iloc[number - 1]
+its_packet = table.loc[number]
 ports = {its_packet["src_port"], its_packet["dst_port"]}
 talk = table[table["src_port"].isin(ports) & table["dst_port"].isin(ports)]
 talk[["time_s", "src", "dst", "flags", "seq", "ack", "wire_bytes", "payload_bytes"]]
 
 # %% [markdown]
 # **Question `connection`** (1 point). How many packets of this connection, in both directions, came
-# *before* the one with your text? Count the rows: the numbers on the left count all packets of the
-# capture, those of other connections as well.
+# *before* the one with your text? Count the rows: the numbers on the left are Wireshark's, which count
+# all packets of the capture, those of other connections as well.
 
 # %% nbgrader={"grade_id": "connection-answer", "solution": true}
 packets_before_card = None
 ### BEGIN SOLUTION
-packets_before_card = int((talk.index < number - 1).sum())
+packets_before_card = int((talk.index < number).sum())
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "connection", "grade": true, "points": 1, "locked": true}
