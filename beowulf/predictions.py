@@ -21,9 +21,8 @@ from beowulf.lab_file import PredictionTable
 from beowulf.record import Point, Record, moment, readable
 from beowulf.user import learner
 
-STUDY = re.compile(
-    "P[0-9]{1,3}"
-)  # P4 has those of lab 04, one Record each, which has the prediction's name as variant
+# P4 has those of lab 04, one Record each, which has the prediction's name as variant; P is any of them.
+LETTER, STUDY = "P", re.compile("P[0-9]{0,3}")
 MEASURED = ".measured"  # behind that name: what it was held against
 LARGEST = 1e300  # beyond it, and for no number at all, nothing can be compared
 # In the cluster's description of a Record that the course gave: nobody has measured before that one.

@@ -12,7 +12,7 @@ from autograder.rubrics.record_facts import MOST_RECORDS, UNFORESEEN
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
-from beowulf.exercises.own_plot import PARTS, STUDY, Wants, best, remarks
+from beowulf.exercises.own_plot import LETTER, PARTS, Wants, best, remarks
 from beowulf.record import Record
 
 # A line that should be in a plot: y by x. By the Record that has them, several for one plot.
@@ -51,10 +51,7 @@ class Plot:
         """The Score of the best plot; a value counts within `tolerance_percent` of what was measured."""
         expected = f"{self.wants.y} over {self.wants.x}, {self.wants.lines} or more lines of {self.wants.points} points"
         of = len(PARTS) + (OF_NUMBERS if self.data else 0)
-        kept = [
-            r for r in submission.records if STUDY.fullmatch(r.study) and r.variant == self.name
-        ]
-        kept.sort(key=lambda record: record.started, reverse=True)
+        kept = submission.measured(LETTER, self.name)
         if not kept:
             return Score(0, of, f"There is no plot {self.name}.", expected)
         data = list(self.data(submission)) if self.data else []

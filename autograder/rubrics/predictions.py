@@ -7,7 +7,7 @@ from datetime import datetime
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf.predictions import Prediction, of_record
+from beowulf.predictions import LETTER, Prediction, of_record
 
 EXPECTED = "a number with its range, sealed before the first Record of its study"
 
@@ -27,9 +27,7 @@ def sealed(*names: str) -> Scorer:
 
 def _why_not(submission: Submission, name: str) -> str:
     """Why a prediction gives no points, in a sentence; empty where it does."""
-    found = [
-        each for record in submission.records if (each := of_record(record)) and each.name == name
-    ]
+    found = [each for r in submission.measured(LETTER, name) if (each := of_record(r))]
     if not found:
         return f"{name} was not sealed."
     first = min(found, key=lambda each: datetime.fromisoformat(each.sealed))

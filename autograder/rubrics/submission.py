@@ -143,8 +143,12 @@ class Submission:
         return " ".join(reasons[:MOST_REASONS]) + more
 
     def measured(self, study: str, variant: str = "") -> list[Record]:
-        """The Records of a study and variant, the newest first."""
-        wanted = [r for r in self.records if r.study == study and r.variant == variant]
+        """The Records of a study and variant, the newest first.
+
+        A letter alone is any study with it: what was predicted is P and the lab's number, what was plotted F.
+        """
+        length = len(study) if len(study) == 1 else None
+        wanted = [r for r in self.records if r.study[:length] == study and r.variant == variant]
         return sorted(wanted, key=_start, reverse=True)
 
     def given(self, name: str) -> str:

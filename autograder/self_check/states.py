@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -17,13 +16,14 @@ from autograder.rubrics.submission import RECORDS
 from autograder.self_check.work import Work
 from beowulf import predictions
 from beowulf.checklist import DONE, FIT, FORM, LEVEL_SAYS, LEVELS, RIGHT, Checklist, Line
+from beowulf.exercises import own_plot
 from beowulf.lab_file import QuestionTable
 from beowulf.notebook import NotAnAnswerError, form
 from beowulf.predictions import Prediction
 from beowulf.studies import STUDIES
 
 PREDICTION = predictions.STUDY
-PLOT = re.compile("F[0-9]+")  # a plot of the learner's own, as a Record
+PLOT = own_plot.STUDY
 # A state, and a sentence on it.
 State = tuple[str, str]
 

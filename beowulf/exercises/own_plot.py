@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-STUDY = re.compile("F[0-9]{1,3}")
+# F4 has those of lab 04, one Record each, which has the plot's name as variant; F is any of them.
+LETTER, STUDY = "F", re.compile("F[0-9]{0,3}")
 MOST_POINTS = 500  # of a line; of more, as many from all over it
 LARGEST_PICTURE_BYTES = 200_000
 DOTS_PER_INCH = (110, 80, 60, 40)  # the first with which the picture is small enough
