@@ -27,7 +27,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), catch_exceptions=True)
 
 
-COMMANDS = "init words give release collect grade regrade feedback report export".split()
+COMMANDS = "init words give kit release collect grade regrade feedback report export".split()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -56,7 +56,9 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     commands = [
         line.split()[2] for block in BLOCKS for line in block.splitlines() if " class " in line
     ]
-    assert commands == ["init", "release", "collect", "grade", "report", "feedback", "export"]
+    assert commands == [
+        *("init", "release", "collect", "grade", "report", "feedback", "export", "kit"),
+    ]
     told = [_shell(here + "set -e\n" + BLOCKS[0], tmp_path)]
     told += [_shell(here + block, tmp_path / "spring") for block in BLOCKS[1:]]
 
@@ -67,7 +69,8 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert "note" in told[1].stdout
     assert "Formgrader" in told[1].stdout
     assert told[1].returncode == 1  # because of cd34
-    assert [done.returncode for done in told[2:]] == [0, 0], told[2:]
+    assert [done.returncode for done in told[2:]] == [0, 0, 0], told[2:]
+    assert (tmp_path / "spring" / "labs.zip").is_file()
     waiting = [line.split()[0] for done in told[:2] for line in done.stderr.splitlines()]
     assert waiting == ["Building", "Making", "Collecting", "Grading"]
     assert all(line.endswith("…") for done in told[:2] for line in done.stderr.splitlines())

@@ -1,0 +1,200 @@
+"""Is what a class is given whole enough to work with, and without anything that a learner is to find out?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.commands import app
+from autograder.course import kit, limits
+from autograder.course.create import make_course
+from autograder.rubrics import needs
+from beowulf import paths
+from beowulf.errors import LabError
+
+
+def names(folder: Path) -> set[str]:
+    return {
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("kits") / "kit"
+    assert kit.write(place) == len(names(place))
+    return place
+
+
+def run(made: Path, here: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the kit, by the packages of this checkout's .venv."""
+    environment = {**os.environ, "PYTHONPATH": str(made), "BEOWULF_WORK": str(here / "work")}
+    return subprocess.run(
+        [sys.executable, "-c", "from beowulf.cli import main; main()", *words],
+        cwd=here,
+        env=environment | {"BEOWULF_STATE": str(here / "state"), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_kit_has_every_lab_and_no_solution(made: Path) -> None:
+    there = names(made)
+    for slug in paths.labs():
+        assert {f"labs/{slug}/lab.toml", f"labs/{slug}/README.md"} <= there
+        assert any(name.startswith(f"notebooks/release/{slug}/") for name in there)
+    assert {"Makefile", "LICENSE", "pyproject.toml", "cluster_setup/bootstrap.sh"} <= there
+    assert not {
+        name for name in there if name.startswith(("tests/", "slides/", "notebooks/source"))
+    }
+    rubrics = {path.name for path in (made / "autograder" / "rubrics").iterdir()}
+    assert not {name for name in rubrics if any(letter.isdigit() for letter in name)}
+    texts = [path for path in made.rglob("*") if path.suffix in {".ipynb", ".md", ".toml"}]
+    assert [path for path in texts if "BEGIN SOLUTION" in path.read_text()] == []
+    assert "what a course gives out" in (made / kit.GUIDE).read_text()
+
+
+def test_a_kit_has_what_make_lab_reads(made: Path) -> None:
+    done = subprocess.run(["make", "-n", "lab"], cwd=made, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert os.access(made / "cluster_setup" / "bootstrap.sh", os.X_OK)
+    assert {path.name for path in (made / "requirements").iterdir()} == {
+        path.name for path in (paths.root() / "requirements").iterdir()
+    }
+
+
+def test_all_modules_of_a_kit_can_be_loaded(made: Path, tmp_path: Path) -> None:
+    script = (
+        "import importlib, pkgutil, autograder, beowulf\n"
+        f"assert beowulf.__file__.startswith({str(made)!r}), beowulf.__file__\n"
+        "for package in (autograder, beowulf):\n"
+        "    for each in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
+        "        if not each.name.endswith('__main__'): importlib.import_module(each.name)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(made)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_in_a_kit_a_check_finds_what_is_missing_and_knows_no_answer(
+    made: Path, tmp_path: Path
+) -> None:
+    slug = next(iter(paths.labs()))
+    (notebook,) = (made / "notebooks" / "release" / slug).glob("*.ipynb")
+    folder = tmp_path / "work" / slug
+    folder.mkdir(parents=True)
+    (folder / notebook.name).write_bytes(notebook.read_bytes())
+    done = run(made, tmp_path, "check", slug, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["level"] == "form"
+    states = {line["question"]: line["state"] for line in found["lines"]}
+    wanted = {name for name, need in needs.of_lab(slug).items() if need}
+    assert {states[name] for name in wanted} <= {
+        *("Record missing", "plot missing", "prediction not sealed"),
+    }
+    question = found["lines"][0]["question"]
+    done = run(made, tmp_path, "check", slug, "--solution", question)
+    assert done.returncode == 1
+    assert "beowulf: Your course's file course.toml says that solutions are closed." in done.stderr
+    (made / limits.FILE).rename(made / "aside")
+    try:
+        done = run(made, tmp_path, "check", slug, "--solution", question)
+    finally:
+        (made / "aside").rename(made / limits.FILE)
+    assert "This copy of the labs has no solutions." in done.stderr
+
+
+def test_a_zip_has_the_same_files_and_what_can_be_run_stays_so(made: Path, tmp_path: Path) -> None:
+    count = kit.write_zip(tmp_path / "out" / "labs.zip")
+    with zipfile.ZipFile(tmp_path / "out" / "labs.zip") as packed:
+        files = [each for each in packed.infolist() if not each.is_dir()]
+    assert len(files) == count
+    assert {each.filename.removeprefix(f"{kit.NAME}/") for each in files} == names(made)
+    (script,) = (each for each in files if each.filename.endswith("bootstrap.sh"))
+    assert script.external_attr >> 16 & 0o100
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["labs.zip"]
+    with pytest.raises(LabError, match=r"labs\.zip exists already"):
+        kit.write_zip(tmp_path / "out" / "labs.zip")
+
+
+def log(place: Path) -> list[str]:
+    done = subprocess.run(
+        ["git", "log", "--format=%s"], cwd=place, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_repository_gets_a_commit_for_what_has_changed(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "repository"
+    kit.commit(place)
+    kit.commit(place)
+    assert log(place) == ["The labs of this course"]
+    assert names(place) == names(made)
+    (place / "labs" / "mine.txt").write_text("no part of a kit")
+    monkeypatch.setattr(kit, "IN_PLACE_OF_THE_GUIDE", "another\n")
+    kit.commit(place)
+    assert len(log(place)) == 2
+    assert (place / kit.GUIDE).read_text() == "another\n"
+    assert names(place) == names(made)
+    assert [path.name for path in tmp_path.iterdir()] == ["repository"]
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    for make in (kit.write, kit.commit):
+        for name in ("full", "file"):
+            with pytest.raises(LabError, match=f"{name} exists and is not empty"):
+                make(tmp_path / name)
+    with pytest.raises(LabError, match="cannot be written"):
+        kit.write(tmp_path / "file" / "kit")
+    with pytest.raises(LabError, match="cannot be written"):
+        kit.write_zip(tmp_path / "file" / "kit.zip")
+    assert sorted(names(tmp_path)) == ["file", "full/mine"]
+
+
+def test_in_a_courses_folder_its_notebooks_and_its_limits_go_into_the_kit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slug = next(iter(paths.labs()))
+    course = make_course(tmp_path / "course")
+    assert (course.folder / limits.FILE).read_text() == limits.TEXT
+    (course.folder / limits.FILE).write_text('check = "fit"\n')
+    course.release(slug)
+    (place := course.folder / "release" / slug)
+    assert (place / limits.FILE).read_text() == 'check = "fit"\n'
+    (place / "README.md").write_text("# Another\n")
+    monkeypatch.chdir(course.folder)
+    done = CliRunner().invoke(app, ["kit", "--output", str(tmp_path / "kit")])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "kit" / limits.FILE).read_text() == 'check = "fit"\n'
+    assert (tmp_path / "kit" / "labs" / slug / "README.md").read_text() == "# Another\n"
+    (notebook,) = (tmp_path / "kit" / "notebooks" / "release" / slug).glob("*.ipynb")
+    assert "course-header" in notebook.read_text()
+    (course.folder / limits.FILE).write_text("check = 3\n")
+    with pytest.raises(LabError, match=r"course\.toml, line 1: `check` is one of"):
+        kit.write(tmp_path / "other", course.folder)
+
+
+@pytest.mark.parametrize("words", [[], ["--output", "a", "--git", "b"]])
+def test_a_kit_needs_one_place(words: list[str]) -> None:
+    done = CliRunner().invoke(app, ["kit", *words])
+    assert "A kit needs one place." in str(done.exception)

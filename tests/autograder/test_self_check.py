@@ -1,0 +1,490 @@
+"""Does `beowulf check` find what is open, give the points that grading gives, and keep to what a course allows?"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny_lab
+from tiny_lab import NAME, NUMBER, RIGHT, SLUG, a7, drawn, own, records, sealed, work_on
+
+from autograder.course import limits, release
+from autograder.rubrics import needs
+from autograder.self_check import hints, progress, solutions, states, work
+from beowulf import lab_file, paths, variant
+from beowulf.checklist import DONE, FIT, FORM, Checklist
+from beowulf.checklist import RIGHT as ALL
+from beowulf.errors import LabError
+from beowulf.record import Record
+from tests.gold import hand_ins, trial
+from tests.gold.case import Case
+from tests.gold.hand_in import answered, file_name, hand_in, released
+from tests.gold.labs import LABS, Gold
+
+CASES = hand_ins()
+WORD = "ABCDEFGHIJKLMNOP"
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No course of the user who runs the tests, and a folder for work that is this test's own."""
+    monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
+    monkeypatch.delenv(variant.VARIABLE, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which a learner works on the tiny lab; it does not exist yet."""
+    tiny_lab.build(tmp_path / "root", monkeypatch)
+    return paths.work(SLUG)
+
+
+def look(name: str = NUMBER, folder: Path | None = None) -> Checklist:
+    return states.checklist(work.find(name, folder))
+
+
+def state(question: str, found: Checklist | None = None) -> tuple[str, str]:
+    """The state of one question, and the sentence on it."""
+    (line,) = [line for line in (found or look()).lines if line.question == question]
+    return line.state, line.says
+
+
+def allow(level: str) -> None:
+    """Let the course say so much."""
+    (paths.work(SLUG) / limits.FILE).write_text(f'check = "{level}"\n')
+
+
+# As grading
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_check_gives_the_points_that_grading_gives(name: str, tmp_path: Path) -> None:
+    case, folder = CASES[name], tmp_path / "hand-in"
+    case.write(folder)
+    graded = trial.graded(case.slug, folder)
+    if graded.problem:
+        with pytest.raises(LabError):
+            look(case.slug, folder)
+        return
+    found = look(case.slug, folder)
+    points = {line.question: line.points for line in found.lines if line.points is not None}
+    assert points == graded.points
+    full = {name for name, score in graded.scores.items() if score.points == score.of}
+    assert {line.question for line in found.lines if line.state == "right"} == full
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_a_perfect_lab_is_in_order_and_an_empty_one_is_not(lab: Gold, tmp_path: Path) -> None:
+    cases: dict[str, Case] = {case.name: case for case in lab.cases()}
+    cases["perfect"].write(tmp_path / "perfect")
+    cases["empty"].write(tmp_path / "empty")
+    assert {line.symbol for line in look(lab.slug, tmp_path / "perfect").lines} == {DONE}
+    empty = look(lab.slug, tmp_path / "empty")
+    by_hand = {line.question for line in empty.lines if line.points is None}
+    assert {line.question for line in empty.lines if line.symbol == DONE} <= by_hand
+    assert all(line.read for line in empty.lines if line.symbol != DONE)
+
+
+def test_the_records_that_a_question_needs_are_known_without_any(tiny: Path) -> None:
+    found = needs.of_lab(SLUG)
+    assert found["seen-record"] == found["seen-bytes"] == (("A7", ""),)
+    assert found["own-program"] == (("A7", "own"),)
+    assert found["by-hand"] == ()
+    for slug in paths.labs():
+        assert set(needs.of_lab(slug)) <= set(lab_file.read(slug).questions)
+
+
+def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
+    work_on(tiny)
+    found = look()
+    assert {line.state for line in found.lines} == {"right", "a person reads it"}
+    assert (
+        found.summary
+        == "9 of 9 questions are in order. Points: 11 of 11; 2 more are given by a person."
+    )
+
+
+# What is open
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted", "says"),
+    [
+        ("None", "empty", "seen_bytes"),
+        ("...", "empty", "seen_bytes"),
+        ("", "malformed", "The answer cell seen-bytes-answer cannot be read as Python"),
+        ("int(rate)", "malformed", "seen_bytes = int(rate), which is no plain value"),
+        ("'much'", "malformed", "seen_bytes: The answer is a number"),
+        ("True", "malformed", "seen_bytes: The answer is a number"),
+        ("1e999", "malformed", "seen_bytes: The answer is a number"),
+        ("16384", "there", ""),
+        ("8 * 2048", "there", ""),
+        ("2", "there", ""),
+    ],
+)
+def test_an_answer_without_its_form_is_named(
+    tiny: Path, typed: str, wanted: str, says: str
+) -> None:
+    work_on(tiny, RIGHT | {"seen_bytes": typed})
+    allow(FORM)
+    found = state("seen-bytes")
+    assert found[0] == wanted
+    assert found[1].startswith(says)
+
+
+def test_of_two_answers_each_is_looked_at(tiny: Path) -> None:
+    work_on(tiny, RIGHT | {"kind": "'star'", "times": "None"})
+    allow(FORM)
+    wrong = ("malformed", "kind: The answer is one of ring, pairs, not 'star'.")
+    assert state("both") == wrong
+
+
+def test_a_text_for_a_person_is_there_or_empty(tiny: Path) -> None:
+    work_on(tiny)
+    assert state("explain") == ("a person reads it", "")
+    path = tiny / NAME
+    path.write_text(path.read_text().replace("One is small.", release.TEXT_STUB))
+    assert state("explain") == ("empty", "")
+
+
+def test_what_has_to_be_measured_comes_before_the_answers(tiny: Path) -> None:
+    work_on(tiny, {}, [])
+    for level in (FORM, FIT, ALL):
+        allow(level)
+        measure = "Run the cell that measures A7, or `beowulf study A7`."
+        assert state("seen-record") == state("seen-bytes") == ("Record missing", measure)
+        own_cell = "Run the cell that makes the Record A7, variant own."
+        assert state("own-program") == ("Record missing", own_cell)
+        assert state("sealed") == ("prediction not sealed", "Seal rate before you measure A7.")
+        assert state("drawn")[0] == "plot missing"
+        assert state("by-hand") == ("empty", "answer")
+
+
+@pytest.mark.parametrize(
+    ("kept", "question", "wanted"),
+    [
+        (replace(a7(), complete=False), "seen-record", "Record missing"),
+        (own(right=False), "own-program", "program not yet right"),
+        (sealed(late=True), "sealed", "sealed too late"),
+        (drawn(unit=""), "drawn", "plot not yet right"),
+        (a7(seen_bytes="text", kind=None), "seen-record", "measure it again"),
+        (a7(times=4), "both", "partly right"),
+        (a7(seen_bytes=99), "seen-bytes", "does not fit your Records"),
+    ],
+)
+def test_what_is_not_yet_right_has_a_word_of_its_own(
+    tiny: Path, kept: Record, question: str, wanted: str
+) -> None:
+    others = [r for r in records() if (r.study, r.variant) != (kept.study, kept.variant)]
+    work_on(tiny, kept=[*others, kept])
+    assert state(question)[0] == wanted
+
+
+def test_a_record_that_cannot_be_read_is_named_with_its_reason(tiny: Path) -> None:
+    work_on(tiny, kept=[own()])
+    (tiny / "records" / "A7-2024.json").write_text('{"kind": "record",')
+    what, says = state("seen-record")
+    assert what == "Record missing"
+    assert says.startswith("A7-2024.json")
+    assert says.endswith("Measure it again.")
+    assert str(tiny) not in str(look())
+
+
+def test_a_record_that_contradicts_itself_is_to_be_measured_again(tiny: Path) -> None:
+    work_on(tiny)
+    allow(FORM)
+    for path in (tiny / "records").glob("A7-2*.json"):
+        record = Record.load(path)
+        replace(record, started=record.ended, ended=record.started).save(path)
+    what, says = state("seen-record")
+    assert what == "measure it again"
+    assert says
+    assert state("own-program") == ("there", "")
+
+
+def test_what_is_asked_of_a_learner_is_that_of_their_word(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work_on(tiny)
+    assert state("own-size")[0] == "right"
+    monkeypatch.setenv(variant.VARIABLE, WORD)
+    allow(ALL)
+    assert variant.asked_bytes() != variant.USUAL_ASKED_BYTES
+    assert state("own-size")[0] == "not right"
+
+
+# What a course allows
+
+
+def scaled(right: Mapping[str, Any]) -> dict[str, Any]:
+    """Other answers of the same form: numbers that are wrong."""
+    return {
+        name: 7 * value + 1_000_003
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else value
+        for name, value in right.items()
+    }
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_a_class_that_may_see_the_form_cannot_tell_right_from_wrong(
+    lab: Gold, tmp_path: Path
+) -> None:
+    said = []
+    for name, answers in {"right": lab.right, "wrong": scaled(lab.right)}.items():
+        folder = tmp_path / name
+        notebook = answered(released(lab.slug), answers)
+        hand_in(folder, notebook, lab.records(), Path(file_name(lab.slug)).stem)
+        (folder / limits.FILE).write_text(f'check = "{FORM}"\n')
+        said.append(look(lab.slug, folder).as_plain())
+    assert said[0] == said[1]
+    assert said[0]["level"] == FORM
+    assert {line["points"] for line in said[0]["lines"]} == {None}
+
+
+def test_a_class_that_may_see_what_fits_sees_no_answer_that_is_the_same_for_all(
+    tiny: Path,
+) -> None:
+    wrong = {"seen_bytes": "7", "kind": "'pairs'", "times": "8", "answer": "9", "size": "10"}
+    work_on(tiny, wrong, [a7(), own(right=False), sealed(), drawn()])
+    allow(FIT)
+    found = look()
+    assert state("by-hand", found) == state("own-size", found) == ("there", "")
+    assert state("seen-bytes", found)[0] == "does not fit your Records"
+    assert state("own-program", found)[0] == "program not yet right"
+    assert {line.points for line in found.lines} == {None}
+    allow(ALL)
+    assert state("by-hand")[0] == "not right"
+
+
+def test_no_level_says_what_is_expected(tiny: Path) -> None:
+    wrong = {"seen_bytes": "7", "kind": "'pairs'", "times": "8", "answer": "9", "size": "10"}
+    work_on(tiny, wrong)
+    for level in (FORM, FIT, ALL):
+        allow(level)
+        page = str(look()) + look()._repr_html_()
+        assert [each for each in ("16384", "42", "500000", "ring") if each in page] == []
+
+
+def test_who_learns_alone_sees_all_and_who_has_a_word_sees_the_form(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work_on(tiny)
+    assert look().level == ALL
+    monkeypatch.setenv(variant.VARIABLE, WORD)
+    assert look().level == FORM
+    assert any("You have your course's word, so" in note for note in look().notes)
+    # The nearest file decides.
+    (paths.root() / limits.FILE).write_text('check = "right"\n')
+    assert look().level == ALL
+    (paths.work("") / limits.FILE).write_text('check = "fit"\n')
+    assert look().level == FIT
+    allow(FORM)
+    assert look().level == FORM
+
+
+def test_from_a_day_on_a_class_sees_everything(tiny: Path) -> None:
+    today, later = date.today(), date.today() + timedelta(days=2)
+    text = "solutions_from = {}\n[labs.99]\nsolutions_from = {}\n"
+    work_on(tiny)
+    (tiny / limits.FILE).write_text(text.format(today, later))
+    assert look().level == FORM
+    assert any(f"From {later} on" in note for note in look().notes)
+    with pytest.raises(LabError, match=rf"solutions are closed\. They open on {later}\."):
+        solutions.solution(work.find(NUMBER), "by-hand")
+    (tiny / limits.FILE).write_text(text.format(later, today))
+    assert look().level == ALL
+    assert "6 * 7" in solutions.solution(work.find(NUMBER), "by-hand")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('check = "all"', 1, "`check` is one of form, fit, right, not 'all'."),
+        ("check = []", 1, "`check` is one of form, fit, right, not []."),
+        ("\nhints = 1", 2, "`hints` is true or false, not 1."),
+        (
+            'solutions_from = "2030-01-31"',
+            1,
+            "`solutions_from` is a day without quotes, such as 2030-01-31, not '2030-01-31'.",
+        ),
+        ("hint = true", 1, "`hint` is no key of course.toml. Perhaps you mean 'hints'."),
+        ('check = "form"\n[labs.99]\nhints = 2', 3, "`hints` is true or false, not 2."),
+        ('[labs.9]\ncheck = "form"', 1, "there is no lab '9'. Perhaps you mean '99'."),
+        ("labs = 3", 1, "`labs` has a table for each lab."),
+        ("labs = [3]", 1, "`labs` has a table for each lab."),
+        ("check = ", 0, "is no TOML: Invalid value"),
+    ],
+)
+def test_a_mistake_in_the_courses_file_is_refused_with_its_line(
+    tiny: Path, text: str, line: int, message: str
+) -> None:
+    work_on(tiny)
+    (tiny / limits.FILE).write_text(text)
+    with pytest.raises(LabError) as refused:
+        look()
+    where = f"{tiny / limits.FILE}, line {line}: " if line else f"{tiny / limits.FILE} "
+    assert str(refused.value).startswith(where)
+    assert message in str(refused.value)
+
+
+def test_the_file_that_a_course_begins_with_allows_the_form_and_nothing_else(tiny: Path) -> None:
+    (work_on(tiny) / limits.FILE).write_text(limits.TEXT)
+    found = work.find(NUMBER).limits
+    assert (found.level, found.hints, found.solutions) == (FORM, False, False)
+
+
+# Hints and solutions
+
+
+def test_hints_open_one_after_the_other_and_stay_open(tiny: Path) -> None:
+    work_on(tiny)
+    opened = [hints.next_hint(work.find(NUMBER), "by-hand") for _ in range(4)]
+    assert [re.findall(r"Hint (\d) of 3: (\w+)", text) for text in opened] == [
+        [("1", "look")],
+        [("1", "look"), ("2", "nearer")],
+        [("1", "look"), ("2", "nearer"), ("3", "so")],
+        [("1", "look"), ("2", "nearer"), ("3", "so")],
+    ]
+    assert ["opens the next" in text for text in opened] == [True, True, False, False]
+    assert any("--hint QUESTION" in note for note in look().notes)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"by-hand": "x"}', '{"by-hand": -3}', "{"])
+def test_a_file_of_hints_that_cannot_be_read_closes_them_again(tiny: Path, text: str) -> None:
+    (work_on(tiny) / hints.FILE).write_text(text)
+    assert "Hint 1 of 3" in hints.next_hint(work.find(NUMBER), "by-hand")
+    assert "Hint 2 of 3" in hints.next_hint(work.find(NUMBER), "by-hand")
+
+
+def test_hints_that_are_closed_or_not_there_are_answered_with_a_sentence(tiny: Path) -> None:
+    work_on(tiny)
+    with pytest.raises(LabError, match=r"The question explain has no hints\. Read labs/99-tiny"):
+        hints.next_hint(work.find(NUMBER), "explain")
+    with pytest.raises(LabError, match=r"no question 'by-hands'\. Perhaps you mean 'by-hand'"):
+        hints.next_hint(work.find(NUMBER), "by-hands")
+    (tiny / limits.FILE).write_text("hints = false\n")
+    with pytest.raises(LabError, match=r"course\.toml says that hints are closed"):
+        hints.next_hint(work.find(NUMBER), "by-hand")
+    assert not (tiny / hints.FILE).exists()
+    assert not any("--hint QUESTION" in note for note in look().notes)
+    (tiny / limits.FILE).write_text("hints = true\n")
+    assert "Hint 1 of 3" in hints.next_hint(work.find(NUMBER), "by-hand")
+
+
+def test_a_solution_is_the_authors_answer_and_what_ones_own_records_give(tiny: Path) -> None:
+    work_on(tiny, {}, [a7(seen_bytes=99), own(right=False)])
+    text = solutions.solution(work.find(NUMBER), "seen-bytes")
+    assert text.startswith("seen_bytes = 16384\n\nFor all points: seen_bytes: 99 (by A7-")
+    assert solutions.solution(work.find(NUMBER), "explain") == "Small is one."
+    program = solutions.solution(work.find(NUMBER), "own-program")
+    assert program == "For all points: it passes the token on."
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_every_question_has_a_solution_or_a_sentence_that_it_has_none(lab: Gold) -> None:
+    folder = paths.work(lab.slug)
+    hand_in(folder, released(lab.slug), lab.records(), Path(file_name(lab.slug)).stem)
+    for name in lab_file.read(lab.slug).questions:
+        try:
+            assert solutions.solution(work.find(lab.slug), name)
+        except LabError as none:
+            assert "no answer of the author's" in none.message  # noqa: PT017
+
+
+def test_a_copy_without_sources_and_rubric_has_no_solutions_and_looks_at_the_form(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = needs.as_text(needs.of_lab(SLUG))
+    (paths.labs()[SLUG] / needs.FILE).write_text(text)
+    (paths.root() / "notebooks" / "source" / SLUG / "tiny.py").unlink()
+    monkeypatch.setattr(states.questions, "has_rubric", lambda slug: False)
+    work_on(tiny, RIGHT | {"seen_bytes": "7"}, [a7()])
+    found = look()
+    assert found.level == FORM
+    assert state("seen-bytes", found) == ("there", "")
+    assert state("own-program", found)[0] == "Record missing"
+    with pytest.raises(LabError, match="has no solutions"):
+        solutions.solution(work.find(NUMBER), "by-hand")
+
+
+# Where the notebook is
+
+
+def test_the_notebook_here_comes_before_that_in_the_folder_for_work(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work_on(tiny)
+    work_on(tmp_path / "fetched", {}, [])
+    assert state("seen-record")[0] == "right"
+    monkeypatch.chdir(tmp_path / "fetched")
+    assert state("seen-record")[0] == "Record missing"
+
+
+def test_a_notebook_that_is_missing_or_broken_is_answered_with_a_sentence(tiny: Path) -> None:
+    with pytest.raises(LabError, match=r"There is no notebook tiny.ipynb in .*`beowulf lab 99`"):
+        look()
+    (work_on(tiny) / NAME).write_text("{")
+    with pytest.raises(LabError, match=r"tiny\.ipynb is not a notebook that can be read"):
+        look()
+    with pytest.raises(LabError, match="There is no lab '44'"):
+        look("44")
+
+
+def test_of_copies_of_a_cell_the_last_one_with_an_answer_counts(tiny: Path) -> None:
+    path = work_on(tiny) / NAME
+    notebook = json.loads(path.read_text())
+    (answer,) = (
+        cell
+        for cell in notebook["cells"]
+        if cell["metadata"].get("nbgrader", {}).get("grade_id") == "by-hand-answer"
+    )
+    again = [{**answer, "source": text} for text in ("answer = 7", "answer = None")]
+    notebook["cells"] += again
+    path.write_text(json.dumps(notebook))
+    assert state("by-hand") == ("not right", "answer = 7")
+
+
+# Progress
+
+
+def test_progress_counts_answers_records_predictions_and_minutes(tiny: Path) -> None:
+    cut = replace(a7(), complete=False, started="2024-01-05T09:00:00.000Z")
+    work_on(tiny, RIGHT | {"answer": "None"}, [*records(), cut])
+    measured = replace(sealed(), variant="rate.measured")
+    measured.points[0].facts["measured"] = 2.5
+    measured.save(tiny / "records" / "P99-rate.measured.json")
+    found = progress.progress()
+    (row,) = found.rows
+    assert (row.lab, row.answered, row.questions) == (SLUG, 8, 9)
+    assert (row.whole, row.records) == (3, 4)
+    assert (row.sealed, row.predictions) == (1, 1)
+    assert row.minutes > 0
+    assert (found.inside, found.judged) == (1, 1)
+    assert "Of 1 sealed predictions that were measured, 1 lie" in found.calibration
+
+
+def test_minutes_are_those_between_the_records_of_a_day() -> None:
+    times = [
+        ("2024-01-05T10:00:00.000Z", "2024-01-05T10:10:00.000Z"),
+        ("2024-01-05T10:50:00.000Z", "2024-01-05T11:00:00.000Z"),
+        ("2024-01-07T10:00:00.000Z", "2024-01-07T10:05:00.000Z"),
+    ]
+    kept = [Record("A7", started=began, ended=ended) for began, ended in times]
+    assert progress.minutes(kept) == 65
+    assert progress.minutes([]) == 0
+
+
+def test_progress_goes_on_where_a_lab_is_not_begun_or_its_notebook_is_broken(tiny: Path) -> None:
+    (row,) = progress.progress().rows
+    assert (row.note, row.answered, row.minutes) == ("not begun", 0, 0)
+    (work_on(tiny) / NAME).write_text("{")
+    (row,) = progress.progress().rows
+    assert "tiny.ipynb is not a notebook" in row.note

@@ -1,0 +1,149 @@
+"""Does a checklist say the same in a terminal, a notebook and a script, and does it know what is not saved yet?"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+from running import Beowulf
+
+from beowulf import checklist, jupyter, paths, variant
+from beowulf.checklist import FIT, FORM, RIGHT, STATES, Checklist, Line
+
+SLUG = "01-validation"
+LINES = [
+    Line("one", "right", "", 2, 2),
+    Line("two", "not right", "x = '<b>7</b>'\x1b[31m", 3, 0.5, "Do: count"),
+    Line("explain", "a person reads it", "", 4),
+]
+
+
+def made(level: str = RIGHT) -> Checklist:
+    return Checklist(SLUG, "validation.ipynb", level, LINES, ["A <note>."])
+
+
+def test_it_is_the_same_after_it_was_printed_as_json() -> None:
+    plain = json.loads(json.dumps(made().as_plain()))
+    assert Checklist.from_plain(plain) == made()
+
+
+def test_its_page_holds_what_a_learner_wrote_as_text() -> None:
+    page = made()._repr_html_()
+    assert "&lt;b&gt;7&lt;/b&gt;" in page
+    assert "A &lt;note&gt;." in page
+    assert "<b>" not in page
+    assert "\x1b" not in str(made())
+
+
+def test_it_says_how_far_a_lab_is() -> None:
+    assert "2 of 3 questions are in order. Points: 2.5 of 5; 4 more" in made().summary
+    for level in (FORM, FIT):
+        assert "Points" not in made(level).summary
+        assert "2 of 3 questions are complete." in made(level).summary
+
+
+def test_each_state_has_a_symbol_and_a_state_that_nobody_knows_too() -> None:
+    assert all(Line("x", state).symbol == symbol for state, symbol in STATES.items())
+    assert Line("x", "of a later version").symbol == "?"
+
+
+@pytest.fixture
+def learner(tmp_path: Path) -> Beowulf:
+    """A learner without a cluster, in a folder for work of their own."""
+    learner = Beowulf(tmp_path / "state", tmp_path)
+    learner.environment |= {"BEOWULF_WORK": str(tmp_path / "work"), variant.VARIABLE: ""}
+    return learner
+
+
+@pytest.fixture
+def laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The notebook of a lab that nobody has worked on."""
+    monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
+    monkeypatch.setenv(variant.VARIABLE, "")
+    monkeypatch.delenv("BEOWULF_RECORDED", raising=False)
+    return jupyter.lay_out(SLUG)
+
+
+def test_the_command_prints_a_table_and_boots_nothing(learner: Beowulf, laid_out: Path) -> None:
+    said = learner("check", "01")
+    assert "Record missing" in said
+    assert "a2-record" in said
+    assert "questions are in order. Points: 0 of" in said
+    assert learner("check", SLUG, "--folder", laid_out.parent) == said
+    assert not learner.state.exists()
+
+
+def test_the_command_answers_mistakes_with_sentences(learner: Beowulf, laid_out: Path) -> None:
+    assert "There is no lab '44'." in learner("check", "44", code=2)
+    assert "no question 'a3-record'" in learner("check", "01", "--hint", "a3-record", code=1)
+    words = ("--hint", "a2-record", "--solution", "a2-record")
+    assert "A hint or a solution, not both." in learner("check", "01", *words, code=2)
+    laid_out.unlink()
+    assert "There is no notebook validation.ipynb" in learner("check", "01", code=1)
+
+
+def test_progress_has_a_line_for_each_lab(learner: Beowulf, laid_out: Path) -> None:
+    said = learner("progress")
+    assert all(slug in said for slug in paths.labs())
+    assert said.count("not begun") == len(paths.labs()) - 1
+    rows = json.loads(learner("progress", "--json"))["rows"]
+    assert {row["lab"] for row in rows} == set(paths.labs())
+
+
+def answer_name() -> str:
+    """An answer that the lab's notebook asks for."""
+    (notebook,) = (paths.root() / "notebooks" / "release" / SLUG).glob("*.ipynb")
+    for cell in json.loads(notebook.read_text())["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("solution") and cell["cell_type"] == "code":
+            return str(checklist.assigned("".join(cell["source"])).__next__()[0])
+    raise AssertionError("the lab asks for nothing")
+
+
+def outputs(laid_out: Path, *cells: str) -> list[Any]:
+    """What cells print in a kernel beside the notebook."""
+    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+    NotebookClient(notebook, resources={"metadata": {"path": str(laid_out.parent)}}).execute()
+    return list(notebook.cells[-1].outputs)
+
+
+CHECK = 'from beowulf import check\ncheck("01")'
+
+
+def test_in_a_notebook_a_check_is_a_table(laid_out: Path) -> None:
+    (table,) = outputs(laid_out, CHECK)
+    assert "Lab 01, before you hand it in" in table["data"]["text/html"]
+    assert "Record missing" in table["data"]["text/plain"]
+
+
+def test_in_a_notebook_that_is_not_saved_a_check_says_so(laid_out: Path) -> None:
+    name = answer_name()
+    printed, table = outputs(laid_out, f"{name} = 1 +  1", CHECK)
+    assert f"{name} in this notebook's file is not what you ran last." in printed["text"]
+    assert "text/html" in table["data"]
+    notebook = nbformat.read(laid_out, as_version=4)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(f"{name} = None", f"{name} = (1+1)")
+    nbformat.write(notebook, laid_out)
+    (table,) = outputs(laid_out, f"{name} = 1 +  1", CHECK)
+    assert "text/html" in table["data"]
+
+
+def test_a_hint_that_there_is_not_is_a_sentence_in_a_notebook(laid_out: Path) -> None:
+    cell = 'from beowulf import check\ntry:\n    check("01", hint="nothing")\nexcept Exception as e:\n    print(e)'
+    (printed,) = outputs(laid_out, cell)
+    assert printed["text"].startswith("Lab 01 has no question 'nothing'.")
+
+
+def test_where_a_notebook_is_graded_nothing_is_checked(
+    laid_out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEOWULF_RECORDED", str(laid_out.parent / "records"))
+    (printed,) = outputs(laid_out, CHECK)
+    assert printed["text"] == f"{checklist.GRADED}\n"
+    assert os.environ["BEOWULF_RECORDED"]
