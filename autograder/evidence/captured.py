@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding
 from beowulf.errors import LabError
-from beowulf.exercises.lab_06 import postcard
+from beowulf.exercises.lab_06 import own_loop, postcard
 from beowulf.record import Record
 from beowulf.studies import STUDIES, find
 
@@ -62,6 +62,8 @@ def _counted_again(record: Record, file: Path) -> list[Finding]:
             different = next((name for name in counts if facts[name] != counts[name]), "")
         elif record.study == postcard.STUDY and record.variant in postcard.NAMES:
             different = _cards(record, file)
+        elif (record.study, record.variant) == (own_loop.STUDY, own_loop.VARIANT):
+            different = _loop(record, file)
         else:
             return []
     except _UNREADABLE as problem:
@@ -70,6 +72,13 @@ def _counted_again(record: Record, file: Path) -> list[Finding]:
     if not different:
         return []
     return [Finding(IMPOSSIBLE, f"{file.name} counted again gives another {different}.")]
+
+
+def _loop(record: Record, file: Path) -> str:
+    """Which of our own counts its capture does not give."""
+    counted = own_loop.ours(file, int(record.sweep["row_bytes"]))
+    recorded = {point.at["count"]: point.facts["ours"] for point in record.points}
+    return next((name for name, value in counted.items() if recorded[name] != value), "")
 
 
 def _cards(record: Record, file: Path) -> str:

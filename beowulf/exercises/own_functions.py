@@ -37,7 +37,7 @@ def called(function: Any, name: str, arguments: Sequence[Any]) -> tuple[float | 
     try:
         given = function(*arguments)
     except Exception as problem:
-        return None, f"{type(problem).__name__}{_line(function, problem)}: {problem}"
+        return None, raised(function, problem)
     if given is ... or given is None:
         return None, "it is not written yet"
     try:
@@ -45,6 +45,11 @@ def called(function: Any, name: str, arguments: Sequence[Any]) -> tuple[float | 
     except (TypeError, ValueError):
         return None, f"it gives no number, but {type(given).__name__}"
     return (number, "") if math.isfinite(number) else (None, f"it gives {number}")
+
+
+def raised(function: Any, problem: Exception) -> str:
+    """What a learner's function raised, in words, with the line of it where that is known."""
+    return f"{type(problem).__name__}{_line(function, problem)}: {problem}"
 
 
 def about(source: Path, arguments: Sequence[str] = ()) -> dict[str, Any]:

@@ -1,0 +1,228 @@
+"""A learner's own loop over packets: are its counts held against ours, and is one that only copies a number caught?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from lively import Lively
+from nbclient import NotebookClient
+from nbformat.v4 import new_notebook
+from test_flows import A, B, opened
+from test_mpi_messages import CALL, YES, eager
+
+from autograder import evidence
+from autograder.evidence import IMPOSSIBLE
+from autograder.rubrics import own_loops
+from autograder.rubrics.submission import Submission
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises.lab_06 import own_loop
+from beowulf.packets.batches import CaptureError
+from beowulf.packets.headers import ACK, FIN
+from beowulf.packets.ladder import ladder
+from beowulf.packets.table import read
+from beowulf.record import Point, Record
+
+ROW = 4096
+OURS = {"handshake": 2, "data": 4, "bare_acks": 4, "ghost_rows": 1}
+HALF = {"handshake": 2, "data": 2, "bare_acks": 1}  # of the first five packets
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A connection between two ranks from its handshake to its end, with one row and one empty message."""
+    talk = opened().send(A, B, 1001, CALL).send(B, A, 5001, YES, ack=1021)
+    talk.send(A, B, 1021, flags=ACK, ack=5017).send(B, A, 5017, eager(5, ROW), ack=1021)
+    talk.send(A, B, 1021, flags=ACK, ack=9193).send(B, A, 9193, eager(6, 0), ack=1021)
+    talk.send(B, A, 9273, flags=FIN | ACK, ack=1021).send(A, B, 1021, flags=ACK, ack=9274)
+    return talk.write(tmp_path)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Lively:
+    return Lively(tmp_path / "records")
+
+
+def count(packets: Iterable[Any]) -> dict[str, int]:
+    """As a learner would write it, with pyshark's names."""
+    found = dict.fromkeys(OURS, 0)
+    for packet in packets:
+        if "tcp" not in packet:
+            continue
+        flags = packet.tcp.flags.showname_value
+        found["handshake"] += "SYN" in flags
+        found["data"] += int(packet.tcp.len) > 0
+        opens_or_closes = any(name in flags for name in ("SYN", "FIN", "RST"))
+        found["bare_acks"] += int(packet.tcp.len) == 0 and not opens_or_closes
+        for layer in packet.get_multiple_layers("mpich"):
+            found["ghost_rows"] += layer.get_field_value("bytes") == str(ROW)
+    return found
+
+
+def judged(points: list[Point]) -> dict[str, bool]:
+    return {point.at["count"]: point.facts["right"] for point in points}
+
+
+def test_our_counts_are_those_of_the_packets(file: Path) -> None:
+    assert own_loop.ours(file, ROW) == OURS
+    assert own_loop.ours(file, first=5) == HALF
+    flags = read(file)["flags"]
+    assert flags.head(3).tolist() == ["SYN", "SYN, ACK", "ACK"]
+    assert flags.loc[10] == "FIN, ACK"
+
+
+def test_a_ladder_has_wiresharks_numbers_and_names_what_opens_and_closes(file: Path) -> None:
+    figure = ladder(file, tag=6)
+    assert figure.table["packet"].tolist() == [9, 11]
+    assert {"9", "11", "packet"} <= {text.get_text() for text in figure.drawing.axes[0].texts}
+
+
+def test_a_loop_that_counts_right_is_right_and_its_record_has_source_and_digest(
+    file: Path, cluster: Lively
+) -> None:
+    record = own_loop.measure(cluster, count, file, row_bytes=ROW)
+    assert (record.study, record.variant) == ("A12", "loop")
+    assert judged(record.points) == dict.fromkeys(OURS, True)
+    assert {p.at["count"]: p.facts["yours"] for p in record.points} == OURS
+    assert "packet.tcp.len" in record.sweep["source"]
+    assert len(record.program["sha256"]) == 64
+    [capture] = record.captures
+    assert (capture["file"], capture["packets"]) == (file.name, 11)
+    assert all(line.endswith("right") for line in own_loop.lines(record.points))
+    [saved] = cluster.records.glob("A12-loop-*.json")
+    assert Record.load(saved) == record
+    assert own_loop.measure(RecordedCluster(cluster.records), None, "none") == record  # type: ignore[arg-type]
+
+
+def test_a_number_that_is_written_into_the_function_is_not_counted(file: Path) -> None:
+    points = own_loop.counts(file, lambda packets: dict(OURS), ROW)
+    # The handshake is in the first half; of rows only the whole is asked, where they may lie on both sides.
+    assert judged(points) == {name: name in ("handshake", "ghost_rows") for name in OURS}
+    assert "not for the first 5: is it written into the function?" in own_loop.lines(points)[1]
+
+
+def broken(packets: Iterable[Any]) -> dict[str, int]:
+    return {"data": [][1]}
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (lambda packets: None, "it is not written yet"),
+        (lambda packets: ..., "it is not written yet"),
+        (lambda packets: 12, "it gives no dict, but int"),
+        (lambda packets: {"data": 4}, "it is not in the dict"),
+        (lambda packets: {"handshake": "2"}, "it is no number, but str"),
+        (lambda packets: {"handshake": math.nan}, "nothing is counted nan times"),
+        (lambda packets: {"handshake": 1.5}, "nothing is counted 1.5 times"),
+        (lambda packets: {"handshake": -2}, "nothing is counted -2 times"),
+        (lambda packets: {"handshake": 1}, "too few"),
+        (lambda packets: {"handshake": 3}, "too many"),
+        (broken, "IndexError in line"),
+        ("count", "count is no function, but str"),
+    ],
+)
+def test_what_is_wrong_with_a_loop_is_reported(
+    function: Callable[..., Any], says: str, file: Path
+) -> None:
+    points = own_loop.counts(file, function)
+    assert says in own_loop.lines(points)[0]
+    assert not points[0].facts["right"]
+
+
+def test_a_loop_that_is_left_early_leaves_no_tshark_behind(file: Path) -> None:
+    def first(packets: Iterable[Any]) -> dict[str, int]:
+        for packet in packets:
+            return {"handshake": int(packet.number)}
+        return {}
+
+    assert own_loop.counts(file, first)[0].facts["yours"] == 1
+
+
+def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster: Lively) -> None:
+    with file.open("ab"), pytest.raises(LabError, match="is still being written"):
+        own_loop.measure(cluster, count, file)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-20])
+    with pytest.raises(LabError, match="ends within a packet: it is still being written"):
+        own_loop.measure(cluster, count, file)
+    file.write_bytes(whole)
+
+    def and_more(packets: Iterable[Any]) -> dict[str, int]:
+        found = count(packets)
+        file.write_bytes(whole + whole)
+        return found
+
+    with pytest.raises(LabError, match="changed while it was counted"):
+        own_loop.measure(cluster, and_more, file)
+    file.write_text("no packets, but long enough to be some\n")
+    with pytest.raises(CaptureError, match="is not a capture"):
+        own_loop.measure(cluster, count, file)
+    assert not cluster.records.exists(), "nothing of it is kept"
+
+
+def test_a_record_is_taken_from_where_its_capture_lies(file: Path, cluster: Lively) -> None:
+    cluster.records.mkdir()
+    file.rename(cluster.records / "taken.pcapng")
+    taken = Record("A10", variant="postcard", captures=[{"file": "taken.pcapng"}])
+    record = own_loop.measure(cluster, count, taken)
+    assert record.captures[0]["file"] == "taken.pcapng"
+    assert judged(record.points) == {name: True for name in OURS if name != "ghost_rows"}
+
+
+def test_a_loop_is_graded_by_its_counts_and_by_its_capture(file: Path, cluster: Lively) -> None:
+    record = own_loop.measure(cluster, count, file, row_bytes=ROW)
+    points = record.points
+    record.points = [replace(points[0], facts={**points[0].facts, "yours": 7}), *points[1:]]
+    handed_in = Submission([record], [], {}, {}, new_notebook())
+    score = own_loops.loop(handed_in)
+    assert (score.points, score.of) == (3, 4)
+    assert "handshake: 7" in score.found
+    assert own_loops.loop(Submission([], [], {}, {}, new_notebook())).points == 0
+    file.rename(cluster.records / file.name)
+    assert not [f for f in evidence.findings(record, cluster.records) if f.kind == IMPOSSIBLE]
+    record.points[0].facts["ours"] = 7
+    [found] = [f for f in evidence.findings(record, cluster.records) if f.kind == IMPOSSIBLE]
+    assert "gives another handshake" in found.says
+
+
+IN_A_NOTEBOOK = """
+from beowulf import notebook
+notebook.prepare()
+import pyshark
+print("numbers", [packet.number for packet in pyshark.FileCapture({file!r})])
+capture = pyshark.FileCapture({file!r}, display_filter="tcp.flags.syn == 1")
+print("second", capture[1].tcp.flags.showname_value)
+capture.close()
+for packet in pyshark.FileCapture({file!r}, keep_packets=False):
+    break
+from beowulf.exercises.lab_06 import own_loop
+from pathlib import Path
+def count(packets):
+    return {{"data": sum(int(packet.tcp.len) > 0 for packet in packets)}}
+print(own_loop.lines(own_loop.counts(Path({file!r}), count))[1])
+import asyncio
+await asyncio.sleep(0)
+"""
+
+
+def test_pyshark_works_in_a_notebook_as_its_documentation_shows(file: Path) -> None:
+    cells = [nbformat.v4.new_code_cell(IN_A_NOTEBOOK.format(file=str(file)))]
+    cells.append(nbformat.v4.new_code_cell("print('and the next cell')"))
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=240, startup_timeout=240, kernel_name="python3").execute()
+    said = "".join(
+        output.get("text", "") for cell in cells for output in cell.outputs if "text" in output
+    )
+    assert f"numbers {[str(number) for number in range(1, 12)]}" in said
+    assert "second 0x012 (SYN, ACK)" in said
+    assert any(line.startswith("data ") and line.endswith("right") for line in said.splitlines())
+    assert said.endswith("and the next cell\n")
+    assert "Warning" not in said
+    assert "Error" not in said
