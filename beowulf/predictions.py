@@ -41,6 +41,7 @@ class Prediction:
     study: str  # as in lab.toml, such as A7
     late: bool  # a Record of that study was there already
     sealed: str  # when
+    lab: int
 
     def holds(self, measured: float) -> bool:
         """Whether what was measured lies in the range."""
@@ -65,40 +66,40 @@ def predict(
     `low` and `high` are the ends of a range around `value` in which you expect the measurement. The lab is the one in
     whose folder the notebook is, unless `lab` names another. UsageError for what is no number, or no range.
     """
-    number, table = _declared(cluster, name, lab)
     numbers: dict[str, Any] = {"value": value, "low": low, "high": high}
     empty = [key for key, each in numbers.items() if each is None or each is Ellipsis]
-    if earlier := _sealed(_folder(cluster), name):
+    if earlier := prediction(cluster, name):
         print(_stays(earlier, numbers if not empty else {}))
-    elif cluster.can.recorded:
+        return
+    if cluster.can.recorded:
         print(f"{name} was not sealed; a recorded cluster seals nothing.")
-    elif empty:
+        return
+    number, table = _declared(cluster, name, lab)
+    if empty:
         print(
             f"{name} is not sealed yet: {table.asks}"
             f" Write {_listed(empty)} in {table.unit}, before you measure {table.study}."
         )
-    else:
-        _refuse(numbers, table.unit)
-        numbers = {key: float(each) for key, each in numbers.items()}
-        print(_seal(cluster, number, table, numbers))
+        return
+    _refuse(numbers, table.unit)
+    print(_seal(cluster, number, table, {key: float(each) for key, each in numbers.items()}))
 
 
 def prediction(cluster: Cluster, name: str) -> Prediction | None:
     """What was sealed under this name, to be drawn; None where nothing was."""
-    return _sealed(_folder(cluster), name)
+    return next((each for each in sealed_in(_folder(cluster)) if each.name == name), None)
 
 
 def outcome(cluster: Cluster, name: str, measured: float, *, lab: str = "") -> str:
     """What was predicted beside what was measured, in a sentence; kept for `beowulf progress`."""
-    number, table = _declared(cluster, name, lab)
-    _refuse({"measured": measured}, table.unit)
-    found = _sealed(_folder(cluster), name)
-    if found is None:
-        return (
-            f"You sealed no prediction of {name}; measured: {number_text(measured)} {table.unit}."
-        )
+    if (found := prediction(cluster, name)) is None:
+        unit = "" if cluster.can.recorded else _declared(cluster, name, lab)[1].unit
+        _refuse({"measured": measured}, unit)
+        said = f"{number_text(measured)} {unit}".strip()
+        return f"You sealed no prediction of {name}; measured: {said}."
+    _refuse({"measured": measured}, found.unit)
     if not cluster.can.recorded:
-        _keep(_folder(cluster), number, found, float(measured))
+        _keep(_folder(cluster), found, float(measured))
     where = "inside" if found.holds(measured) else "above" if measured > found.high else "below"
     said = f"You predicted {found}; measured: {number_text(measured)}: {where}."
     return f"{said} It was sealed after the first Record of {found.study}." if found.late else said
@@ -146,6 +147,7 @@ def of_record(record: Record) -> Prediction | None:
         study=str(facts.get("study", "")),
         late=facts.get("late") is not False,
         sealed=record.started,
+        lab=int(record.study[1:] or 0),
     )
 
 
@@ -153,14 +155,10 @@ def _folder(cluster: Cluster) -> Path:
     return cluster.records or Path("records")
 
 
-def _sealed(folder: Path, name: str) -> Prediction | None:
-    return next((each for each in sealed_in(folder) if each.name == name), None)
-
-
 def _declared(cluster: Cluster, name: str, lab: str) -> tuple[int, PredictionTable]:
     """The lab's number, and what its lab.toml has of this prediction."""
     slug = paths.lab(lab).name if lab else paths.lab_of(_folder(cluster))
-    if not slug:  # a notebook that was graded, or moved: the name may tell
+    if not slug:  # a notebook that was moved: the name may tell
         those = [each for each in paths.labs() if name in lab_file.read(each).predictions]
         if len(those) != 1:
             raise UsageError(
@@ -181,7 +179,8 @@ def _refuse(numbers: dict[str, Any], unit: str) -> None:
     """UsageError for what is no number, and for a range that does not hold its value."""
     for key, each in numbers.items():
         if not _is_number(each):
-            raise UsageError(f"{key} is a number in {unit}, such as 8000 or 0.25, not {each!r}.")
+            within = f" in {unit}" if unit else ""
+            raise UsageError(f"{key} is a number{within}, such as 8000 or 0.25, not {each!r}.")
     if "low" in numbers and not numbers["low"] <= numbers["value"] <= numbers["high"]:
         value, low, high = (number_text(numbers[key]) for key in ("value", "low", "high"))
         raise UsageError(
@@ -224,10 +223,10 @@ def _measured_already(folder: Path, study: str) -> bool:
     )
 
 
-def _keep(folder: Path, number: int, found: Prediction, measured: float) -> None:
+def _keep(folder: Path, found: Prediction, measured: float) -> None:
     """Keep what a prediction was held against, in place of what it was held against before."""
     facts = {"measured": measured, "inside": found.holds(measured), "unit": found.unit}
-    record = _record(number, found.name + MEASURED, facts, {})
+    record = _record(found.lab, found.name + MEASURED, facts, {})
     record.save(folder / f"{record.study}-{record.variant}.json")
 
 
