@@ -210,13 +210,13 @@ STUDY = Study(
     differs={
         "holds": (
             "Rank 0 waits only until its buffer is free, which is the case as soon as the kernel "
-            "has the message, so there is hardly anything to hide, as in the paper; Python adds "
-            "some microseconds to the same calls."
+            "has the message, so there is hardly anything to hide, as in the paper; both together "
+            "may even take longer, probably because the kernel sends on the core that works."
         ),
         "contradicted": (
-            "The work of 377 µs and the messages are in another proportion than on the paper's "
-            "processors and network, and the kernel sends on the cores that work, so T_overlap is "
-            "shorter or Python's part larger than a tenth."
+            "What rank 0 times is so short that Python's own part is more than a tenth of it; "
+            "where overlap gains, work and messages are in another proportion than on the paper's "
+            "processors and network, which gained nothing."
         ),
         "inconclusive": (
             "A gain of two per cent of some hundred microseconds is less than what another "

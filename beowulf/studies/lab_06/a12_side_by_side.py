@@ -121,9 +121,9 @@ STUDY = Study(
         ),
         "contradicted": (
             "Headers keep their size while messages grow, so the overhead in bytes falls from 2 "
-            "to 1024 bytes, and a message of several segments is acknowledged by frames without "
-            "data, so the share of data frames falls, too; against section V, figure 23 has its "
-            "ends the other way round."
+            "to 1024, and a message of several segments brings frames without data, so the share "
+            "of data falls as well (against section V, figure 23 has its ends the other way "
+            "round); the rates follow the cable and the launch."
         ),
         "inconclusive": (
             "Bytes a second of a capture depend on how long the launch around the messages takes, "
