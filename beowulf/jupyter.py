@@ -41,6 +41,7 @@ VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
 # In its place: a button that runs `beowulf check`.
 CHECK_BUTTON = "beowulf.check_button"
 LABEXTENSIONS = Path(__file__).parent / "check_button" / "labextension"
+PLAY = "play"  # the notebook without questions, beside every lab
 LAB_ENDS = "make lab"  # what ends a measurement that is under way, as its Record says
 NOT_FOR_LEARNERS = (
     "@jupyterlab/apputils-extension:announcements",
@@ -65,12 +66,30 @@ def lay_out(slug: str) -> Path:
         for source in sorted(paths.lab(slug).rglob("*")):
             _copy(source, folder / source.relative_to(paths.lab(slug)))
         lay_out_headers()
+        lay_out_heat()
+        lay_out_play()
     except OSError as error:
         raise LabError(
             f"The lab cannot be copied to {folder}: {error.strerror}.",
             "Free some space, or set BEOWULF_WORK to a folder elsewhere.",
         ) from error
     return folder / notebooks[0].name
+
+
+def lay_out_play() -> Path:
+    """Copy the notebook in which nothing is asked beside the labs; where it is."""
+    source = paths.root() / "notebooks" / "release" / f"{PLAY}.ipynb"
+    notebook = paths.work(PLAY) / source.name
+    notebook.parent.mkdir(parents=True, exist_ok=True)
+    _copy(source, notebook)
+    return notebook
+
+
+def lay_out_heat() -> None:
+    """Copy what is given of the heat program beside the labs; heat.start(LAB) writes the learner's own file there."""
+    from beowulf.exercises.heat import program
+
+    program.lay_out(paths.work(program.ORIGINALS.name))
 
 
 def lay_out_headers() -> Path:
@@ -96,10 +115,10 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
     """Boot and validate the cluster, serve JupyterLab with the lab open until Ctrl-C, then take everything down."""
     from beowulf.tuning.reapply import settle
 
-    slug = paths.lab(name).name
+    slug = name if name == PLAY else paths.lab(name).name
     if not 1 <= port <= MOST_PORT:
         raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
-    notebook = lay_out(slug)
+    notebook = lay_out_play() if slug == PLAY else lay_out(slug)
     _refuse_second(slug)
     machines = cluster_here() if (paths.state() / state.TARGET).exists() else None
     if measured := lock.holder(paths.state()):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import click
 
+    from beowulf.figures import Figure
     from beowulf.record import Point, Record
     from beowulf.verdict import Verdicts
 
@@ -134,9 +135,7 @@ def show(
     """
     record = _newest(name, records, variant)
     if picture is not None:
-        from beowulf.studies import draw
-
-        figure = draw(record)
+        figure = _picture(record)
         files = figure.save(picture)
         print(figure.alt)
         print(f"Written: {', '.join(str(file) for file in files)}.")
@@ -218,18 +217,33 @@ def _lines(key: str, value: object) -> list[str]:
     return [f"{key}: {value:.6g}" if isinstance(value, float) else f"{key}: {value}"]
 
 
+def _picture(record: Record) -> Figure:
+    from beowulf.exercises.heat.reading import STUDIES
+
+    if record.study in STUDIES:
+        from beowulf.exercises.heat import picture
+
+        return picture(record)
+    from beowulf.studies import draw
+
+    return draw(record)
+
+
 def _newest(name: str, records: Path, variant: str) -> Record:
     from beowulf.record import newest
-    from beowulf.studies import find
+    from beowulf.studies import find, of_exercise
 
-    study = find(name).id
-    record = newest(records, study, variant)
+    study = name.upper() if of_exercise(name) else find(name).id
+    # An exercise may have Records of several variants, and none without.
+    record = newest(records, study, variant or (None if of_exercise(name) else ""))
     if record is None:
         which = f"{study}, variant {variant}," if variant else study
         named = f" --variant {variant}" if variant else ""
+        measures = f"`beowulf study {study}{named}`"
         raise LabError(
             f"There is no Record of study {which} in {records}.",
-            f"`beowulf study {study}{named}` measures one; `--records` names another folder.",
+            f"{'A cell of its lab' if of_exercise(name) else measures} measures one;"
+            " `--records` names another folder.",
         )
     return record
 

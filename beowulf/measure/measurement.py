@@ -120,12 +120,13 @@ class Measurement:
         hosts: Sequence[str] = (),
         timeout_s: float = mpi.DEFAULT_TIMEOUT_S,
         prefix: Sequence[str] = (),
+        heard: list[dict[str, Any]] | None = None,
     ) -> list[dict[str, Any]]:
         """Run a C or Python program once; its sample lines become Points, all of its lines are given back.
 
         Each Point has the coordinates of its line, and ranks, launch and `at`. `prefix` are the words
         of a command that starts the program. LabError when the program refuses, fails, or its lines
-        break off.
+        break off; `heard` gets its lines then, too.
         """
         need_a_node_each(self.cluster, ranks)
         words = [str(word) for word in arguments]
@@ -156,6 +157,8 @@ class Measurement:
             raise
         finally:
             self._keep(lines, coordinates, environment)
+            if heard is not None:
+                heard += lines.rows
         self.arguments = words
         if complaints.refused:
             raise UsageError(complaints.refused)

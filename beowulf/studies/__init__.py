@@ -31,6 +31,9 @@ def _files() -> dict[str, str]:
 
 STUDIES = _files()
 
+# Records that no claim of a paper judges, by the letter of their IDs.
+OF_EXERCISES = {"H": "the heat program", "P": "predictions", "F": "a learner's own plots"}
+
 # How Python writes the mean of nothing.
 NO_NUMBER = re.compile(r"\bnan\b")
 
@@ -38,6 +41,11 @@ NO_NUMBER = re.compile(r"\bnan\b")
 def find(name: str) -> Study:
     """The study with this ID (`A2`, `a2`)."""
     module = STUDIES.get(name.upper())
+    if what := of_exercise(name):
+        raise UsageError(
+            f"{name.upper()} has Records of {what}; it is no study of a paper, so no claim judges it.",
+            f"`beowulf show {name.upper()}` prints what the newest one holds.",
+        )
     if module is None:
         raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
     try:
@@ -47,6 +55,12 @@ def find(name: str) -> Study:
     except Exception as error:
         raise _unusable(module, error) from error
     return study
+
+
+def of_exercise(name: str) -> str:
+    """What Records with this ID are of, where it is no study's but that of an exercise of every lab; else empty."""
+    found = re.fullmatch("([HPF])[0-9]{0,3}", name.upper())
+    return OF_EXERCISES[found[1]] if found else ""
 
 
 def _unusable(module: str, error: Exception) -> LabError:

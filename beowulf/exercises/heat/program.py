@@ -1,0 +1,242 @@
+"""The learner's heat program: where its files lie, and which of its functions are the learner's own.
+
+heat.py grows from lab to lab: each brings stubs of functions, under a heading of its own. Who has skipped a lab gets
+its functions given. They are recognised by their code, whatever is changed in their comments.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from beowulf import paths
+from beowulf.errors import LabError, UsageError
+
+ORIGINALS = paths.root() / "labs" / "heat"
+FILE, STEP_C, OVERLAP_C = "heat.py", "heat_step.c", "heat_overlap.c"
+RUN, PARTS = "run_heat.py", ("heat_tasks.py", "heat_checks.py")
+LAID_OUT = (STEP_C, OVERLAP_C, "run_heat.h", RUN, *PARTS)
+FUNCTIONS = {
+    2: ("step_loops", "step_numpy"),
+    3: ("my_rows", "run"),
+    4: ("exchange_send_first", "exchange_in_turns", "exchange_nonblocking"),
+    5: ("overlapped_step",),
+}
+IN_C = {"heat_step": STEP_C, "overlapped": OVERLAP_C}
+LAST_LAB = 9
+HEADING = re.compile(r"^# ---- Lab (\d\d)", re.MULTILINE)
+MOST_SOURCE = 20_000  # letters of it that a Record keeps
+UNWRITTEN = "it is not written yet"
+# What a function is not to be made of, by the names that it calls.
+LOOPS = (ast.For, ast.While, ast.comprehension)
+OTHER_CALLS = {
+    "exchange_send_first": {"isend", "irecv", "sendrecv"},
+    "exchange_in_turns": {"isend", "irecv", "sendrecv"},
+    "exchange_nonblocking": {"send", "recv", "sendrecv"},
+}
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function of the learner's, as a Record keeps it."""
+
+    name: str
+    source: str = ""
+    given: bool = False  # its code is that of the course
+    why: str = ""  # it cannot be run
+
+    def facts(self) -> dict[str, Any]:
+        """What a Record says of it."""
+        digest = hashlib.sha256(self.source.encode()).hexdigest() if self.source else ""
+        return {"source": self.source[:MOST_SOURCE], "sha256": digest, "given": self.given}
+
+
+def folder() -> Path:
+    """Where the learner's heat program lies: beside the folder of the lab that they are in."""
+    here = paths.here()
+    return here if here.name == ORIGINALS.name else here.parent / ORIGINALS.name
+
+
+def lay_out(place: Path) -> None:
+    """Copy what is given of the program to where the learner works; what is there already stays."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name in LAID_OUT:
+            if not (place / name).exists():
+                shutil.copyfile(ORIGINALS / name, place / f"{name}.part")
+                (place / f"{name}.part").replace(place / name)
+    except OSError as problem:
+        raise _not_writable(place, problem) from None
+
+
+def write(file: Path, text: str) -> None:
+    """Write the learner's file whole or not at all."""
+    try:
+        part = file.with_suffix(".part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(file)
+    except OSError as problem:
+        raise _not_writable(file.parent, problem) from None
+
+
+def read(file: Path) -> str:
+    """The text of the learner's heat.py; LabError when there is none, or it is no Python."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        ast.parse(text)
+    except OSError:
+        raise LabError(
+            f"There is no {file.name} in {file.parent}.",
+            "`heat.start(LAB)` writes one, such as heat.start(3).",
+        ) from None
+    except SyntaxError as problem:
+        raise LabError(
+            f"{file}, line {problem.lineno}: {problem.msg}.", "Fix it and save it."
+        ) from None
+    except ValueError as problem:
+        raise LabError(f"{file} cannot be read as Python: {problem}.", "Fix it.") from None
+    return text
+
+
+def composed(lab: int) -> str:
+    """heat.py as it is at the beginning of a lab: what came before is given, the lab's own functions are stubs."""
+    stubs, given = sections(_original(FILE)), sections(_original("given.py"))
+    text = stubs[0]
+    for number in FUNCTIONS:
+        if number <= lab:
+            text += given[number] if number < lab else stubs[number]
+    return text.rstrip("\n") + "\n"
+
+
+def sections(text: str) -> dict[int, str]:
+    """The text under each lab's heading; under 0 what comes before the first one."""
+    headings = list(HEADING.finditer(text))
+    ends = [match.start() for match in headings[1:]] + [len(text)]
+    found = {0: text[: headings[0].start()] if headings else text}
+    for match, end in zip(headings, ends, strict=True):
+        found[int(match[1])] = text[match.start() : end].rstrip("\n") + "\n\n\n"
+    return found
+
+
+def added(text: str, lab: int) -> str:
+    """The learner's text, with the stubs of a lab behind it where it has none of that lab's functions."""
+    if lab not in FUNCTIONS or set(FUNCTIONS[lab]) & set(defined(text)):
+        return text
+    return text.rstrip("\n") + "\n\n\n" + sections(_original(FILE))[lab].rstrip("\n") + "\n"
+
+
+def defined(text: str) -> dict[str, ast.FunctionDef]:
+    """The functions that a text defines at its top level, the last of each name."""
+    return {each.name: each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)}
+
+
+def function(text: str, name: str) -> Function:
+    """What is to be said of one function of the learner's text, before it is run."""
+    found = defined(text).get(name)
+    if found is None:
+        return Function(name, why=f"there is no function {name}")
+    source = ast.get_source_segment(text, found) or ""
+    code = _code(found)
+    if code == _codes(FILE).get(name) or not _does_anything(found):
+        return Function(name, source, why=UNWRITTEN)
+    return Function(name, source, code == _codes("given.py").get(name), _not_asked(found))
+
+
+def function_in_c(file: Path, name: str) -> Function:
+    """The same of a file in C."""
+    try:
+        source = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return Function(name, why=f"there is no {file.name} in {file.parent}")
+    same = bare_c(source) == bare_c(_original(IN_C[name]))
+    # Lab 05's is right as it is given, without overlap, and can be measured.
+    return Function(name, source, same, UNWRITTEN if same and name == "heat_step" else "")
+
+
+def is_own(name: str, source: str) -> bool:
+    """Whether the source in a Record is a function of this name, neither a stub nor the course's."""
+    if name in IN_C:
+        bare = bare_c(source)
+        return f"{name}(" in bare and bare != bare_c(_original(IN_C[name]))
+    try:
+        found = function(source, name)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return bool(found.source) and not found.given and not found.why
+
+
+def bare_c(source: str) -> str:
+    """C without comments and white space."""
+    return re.sub(r"\s+", "", re.sub(r"/\*.*?\*/|//[^\n]*", " ", source, flags=re.DOTALL))
+
+
+def given_before(lab: int) -> list[str]:
+    """The functions that labs before this one ask for."""
+    return [name for number, names in FUNCTIONS.items() if number < lab for name in names]
+
+
+def lab_number(lab: int | str) -> int:
+    """The number of a lab: 3, "03" or "03-parallel-benchmarks"; UsageError for another."""
+    head = str(lab).partition("-")[0]
+    number = int(head) if head.isascii() and head.isdigit() else 0
+    if not min(FUNCTIONS) <= number <= LAST_LAB:
+        raise UsageError(
+            f"The heat program is in labs {min(FUNCTIONS):02} to {LAST_LAB:02}, not in {lab!r}."
+        )
+    return number
+
+
+def _does_anything(found: ast.FunctionDef) -> bool:
+    """Whether there is more in a function than a docstring, `...`, `pass` and bare returns."""
+    return any(
+        not (
+            isinstance(each, ast.Pass)
+            or (isinstance(each, ast.Return) and each.value is None)
+            or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        )
+        for each in found.body
+    )
+
+
+def _not_asked(found: ast.FunctionDef) -> str:
+    """What a function is made of that it is not to be made of, in a sentence; empty when it is as asked."""
+    loops = any(isinstance(node, LOOPS) for node in ast.walk(found))
+    if found.name == "step_numpy" and loops:
+        return "there is a loop in it; numpy adds whole parts of the plate"
+    if found.name == "step_loops" and not loops:
+        return "there is no loop in it; step_numpy is the one without"
+    called = [node.attr for node in ast.walk(found) if isinstance(node, ast.Attribute)]
+    others = OTHER_CALLS.get(found.name, set())
+    if wrong := next((name for name in called if name.lower() in others), ""):
+        return f"it uses {wrong}, and this way does without"
+    return ""
+
+
+def _code(found: ast.FunctionDef) -> str:
+    """The code of a function, without its docstring."""
+    body = found.body[1:] if ast.get_docstring(found) is not None else found.body
+    return ast.dump(found.args) + "".join(map(ast.dump, body))
+
+
+@cache
+def _codes(name: str) -> dict[str, str]:
+    return {each: _code(found) for each, found in defined(_original(name)).items()}
+
+
+@cache
+def _original(name: str) -> str:
+    return (ORIGINALS / name).read_text(encoding="utf-8")
+
+
+def _not_writable(place: Path, problem: OSError) -> LabError:
+    why = (problem.strerror or str(problem)).lower()
+    return LabError(
+        f"The heat program cannot be written to {place}: {why}.",
+        "Work in a folder that you may write to.",
+    )

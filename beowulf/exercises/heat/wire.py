@@ -1,0 +1,78 @@
+"""Lab 06: some steps of the heat program under a capture, kept as a Record with the capture beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.exercises.heat.measurements import EXCHANGES, PLATE_ROWS, several
+from beowulf.exercises.heat.measuring import Heat, measured
+from beowulf.exercises.heat.reading import BYTES
+from beowulf.record import Point, Record, reserve, stamp
+
+COLUMNS, STEPS = 1000, 20
+
+
+def capture(
+    cluster: Cluster,
+    *,
+    steps: int = STEPS,
+    columns: int = COLUMNS,
+    way: str = "nonblocking",
+    folder: Path | None = None,
+) -> Record:
+    """Capture so many steps on up to four nodes: nothing but these exchange rows of so many columns meanwhile.
+
+    A recorded cluster gives what was kept. LabError when a function is wrong; then nothing is kept.
+    """
+    if recorded := cluster.replay("H6"):
+        return recorded
+    ranks = several(cluster)
+
+    def go(heat: Heat) -> None:
+        heat.look_at(needed=("step_numpy", EXCHANGES[way]))
+        session = heat.session
+        file = reserve(session.folder / f"H6-{stamp(session.started)}.pcapng")
+        words = ["--rows", PLATE_ROWS, "--columns", columns, "--steps", steps, "--passes", 1]
+        try:
+            with cluster.capture(file) as taken:
+                heat.launch({way: EXCHANGES[way]}, ranks, "wire", words)
+            if wrong := heat.faults:
+                name, why = next(iter(wrong.items()))
+                raise LabError(f"{name}: {why}.", "Fix it, save it, and run this cell again.")
+            at = {"capture": "steps", "ranks": ranks, "rows": PLATE_ROWS, "columns": columns}
+            facts = {"steps": steps, "way": way, **ghost_rows(file, columns)}
+            session.points.append(Point(at, facts=facts))
+        except BaseException:
+            file.unlink(missing_ok=True)  # without its Record it says nothing
+            raise
+        session.captures.append(taken.facts())
+        session.warnings += taken.warnings
+
+    return measured(
+        cluster,
+        "H6",
+        "Your plate on the wire",
+        go,
+        folder=folder,
+        launches=1,
+        sweep={"columns": columns, "steps": steps},
+    )
+
+
+def ghost_rows(file: Path, columns: int) -> Mapping[str, Any]:
+    """Of a capture the messages that are rows of so many numbers: how many, their packets and their bytes."""
+    from beowulf.packets.costs import costs
+
+    found = costs(file)
+    rows = found[(found["bytes"] == BYTES * columns) & ~found["collective"]]
+    return {
+        "ghost_rows": len(rows),
+        "ghost_row_bytes": BYTES * columns,
+        "ghost_packets": int(rows["packets"].sum()),
+        "ghost_ack_packets": int(rows["ack_packets"].sum()),
+        "ghost_wire_bytes": int(rows["wire_bytes"].sum()),
+    }
