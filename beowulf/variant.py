@@ -26,6 +26,9 @@ LETTERS = 16
 # Of lab 04's question about a message that was not measured.
 ASKED_BYTES = (200_000, 300_000, 400_000, 600_000, 700_000, 800_000, 900_000)
 USUAL_ASKED_BYTES = 500_000
+# Of its question about the eager limit of another cluster.
+ASKED_LIMITS = (16_384, 24_576, 32_768, 40_960, 49_152, 98_304, 114_688)
+USUAL_ASKED_LIMIT = 65_536
 MARK_DIGITS = 16
 
 
@@ -83,6 +86,11 @@ def chance(question: str, own: str | None = None) -> random.Random:
 def asked_bytes(own: str | None = None) -> int:
     """For how long a message lab 04 asks the model."""
     return choice("04 model-time", USUAL_ASKED_BYTES, ASKED_BYTES, own)
+
+
+def asked_limit(own: str | None = None) -> int:
+    """For which eager limit, in bytes, lab 04 asks how wide a plate may be."""
+    return choice("04 other-limit", USUAL_ASKED_LIMIT, ASKED_LIMITS, own)
 
 
 def _digest(own: str, question: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from typing import Any
 
 import jupytext
@@ -72,12 +73,15 @@ def test_an_answer_cell_is_empty_for_the_learner_and_solved_for_the_author(slug:
             assert begin, marks(cell)["grade_id"]
             assert "### END SOLUTION" in rest
             if cell.cell_type == "code":
-                # The learner finds the name, and `form` a value that it can say something about.
-                names = re.findall(r"^(\w+) = None", before, re.MULTILINE)
-                assert names
+                # The learner finds the name, and `form` a value that it can say something about; or the first line of
+                # a function to write.
+                names = set(re.findall(r"^(\w+) = None", before, re.MULTILINE))
+                assert names or re.search(r"^def \w+\(", before, re.MULTILINE)
                 # What the author computes from the Records may take more names.
-                stored = [n for n in ast.walk(ast.parse(rest)) if isinstance(n, ast.Name)]
-                assert set(names) <= {n.id for n in stored if isinstance(n.ctx, ast.Store)}
+                nodes = list(ast.walk(ast.parse(textwrap.dedent(rest))))
+                stored = [n for n in nodes if isinstance(n, ast.Name)]
+                known = {n.id for n in stored if isinstance(n.ctx, ast.Store)}
+                assert names <= known | {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("slug", SLUGS)

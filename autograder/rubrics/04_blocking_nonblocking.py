@@ -1,108 +1,41 @@
-"""Lab 04: points for the Records A7, E1 and of patience, and for what is concluded from them."""
+"""Lab 04: points for a learner's own round trips, plots and exchanges, and for what is concluded from the Records."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import median
-from typing import TypeVar
 
-import pandas as pd
-
-from autograder.rubrics.answers import given
+from autograder.rubrics import facts_04, heat, own_plots
+from autograder.rubrics.answers import given, is_near
+from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
+from autograder.rubrics.record_facts import ByRecord, Facts, best_of_own, numbers, record_of
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import variant
-from beowulf.errors import LabError
-from beowulf.measure.fit import Fit, alpha_beta
-from beowulf.measure.roundtrips import EXCHANGE, rates
+from beowulf.exercises.lab_04 import own_roundtrip
+from beowulf.exercises.own_plot import Wants
+from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies.lab_04 import a7_rate_by_nodes, e1_latency_model
 
-T = TypeVar("T")
-# Whether an answer is right for a Record, and what would be right.
-Judgement = tuple[bool, str]
-Judge = Callable[..., Judgement]  # of a Record and an answer; takes tolerances as a Scorer does
-
-PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
-# The size in the question model-time where the course gave no word.
-ASKED_BYTES = variant.USUAL_ASKED_BYTES
+# The size in the question model-time, and the limit in other-limit, where the course gave no word.
+ASKED_BYTES, ASKED_LIMIT = variant.USUAL_ASKED_BYTES, variant.USUAL_ASKED_LIMIT
 # MPICH 3.4 with CH3 sends at once while the message and its header of 32 bytes are not longer than
 # the default of MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE.
-EAGER_LIMIT = 131_072
-MOST_RECORDS = 10  # of one study, the newest first, for one answer
-MISSING = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, LabError)
-
-
-def whole(study: str, variant: str, submission: Submission) -> Score:
-    """All points for a whole Record, half for one that was cut short or lacks something."""
-    expected = f"A whole Record {study}{f' of the variant {variant}' if variant else ''}."
-    records = submission.measured(study, variant)
-    if not records:
-        return Score(0, 2, submission.missing(study, variant), expected)
-    faults = []
-    for record in records:
-        if not (fault := FAULTS[study, variant](record)):
-            return Score(2, 2, f"{record.file_name}: all that is needed is there.")
-        faults.append(f"{record.file_name}: {fault}.")
-    return Score(1, 2, faults[0], f"{expected} Measure it again.")
-
-
-@dataclass(frozen=True)
-class Concluded:
-    """Full points when an answer is what `judge` reads from one of the learner's Records.
-
-    A learner who runs all cells again has measured again, and has typed the figures of an earlier Record.
-    """
-
-    name: str
-    study: str
-    judge: Judge
-    variant: str = ""
-
-    def __call__(self, submission: Submission, **limits: float) -> Score:
-        """The Score by the newest Record that the answer fits."""
-        records = submission.measured(self.study, self.variant)
-        if not records:
-            return Score(0, 1, submission.missing(self.study, self.variant))
-        answer, answered = submission.answers.get(self.name), given(submission, self.name)
-        number = answer if is_number(answer) else math.nan
-        wanted = []
-        for record in records[:MOST_RECORDS]:
-            judged = _or_none(partial(self.judge, record, number, **limits))
-            if judged and judged[0]:
-                return Score(1, 1, f"{answered}, which is what {record.file_name} gives.")
-            if judged:
-                wanted.append(f"{judged[1]} ({record.file_name})")
-        if not wanted:
-            fault = FAULTS[self.study, self.variant](records[0])
-            return Score(0, 1, f"{records[0].file_name}: {fault}.")
-        return Score(0, 1, answered, "; or ".join(wanted[:3]))
-
-
-def saturation(record: Record, answer: float) -> Judgement:
-    """Where np = 2, blocking, saturates; a step of the sweep more or less is near enough."""
-    rate = _rate(rates(record), "pairs", 2, "blocking")
-    saturates_at = a7_rate_by_nodes.saturation_bytes(rate)
-    sizes = [int(size) for size in rate.index]
-    place = sizes.index(saturates_at)
-    low, high = sizes[max(place - 1, 0)], sizes[min(place + 1, len(sizes) - 1)]
-    expected = f"{saturates_at:,} bytes, or a step of the sweep beside it ({low:,} to {high:,})"
-    return low <= answer <= high, expected
-
-
-def four_nodes(record: Record, answer: float, *, tolerance_percent: float) -> Judgement:
-    """How often the rate of two nodes four have, in the ring, at the largest message."""
-    table, times = rates(record), []
-    for protocol in a7_rate_by_nodes.PROTOCOLS:
-        two, four = (_rate(table, "ring", ranks, protocol).iloc[-1] for ranks in (2, 4))
-        times.append(float(four / two))
-    expected = f"{times[0]:.2f} times (blocking) or {times[1]:.2f} times (non-blocking)"
-    right = any(_near(answer, each, tolerance_percent) for each in times)
-    return right, f"{expected}, within {tolerance_percent:g} %"
+EAGER_LIMIT, HEADER_BYTES = 131_072, 32
+COLUMN_BYTES = 8
+# As the notebook asks for them.
+TIMES = Wants(x="size in bytes", y="time in µs", log_x=True, log_y=True, lines=4, points=7)
+RATES = Wants(x="size in bytes", y="rate in Mbit/s", log_x=True, lines=3, points=8)
+# What a source has to call, and must not, by protocol.
+CALLS: Mapping[str, tuple[set[str], set[str]]] = {
+    "blocking": ({"send", "recv"}, {"isend", "irecv", "sendrecv"}),
+    "nonblocking": ({"isend", "irecv"}, {"send", "recv", "sendrecv"}),
+}
+SMALL_BYTES, LARGE_BYTES, FEWEST_SAMPLES = 8, 1_048_576, 30
+# The points of each exchange of ghost rows: that with a deadlock is the easiest to write.
+EXCHANGES = {"send_first": 1.0, "in_turns": 1.5, "nonblocking": 1.5}
 
 
 def eager(submission: Submission, *, tolerance: float) -> Score:
@@ -124,124 +57,154 @@ def eager(submission: Submission, *, tolerance: float) -> Score:
     return Score(int(right), 1, answered, wanted)
 
 
-def model_time(submission: Submission, *, tolerance_percent: float) -> Score:
-    """The model's time for the size in the learner's question; another learner's size is reported."""
-    own = submission.own
-    size_bytes = variant.asked_bytes(own.word) if own else ASKED_BYTES
-    score = _model_time(size_bytes, submission, tolerance_percent)
-    if score.points or own is None:
+@dataclass(frozen=True)
+class OfOnesOwn:
+    """Scores an answer to a question that has a number drawn for each learner; another learner's is reported."""
+
+    drawn: Callable[[str], int]  # by a learner's word
+    every: Sequence[int]
+    usual: int  # without a word
+    scored: Callable[[int, Submission, float], Score]
+
+    def __call__(self, submission: Submission, *, tolerance_percent: float) -> Score:
+        """The Score by the learner's own number."""
+        own = submission.own
+        mine = self.drawn(own.word) if own else self.usual
+        score = self.scored(mine, submission, tolerance_percent)
+        if score.points or own is None:
+            return score
+        for number in sorted({*self.every, self.usual} - {mine}):
+            if self.scored(number, submission, tolerance_percent).points:
+                whose = (
+                    "without your course's word" if number == self.usual else "for another learner"
+                )
+                note = f"{score.found}, which is right for {number:,} bytes, the question {whose}"
+                return replace(score, found=note)
         return score
-    for size in sorted({*variant.ASKED_BYTES, ASKED_BYTES} - {size_bytes}):
-        if _model_time(size, submission, tolerance_percent).points:
-            whose = "without your course's word" if size == ASKED_BYTES else "for another learner"
-            note = f"{score.found}, which is right for {size:,} bytes, the question {whose}"
-            return replace(score, found=note)
-    return score
 
 
-def _model_time(size_bytes: int, submission: Submission, tolerance_percent: float) -> Score:
-    scorer = Concluded("model_time_us", "E1", partial(time_of, size_bytes))
-    return scorer(submission, tolerance_percent=tolerance_percent)
+def columns_within(limit: int, submission: Submission, percent: float) -> Score:
+    """How many columns a ghost row may have with this eager limit."""
+    wanted, name = (limit - HEADER_BYTES) // COLUMN_BYTES, "most_columns"
+    right = is_near(submission, name, wanted, percent / 100 * wanted)
+    says = f"({limit:,} - {HEADER_BYTES} bytes of header) / {COLUMN_BYTES} = {wanted:,} columns"
+    return Score(int(right), 1, given(submission, name), says)
 
 
-def time_of(
-    size_bytes: int, record: Record, answer: float, *, tolerance_percent: float
-) -> Judgement:
-    """alpha + n / beta for so many bytes."""
-    fit = _line(record)
-    alpha, beta, wanted = fit.alpha_us.value, fit.beta_bytes_per_s.value, fit.time_us(size_bytes)
-    model = f"{alpha:.3g} µs + {size_bytes:,} bytes / ({beta:,.0f} bytes/s)"
-    right = _near(answer, wanted, tolerance_percent)
-    return right, f"{model} = {wanted:,.0f} µs, within {tolerance_percent:g} %"
+def line_at(size_bytes: int, submission: Submission, percent: float) -> Score:
+    """What the weighted fit gives a message of this size."""
+
+    def time(record: Record) -> Facts:
+        fit = facts_04.fits(record)
+        alpha, beta = fit["weighted_alpha_us"], fit["weighted_beta_bytes_per_us"]
+        return {"model_time_us": alpha + size_bytes / beta}
+
+    scorer = ByRecord(time, own_roundtrip.STUDY, numbers("model_time_us"), facts_04.OWN)
+    return scorer(submission, tolerance_percent=percent)
 
 
-def half_rate(record: Record, answer: float, *, tolerance_percent: float) -> Judgement:
-    """alpha times beta: the size whose bytes take as long as alpha."""
-    fit = _line(record)
-    wanted = fit.alpha_us.value * 1e-6 * fit.beta_bytes_per_s.value
-    right = _near(answer, wanted, tolerance_percent)
-    return right, f"alpha * beta = {wanted:,.0f}, within {tolerance_percent:g} %"
+def own(protocol: str, submission: Submission, *, slowest_times_c: float) -> Score:
+    """All points for a round trip of one's own that is right; half where it gets some messages there, or is odd."""
+    needs, without = CALLS[protocol]
+
+    def judge(record: Record, expected: str) -> Score:
+        facts = own_roundtrip.own(record)
+        samples = {
+            size: [s for p in _of(record, own_roundtrip.OWN, size) for s in p]
+            for size in (SMALL_BYTES, LARGE_BYTES)
+        }
+        if not all(samples.values()):
+            why = " ".join(map(str, facts.get("faults", []))) or "It has no times of yours."
+            return Score(0, 2, f"{record.file_name}: {why}", expected)
+        called = facts_04.calls(str(facts.get("source", "")))
+        faults = [*map(str, facts.get("faults", []))]
+        if not record.complete:
+            faults.append("It was cut short.")
+        if missing := needs - called:
+            faults.append(f"Its text does not call {' and '.join(sorted(missing))}.")
+        if more := without & called:
+            faults.append(f"Its text calls {' and '.join(sorted(more))}.")
+        if (fewest := min(map(len, samples.values()))) < FEWEST_SAMPLES:
+            faults.append(f"It has {fewest} samples of a size; {FEWEST_SAMPLES} are needed.")
+        faults += _pace(record, slowest_times_c)
+        said = " ".join(faults) or "it is right, and as fast as Python allows."
+        return Score(1 if faults else 2, 2, f"{record.file_name}: {said}", expected)
+
+    expected = (
+        f"Right data and times at {SMALL_BYTES} to {LARGE_BYTES:,} bytes, from {own_roundtrip.TOO_FAST:g} to"
+        f" {slowest_times_c:g} times as long as C, with {' and '.join(sorted(needs))}."
+    )
+    return best_of_own(
+        own_roundtrip.STUDY, own_roundtrip.VARIANTS[protocol], expected, judge, submission
+    )
 
 
-def impatience(record: Record, answer: float, *, tolerance_percent: float) -> Judgement:
-    """How often an exchange without patient polling takes as long as one with it."""
-    times = _impatience(record)
-    right = _near(answer, times, tolerance_percent)
-    return right, f"{times:.3g} times, within {tolerance_percent:g} %"
+def _pace(record: Record, slowest: float) -> list[str]:
+    """What is odd about how long a learner's function takes beside C."""
+    mine, c = facts_04.own_times(record)
+    for size in (SMALL_BYTES, LARGE_BYTES):
+        if size not in mine or size not in c:
+            return [f"It lacks {size:,} bytes."]
+        times = mine[size] / c[size]
+        if not own_roundtrip.TOO_FAST <= times <= slowest:
+            return [f"At {size:,} bytes it takes {times:.3g} times as long as C."]
+    return []
+
+
+def _of(record: Record, language: str, size: int) -> list[list[float]]:
+    points = record.select(language=language, size_bytes=size)
+    return [point.samples for point in points if point.quantity == HALF]
+
+
+def saturation(submission: Submission, facts: Facts, by: str) -> Score:
+    """Where np = 2, blocking, saturates; a step of the sweep more or less is near enough."""
+    name = "saturation_bytes"
+    low, high = facts["low_bytes"], facts["high_bytes"]
+    right = is_near(submission, name, (low + high) / 2, (high - low) / 2)
+    expected = (
+        f"{facts[name]:,} bytes, or a step of the sweep beside it ({low:,} to {high:,}; by {by})"
+    )
+    return Score(int(right), 1, given(submission, name), expected)
+
+
+def four_nodes(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
+    """How often the rate of two nodes four have, in the ring, at the largest message."""
+    name, both = "four_nodes_times", (facts["blocking"], facts["nonblocking"])
+    right = any(is_near(submission, name, n, tolerance_percent / 100 * n) for n in both)
+    expected = f"{both[0]:.2f} times (blocking) or {both[1]:.2f} times (non-blocking; by {by})"
+    return Score(int(right), 1, given(submission, name), expected)
 
 
 SCORERS: dict[str, Scorer] = {
+    "predict-saturation": sealed("saturation"),
     "eager-limit": eager,
-    "a7-record": partial(whole, "A7", ""),
-    "saturation-bytes": Concluded("saturation_bytes", "A7", saturation),
-    "four-nodes": Concluded("four_nodes_times", "A7", four_nodes),
-    "e1-record": partial(whole, "E1", ""),
-    "model-time": model_time,
-    "half-rate": Concluded("half_rate_bytes", "E1", half_rate),
-    "patience-record": partial(whole, "A7", PATIENCE),
-    "patience-times": Concluded("impatience_times", "A7", impatience, PATIENCE),
+    "other-limit": OfOnesOwn(
+        variant.asked_limit, variant.ASKED_LIMITS, ASKED_LIMIT, columns_within
+    ),
+    "own-blocking": partial(own, "blocking"),
+    "own-nonblocking": partial(own, "nonblocking"),
+    "fit": ByRecord(
+        facts_04.fits,
+        own_roundtrip.STUDY,
+        numbers(
+            "plain_alpha_us", "weighted_alpha_us", "weighted_beta_bytes_per_us", "half_rate_bytes"
+        ),
+        facts_04.OWN,
+    ),
+    "model-time": OfOnesOwn(variant.asked_bytes, variant.ASKED_BYTES, ASKED_BYTES, line_at),
+    "times-plot": own_plots.plot(
+        "times",
+        TIMES,
+        own_plots.of_records(own_roundtrip.STUDY, facts_04.own_times, facts_04.OWN),
+    ),
+    "predict-deadlock": sealed("deadlock"),
+    "exchange": heat.right("H4", *EXCHANGES, weights=tuple(EXCHANGES.values())),
+    "a7-record": partial(record_of, facts_04.by_nodes, "A7"),
+    "rates-plot": own_plots.plot("rates", RATES, facts_04.ring_rates),
+    "saturation-bytes": ByRecord(facts_04.by_nodes, "A7", saturation),
+    "four-nodes": ByRecord(facts_04.by_nodes, "A7", four_nodes),
+    "predict-impatience": sealed("impatience"),
+    "patience-times": ByRecord(
+        facts_04.impatience, "A7", numbers("impatience_times"), facts_04.PATIENCE
+    ),
 }
-
-
-def _a7_fault(record: Record) -> str:
-    """Why this is no whole Record of A7; "" when it is."""
-    table = _or_none(partial(rates, record)) if record.complete else None
-    if table is None:
-        return "it holds no rates" if record.complete else "it was cut short"
-    for pattern, ranks in a7_rate_by_nodes.RUNS:
-        for protocol in a7_rate_by_nodes.PROTOCOLS:
-            if len(_rate(table, pattern, ranks, protocol)) < 3:
-                return f"{pattern} of np {ranks}, {protocol}, has fewer than three sizes"
-    return ""
-
-
-def _e1_fault(record: Record) -> str:
-    if not record.complete:
-        return "it was cut short"
-    fit = _or_none(partial(_line, record))
-    return "" if fit else "no line can be fitted to its times"
-
-
-def _patience_fault(record: Record) -> str:
-    if not record.complete:
-        return "it was cut short"
-    times = _or_none(partial(_impatience, record))
-    return "" if times else "it does not hold exchanges with and without patience"
-
-
-FAULTS: dict[tuple[str, str], Callable[[Record], str]] = {
-    ("A7", ""): _a7_fault,
-    ("E1", ""): _e1_fault,
-    ("A7", PATIENCE): _patience_fault,
-}
-
-
-def _or_none(look: Callable[[], T]) -> T | None:
-    """What `look` reads from a Record; None when it lacks what every measured one has."""
-    try:
-        return look()
-    except MISSING:
-        return None
-
-
-def _rate(table: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Series[float]:
-    """Of all rates of a Record, those of one line of its figure: Mbit/s by size."""
-    chosen = (table["pattern"] == pattern) & (table["ranks"] == ranks)
-    rows = table[chosen & (table["protocol"] == protocol)]
-    return rows.set_index("size_bytes")["rate_mbit_per_s"].sort_index()
-
-
-def _line(record: Record) -> Fit:
-    return alpha_beta(e1_latency_model.times(record, sweep="wide"))
-
-
-def _impatience(record: Record) -> float:
-    both = []
-    for wish in ("never", "auto"):
-        points = [p for p in record.select(patience=wish) if p.quantity == EXCHANGE]
-        both.append(median([sample for point in points for sample in point.samples]))
-    return float(both[0] / both[1])
-
-
-def _near(value: float, wanted: float, percent: float) -> bool:
-    return bool(abs(value - wanted) <= percent / 100 * abs(wanted))

@@ -210,9 +210,9 @@ def test_the_models_time_is_asked_for_the_size_of_ones_own(course: Path) -> None
     one = "ada"
     other = next(name for name in CLASS if sizes[name] != sizes[one])
     records = [marked(record, one) for record in lab_04.records()]
-    times = {name: lab_04.time_us(size) for name, size in sizes.items()}
+    times = {name: lab_04.model_us(size) for name, size in sizes.items()}
     mine = graded(course, lab_04.SLUG, one, lab_04.RIGHT | {"model_time_us": times[one]}, records)
-    assert mine.points["model-time"] == 2
+    assert mine.points["model-time"] == 1
     records = [marked(record, other) for record in lab_04.records()]
     theirs = graded(
         course, lab_04.SLUG, other, lab_04.RIGHT | {"model_time_us": times[one]}, records

@@ -2,31 +2,97 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from beowulf.exercises.lab_04 import own_roundtrip
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
 from beowulf.studies.lab_04 import a7_rate_by_nodes
+from tests import heat_solutions
 from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "04-blocking-nonblocking"
 SIZES = (1, 64, 1024, 16_384, 65_536, 262_144, 1_048_576)
 ALPHA_US, BYTES_PER_US = 20.0, 12.5  # beta is 12.5 MB/s: 100 Mbit/s
+PYTHON_US = 10.0  # what a function in Python costs besides
+SAVED_BYTES = (
+    3200  # of credit that a long message has for nothing, so that a fit may begin below zero
+)
 CLUSTER = {"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit", "mpi": "classic"}
-RIGHT: dict[str, Any] = {
-    "eager_limit_bytes": 131_040,
-    "saturation_bytes": 16_384,
-    "four_nodes_times": 1.5,
-    "model_time_us": ALPHA_US + 500_000 / BYTES_PER_US,
-    "half_rate_bytes": ALPHA_US * BYTES_PER_US,
-    "impatience_times": 40,
-}
+BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+
+BLOCKING = """def half_round_trip_us(buffer):
+    began = MPI.Wtime()
+    if rank == 0:
+        world.Send(buffer, dest=1)
+        world.Recv(buffer, source=1)
+    elif rank == 1:
+        world.Recv(buffer, source=0)
+        world.Send(buffer, dest=0)
+    return (MPI.Wtime() - began) / 2 * 1e6 if rank == 0 else None
+"""
+NONBLOCKING = """def half_round_trip_nonblocking_us(buffer):
+    began = MPI.Wtime()
+    for trip in range(2 if rank < 2 else 0):
+        begin = world.Isend if trip == rank else world.Irecv
+        begin(buffer, 1 - rank).Wait()
+    return (MPI.Wtime() - began) / 2 * 1e6 if rank == 0 else None
+"""
+WAYS = ("send_first", "in_turns", "nonblocking")
 
 
 def time_us(size: int) -> float:
     """Half a round trip by alpha and beta."""
     return ALPHA_US + size / BYTES_PER_US
+
+
+def own_us(size: int) -> float:
+    """Half a round trip of a learner's own: slower by a call in Python, and sooner by what the cable had saved."""
+    return time_us(max(size - SAVED_BYTES, 0)) + PYTHON_US
+
+
+def fit(weighted: bool) -> tuple[float, float]:
+    """alpha (us) and beta (bytes a us) of a learner's own times."""
+    size = np.array(own_roundtrip.SIZES, dtype=float)
+    time = np.array([own_us(each) for each in own_roundtrip.SIZES])
+    slope, alpha = np.polyfit(size, time, 1, w=1 / time if weighted else None)
+    return float(alpha), float(1 / slope)
+
+
+def model_us(size: int) -> float:
+    """What the fit with weights gives a message of this size."""
+    alpha, beta = fit(weighted=True)
+    return alpha + size / beta
+
+
+RIGHT: dict[str, Any] = {
+    "eager_limit_bytes": 131_040,
+    "most_columns": 8188,  # (65,536 - 32) / 8
+    "plain_alpha_us": fit(weighted=False)[0],
+    "weighted_alpha_us": fit(weighted=True)[0],
+    "weighted_beta_bytes_per_us": fit(weighted=True)[1],
+    "half_rate_bytes": fit(weighted=True)[0] * fit(weighted=True)[1],
+    "model_time_us": model_us(500_000),
+    "saturation_bytes": 16_384,
+    "four_nodes_times": 1.5,
+    "impatience_times": 40,
+}
+
+# By question: what a learner seals, writes and draws, and what they conclude.
+SEALED = ("predict-saturation", "predict-deadlock", "predict-impatience")
+WRITTEN = ("own-blocking", "own-nonblocking", "exchange")
+DRAWN = ("times-plot", "rates-plot")
+WORTH: dict[str, float] = {
+    **dict.fromkeys(SEALED, 0.5),
+    **{"own-blocking": 2, "own-nonblocking": 1.5, "exchange": 4, "times-plot": 1.5},
+    **{"rates-plot": 1.5, "a7-record": 1, "eager-limit": 1, "other-limit": 1, "fit": 2},
+    **{"model-time": 1, "saturation-bytes": 1, "four-nodes": 1, "patience-times": 1},
+}
 
 
 def record(study: str, points: list[Point], variant: str = "", **other: Any) -> Record:
@@ -74,6 +140,46 @@ def e1() -> Record:
     return record("E1", points)
 
 
+def own(protocol: str = "blocking", source: str = "", faults: Sequence[str] = ()) -> Record:
+    """A learner's own round trips beside those of C."""
+    text = source or {"blocking": BLOCKING, "nonblocking": NONBLOCKING}[protocol]
+    facts = {"calls": 7 * 33, "faults": list(faults), "patient": True, "right": not faults}
+    facts |= _source("half_round_trip_us", text)
+    points = [Point({"own": True}, facts=facts)]
+    for language, time in ((own_roundtrip.OWN, own_us), (own_roundtrip.C, time_us)):
+        for size in own_roundtrip.SIZES:
+            at = {"language": language, "protocol": protocol, "size_bytes": size, "launch": 0}
+            at |= {"pattern": "pingpong", "ranks": 2}
+            points.append(Point(at, HALF, [time(size)] * 30))
+    program = {"name": "half_round_trip_us, roundtrip.c", "arguments": [], "sha256": ""}
+    return record("E2", points, own_roundtrip.VARIANTS[protocol], program=program)
+
+
+def exchanges(
+    wrong: Mapping[str, str] | None = None, sources: Mapping[str, str] | None = None
+) -> Record:
+    """Three exchanges of a learner's own; `wrong` has why a way is not right, `sources` another text of it."""
+    points = []
+    for way in WAYS:
+        text = (sources or {}).get(way) or heat_solutions.source(f"exchange_{way}")
+        why = (wrong or {}).get(way, "")
+        facts = {**_source("", text), "given": False, "right": not why, "why": why}
+        del facts["name"]
+        points.append(Point({"function": f"exchange_{way}"}, facts=facts))
+        for columns in () if why else (100, 1000, 10_000):
+            at = {"way": way, "rows": 402, "columns": columns, "ranks": 4, "launch": 0}
+            seconds = (2 if way == "in_turns" else 1) * time_us(8 * columns) * 1e-6
+            points.append(Point(at, "exchange_s", [seconds] * 12))
+            points.append(Point(at, "step_s", [seconds + 1e-3] * 12))
+    found = {"ends_columns": 16_380, "hangs_columns": 16_381, "waits": "both ranks send"}
+    at = {"search": "deadlock", "way": "send_first", "ranks": 2}
+    return record("H4", [*points, Point(at, facts=found)])
+
+
+def _source(name: str, text: str) -> dict[str, Any]:
+    return {"name": name, "source": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
 def patience() -> Record:
     """An A7 in which impatience takes 40 times as long."""
     taken = {"auto": 50.0, "never": 2000.0}
@@ -84,6 +190,55 @@ def patience() -> Record:
     return record("A7", points, "patience")
 
 
+def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
+    """A prediction that was sealed before anything was measured."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    return record("P4", [Point({"prediction": name}, facts=facts)], name, **{**BEFORE, **other})
+
+
+def drawn(name: str, y: str, lines: Mapping[str, Mapping[int, float]], **other: Any) -> Record:
+    """A plot over the size of a message, with a line for each name."""
+    held = [
+        {"kind": "line", "label": label, "points": len(line), "x": [*line], "y": [*line.values()]}
+        for label, line in lines.items()
+    ]
+    facts: dict[str, Any] = {"x_scale": "log", "y_scale": "log", "title": "", "y_label": y}
+    facts |= {"x_label": "size of the message (bytes)", "legend": [*lines], "lines": held}
+    return record("F4", [Point({"axes": 0}, facts={**facts, **other})], name)
+
+
+def times_plot(**other: Any) -> Record:
+    """A learner's own times and those of C, with both fits."""
+    lines = {"mine": {size: own_us(size) for size in own_roundtrip.SIZES}}
+    lines["C"] = {size: time_us(size) for size in own_roundtrip.SIZES}
+    for name, weighted in (("plain", False), ("weighted", True)):
+        alpha, beta = fit(weighted)
+        lines[name] = {size: alpha + size / beta for size in own_roundtrip.SIZES}
+    return drawn("times", "half round trip (µs)", lines, **other)
+
+
+def rates_plot(**other: Any) -> Record:
+    """The rates of three rings, as a7() has them."""
+    times = {2: 2.0, 3: 2.0, 4: 3.0}  # messages at once, each slower
+    lines = {
+        f"np {ranks}": {size: 8 * size * n / time_us(size) for size in SIZES}
+        for ranks, n in times.items()
+    }
+    return drawn("rates", "rate (Mbit/s)", lines, **other)
+
+
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 04 has."""
-    return [a7(), e1(), patience()]
+    return [
+        sealed("saturation", 8000, 4000, 20_000, "E2-own"),
+        own(),
+        own("nonblocking"),
+        times_plot(),
+        sealed("deadlock", 16_000, 10_000, 20_000, "H4"),
+        exchanges(),
+        a7(),
+        rates_plot(),
+        sealed("impatience", 10, 2, 100, "A7-patience"),
+        patience(),
+        e1(),
+    ]

@@ -1,0 +1,125 @@
+"""What lab 04's rubric reads from Records: rates by nodes, a learner's own times and their fits, patience."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from statistics import median
+
+import numpy as np
+import pandas as pd
+
+from autograder.rubrics.own_plots import Curve, Curves
+from autograder.rubrics.record_facts import MOST_RECORDS, UNFORESEEN, Facts
+from autograder.rubrics.submission import Submission
+from beowulf.errors import LabError
+from beowulf.exercises.lab_04 import own_roundtrip
+from beowulf.measure.roundtrips import EXCHANGE, HALF, rates
+from beowulf.record import Record
+from beowulf.studies.lab_04 import a7_rate_by_nodes
+
+PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
+OWN = own_roundtrip.VARIANTS["blocking"]
+FEWEST_SIZES = 3
+RING = (2, 3, 4)
+
+
+def by_nodes(record: Record) -> Facts:
+    """Of a whole A7: where a pair saturates, with the steps of the sweep beside it, and four nodes' rate over two's."""
+    table = rates(record)
+    for pattern, ranks in a7_rate_by_nodes.RUNS:
+        for protocol in a7_rate_by_nodes.PROTOCOLS:
+            if len(_rate(table, pattern, ranks, protocol)) < FEWEST_SIZES:
+                raise LabError(
+                    f"{pattern} of np {ranks}, {protocol}, has fewer than {FEWEST_SIZES} sizes"
+                )
+    pair = _rate(table, "pairs", 2, "blocking")
+    sizes = [int(size) for size in pair.index]
+    saturates = a7_rate_by_nodes.saturation_bytes(pair)
+    place = sizes.index(saturates)
+    times = {
+        protocol: float(
+            _rate(table, "ring", 4, protocol).iloc[-1] / _rate(table, "ring", 2, protocol).iloc[-1]
+        )
+        for protocol in a7_rate_by_nodes.PROTOCOLS
+    }
+    return {
+        "saturation_bytes": saturates,
+        "low_bytes": sizes[max(place - 1, 0)],
+        "high_bytes": sizes[min(place + 1, len(sizes) - 1)],
+        **times,
+    }
+
+
+def ring_rates(submission: Submission) -> Iterator[tuple[str, Curves]]:
+    """Of each A7 the rates of the rings by size, blocking or non-blocking: what a plot may show."""
+    for record in submission.measured("A7")[:MOST_RECORDS]:
+        try:
+            table = rates(record)
+        except (LabError, ArithmeticError, *UNFORESEEN):
+            continue
+        for protocol in a7_rate_by_nodes.PROTOCOLS:
+            lines = [_rate(table, "ring", ranks, protocol) for ranks in RING]
+            if all(len(line) >= FEWEST_SIZES for line in lines):
+                yield record.file_name, [_curve(line) for line in lines]
+
+
+def own_times(record: Record) -> list[Curve]:
+    """The medians by size (µs) of a learner's own round trips, and those of C beside them."""
+    found = []
+    for language in (own_roundtrip.OWN, own_roundtrip.C):
+        samples: dict[float, list[float]] = {}
+        for point in record.select(language=language):
+            if point.quantity == HALF:
+                samples.setdefault(float(point.at["size_bytes"]), []).extend(point.samples)
+        found.append({size: median(samples[size]) for size in sorted(samples) if samples[size]})
+    if min(map(len, found)) < FEWEST_SIZES:
+        raise LabError(f"it has fewer than {FEWEST_SIZES} sizes of your function and of C")
+    return found
+
+
+def fits(record: Record) -> Facts:
+    """alpha and beta of a learner's own medians, fitted as np.polyfit does it without weights and with 1 / y."""
+    own, _ = own_times(record)
+    size, time_us = np.array(list(own)), np.array(list(own.values()))
+    _, plain_alpha = np.polyfit(size, time_us, 1)
+    slope, alpha = np.polyfit(size, time_us, 1, w=1 / time_us)
+    if slope <= 0:
+        raise LabError("its times do not rise with the size")
+    return {
+        "plain_alpha_us": float(plain_alpha),
+        "weighted_alpha_us": float(alpha),
+        "weighted_beta_bytes_per_us": float(1 / slope),
+        "half_rate_bytes": float(alpha / slope),
+    }
+
+
+def impatience(record: Record) -> Facts:
+    """How often an exchange without patient polling takes as long as one with it."""
+    both = []
+    for wish in ("never", "auto"):
+        points = [p for p in record.select(patience=wish) if p.quantity == EXCHANGE]
+        if not any(point.samples for point in points):
+            raise LabError("it does not hold exchanges with and without patience")
+        both.append(median([sample for point in points for sample in point.samples]))
+    return {"impatience_times": float(both[0] / both[1])}
+
+
+def calls(source: str) -> set[str]:
+    """The names of the methods that a function calls, in small letters; none of what is no Python."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return {node.attr.lower() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+def _rate(table: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Series[float]:
+    """Of all rates of a Record, those of one line of its figure: Mbit/s by size."""
+    chosen = (table["pattern"] == pattern) & (table["ranks"] == ranks)
+    rows = table[chosen & (table["protocol"] == protocol)]
+    return rows.set_index("size_bytes")["rate_mbit_per_s"].sort_index()
+
+
+def _curve(rate: pd.Series[float]) -> Curve:
+    return {float(size): float(value) for size, value in rate.to_dict().items()}
