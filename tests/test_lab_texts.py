@@ -118,3 +118,26 @@ def test_a_handout_says_what_its_lab_toml_says(slug: str) -> None:
         assert f"- {objective}" in plain, objective
     for heading in HEADINGS:
         assert re.search(rf"^## .*{heading}", text, re.MULTILINE), heading
+
+
+def sections(text: str) -> list[tuple[str, str, float]]:
+    """The numbered sections of a text: each heading, whether it is core or more, and its minutes."""
+    parts = re.split(r"^## ([0-9]+ .+)$", text, flags=re.MULTILINE)[1:]
+    found = []
+    for heading, body in zip(parts[::2], parts[1::2], strict=True):
+        mark = re.match(r"\s*\*(Core|More), ([0-9]+) minutes\*$", body, re.MULTILINE)
+        found.append((heading, mark[1] if mark else "", float(mark[2]) if mark else 0.0))
+    return found
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_handout_and_notebook_are_one_path_whose_core_has_the_minutes_of_the_lab(slug: str) -> None:
+    texts = [cell.source for cell in notebook_cells(slug) if cell.cell_type == "markdown"]
+    path = sections(handout(slug))
+    if not any(kind for _, kind, _ in path):
+        pytest.skip("this lab has no marks yet")
+    assert sections("\n".join(texts)) == path
+    assert all(kind for heading, kind, _ in path if not heading.endswith("The questions"))
+    assert (
+        sum(minutes for _, kind, minutes in path if kind == "Core") == lab_file.read(slug).minutes
+    )
