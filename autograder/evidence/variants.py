@@ -17,7 +17,7 @@ from autograder.evidence.finding import INCONCLUSIVE, Finding
 from beowulf import variant
 from beowulf.cluster.faults import PUZZLES
 from beowulf.errors import LabError
-from beowulf.exercises.lab_02 import odd_node
+from beowulf.exercises.lab_02 import odd_node, timing_loop
 from beowulf.exercises.lab_07 import differing_node
 from beowulf.record import Record
 
@@ -25,7 +25,7 @@ KEY, WORDS = "course.key", "words.csv"
 MARK = "mark"  # in a Record's description of the cluster
 # These are drawn from the word: without it, they are not the learner's own.
 DRAWN = {("A2", f"broken-{name}") for name in PUZZLES} | {
-    (puzzle.STUDY, puzzle.VARIANT) for puzzle in (odd_node, differing_node)
+    (puzzle.STUDY, puzzle.VARIANT) for puzzle in (odd_node, timing_loop, differing_node)
 }
 
 

@@ -1,20 +1,116 @@
-"""Lab 02: points for what a learner read from their own A3, for rows of their own, and for the odd node."""
+"""Lab 02: points for a learner's own programs and plot, for what they read from their own A3, and for the odd node."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
-from autograder.rubrics import facts_02
+from autograder.rubrics import facts_02, heat
 from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.own_plots import Curves, of_records, plot
+from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import ByRecord, Facts, numbers, record_of, words
+from autograder.rubrics.record_facts import ByRecord, Facts, best_of_own, record_of, words
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises.lab_02 import odd_node, own_rows
+from beowulf.exercises.lab_02 import array_sweep, drawn_rows, odd_node, own_rows, timing_loop
+from beowulf.record import Record
 
 STUDY = "A3"
 CABLES_MB_PER_S = {"10mbit": 1.25, "100mbit": 12.5, "1gbit": 125.0}
+
+
+def own_word(submission: Submission) -> str:
+    """The learner's word of their course, by which rows are drawn; "" without one."""
+    return submission.own.word if submission.own else ""
+
+
+def timing(submission: Submission) -> Score:
+    """Two points for the right length of calls, one for long intervals, one for a call on the node's own clock."""
+    expected = (
+        f"{timing_loop.NAME} finds the length of each call, from {timing_loop.FEWEST_SAMPLES}"
+        f" intervals or more of {timing_loop.FEWEST_STEPS} steps of the clock or more"
+    )
+    return best_of_own(timing_loop.STUDY, timing_loop.VARIANT, expected, _timing, submission)
+
+
+def _timing(record: Record, expected: str) -> Score:
+    trials = timing_loop.trials(record)
+    if len(trials) != timing_loop.TRIALS:
+        return Score(0, 4, f"{record.file_name}: {len(trials)} calls of known length", expected)
+    right = sum(not timing_loop.length_fault(trial) for trial in trials)
+    long_enough = not any(map(timing_loop.sample_fault, trials))
+    points = 2 * right / timing_loop.TRIALS + long_enough + (not timing_loop.real_fault(record))
+    found = "; ".join(timing_loop.lines(record))
+    return Score(points, 4, f"{record.file_name}: {found}", expected)
+
+
+def swept(submission: Submission) -> Score:
+    """A point for sizes and samples, and one for times that are those of copies."""
+    expected = f"{array_sweep.NAME} copies arrays of {array_sweep.FEWEST_SIZES} sizes or more"
+    return best_of_own(array_sweep.STUDY, array_sweep.VARIANT, expected, _swept, submission)
+
+
+def _swept(record: Record, expected: str) -> Score:
+    sizes = [point.at["size_bytes"] for point in array_sweep.copies(record)]
+    fault = array_sweep.size_fault(sizes or None) or array_sweep.sample_fault(record)
+    points = 0 if fault else 1 + (not array_sweep.copy_fault(record))
+    found = fault or "; ".join(array_sweep.lines(record))
+    return Score(points, 2, f"{record.file_name}: {found}", expected)
+
+
+def copied_mb_per_s(submission: Submission) -> Iterator[tuple[str, Curves]]:
+    """What the learner's plot may show: of each of their sweeps the rate by size, at the median or at the best."""
+    for column in ("median_us", "best_us"):
+        read = partial(_copied, column)
+        yield from of_records(array_sweep.STUDY, read, array_sweep.VARIANT)(submission)
+
+
+def _copied(column: str, record: Record) -> Curves:
+    of = array_sweep.table(record)
+    return [dict(zip(of["size_bytes"], of["size_bytes"] / of[column], strict=True))]
+
+
+DRAWN = plot(array_sweep.PLOT, array_sweep.WANTS, data=copied_mb_per_s)
+
+
+def bandwidth_plot(submission: Submission, *, tolerance_percent: float) -> Score:
+    """The points of the plot, and one more for caches that its legend names."""
+    score = DRAWN(submission, tolerance_percent=tolerance_percent)
+    kept = [each for each in submission.records if each.variant == array_sweep.PLOT]
+    caches = any(len(array_sweep.caches_named(plot)) >= array_sweep.FEWEST_CACHES for plot in kept)
+    found = score.found if caches else f"{score.found} Its legend names no two caches."
+    more = bool(score.points and caches)
+    return replace(score, points=score.points + more, of=score.of + 1, found=found)
+
+
+def kernel_rows(
+    submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
+) -> Score:
+    """A point each for the time of the row that is drawn for the learner, and for how many null calls it is."""
+    row = drawn_rows.kernel_row(own_word(submission))
+    wanted = {"kernel_row_us": facts[row], "null_calls_in_it": facts[row] / facts["null call"]}
+    return _near(submission, wanted, tolerance_percent, f"{row}, by {by}")
+
+
+def round_trips(
+    submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
+) -> Score:
+    """A point each for the round trip that is drawn for the learner, and for half of it."""
+    row = drawn_rows.round_trip(own_word(submission))
+    wanted = {"full_round_trip_us": facts[row], "beside_mpi_us": facts[row] / 2}
+    return _near(submission, wanted, tolerance_percent, f"{row}, by {by}")
+
+
+def _near(
+    submission: Submission, wanted: Mapping[str, float], tolerance_percent: float, by: str
+) -> Score:
+    share = tolerance_percent / 100
+    right = sum(is_near(submission, n, value, share * abs(value)) for n, value in wanted.items())
+    expected = ", ".join(f"{name}: {value:.4g}" for name, value in wanted.items())
+    return Score(right, len(wanted), given(submission, *wanted), f"{expected} ({by})")
 
 
 def caches(
@@ -25,22 +121,20 @@ def caches(
     tolerance_percent: float,
     times_the_size: float,
 ) -> Score:
-    """A point each for both load times, as median or best, and for the end of the first plateau."""
-    right = 0
-    for name in ("l1", "main_memory"):
-        for value in (facts[f"{name}_ns"], facts[f"{name}_best_ns"]):
-            if is_near(submission, f"{name}_ns", value, tolerance_percent / 100 * value):
-                right += 1
-                break
+    """A point each for a load from main memory, as median or best, and for the end of the first plateau."""
+    right = any(
+        is_near(submission, "main_memory_ns", value, tolerance_percent / 100 * value)
+        for value in (facts["main_memory_ns"], facts["main_memory_best_ns"])
+    )
     end = submission.answers.get("l1_ends_at_kib")
     low, high = facts["ends_from_kib"], facts["ends_to_kib"]
-    right += is_number(end) and low / times_the_size <= end <= high * times_the_size
+    ends = is_number(end) and low / times_the_size <= end <= high * times_the_size
     expected = (
-        f"l1_ns: {facts['l1_ns']:.3g}, main_memory_ns: {facts['main_memory_ns']:.4g},"
-        f" l1_ends_at_kib: {low:g}{f' to {high:g}' if high > low else ''}, or a size beside it (by {by})"
+        f"main_memory_ns: {facts['main_memory_ns']:.4g}, l1_ends_at_kib: {low:g}"
+        f"{f' to {high:g}' if high > low else ''}, or a size beside it (by {by})"
     )
-    answered = given(submission, "l1_ns", "main_memory_ns", "l1_ends_at_kib")
-    return Score(right, 3, answered, expected)
+    answered = given(submission, "main_memory_ns", "l1_ends_at_kib")
+    return Score(right + ends, 2, answered, expected)
 
 
 def extremes(submission: Submission, facts: Facts, by: str, *, times_the_extreme: float) -> Score:
@@ -58,19 +152,19 @@ def extremes(submission: Submission, facts: Facts, by: str, *, times_the_extreme
 def prediction(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float, cable_percent: float
 ) -> Score:
-    """A point each for the latency, for what is read meanwhile, and for what a cable carries."""
-    names = ("predicted_half_round_trip_us", "predicted_read_meanwhile_bytes")
-    right = sum(is_near(submission, n, facts[n], tolerance_percent / 100 * facts[n]) for n in names)
+    """A point each for what is read in half a round trip, and for what a cable carries."""
+    name = "predicted_read_meanwhile_bytes"
+    right = is_near(submission, name, facts[name], tolerance_percent / 100 * facts[name])
     cable = CABLES_MB_PER_S.get(facts["rate"])
     answer = submission.answers.get("predicted_cable_mb_per_s")
     if cable is None:  # cables without a limit: any guess is as good
-        right += is_number(answer) and answer > 0
+        carries = is_number(answer) and answer > 0
     else:
         room = cable_percent / 100 * cable
-        right += is_near(submission, "predicted_cable_mb_per_s", cable, room)
-    expected = ", ".join(f"{name}: {facts[name]:.4g}" for name in names)
-    expected += f", predicted_cable_mb_per_s: {cable or 'a number'} (by {by})"
-    return Score(right, 3, given(submission, *names, "predicted_cable_mb_per_s"), expected)
+        carries = is_near(submission, "predicted_cable_mb_per_s", cable, room)
+    expected = f"{name}: {facts[name]:.4g}, predicted_cable_mb_per_s: {cable or 'a number'}"
+    answered = given(submission, name, "predicted_cable_mb_per_s")
+    return Score(right + carries, 2, answered, f"{expected} (by {by})")
 
 
 def own(submission: Submission, facts: Facts, by: str) -> Score:
@@ -85,36 +179,30 @@ def own(submission: Submission, facts: Facts, by: str) -> Score:
 
 
 def paper_tables(submission: Submission) -> Score:
-    """A point each for the rows of tables 1 and 2 in which Grendel is faster, and for the cache."""
-    faster = {
-        f"grendel_faster_in_table_{number}": sum(
-            theirs > grendel for _, theirs, grendel in papers.table(f"A-table-{number}").to_numpy()
-        )
-        for number in (1, 2)
-    }
-    right = sum(is_near(submission, name, count, 0.0) for name, count in faster.items())
-    name = "af_unix_is_fast_because_of"
-    right += word(submission, name) == "cache"
-    expected = ", ".join(f"{key}: {count}" for key, count in faster.items()) + f", {name}: cache"
-    return Score(right, 3, given(submission, *faster, name), expected)
+    """A point each for the rows of the table that is drawn in which Grendel is faster, and for the cache."""
+    number = drawn_rows.table(own_word(submission))
+    printed = papers.table(f"A-table-{number}").to_numpy()
+    faster = sum(theirs > grendel for _, theirs, grendel in printed)
+    count, reason = "grendel_faster_in", "af_unix_is_fast_because_of"
+    right = is_near(submission, count, faster, 0.0) + (word(submission, reason) == "cache")
+    expected = f"{count}: {faster} (table {number}), {reason}: cache"
+    return Score(right, 2, given(submission, count, reason), expected)
 
 
-CALL, START = ("null_call_us", "null_calls_in_a_fork"), ("program_alone_us", "shell_alone_us")
-TRIPS = ("tcp_full_us", "tcp_beside_mpi_us")
-COPIES = ("hand_copied_mb_per_s", "hand_crossing_mb_per_s")
-REREAD = words("faster_reread", "file_reread_also_does")
 ODD = words("odd_one_out", "slow_rows_share")
 
 SCORERS: dict[str, Scorer] = {
+    "timing-loop": timing,
     "a3-record": partial(record_of, facts_02.whole, STUDY),
-    "null-call": ByRecord(facts_02.calls, STUDY, numbers(*CALL)),
-    "starting": ByRecord(facts_02.calls, STUDY, numbers(*START)),
-    "round-trips": ByRecord(facts_02.messages, STUDY, numbers(*TRIPS)),
-    "bytes-copied": ByRecord(facts_02.moved, STUDY, numbers(*COPIES)),
-    "reread": ByRecord(facts_02.moved, STUDY, REREAD),
+    "kernel-rows": ByRecord(facts_02.calls, STUDY, kernel_rows),
+    "round-trips": ByRecord(facts_02.messages, STUDY, round_trips),
+    "sweep": swept,
+    "bandwidth-plot": bandwidth_plot,
+    "heat-prediction": sealed("heat-step"),
+    "heat-step": heat.right("H2", "step_loops", "step_numpy", "heat_step", weights=(1, 1, 2)),
+    "not-faster": ByRecord(facts_02.times_faster_by_row, STUDY, extremes),
     "caches": ByRecord(facts_02.memory, STUDY, caches),
     "own-rows": ByRecord(facts_02.own, own_rows.STUDY, own, own_rows.VARIANT),
-    "not-faster": ByRecord(facts_02.times_faster_by_row, STUDY, extremes),
     "paper-tables": paper_tables,
     "odd-node": ByRecord(facts_02.odd, odd_node.STUDY, ODD, odd_node.VARIANT),
     "prediction": ByRecord(facts_02.prediction, STUDY, prediction),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.rubrics.record_facts import Facts
 from beowulf import papers
 from beowulf.errors import LabError
-from beowulf.exercises.lab_02 import odd_node, own_rows
+from beowulf.exercises.lab_02 import drawn_rows, odd_node, own_rows
 from beowulf.record import Record
 from beowulf.studies.lab_02.node_rows import PROGRAMS, RESULT, Row, label, rows, times_faster
 
@@ -38,57 +38,35 @@ def whole(record: Record) -> Facts:
 
 
 def calls(record: Record) -> Facts:
-    """Table 1: a null call, how many of them a fork is, and what a program and a shell cost by themselves."""
-    us = {name: row.median for name, row in _of_first_node(record).items()}
-    return {
-        "null_call_us": us["null call"],
-        "null_calls_in_a_fork": us["fork proc"] / us["null call"],
-        "program_alone_us": us["exec proc"] - us["fork proc"],
-        "shell_alone_us": us["shell proc"] - us["exec proc"],
-    }
+    """Table 1: the median of a null call, and of each row that may be held against it."""
+    us = _of_first_node(record)
+    return {name: us[name].median for name in ("null call", *drawn_rows.KERNEL_ROWS)}
 
 
 def messages(record: Record) -> Facts:
-    """Table 2: TCP there and back, and the half that an MPI latency is."""
-    full = _of_first_node(record)["TCP"].median
-    return {"tcp_full_us": full, "tcp_beside_mpi_us": full / 2}
-
-
-def moved(record: Record) -> Facts:
-    """Table 3: what the copying loop copies and what crosses for it, and which way of reading a file is faster."""
-    rows = _of_first_node(record)
-    copied = rows["Bcopy (hand)"].median
-    mapped = rows["Mmap reread"].median > rows["file reread"].median
-    return {
-        "hand_copied_mb_per_s": copied,
-        "hand_crossing_mb_per_s": 3 * copied,
-        "faster_reread": "mmap" if mapped else "file",
-        "file_reread_also_does": "copy",
-    }
+    """Table 2: the median of each way there and back."""
+    us = _of_first_node(record)
+    return {name: us[name].median for name in drawn_rows.ROUND_TRIPS}
 
 
 def memory(record: Record) -> Facts:
-    """Table 4: the first and the last plateau, and where the first one ends by each launch."""
-    rows = _of_first_node(record)
+    """Table 4: the last plateau, and where the first one ends by each launch."""
     ends = [
         point.facts["to_bytes"] / 1024
         for point in record.select(**{RESULT: "L1 cache", "node": record.sweep["nodes"][0]})
     ]
-    l1, main = rows["L1 cache"], rows["Main memory"]
+    main = _of_first_node(record)["Main memory"]
     return {
-        **{"l1_ns": l1.median, "l1_best_ns": l1.best},
         **{"main_memory_ns": main.median, "main_memory_best_ns": main.best},
         **{"ends_from_kib": min(ends), "ends_to_kib": max(ends)},
     }
 
 
 def prediction(record: Record) -> Facts:
-    """Half a round trip, what memory reads in it, and the rate of the cables."""
+    """What memory reads in half a round trip by TCP, and the rate of the cables."""
     rows = _of_first_node(record)
-    half = rows["TCP"].median / 2
     return {
-        "predicted_half_round_trip_us": half,
-        "predicted_read_meanwhile_bytes": rows["mem read"].median * half,
+        "predicted_read_meanwhile_bytes": rows["mem read"].median * rows["TCP"].median / 2,
         "rate": str(record.cluster.get("rate", "")),
     }
 

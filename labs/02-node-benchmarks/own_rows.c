@@ -9,8 +9,8 @@
  *
  * A row is a function that does one thing `repetitions` times and gives the seconds that all of
  * them took together. It is called again and again, and its caller divides. The first row is
- * written; the others are yours. What calls them, and finds out when one goes wrong, is in
- * own_rows.h. */
+ * written; the others are yours. What calls them, counts their system calls, and finds out when one
+ * goes wrong, is in own_rows.h. */
 #include "own_rows.h"
 
 /* Written, as an example: ask the kernel for the number of the process that started this one. */
@@ -22,30 +22,25 @@ static double null_calls(void *nothing, long repetitions) {
     return seconds_now() - began;
 }
 
-/* TODO 1: read the clock as programs do, by the C library.
- *   - before the loop: `struct timespec now;`
- *   - in the loop:     clock_gettime(CLOCK_MONOTONIC, &now);
- * in place of the line with NOT_WRITTEN. */
+/* TODO 1: read the clock CLOCK_MONOTONIC as programs do, by the C library (`man clock_gettime`).
+ * It is right when the clock is read once in each repetition. */
 static double clock_by_library(void *nothing, long repetitions) {
     (void)nothing, (void)repetitions;
     return NOT_WRITTEN;
 }
 
-/* TODO 2: read the same clock by a system call.
- *   - before the loop: `struct timespec now;`
- *   - in the loop:     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+/* TODO 2: read the same clock by a system call, past the library (`man syscall`; the call's number
+ * is SYS_clock_gettime). It is right when each repetition makes exactly this one system call.
  * Before you run it: will it take longer than the row before, and by how much? */
 static double clock_by_system_call(void *nothing, long repetitions) {
     (void)nothing, (void)repetitions;
     return NOT_WRITTEN;
 }
 
-/* TODO 3: put a word into a pipe, and take it out again, all in this process. The row `pipe` of
- * latencies.c has another process at the other end; here nobody has to be woken.
- *   - before the loop: `int word = 1;`
- *   - in the loop:     must(write(pipe_in, &word, sizeof word), "write");
- *                      must(read(pipe_out, &word, sizeof word), "read");
- * (must() ends the program with a sentence if the call fails.) */
+/* TODO 3: put a word (an int) into a pipe, and take it out again, all in this process: its ends are
+ * the descriptors `pipe_in` and `pipe_out` of own_rows.h, and `must(…, "read")` ends the program
+ * with a sentence when a call fails. It is right when each repetition writes one word and reads it,
+ * and nothing is left in the pipe. */
 static double pipe_to_oneself(void *nothing, long repetitions) {
     (void)nothing, (void)repetitions;
     return NOT_WRITTEN;

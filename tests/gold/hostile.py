@@ -250,13 +250,13 @@ def _earlier_answers() -> list[Case]:
     def write(folder: Path) -> None:
         notebook = answered(released(lab_02.SLUG), lab_02.RIGHT)
         for cell in notebook.cells:
-            cell.source = cell.source.replace("= 7.05", "= tcp_full_us / 2")
+            cell.source = cell.source.replace("= 7.05", "= full_round_trip_us / 2")
         stem = Path(file_name(lab_02.SLUG)).stem
         hand_in(folder, notebook, lab_02.records(), stem, student="names")
 
     worth = {
-        **{"a3-record": 1, "null-call": 2, "starting": 2, "round-trips": 2, "bytes-copied": 2},
-        **{"reread": 2, "caches": 3, "own-rows": 4, "not-faster": 2, "paper-tables": 3},
-        **{"odd-node": 2, "prediction": 3},
+        **{"timing-loop": 4, "a3-record": 1, "kernel-rows": 2, "round-trips": 1, "sweep": 2},
+        **{"bandwidth-plot": 3, "heat-prediction": 2, "heat-step": 4, "not-faster": 1},
+        **{"caches": 2, "own-rows": 2, "paper-tables": 1, "odd-node": 2, "prediction": 1},
     }
     return [Case(lab_02.SLUG, "names of earlier answers", write, worth)]

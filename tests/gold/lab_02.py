@@ -1,15 +1,17 @@
-"""Lab 02's Records as nobody measured them: nodes as fast as paper A's, one that is odd, rows of one's own."""
+"""Lab 02's Records as nobody measured them: nodes as fast as paper A's, one that is odd, programs of one's own."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from beowulf import papers
-from beowulf.exercises.lab_02 import odd_node, own_rows
+from beowulf.exercises.lab_02 import array_sweep, odd_node, on_node, own_rows, timing_loop
 from beowulf.record import Point, Record
 from beowulf.studies.lab_02.node_comparison import OVER_IP
 from beowulf.studies.lab_02.node_rows import PROGRAMS, RESULT
+from tests import heat_solutions, timing_loops
 from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "02-node-benchmarks"
@@ -26,44 +28,38 @@ LEVELS = {"L1 cache": (1.0, 4, 32), "L2 cache": (4.0, 48, 512), "Main memory": (
 # A node that is as fast as paper A's in all but two rows: 40 times in one, half as fast in another.
 TIMES = {"mem write": 1 / 40, "exec proc": 2.0}
 RIGHT: dict[str, Any] = {
-    "null_call_us": 0.45,
-    "null_calls_in_a_fork": 99 / 0.45,
-    "program_alone_us": 688 - 99,
-    "shell_alone_us": 2247 - 688,
-    "tcp_full_us": 14.1,
-    "tcp_beside_mpi_us": 7.05,
-    "hand_copied_mb_per_s": 387.9,
-    "hand_crossing_mb_per_s": 3 * 387.9,
-    "faster_reread": "mmap",
-    "file_reread_also_does": "copy",
-    "l1_ns": 1.0,
+    "kernel_row_us": 99,
+    "null_calls_in_it": 99 / 0.45,
+    "full_round_trip_us": 14.1,
+    "beside_mpi_us": 7.05,
     "main_memory_ns": 100,
     "l1_ends_at_kib": 32,
     "library_clock_asks_the_kernel": "no",
     "most_faster_row": "mem write",
     "least_faster_row": "exec proc",
-    "grendel_faster_in_table_1": 4,
-    "grendel_faster_in_table_2": 3,
+    "grendel_faster_in": 4,
     "af_unix_is_fast_because_of": "cache",
     "odd_one_out": "node02",
     "slow_rows_share": "ip",
-    "predicted_half_round_trip_us": 7.05,
     "predicted_read_meanwhile_bytes": 1522 * 7.05,
     "predicted_cable_mb_per_s": 12.5,
 }
+SIZES = [4096 * 2**power for power in range(15)]
+SEALED = "2024-01-05T09:00:00.000Z"
 
 
 def record(points: Iterable[Point], *nodes: str, **changes: Any) -> Record:
-    """A Record of A3."""
-    return Record(
-        "A3",
-        points=list(points),
-        sweep={"nodes": list(nodes)},
-        cluster={"rate": "100mbit"},
-        warnings=[LABEL],
-        learner="a test",
-        **{**WHEN, **changes},
-    )
+    """A Record of A3, or of another study."""
+    of: dict[str, Any] = {
+        "study": "A3",
+        "points": list(points),
+        "sweep": {"nodes": list(nodes)},
+        "cluster": {"rate": "100mbit"},
+        "warnings": [LABEL],
+        "learner": "a test",
+        **WHEN,
+    }
+    return Record(**{**of, **changes})
 
 
 def row_points(node: str, program: str, name: str, figure: float, times: float) -> list[Point]:
@@ -128,6 +124,93 @@ def own(**us: float) -> Record:
 GOOD = {"null": 0.16, "library": 0.022, "system": 0.24, "pipe": 0.66}
 
 
+def timing(loop: Any = timing_loops.right, own_us: float = 0.13, seed: int = 1) -> Record:
+    """A timing loop on calls of known length, which is as on a node, and on a real call, which is not."""
+    trials = on_node.asked(loop, timing_loop.drawn(random.Random(seed)))
+    points = [Point({"trial": place}, facts=trial) for place, trial in enumerate(trials)]
+    for launch in range(on_node.ROUNDS if not any(each["why"] for each in trials) else 0):
+        at = {"node": "node00", "call": "getppid", "launch": launch}
+        quantity, each = timing_loop.QUANTITY, on_node.REPEATS
+        points += [
+            Point({**at, "loop": timing_loop.OWN}, quantity, [own_us] * each, {"why": ""}),
+            Point({**at, "loop": timing_loop.OURS}, quantity, [0.12] * each),
+        ]
+    return record(points, "node00", variant=timing_loop.VARIANT)
+
+
+def copy_us(size_bytes: int) -> float:
+    """A copy of a node whose caches end at 1 and 32 MiB; its call takes some time before the first byte moves."""
+    mb_per_s = 20_000 if size_bytes <= 2**19 else 12_000 if size_bytes <= 2**24 else 6000
+    return 0.3 + size_bytes / mb_per_s
+
+
+def sweep(
+    sizes: Iterable[int] = SIZES, times: float = 1.0, samples: int = 33, **changes: Any
+) -> Record:
+    """Copies of these sizes, `times` as long as ours."""
+    points = []
+    for size in sizes:
+        at = {"node": "node00", "size_bytes": size}
+        us = copy_us(size)
+        mine, ours = ({**at, "loop": loop} for loop in (array_sweep.OWN, array_sweep.OURS))
+        points.append(Point(mine, array_sweep.QUANTITY, [times * us] * samples))
+        points.append(Point(ours, array_sweep.QUANTITY, [us] * 21))
+    return record(points, "node00", variant=array_sweep.VARIANT, **changes)
+
+
+def drawn(times: float = 1.0, **changes: Any) -> Record:
+    """The plot of these copies."""
+    facts = {
+        **{"x_scale": "log", "y_scale": "linear"},
+        **{"x_label": "size of the array (bytes)", "y_label": "copied (MB/s)"},
+        **{"title": "Copies", "legend": ["copy, median", "L1", "L2", "L3"]},
+        "lines": [
+            {
+                **{"kind": "line", "label": "copy, median", "points": len(SIZES)},
+                **{"x": SIZES, "y": [times * size / copy_us(size) for size in SIZES]},
+            }
+        ],
+    }
+    points = [Point({"axes": 0}, facts=facts | changes)]
+    return record(points, study="F2", variant=array_sweep.PLOT, sweep={})
+
+
+def sealed(**changes: Any) -> Record:
+    """The prediction of a step's time."""
+    facts = {"value": 6.0, "low": 3.0, "high": 20.0, "unit": "ms", "study": "H2", "late": False}
+    point = Point({"prediction": "heat-step"}, facts=facts | changes)
+    when = {"started": SEALED, "ended": SEALED}
+    return record([point], study="P2", variant="heat-step", sweep={}, **when)
+
+
+# What each function of the plate is, as a learner writes it, and the way that it is measured by.
+STEPS = {
+    "step_loops": ("loops", "Python", 100),
+    "step_numpy": ("numpy", "Python", 2000),
+    "heat_step": ("C", "C", 2000),
+}
+
+
+def steps(faults: Mapping[str, str] | None = None, **sources: str) -> Record:
+    """The learner's steps; those with a fault are wrong and have no samples."""
+    points = []
+    for name, (way, language, rows) in STEPS.items():
+        why = (faults or {}).get(name, "")
+        facts = {
+            "source": sources.get(name, heat_solutions.source(name)),
+            **{"given": False, "right": not why, "why": why},
+        }
+        points.append(Point({"function": name}, facts=facts))
+        if not why:
+            at = {"way": way, "language": language, "rows": rows, "columns": rows}
+            at |= {"ranks": 1, "launch": 0}
+            points.append(Point(at, "step_s", [rows * rows * 2e-9] * 30))
+    return record(points, study="H2", sweep={"rows": [100, 2000]})
+
+
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 02 has."""
-    return [nodes(*TWO), odd("node02"), own(**GOOD)]
+    return [
+        *(nodes(*TWO), odd("node02"), own(**GOOD)),
+        *(timing(), sweep(), drawn(), sealed(), steps()),
+    ]

@@ -13,51 +13,121 @@
 # %% [markdown]
 # # Lab 02: How fast is one node?
 #
-# You measure what one node can do: asking the kernel, talking within the node, moving bytes, waiting
-# for memory. Then you compare it with paper A's cluster, find the one node that is not like the
-# others, and predict what all four will do together. The handout
-# (`labs/02-node-benchmarks/README.md`) explains each word; read its sections 1 and 2 first.
+# You write a timing loop that can be trusted, and find with it where the caches of a node end. You measure
+# what a node can do: asking the kernel, talking within the node, moving bytes. Then you write the step of a
+# heated plate three times, and predict beforehand how long it takes. The handout
+# (`labs/02-node-benchmarks/README.md`) has the same sections as this notebook and explains each word.
 #
-# - **Time** about 115 minutes together with the handout · **Points** 32
+# - **Time** about 90 minutes together with the handout, for the sections marked *core*; the others are
+#   marked *more* · **Points** 32
 # - **You need** a running cluster (`beowulf lab 02` booted one)
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. `quick=True` takes fewer samples. Where you see `None`, your answer goes. *Run All* stops
-#   at the first empty answer; to measure during a break, run the cells with `study(` or `measure(`
-#   one by one.
+#   notebook. `quick=True` takes fewer samples. Where you see `None`, your answer goes; where you see
+#   `# YOUR ANSWER HERE`, your function or your plot. *Run All* stops at the first empty answer.
 # - **Answers** are numbers, with a point and no comma, or words in quotes. `17.9 / 2` is a number as
-#   well, and so is `tcp_full_us / 2` where `tcp_full_us` is an answer further up; `round(8.95)` gets no
-#   points, because grading runs nothing of yours.
+#   well, and so is `full_round_trip_us / 2` where `full_round_trip_us` is an answer further up;
+#   `round(8.95)` gets no points, because grading runs nothing of yours.
 # - **A quiet machine** These figures are fractions of a microsecond: close what else runs, and start
 #   nothing in the terminal while a cell measures.
+# - **Check** `check("02")`, in the last cell or in any other, says what is still empty or not right yet.
 
 # %%
-from beowulf import claims, connect, study
-from beowulf.exercises.lab_02 import load_times, odd_node, own_rows
-from beowulf.figures import bars
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import display
+
+from beowulf import check, claims, connect, predict, start_engines, study
+from beowulf.exercises import heat
+from beowulf.exercises.lab_02 import (
+    array_sweep,
+    drawn_rows,
+    load_times,
+    odd_node,
+    own_rows,
+    timing_loop,
+)
+from beowulf.figures import bars, course_style
 from beowulf.notebook import form
 from beowulf.papers import table as printed
+from beowulf.predictions import outcome
 from beowulf.studies.lab_02.node_comparison import compared
 
+course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
-print(cluster.kind, *cluster.nodes)
+engines = start_engines(cluster)
 
 # %% [markdown]
-# ## 1 Predict
+# ## 1 Time a call
 #
-# Nobody grades a prediction; it is there so that you notice a surprise.
+# *Core, 15 minutes*
+#
+# A cell that begins with `%%px --targets 0` runs on node00. Write `time_per_call_us(function, clock)` there:
+#
+# - `function` takes no arguments; how long a call of it takes is what you are to find out.
+# - `clock()` gives seconds, as `time.perf_counter` does. It shows nothing between two of its **steps**, and
+#   how large these are you have to measure.
+# - What comes out is a list of at least 11 **raw samples**, in microseconds per call. Each is one interval,
+#   divided by the calls in it; and no interval is shorter than **100 steps** of the clock. How many calls
+#   that takes, your function finds out by doubling them.
+
+
+# %% nbgrader={"grade_id": "timing-loop-answer", "solution": true}
+# %%px --targets 0
+def time_per_call_us(function, clock):
+    """At least 11 raw samples: how long a call takes, in microseconds, each from 100 steps of the clock or more."""
+    ### BEGIN SOLUTION
+    began = clock()
+    while (first := clock()) == began:
+        pass
+    while (second := clock()) == first:
+        pass
+    least, calls, samples = 100 * (second - first), 1, []
+    while len(samples) < 11:
+        began = clock()
+        for _ in range(calls):
+            function()
+        seconds = clock() - began
+        if seconds < least:
+            calls, samples = 2 * calls, []
+        else:
+            samples.append(1e6 * seconds / calls)
+    return samples
+    ### END SOLUTION
+
+
+# %% [markdown]
+# Try it on a call that you know. `os.getppid()` asks the kernel for a number; what does it cost from Python?
 
 # %%
-predicted_call_ns = None  # how many nanoseconds does it take to ask the kernel for a number?
-predicted_fork_us = None  # how many microseconds to start a process that ends at once?
-predicted_faster = None  # paper A was printed in 2012: how many times as fast as its PCs is yours?
+# %%px --targets 0
+import os
+from time import perf_counter
+
+print(time_per_call_us(os.getppid, perf_counter))
 
 # %% [markdown]
-# ## 2 Measure
+# **Question `timing-loop`** (4 points). The next cell gives your function three calls whose lengths are
+# known, on clocks whose steps are known; both are drawn for you. Two points are for the lengths, within 2
+# per cent, and one for intervals that are long enough. The last is for `os.getppid` on the node's own clock,
+# beside `timeit` of Python's library.
+
+# %%
+timing = timing_loop.measure(engines)
+timing_loop.table(timing)
+
+# %% nbgrader={"grade_id": "timing-loop", "grade": true, "points": 4, "locked": true}
+assert timing.variant == timing_loop.VARIANT, "Run the cell above: it tries your function."
+
+# %% [markdown]
+# ## 2 Run and see
+#
+# *Core, 5 minutes*
 #
 # Study A3 runs the four programs of this lab on every node: `processes.c`, `latencies.c`,
-# `bandwidths.c` and `memory.c`, one line for each row of paper A's tables 1 to 4. The nodes of this
-# cluster share one machine, so they run one after the other. With `quick=True` it takes about half a minute.
+# `bandwidths.c` and `memory.c`, one line for each row of paper A's tables 1 to 4. They time as your loop
+# does. The nodes of this cluster share one machine, so they run one after the other. With `quick=True` it
+# takes about half a minute.
 #
 # **Question `a3-record`** (1 point). Nothing to write: the point is for the Record.
 
@@ -71,190 +141,241 @@ assert a3.complete, "The measurement was cut short; run the cell above again."
 
 # %%
 node = a3.sweep["nodes"][0]
-rows = compared(a3)
+rows = compared(a3).drop(columns="times as fast")
 rows
 
 # %% [markdown]
 # *How to read it:* a line a row, a column a node, and the published figures beside them. Mind the
-# unit: of µs and ns less is better, of MB/s more. The figures are **medians**, what you get. `times as
-# fast` compares the first node with paper A's. A row that paper A does not have shows `NaN`; `ring by
-# one process` is only what had to be subtracted from the context switches. All questions below ask for the
-# figures of the *first* node.
+# unit: of µs and ns less is better, of MB/s more. The figures are **medians**, what you get. A row that
+# paper A does not have shows `NaN`; `ring by one process` is only what had to be subtracted from the context
+# switches. All questions below ask for the figures of the *first* node.
 #
 # ## 3 Ask the kernel
 #
-# **Question `null-call`** (2 points). How many microseconds does a null call take? And how many null
-# calls could be made in the time of one `fork proc`?
+# *Core, 7 minutes*
+#
+# **Question `kernel-rows`** (2 points). How many microseconds does the row take that is drawn for you here,
+# and how many null calls could be made in that time?
 
 # %%
-rows[rows["row"].isin(["null call", "stat", "fork proc", "exec proc", "shell proc"])]
+print("Your row:", drawn_rows.kernel_row())
+rows[rows["row"].isin(["null call", *drawn_rows.KERNEL_ROWS])]
 
-# %% nbgrader={"grade_id": "null-call-answer", "solution": true}
-null_call_us = None
-null_calls_in_a_fork = None
+# %% nbgrader={"grade_id": "kernel-rows-answer", "solution": true}
+kernel_row_us = None
+null_calls_in_it = None
 ### BEGIN SOLUTION
 us = rows.set_index("row")[node]  # every node has its own
-null_call_us = us["null call"]
-null_calls_in_a_fork = us["fork proc"] / us["null call"]
+kernel_row_us = us[drawn_rows.kernel_row()]
+null_calls_in_it = us[drawn_rows.kernel_row()] / us["null call"]
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "null-call", "grade": true, "points": 2, "locked": true}
-form(null_call_us, "number")
-form(null_calls_in_a_fork, "number")
+# %% nbgrader={"grade_id": "kernel-rows", "grade": true, "points": 2, "locked": true}
+form(kernel_row_us, "number")
+form(null_calls_in_it, "number")
 
 # %% [markdown]
-# **Question `starting`** (2 points). `exec proc` is a fork, and then another program in the child;
-# `shell proc` is that, and a shell before it. So what does the other program cost by itself, and what
-# the shell? (Two subtractions, in microseconds. If one is below zero, the machine was busy: measure again.)
-
-# %% nbgrader={"grade_id": "starting-answer", "solution": true}
-program_alone_us = None
-shell_alone_us = None
-### BEGIN SOLUTION
-program_alone_us = us["exec proc"] - us["fork proc"]
-shell_alone_us = us["shell proc"] - us["exec proc"]
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "starting", "grade": true, "points": 2, "locked": true}
-form(program_alone_us, "number")
-form(shell_alone_us, "number")
-
-# %% [markdown]
+# Now hold `getppid` of section 1 against the row `null call`, which is the same call from C. How much of it
+# is Python?
+#
 # ## 4 There and back
 #
-# **Question `round-trips`** (2 points). What is the full round trip by `TCP` within your node? And
-# which of your figures may be compared with an MPI latency, which is *half* a round trip?
+# *Core, 5 minutes*
+#
+# **Question `round-trips`** (1 point). What is the full round trip of the row that is drawn for you? And
+# which figure of it may be compared with an MPI latency, which is *half* a round trip?
 
 # %%
+print("Your row:", drawn_rows.round_trip())
 rows[rows["unit"].str.contains("round trip")]
 
 # %% nbgrader={"grade_id": "round-trips-answer", "solution": true}
-tcp_full_us = None
-tcp_beside_mpi_us = None
+full_round_trip_us = None
+beside_mpi_us = None
 ### BEGIN SOLUTION
-tcp_full_us = us["TCP"]
-tcp_beside_mpi_us = us["TCP"] / 2
+full_round_trip_us = us[drawn_rows.round_trip()]
+beside_mpi_us = us[drawn_rows.round_trip()] / 2
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "round-trips", "grade": true, "points": 2, "locked": true}
-form(tcp_full_us, "number")
-form(tcp_beside_mpi_us, "number")
+# %% nbgrader={"grade_id": "round-trips", "grade": true, "points": 1, "locked": true}
+form(full_round_trip_us, "number")
+form(beside_mpi_us, "number")
 
 # %% [markdown]
 # ## 5 Move bytes
 #
-# **Question `bytes-copied`** (2 points). How many MB/s does `Bcopy (hand)` copy on your node? And how
-# many MB/s cross between memory and processor for it, if every byte is read, its place at the target
-# is read as well before it is written, and then it is written?
-
-# %%
-rows[rows["unit"] == "MB/s"]
-
-# %% nbgrader={"grade_id": "bytes-copied-answer", "solution": true}
-hand_copied_mb_per_s = None
-hand_crossing_mb_per_s = None
-### BEGIN SOLUTION
-hand_copied_mb_per_s = us["Bcopy (hand)"]
-hand_crossing_mb_per_s = 3 * us["Bcopy (hand)"]
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "bytes-copied", "grade": true, "points": 2, "locked": true}
-form(hand_copied_mb_per_s, "number")
-form(hand_crossing_mb_per_s, "number")
-
-# %% [markdown]
-# **Question `reread`** (2 points). Both `file reread` and `Mmap reread` sum up a file that the kernel
-# already has in memory. Which is faster on your node, `"file"` or `"mmap"`? And what does `file reread`
-# do that the other does not: `"disk"` (it reads the disk), `"copy"` (it copies every byte first) or
-# `"check"` (it checks who may read, byte by byte)?
-
-# %% nbgrader={"grade_id": "reread-answer", "solution": true}
-faster_reread = None
-file_reread_also_does = None
-### BEGIN SOLUTION
-faster_reread = "mmap" if us["Mmap reread"] > us["file reread"] else "file"
-file_reread_also_does = "copy"
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "reread", "grade": true, "points": 2, "locked": true}
-form(faster_reread, "choice:file,mmap")
-form(file_reread_also_does, "choice:disk,copy,check")
-
-# %% [markdown]
-# ## 6 Wait for memory
+# *Core, 18 minutes*
 #
-# `memory.c` takes words from areas of 4 KiB to many MiB, in an order that nobody can guess, each word
-# telling where the next one is. As long as an area fits into a cache, the curve is flat.
+# Now a **bandwidth**, by your own loop. Write `copy_us(size_bytes)` on node00: it makes two numpy arrays of
+# so many bytes, and gives the raw samples, in microseconds, of copying the one into the other. It uses your
+# `time_per_call_us`, with `perf_counter`.
 
-# %%
-load_times.picture(a3, node)
 
-# %%
-load_times.table(a3, node)
+# %% nbgrader={"grade_id": "copy-answer", "solution": true}
+# %%px --targets 0
+def copy_us(size_bytes):
+    """Raw samples: how long it takes to copy an array of so many bytes into another one, in microseconds."""
+    ### BEGIN SOLUTION
+    source, target = np.ones(size_bytes, np.uint8), np.zeros(size_bytes, np.uint8)
+
+    def copy():
+        target[:] = source
+
+    return time_per_call_us(copy, perf_counter)
+    ### END SOLUTION
+
 
 # %% [markdown]
-# And this is what the kernel says about the caches, of one core (`ONE-SIZE`) and of all:
+# And `sizes`: a list of the sizes, in bytes, at which you want to know it. From 12 to 60 of them, the
+# smallest so small that it fits into every cache, the largest so large that it fits into none, and between
+# two of them less than a factor of 4.
+
+# %% nbgrader={"grade_id": "sizes-answer", "solution": true}
+sizes = None
+### BEGIN SOLUTION
+sizes = [int(2 ** (power / 2)) for power in range(24, 54)]
+### END SOLUTION
+
+# %% [markdown]
+# **Question `sweep`** (2 points). The next cell calls your function at all sizes, in three passes of
+# shuffled order, and each time copies an array of that size itself. One point is for sizes and samples, one
+# for times that a copy of so many bytes takes.
+
+# %%
+sweep = array_sweep.measure(engines, sizes)
+copies = array_sweep.table(sweep)
+copies
+
+# %% nbgrader={"grade_id": "sweep", "grade": true, "points": 2, "locked": true}
+assert sweep.variant == array_sweep.VARIANT, "Run the cell above: it calls your function."
+
+# %% [markdown]
+# What does the kernel say of this node's caches? `ONE-SIZE` is what one core sees.
 
 # %%
 print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 
 # %% [markdown]
-# **Question `caches`** (3 points). How many nanoseconds does a load take on the first plateau, the L1
-# cache, and how many in main memory, in the largest area? At how many KiB does the first plateau end? (The
-# last size that is still as fast. A figure may be the median or the best.)
+# **Question `bandwidth-plot`** (3 points). Draw the bandwidth over the size of the array, from `copies`
+# (columns `size_bytes`, `median_us`, `best_us`): in MB/s, where a byte that is copied counts once. Both axes
+# have a label with its unit; the sizes span decades; each cache is a vertical line where it ends, and the
+# legend says which.
 
-# %% nbgrader={"grade_id": "caches-answer", "solution": true}
-l1_ns = None
-main_memory_ns = None
-l1_ends_at_kib = None
+# %% nbgrader={"grade_id": "bandwidth-plot-answer", "solution": true}
+bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()
 ### BEGIN SOLUTION
-l1_ns = us["L1 cache"]
-main_memory_ns = us["Main memory"]
-areas = load_times.table(a3, node)
-l1_ends_at_kib = int(areas[areas["plateau"] == "L1 cache"]["size_kib"].max())
+bandwidth_figure, axes = plt.subplots()
+mb_per_s = copies["size_bytes"] / copies["median_us"]
+axes.plot(copies["size_bytes"], mb_per_s, marker="o", label="copy, median")
+for end_kib, cache in ((32, "L1"), (1024, "L2"), (32768, "L3")):
+    axes.axvline(1024 * end_kib, linestyle="--", label=f"{cache}, {end_kib} KiB")
+axes.set(xscale="log", title=f"What {node} copies, by the size of the array")
+axes.set(xlabel="size of the array (bytes)", ylabel="copied (MB/s)")
+axes.legend()
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "caches", "grade": true, "points": 3, "locked": true}
-form(l1_ns, "number")
-form(main_memory_ns, "number")
-form(l1_ends_at_kib, "number")
+# %%
+array_sweep.keep_plot(cluster, bandwidth_figure)
+
+# %% nbgrader={"grade_id": "bandwidth-plot", "grade": true, "points": 3, "locked": true}
+assert bandwidth_figure is not None, "This answer is still empty."
 
 # %% [markdown]
-# ## 7 Exercise: three rows of your own
+# *What to look at:* which of the caches shows in your curve, and which not? On the left, where even a
+# cache's edge is not reached, the curve falls as well. What is it that takes time there?
 #
-# Write the three functions in `own_rows.c`, which lies beside this notebook (section 7 of the handout
-# says how). Try them in a terminal, `beowulf run -n 1 own_rows.c | grep result`, until you are content.
-# This cell measures them:
+# ## 6 A step of heat
+#
+# *Core, 22 minutes*
+#
+# A plate is heated at one edge. It is yours from now on: each of the next labs makes it faster, or looks at
+# it from another side. `work/heat/heat.py` has the functions to fill, and `heat_step.c` beside it the one in
+# C. Section 6 of the handout says what a step is.
 
 # %%
-own = own_rows.measure(cluster, "own_rows.c")
-own_rows.table(own)
+heat.start(2)
 
 # %% [markdown]
-# **Question `own-rows`** (4 points). One for each row that can be what it says, and one for this: when
-# a program reads the clock by the library, does it ask the kernel, `"yes"` or `"no"`? (Compare both
-# rows of the clock.)
+# **Question `heat-prediction`** (2 points). First predict: how many milliseconds does one step of a plate
+# of 2000 x 2000 points take **in C**? Count the bytes that come from memory and go there for a point, and
+# take the bandwidth from your plot. Seal the number with a range in which you believe that it is. The points
+# are for having sealed it, before you measure.
 
-# %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
-library_clock_asks_the_kernel = None
+# %% nbgrader={"grade_id": "heat-prediction-answer", "solution": true}
+heat_step_ms = None
+heat_step_low_ms = None
+heat_step_high_ms = None
 ### BEGIN SOLUTION
-clocks = own_rows.best_us(own)
-asks = clocks[own_rows.LIBRARY] > 0.8 * clocks[own_rows.SYSTEM_CALL]
-library_clock_asks_the_kernel = "yes" if asks else "no"
+# A copy moves 8 bytes here and 8 there for each number. So does a step: the neighbours are in a cache.
+copied_mb_per_s = float((copies["size_bytes"] / copies["median_us"]).iloc[-1])
+heat_step_ms = 8 * 2000 * 2000 / copied_mb_per_s / 1000
+heat_step_low_ms = heat_step_ms / 2
+heat_step_high_ms = heat_step_ms * 3
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "own-rows", "grade": true, "points": 4, "locked": true}
-assert own.variant == "own", "Run the cell above: it measures your rows."
-form(library_clock_asks_the_kernel, "choice:yes,no")
+# %% nbgrader={"grade_id": "heat-prediction", "grade": true, "points": 2, "locked": true}
+predict(
+    cluster, "heat-step", value=heat_step_ms, low=heat_step_low_ms, high=heat_step_high_ms, lab="02"
+)
 
 # %% [markdown]
-# ## 8 Beside paper A
-#
-# How many times as fast as paper A's is your first node? The axis is logarithmic, and each bar begins at 1,
-# which is as fast as then.
+# **Question `heat-step`** (4 points). Now write the step three times: `step_loops` and `step_numpy` in
+# `heat.py`, `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a
+# plate that is known, to the last edge. This cell measures what is there; change the files and run it again
+# as often as you like.
 
 # %%
-known = rows.dropna(subset=["times as fast"])
+steps = None  # as long as no function is written, there is nothing to measure
+steps = heat.steps(cluster)
+
+# %%
+if steps:
+    of_steps = heat.table(steps)
+    display(of_steps)
+
+# %% nbgrader={"grade_id": "heat-step", "grade": true, "points": 4, "locked": true}
+assert steps, "Run the cell with heat.steps: it measures your steps."
+
+# %% [markdown]
+# How many times as fast as the loops is numpy, and C? And what did you predict?
+
+# %%
+if steps:
+    display(heat.picture(steps))
+    in_c = of_steps[(of_steps["way"] == "C") & (of_steps["rows"] == 2000)]
+    for milliseconds in in_c["median_ms"]:
+        print(outcome(cluster, "heat-step", milliseconds, lab="02"))
+
+# %% [markdown]
+# ## 7 Compare with paper A
+#
+# *Core, 6 minutes*
+#
+# **Question `not-faster`** (1 point). Of the rows that paper A has: which is faster on your first node by
+# the largest factor, and which by the smallest? `rows` has your figures and paper A's side by side, and a
+# factor is a quotient of the two columns; but of a rate more is better, and of a time less. Write the names
+# as the table does. (Rows within a tenth of the largest or the smallest count as well.)
+
+# %% nbgrader={"grade_id": "not-faster-answer", "solution": true}
+most_faster_row = None
+least_faster_row = None
+### BEGIN SOLUTION
+by_row = rows.dropna(subset=["paper A"]).set_index("row")
+times = by_row[node] / by_row["paper A"]
+times = times.where(by_row["unit"] == "MB/s", 1 / times)
+most_faster_row = times.idxmax()
+least_faster_row = times.idxmin()
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "not-faster", "grade": true, "points": 1, "locked": true}
+form(most_faster_row, "text")
+form(least_faster_row, "text")
+
+# %% [markdown]
+# All of them at a glance. The axis is logarithmic, and each bar begins at 1, which is as fast as then.
+
+# %%
+known = compared(a3).dropna(subset=["times as fast"])
 bars(
     dict(zip(known["row"], known["times as fast"], strict=True)),
     title=f"{node} beside paper A's",
@@ -265,60 +386,132 @@ bars(
 # %% [markdown]
 # *What to look at:* which rows lie far to the right, and which near 1 or below it? What have the ones
 # in common, and what the others?
-#
-# **Question `not-faster`** (2 points). Of the rows that paper A has: which became faster by the
-# largest factor, and which by the smallest, on your first node? Write the names as the table does.
-# (Rows within a tenth of the largest or the smallest count as well.)
-
-# %% nbgrader={"grade_id": "not-faster-answer", "solution": true}
-most_faster_row = None
-least_faster_row = None
-### BEGIN SOLUTION
-times = known.set_index("row")["times as fast"]
-most_faster_row = times.idxmax()
-least_faster_row = times.idxmin()
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "not-faster", "grade": true, "points": 2, "locked": true}
-form(most_faster_row, "text")
-form(least_faster_row, "text")
 
 # %%
 claims(a3)
 
 # %% [markdown]
-# The paper calls its cluster "significantly better" than Grendel in the tests of table 1. Here are the
-# tables 1 and 2 as printed, in microseconds (`g_cluster` is Grendel):
+# ## 8 Explain
+#
+# *Core, 12 minutes*
+#
+# **Question `explain`** (4 points, read by a person). In five to ten sentences of your own:
+#
+# 1. Between paper A's PCs and your node, some rows became faster by a large factor and some hardly.
+#    What distinguishes the two kinds, and why is it so?
+# 2. Somebody wants to add up an array of 100 KB, and asks whether four nodes do it faster than one.
+#    Answer by your own figures, and name those that decide.
 
-# %%
-printed("A-table-1")
-
-# %%
-printed("A-table-2")
+# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
+# ### BEGIN SOLUTION
+# **What became faster (2 points).** Rates grew by an order of magnitude: wider paths, more loads under
+# way at once, prefetching. Times for one thing after another hardly moved: a load in main memory, a
+# system call, a round trip, the start of a process. Such a time is a chain in which each step waits for
+# the one before; more transistors do not shorten it. Kernels also do more per call than they did (the
+# protection against reading other programs' memory is part of each entry), and programs load more when
+# they start. One point for the two kinds with figures, one for a reason.
+#
+# **Four nodes or one (2 points).** 100 KB are read in 100,000 / (mem read in MB/s) microseconds, some
+# 5 µs, or less out of a cache. To bring 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable,
+# a thousand times as long, and even if the data were there already, one message each way costs more
+# than the sum. One point for both times from own figures, one for the conclusion.
+# ### END SOLUTION
 
 # %% [markdown]
-# **Question `paper-tables`** (3 points). In how many rows of table 1 is *Grendel* the faster one, and
-# in how many of table 2? And table 3 says that a stream by AF UNIX moves 2033 MB/s, which takes two
-# copies, while memory is copied at 370 MB/s: what explains it best? `"misprint"`, `"cache"` (its
-# blocks of 64 KiB stay in a cache) or `"disk"`.
+# ## 9 Wait for memory
+#
+# *More, 10 minutes*
+#
+# `memory.c`, which A3 has run, takes words from areas of 4 KiB to many MiB, in an order that nobody can
+# guess, each word telling where the next one is. As long as an area fits into a cache, the curve is flat.
+
+# %%
+load_times.picture(a3, node)
+
+# %% [markdown]
+# **Question `caches`** (2 points). How many nanoseconds does a load take in main memory, in the largest
+# area? And at how many KiB does the first plateau end? (The last size that is still as fast. A figure may
+# be the median or the best.)
+
+# %%
+load_times.table(a3, node).drop(columns="plateau")
+
+# %% nbgrader={"grade_id": "caches-answer", "solution": true}
+main_memory_ns = None
+l1_ends_at_kib = None
+### BEGIN SOLUTION
+main_memory_ns = us["Main memory"]
+areas = load_times.table(a3, node)
+l1_ends_at_kib = int(areas[areas["plateau"] == "L1 cache"]["size_kib"].max())
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "caches", "grade": true, "points": 2, "locked": true}
+form(main_memory_ns, "number")
+form(l1_ends_at_kib, "number")
+
+# %% [markdown]
+# ## 10 Three rows of your own
+#
+# *More, 20 minutes*
+#
+# Write the three functions in `own_rows.c`, which is beside this notebook (section 10 of the handout
+# says what is checked). Try them in a terminal, `beowulf run -n 1 own_rows.c | grep result`, until you are
+# content. This cell measures them:
+
+# %%
+own = own_rows.measure(cluster, "own_rows.c")
+own_rows.table(own)
+
+# %% [markdown]
+# **Question `own-rows`** (2 points). Half a point for each row that can be what it says, and half for this:
+# when a program reads the clock by the library, does it ask the kernel, `"yes"` or `"no"`? (Compare both
+# rows of the clock.)
+
+# %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
+library_clock_asks_the_kernel = None
+### BEGIN SOLUTION
+clocks = own_rows.best_us(own)
+asks = clocks[own_rows.LIBRARY] > 0.8 * clocks[own_rows.SYSTEM_CALL]
+library_clock_asks_the_kernel = "yes" if asks else "no"
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "own-rows", "grade": true, "points": 2, "locked": true}
+assert own.variant == "own", "Run the cell above: it measures your rows."
+form(library_clock_asks_the_kernel, "choice:yes,no")
+
+# %% [markdown]
+# ## 11 The paper with a pencil
+#
+# *More, 6 minutes*
+#
+# The paper calls its cluster "significantly better" than Grendel in the tests of table 1. Here is the
+# table that is drawn for you, as printed, in microseconds (`g_cluster` is Grendel):
+
+# %%
+printed(f"A-table-{drawn_rows.table()}")
+
+# %% [markdown]
+# **Question `paper-tables`** (1 point). In how many rows of it is *Grendel* the faster one? And table 3
+# says that a stream by AF UNIX moves 2033 MB/s, which takes two copies, while memory is copied at 370 MB/s:
+# what explains it best? `"misprint"`, `"cache"` (its blocks of 64 KiB stay in a cache) or `"disk"`.
 
 # %% nbgrader={"grade_id": "paper-tables-answer", "solution": true}
-grendel_faster_in_table_1 = None
-grendel_faster_in_table_2 = None
+grendel_faster_in = None
 af_unix_is_fast_because_of = None
 ### BEGIN SOLUTION
-grendel_faster_in_table_1 = 4  # null call, null I/O, signal install, signal handle/catch
-grendel_faster_in_table_2 = 3  # pipe, AF UNIX, UDP
+# Table 1: null call, null I/O, signal install, signal handle/catch. Table 2: pipe, AF UNIX, UDP.
+grendel_faster_in = {1: 4, 2: 3}[drawn_rows.table()]
 af_unix_is_fast_because_of = "cache"
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "paper-tables", "grade": true, "points": 3, "locked": true}
-form(grendel_faster_in_table_1, "number")
-form(grendel_faster_in_table_2, "number")
+# %% nbgrader={"grade_id": "paper-tables", "grade": true, "points": 1, "locked": true}
+form(grendel_faster_in, "number")
 form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 
 # %% [markdown]
-# ## 9 The odd one out
+# ## 12 The odd one out
+#
+# *More, 8 minutes*
 #
 # A parallel program waits for its slowest node, so the first thing to know of a cluster is whether
 # its nodes are equal. This cell sets one of them up differently, chosen by chance, measures some
@@ -351,64 +544,43 @@ form(odd_one_out, "node")
 form(slow_rows_share, "choice:memory,processes,ip,calls")
 
 # %% [markdown]
-# ## 10 Predict the cluster
+# ## 13 Predict the cluster
 #
-# Keep these three figures: lab 03 measures what four nodes do together.
+# *More, 5 minutes*
 #
-# **Question `prediction`** (3 points). From the figures of your *first* node in section 2:
+# Keep these two figures: lab 03 measures what four nodes do together.
+#
+# **Question `prediction`** (1 point). From the figures of your *first* node in section 2:
 #
 # - a message of a few bytes to another node cannot be faster than half a TCP round trip within one
-#   node. How many microseconds is that?
-# - how many bytes does the node read from memory (`mem read`) in that time? (MB/s times µs are bytes.)
-#   Work on less than this is not worth a message.
+#   node. How many bytes does the node read from memory (`mem read`) in that time? (MB/s times µs are
+#   bytes.) Work on less than this is not worth a message.
 # - how many MB/s can a cable carry at most, at the rate that `beowulf up` names? (8 bits are a byte.)
 
 # %%
 print(cluster.describe()["rate"])
 
 # %% nbgrader={"grade_id": "prediction-answer", "solution": true}
-predicted_half_round_trip_us = None
 predicted_read_meanwhile_bytes = None
 predicted_cable_mb_per_s = None
 ### BEGIN SOLUTION
-predicted_half_round_trip_us = us["TCP"] / 2
 predicted_read_meanwhile_bytes = us["mem read"] * us["TCP"] / 2
 mbit = {"10mbit": 10, "100mbit": 100, "1gbit": 1000}
 predicted_cable_mb_per_s = mbit.get(cluster.describe()["rate"], 10_000) / 8
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "prediction", "grade": true, "points": 3, "locked": true}
-form(predicted_half_round_trip_us, "number")
+# %% nbgrader={"grade_id": "prediction", "grade": true, "points": 1, "locked": true}
 form(predicted_read_meanwhile_bytes, "number")
 form(predicted_cable_mb_per_s, "number")
 
 # %% [markdown]
-# ## 11 Explain
+# ## 14 The questions
 #
-# **Question `explain`** (4 points, read by a person). In five to ten sentences of your own:
-#
-# 1. Between paper A's PCs and your node, some rows became faster by a large factor and some hardly.
-#    What distinguishes the two kinds, and why is it so?
-# 2. Somebody wants to add up an array of 100 KB, and asks whether four nodes do it faster than one.
-#    Answer by your own figures, and name those that decide.
+# Save the notebook, and look at what is missing:
 
-# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
-# ### BEGIN SOLUTION
-# **What became faster (2 points).** Rates grew by an order of magnitude: wider paths, more loads under
-# way at once, prefetching. Times for one thing after another hardly moved: a load in main memory, a
-# system call, a round trip, the start of a process. Such a time is a chain in which each step waits for
-# the one before; more transistors do not shorten it. Kernels also do more per call than they did (the
-# protection against reading other programs' memory is part of each entry), and programs load more when
-# they start. One point for the two kinds with figures, one for a reason.
-#
-# **Four nodes or one (2 points).** 100 KB are read in 100,000 / (mem read in MB/s) microseconds, some
-# 5 µs, or less out of a cache. To bring 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable,
-# a thousand times as long, and even if the data were there already, one message each way costs more
-# than the sum. One point for both times from own figures, one for the conclusion.
-# ### END SOLUTION
+# %%
+check("02")
 
 # %% [markdown]
-# ## 12 Hand in
-#
-# Save the notebook. What you hand in is this folder: the notebook, `records/` and `own_rows.c`. You
-# need not run everything again: an answer counts when it fits one of your Records.
+# What you hand in is this folder: the notebook, `records/` and `own_rows.c`; your plate in `../heat` is
+# kept in the Records. You need not run everything again: an answer counts when it fits one of your Records.

@@ -1,0 +1,28 @@
+"""The rows that lab 02 asks for: drawn by a learner's word of their course, the usual ones without a word."""
+
+from __future__ import annotations
+
+from beowulf import variant
+
+KERNEL_ROWS = (
+    *("stat", "open/close", "select", "signal handle/catch"),
+    *("fork proc", "exec proc", "shell proc"),
+)
+ROUND_TRIPS = ("pipe", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP")
+# In the other two of paper A's tables Grendel is faster nowhere.
+TABLES = (1, 2)
+
+
+def kernel_row(own: str | None = None) -> str:
+    """The row of table 1 that is held against a null call, by this word (the learner's, if none is given)."""
+    return variant.choice("02 kernel-rows", "fork proc", KERNEL_ROWS, own)
+
+
+def round_trip(own: str | None = None) -> str:
+    """The row of table 2 of which half is asked."""
+    return variant.choice("02 round-trips", "TCP", ROUND_TRIPS, own)
+
+
+def table(own: str | None = None) -> int:
+    """The table of paper A in which the rows are counted."""
+    return variant.choice("02 paper-tables", 1, TABLES, own)
