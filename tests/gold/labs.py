@@ -62,20 +62,22 @@ LABS = (
         lab_02.RIGHT,
         lab_02.records,
         worth={
-            **{"a3-record": 1, "null-call": 2, "starting": 2, "round-trips": 2, "bytes-copied": 2},
-            **{"reread": 2, "caches": 3, "own-rows": 4, "not-faster": 2, "paper-tables": 3},
-            **{"odd-node": 2, "prediction": 3},
+            **{"timing-loop": 4, "a3-record": 1, "kernel-rows": 2, "round-trips": 1, "sweep": 2},
+            **{"bandwidth-plot": 3, "heat-prediction": 2, "heat-step": 4, "not-faster": 1},
+            **{"caches": 2, "own-rows": 2, "paper-tables": 1, "odd-node": 2, "prediction": 1},
         },
-        measured={"a3-record": 1, "own-rows": 3},
-        # A full round trip for half of one, bytes counted once, a guess at the cache, a sign.
+        measured={
+            **{"timing-loop": 4, "a3-record": 1, "sweep": 2, "bandwidth-plot": 3},
+            **{"heat-prediction": 2, "heat-step": 4, "own-rows": 1.5},
+        },
+        # A full round trip for half of one, nanoseconds, a guess at the cache, bits for bytes.
         slips={
-            **{"tcp_beside_mpi_us": 14.1, "hand_crossing_mb_per_s": 2 * 387.9},
+            **{"beside_mpi_us": 14.1, "kernel_row_us": 99_000},
             **{"l1_ends_at_kib": 512, "odd_one_out": "node01", "predicted_cable_mb_per_s": 100},
-            "shell_alone_us": 99 - 2247,
         },
         lost={
-            **{"round-trips": 1, "bytes-copied": 1, "caches": 1, "odd-node": 1, "prediction": 1},
-            "starting": 1,
+            **{"round-trips": 0.5, "kernel-rows": 1, "caches": 1, "odd-node": 1},
+            "prediction": 0.5,
         },
     ),
     Gold(
@@ -100,32 +102,30 @@ LABS = (
         lab_04.SLUG,
         lab_04.RIGHT,
         lab_04.records,
-        worth={
-            **{"eager-limit": 2, "a7-record": 2, "saturation-bytes": 2, "four-nodes": 2},
-            **{"e1-record": 2, "model-time": 2, "half-rate": 1, "patience-record": 2},
-            "patience-times": 1,
+        worth=dict(lab_04.WORTH),
+        measured={
+            name: lab_04.WORTH[name]
+            for name in (*lab_04.SEALED, *lab_04.WRITTEN, *lab_04.DRAWN, "a7-record")
         },
-        measured={"a7-record": 2, "e1-record": 2, "patience-record": 2},
-        # Bits for bytes in beta, and a ratio upside down.
-        slips={"model_time_us": 20.0 + 500_000 / 100, "impatience_times": 1 / 40},
-        lost={"model-time": 2, "patience-times": 1},
+        # Bits for bytes in beta, a ratio upside down, and a fit of another kind in one number of four.
+        slips={
+            **{"model_time_us": 20.0 + 500_000 / 100, "impatience_times": 1 / 40},
+            "weighted_alpha_us": lab_04.RIGHT["plain_alpha_us"],
+        },
+        lost={"model-time": 1, "patience-times": 1, "fit": 0.5},
     ),
     Gold(
         lab_05.SLUG,
         lab_05.RIGHT,
         lab_05.records,
-        worth={
-            **{"d1-record": 1, "d1-support": 3, "d2-record": 1, "eager-limit": 2, "d3-percent": 2},
-            **{"d4-record": 1, "d5-record": 1, "lost-gain": 2, "table-9-minimum": 1, "misprint": 1},
-            **{"exchange-record": 2, "exchange-gain": 4},
+        worth=dict(lab_05.WORTH),
+        measured=dict(lab_05.MEASURED),
+        # A sign that is the wrong way round, a size too far, one case of three, one row of three.
+        slips={
+            **{"gain_percent": 30.0, "first_that_waits_kb": 30, "limit_64_kb": "not supported"},
+            "row_of_160000": "kernel",
         },
-        measured={
-            **{"d1-record": 1, "d2-record": 1, "d4-record": 1, "d5-record": 1},
-            **{"exchange-record": 2, "exchange-gain": 4},
-        },
-        # A sign that is the wrong way round, a size too far, one case of three.
-        slips={"d3_percent": -4.0, "first_that_waits_kb": 30, "solaris_39_kb": "not supported"},
-        lost={"d3-percent": 2, "eager-limit": 1, "d1-support": 1},
+        lost={"gain-bound": 0.5, "eager-limit": 0.75, "d1-support": 1 / 3, "who-progresses": 0.5},
     ),
     Gold(
         lab_06.SLUG,
