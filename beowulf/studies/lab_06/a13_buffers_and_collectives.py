@@ -99,9 +99,10 @@ STUDY = Study(
             "processor."
         ),
         "contradicted": (
-            "The paper leaves this to future work, so an expectation of ours fails: MPICH's trees "
-            "pass data on through other ranks, which can be more bytes than a loop sends, and the "
-            "kernel cuts segments by rules of its own, not by the buffer alone."
+            "The paper leaves this to future work, so expectations of ours fail: MPICH's trees "
+            "pass data on through other ranks, which can be more bytes than a loop sends, two "
+            "more trips are lost in the milliseconds of a long message, and buffers of 16 KB "
+            "still let whole segments through."
         ),
         "inconclusive": (
             "Of short messages two ways differ by microseconds, which four ranks that share cores "

@@ -319,9 +319,9 @@ STUDY = Study(
             "gains do not add up."
         ),
         "contradicted": (
-            "A processor of today passes 100 firewall rules in a time that a packet spends "
-            "waiting for moderation anyway, so next to it the firewall costs nothing that can be "
-            "measured; the paper does not say how many rules it had."
+            "A processor of today passes 100 firewall rules in next to no time, with moderation "
+            "and without it, so the firewall gains nothing, and where one part alone gains there "
+            "is nothing that could fail to add up; the paper does not say how many rules it had."
         ),
         "inconclusive": (
             "Namespaces have no network card, no knobs of the machine of their own and the noise "

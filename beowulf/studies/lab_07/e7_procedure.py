@@ -203,9 +203,9 @@ STUDY = Study(
             "moderation."
         ),
         "inconclusive": (
-            "A change that gains nothing here, such as a firewall whose cost hides behind "
-            "moderation, is put back by the procedure itself, so the checklist still finds it at "
-            "the end."
+            "A change that gains nothing here, such as a firewall of 100 rules on a processor of "
+            "today, is put back by the procedure itself, so the checklist still finds it at the "
+            "end."
         ),
     },
 )
