@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 FORM, FIT, RIGHT = "form", "fit", "right"
 LEVELS = (FORM, FIT, RIGHT)
 LEVEL_SAYS = {
-    FORM: "whether it is there and has its form",
-    FIT: "also whether it fits your own Records and programs",
-    RIGHT: "also whether it is right, with its points",
+    FORM: "whether an answer is there and has its form, and whether your programs and plots are right",
+    FIT: "whether an answer is there, and whether it fits your Records",
+    RIGHT: "whether an answer is right, and its points",
 }
 
 # The states of a question, each with its symbol. A word tells the state; symbol and colour only repeat it.

@@ -20,8 +20,8 @@ TEXT = """\
 # What `beowulf check` may say to this class. It goes into the kit and beside each released notebook; who deletes it
 # and has a clone of the project sees everything, so give out a kit (`beowulf class kit`).
 
-# "form": whether an answer is there and has its form. "fit": also whether it fits the learner's own Records and
-# programs. "right": also whether it is right, with points.
+# "form": whether an answer is there and has its form, and whether programs and plots are right by their Records.
+# "fit": also whether an answer fits the learner's own Records. "right": also whether it is right, with points.
 check = "form"
 # Whether `beowulf check NN --hint QUESTION` opens hints.
 hints = false

@@ -61,18 +61,20 @@ class _Check:
         score = self.scores.get(name)
         if score and score.points == score.of:
             return self._all_points(name)
-        if missing := self._missing(name) or self._unanswered(name):
-            return missing
+        if still_open := self._unwritten(name) or self._missing(name) or self._unanswered(name):
+            return still_open
         if score is None:
             return "there", ""
-        return self._lost_points(name, score)
+        state, says = self._lost_points(name, score)
+        # Of a program, a Record says what it said when it was made; a rubric's words may hold what is expected.
+        return state, says if self.level != FORM else ""
 
     def _all_points(self, name: str) -> State:
-        if not self.needs.get(name) and self.level != RIGHT:
-            return "there", ""  # an answer that is the same for everybody
-        return (
-            "right" if self.level == RIGHT or not self._names(name) else "fits your Records"
-        ), ""
+        if self.level == RIGHT:
+            return "right", ""
+        if self.level == FIT and self.needs.get(name):
+            return "fits your Records", ""
+        return "there", ""
 
     def _lost_points(self, name: str, score: Score) -> State:
         """Of a question that has its Records and an answer of the right form."""
@@ -97,9 +99,13 @@ class _Check:
 
     @cached_property
     def scores(self) -> dict[str, Score]:
-        """The Scores of all questions; nothing where only the form is looked at."""
-        rubric = rubrics.find(self.work.slug) if self.level != FORM else None
-        return rubric(self.work.submission) if rubric else {}
+        """The Scores of all questions; where only the form is looked at, of those that nobody types an answer to."""
+        if not self.has_rubric:
+            return {}
+        asked = questions.of_lab(self.work.slug)
+        if self.level == FORM:
+            asked = {name: each for name, each in asked.items() if self._is_of_records_alone(name)}
+        return rubrics.ask(asked, self.work.submission)
 
     def _missing(self, name: str) -> State | None:
         """What has to be measured, sealed or drawn first."""
@@ -156,6 +162,10 @@ class _Check:
         cell = self.work.released.get(name, {})
         return bool(cell) and bool(cell["metadata"]["nbgrader"].get("solution"))
 
+    def _is_of_records_alone(self, name: str) -> bool:
+        """Whether a program, a plot or a measurement decides by what its Record holds."""
+        return bool(self.needs.get(name)) and not self._names(name)
+
     def _names(self, name: str) -> list[tuple[str, str]]:
         """The answers that a question's own test looks at, each with its kind; "" for any."""
         cell = self.work.released.get(name, {})
@@ -167,6 +177,15 @@ class _Check:
             return []
         calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
         return [_answer(call) for call in calls if _is_form(call)]
+
+    def _unwritten(self, name: str) -> State | None:
+        """Of a question that asks for code and no values: whether its cell is empty, or no Python."""
+        if self._names(name) or f"{name}-answer" not in self.work.released:
+            return None
+        if self.work.cell(f"{name}-answer") is None:
+            return "empty", "Your code goes into its cell."
+        note = self._syntax(name)
+        return ("malformed", note) if note else None
 
     def _unanswered(self, name: str) -> State | None:
         """What of the answers is empty, or has not the form that is asked for."""

@@ -146,6 +146,14 @@ def test_of_two_answers_each_is_looked_at(tiny: Path) -> None:
     assert state("both") == wrong
 
 
+def test_code_that_is_not_written_comes_before_its_record(tiny: Path) -> None:
+    work_on(tiny, {}, [])
+    assert state("own-program") == ("empty", "Your code goes into its cell.")
+    path = tiny / NAME
+    path.write_text(path.read_text().replace("pass_token = None", "def pass_token("))
+    assert state("own-program")[0] == "malformed"
+
+
 def test_a_text_for_a_person_is_there_or_empty(tiny: Path) -> None:
     work_on(tiny)
     assert state("explain") == ("a person reads it", "")
@@ -155,7 +163,7 @@ def test_a_text_for_a_person_is_there_or_empty(tiny: Path) -> None:
 
 
 def test_what_has_to_be_measured_comes_before_the_answers(tiny: Path) -> None:
-    work_on(tiny, {}, [])
+    work_on(tiny, {"pass_token": "print"}, [])
     for level in (FORM, FIT, ALL):
         allow(level)
         measure = "Run the cell that measures A7, or `beowulf study A7`."
@@ -253,20 +261,30 @@ def test_a_class_that_may_see_what_fits_sees_no_answer_that_is_the_same_for_all(
     tiny: Path,
 ) -> None:
     wrong = {"seen_bytes": "7", "kind": "'pairs'", "times": "8", "answer": "9", "size": "10"}
-    work_on(tiny, wrong, [a7(), own(right=False), sealed(), drawn()])
+    work_on(tiny, RIGHT | wrong, [a7(), own(right=False), sealed(), drawn()])
     allow(FIT)
     found = look()
     assert state("by-hand", found) == state("own-size", found) == ("there", "")
     assert state("seen-bytes", found)[0] == "does not fit your Records"
-    assert state("own-program", found)[0] == "program not yet right"
     assert {line.points for line in found.lines} == {None}
     allow(ALL)
     assert state("by-hand")[0] == "not right"
 
 
+@pytest.mark.parametrize("level", [FORM, FIT, ALL])
+def test_at_every_level_a_program_and_a_plot_are_held_against_their_own_records(
+    tiny: Path, level: str
+) -> None:
+    work_on(tiny, kept=[a7(), own(right=False), sealed(), drawn(unit="")])
+    allow(level)
+    assert state("own-program")[0] == "program not yet right"
+    assert state("drawn")[0] == "plot not yet right"
+    assert ("a wrong tag" in state("own-program")[1]) == (level != FORM)
+
+
 def test_no_level_says_what_is_expected(tiny: Path) -> None:
     wrong = {"seen_bytes": "7", "kind": "'pairs'", "times": "8", "answer": "9", "size": "10"}
-    work_on(tiny, wrong)
+    work_on(tiny, RIGHT | wrong)
     for level in (FORM, FIT, ALL):
         allow(level)
         page = str(look()) + look()._repr_html_()
@@ -385,7 +403,7 @@ def test_a_solution_is_the_authors_answer_and_what_ones_own_records_give(tiny: P
     assert text.startswith("seen_bytes = 16384\n\nFor all points: seen_bytes: 99 (by A7-")
     assert solutions.solution(work.find(NUMBER), "explain") == "Small is one."
     program = solutions.solution(work.find(NUMBER), "own-program")
-    assert program == "For all points: it passes the token on."
+    assert program == "pass_token = len\n\nFor all points: it passes the token on."
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)

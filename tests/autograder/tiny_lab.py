@@ -52,7 +52,7 @@ QUESTIONS: dict[str, tuple[int, str, str]] = {
     ),
     "by-hand": (1, "answer = 6 * 7", 'form(answer, "number")'),
     "own-size": (1, f"size = {variant.USUAL_ASKED_BYTES}", 'form(size, "number")'),
-    "own-program": (2, "", 'assert own.variant == "own"'),
+    "own-program": (2, "pass_token = len", 'assert own.variant == "own"'),
     "sealed": (1, "", "print(1)"),
     "drawn": (1, "", "print(1)"),
 }
@@ -62,6 +62,7 @@ RIGHT = {
     "times": "3",
     "answer": "42",
     "size": str(variant.USUAL_ASKED_BYTES),
+    "pass_token": "print",
 }
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
