@@ -348,9 +348,10 @@ STUDY = Study(
             "reach the same figures."
         ),
         "contradicted": (
-            "A call, a signal, a wake-up of another process or a single load is a chain of steps, "
-            "which has become little faster since 2001 and does more at the kernel's border "
-            "today, so single rows fall behind Grendel's; one odd node differs as well."
+            "To start a process, to wake one or to wait for a single load is a chain of steps, "
+            "which has become little shorter since 2001, and a virtual machine adds translations "
+            "of addresses to it, so single rows fall behind Grendel's; an odd node differs as "
+            "well."
         ),
         "inconclusive": (
             "A row of microseconds moves with whatever else runs on its core, so its interval can "
