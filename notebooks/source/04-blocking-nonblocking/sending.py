@@ -62,7 +62,7 @@ print(cluster.kind, *cluster.nodes)
 # ends of a range in which you expect it nine times out of ten. The points are for having sealed it
 # before you measure, whatever it says.
 
-# %% nbgrader={"grade_id": "predict-saturation-answer", "solution": true}
+# %% nbgrader={"grade_id": "predict-saturation-guess", "solution": true}
 saturation_guess = None
 saturation_low = None
 saturation_high = None
@@ -314,7 +314,7 @@ heat.start(4)
 # **Question `predict-deadlock`** (0.5 points). From how many columns on does `exchange_send_first` hang? A
 # column is 8 bytes of a row.
 
-# %% nbgrader={"grade_id": "predict-deadlock-answer", "solution": true}
+# %% nbgrader={"grade_id": "predict-deadlock-guess", "solution": true}
 deadlock_guess = None
 deadlock_low = None
 deadlock_high = None
@@ -480,7 +480,7 @@ picture(a7)
 # **Question `predict-impatience`** (0.5 points). Four ranks in a ring, messages of 8 bytes: how many times
 # as long does an exchange take without patience as with it?
 
-# %% nbgrader={"grade_id": "predict-impatience-answer", "solution": true}
+# %% nbgrader={"grade_id": "predict-impatience-guess", "solution": true}
 impatience_guess = None
 impatience_low = None
 impatience_high = None
