@@ -107,6 +107,7 @@ def circumstances(result: Result, runs: Mapping[str, Run]) -> str:
     cores = sorted({each["cores"] for each in before})
     rows = [
         ["measured", f"{moment(started[0])} to {moment(started[-1])} (starts of the last runs)"],
+        ["runs of each study", ", ".join(map(str, sorted({run["runs"] for run in runs.values()})))],
         ["cluster", f"{cluster['nodes']} nodes in namespaces of one machine"],
         ["link rate", cluster["rate"]],
         ["MPI", f"{cluster['mpi']} MPICH"],
@@ -123,7 +124,7 @@ def circumstances(result: Result, runs: Mapping[str, Run]) -> str:
 def section(name: str, run: Run | None, missing: str | None) -> list[str]:
     """A study's claims with their Verdicts, and why each outcome that occurs may be so."""
     if run is None:
-        return [f"{NOT_YET.capitalize()}{f': {missing}' if missing else ''}."]
+        return [f"{NOT_YET.capitalize()}{f': {missing}' if missing else '.'}"]
     before, verdicts = run["before"], run["verdicts"]
     arithmetic = [each for each in verdicts if each.get("rests_on") == "arithmetic"]
     of_runs = f", the last of {run['runs']} runs" if run["runs"] > 1 else ""

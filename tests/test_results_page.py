@@ -117,7 +117,8 @@ def test_what_was_not_measured_says_so(kept: Result) -> None:
 
 def test_the_circumstances_are_on_the_page(kept: Result) -> None:
     page = results_page.markdown(kept)
-    for needed in ("6.0-made", "100mbit", "classic MPICH", "abc", "| cores | 2 |", "median 0.25"):
+    rows = ("| runs of each study | 1, 2 |", "| cores | 2 |", "| link rate | 100mbit |")
+    for needed in (*rows, "6.0-made", "classic MPICH", "abc", "median 0.25"):
         assert needed in page, needed
 
 
@@ -128,4 +129,4 @@ def test_the_verdicts_are_kept_and_not_in_the_table_of_times(kept: Result, tmp_p
     assert (one["outcomes"], two["outcomes"]) == (["contradicted"] * 2, ["inconclusive", "holds"])
     assert (one["says"], one["evidence"]) == ("the claim one", "of one: 3 | 4 < 5 * 6")
     assert plain["B1"]["before"] == BEFORE
-    assert "the claim" not in figures(kept)
+    assert "the claim one" not in figures(kept)

@@ -196,7 +196,7 @@ STUDY = Study(
         ),
         "inconclusive": (
             "The ways run one after the other, and where nodes share cores their means change "
-            "from launch to launch by as much as the tenth within which they have to agree."
+            "from launch to launch by more than the tenth within which they have to agree."
         ),
     },
 )
