@@ -48,6 +48,6 @@ def _on_first_node(names, text, task, *arguments):  # type: ignore[no-untyped-de
 
     if MPI.COMM_WORLD.Get_rank():
         return None
-    known = {"__name__": "beowulf_on_node"}
+    known: dict = {"__name__": "beowulf_on_node"}  # type: ignore[type-arg]
     exec(text, known)
     return known[task](names, *arguments)

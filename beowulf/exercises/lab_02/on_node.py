@@ -109,7 +109,7 @@ def asked(function: Any, trials: list[list[int]]) -> list[dict[str, Any]]:
             {
                 **{"length_us": length_ns / 1000, "step_us": step_ns / 1000},
                 **{"samples": samples, "steps": [call.steps_of(each) for each in samples]},
-                **{"calls": call.calls, "reads": call.reads, "why": why},
+                **{"calls": call.calls, "intervals": len(call.intervals), "why": why},
             }
         )
     return answers

@@ -129,7 +129,7 @@ def sample_fault(trial: Mapping[str, Any]) -> str:
 
 
 def _reads_in_the_loop(trial: Mapping[str, Any]) -> bool:
-    return bool(trial["reads"] > trial["calls"] > FEWEST_SAMPLES)
+    return bool(2 * trial["intervals"] > trial["calls"] > FEWEST_SAMPLES)
 
 
 def real_fault(record: Record) -> str:
