@@ -14,6 +14,7 @@ from beowulf import moved
 if TYPE_CHECKING:
     from beowulf.checklist import Checklist
     from beowulf.cluster import Cluster
+    from beowulf.engines import Engines
     from beowulf.figures import Figure
     from beowulf.predictions import Prediction
     from beowulf.record import Record
@@ -21,7 +22,16 @@ if TYPE_CHECKING:
 
 moved.install()
 
-__all__ = ["check", "claims", "connect", "picture", "predict", "prediction", "study"]
+__all__ = [
+    "check",
+    "claims",
+    "connect",
+    "picture",
+    "predict",
+    "prediction",
+    "start_engines",
+    "study",
+]
 
 
 def connect(records: str | Path = "records") -> Cluster:
@@ -33,9 +43,21 @@ def connect(records: str | Path = "records") -> Cluster:
         connected.records = Path(records)
     if "IPython" in sys.modules:
         from beowulf import notebook
+        from beowulf.engines import px
 
         notebook.prepare()
+        px.announce()
     return connected
+
+
+def start_engines(cluster: Cluster, timeout_s: float = 60.0) -> Engines:
+    """One IPython engine a node, in one MPI world: `%%px` runs a cell on all of them; the same again while they live.
+
+    A cell that does not end within `timeout_s` seconds is ended, with a sentence that says where each rank was.
+    """
+    from beowulf import engines
+
+    return engines.start_engines(cluster, timeout_s)
 
 
 def study(

@@ -1,69 +1,517 @@
-"""IPython engines on the nodes: one MPI world, and a restart whatever a rank is doing."""
+"""IPython engines on the nodes: one MPI world, cells whose mistakes are sentences, and nothing that stays behind."""
 
 from __future__ import annotations
 
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from running import Beowulf, wait_until
 
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
-from beowulf.engines import Engines
-from beowulf.errors import LabError
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.engines import CellError, Engines, places, px, start_engines
+from beowulf.engines.replay import RECORDED
+from beowulf.engines.screen import CUT, MOST_SHOWN
+from beowulf.errors import LabError, UsageError
 
-pytestmark = pytest.mark.cluster
+cluster_test = pytest.mark.cluster
+SHORT_S = 3.0
+
+
+@pytest.fixture(scope="module")
+def trio(
+    tmp_path_factory: pytest.TempPathFactory, namespaces_work: None
+) -> Iterator[NamespaceCluster]:
+    folder = tmp_path_factory.mktemp("engines") / "state"
+    yield namespaces.up(ClusterConfig(nodes=3), folder=folder)
+    namespaces.down(folder=folder)
+
+
+@pytest.fixture(scope="module")
+def shared(trio: NamespaceCluster) -> Iterator[Engines]:
+    made = Engines(trio)
+    yield made
+    made.stop()
 
 
 @pytest.fixture
-def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
-    monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))
-    cluster = namespaces.up(ClusterConfig(nodes=3))
-    made = Engines(cluster)
-    try:
-        yield made.start()
-    finally:
-        made.stop()
-        namespaces.down()
+def engines(shared: Engines) -> Engines:
+    """Three engines that live; a test may end them."""
+    shared.timeout_s = 60.0
+    return shared.start()
 
 
-# Code as text, as a notebook sends it: engines cannot import this file.
-WHO = "from mpi4py import MPI; world = MPI.COMM_WORLD; who = [world.rank, world.size, MPI.Get_processor_name()]"
-TOTAL = "from mpi4py import MPI; total = MPI.COMM_WORLD.allreduce(1)"
-WAIT_FOR_NOTHING = "MPI.COMM_WORLD.rank == 0 and MPI.COMM_WORLD.recv(source=1)"
-DIE = "import os; os._exit(3)"
+def mpi_works(engines: Engines) -> bool:
+    engines.run("total = world.allreduce(rank)")
+    return engines.gather("total") == [3, 3, 3]
 
 
-def ask(engines: Engines, code: str, name: str) -> list[object]:
-    engines.view.execute(code, block=True)
-    return list(engines.view[name])
+# ------------------------------------------------------------ one world
 
 
+@cluster_test
 def test_engines_are_one_world_with_one_rank_a_node_and_come_back_after_a_hang_and_a_death(
     engines: Engines,
 ) -> None:
-    one_a_node = [[rank, 3, f"node{rank:02}"] for rank in range(3)]
-    assert ask(engines, WHO, "who") == one_a_node
-    assert ask(engines, TOTAL, "total") == [3, 3, 3]
+    who = "who = [world.rank, ranks, node, MPI.Get_processor_name(), int(np.sum([rank]))]"
+    engines.run(who)
+    one_a_node = [[rank, 3, f"node{rank:02}", f"node{rank:02}", rank] for rank in range(3)]
+    assert engines.gather("who") == one_a_node
+    assert engines.view["rank"] == [0, 1, 2]
 
-    engines.view.execute(WAIT_FOR_NOTHING, block=False)
+    engines.submit("rank == 0 and world.recv(source=1)")
     engines.restart()
-    assert ask(engines, TOTAL, "total") == [3, 3, 3]
+    assert mpi_works(engines)
 
-    engines.view.client[engines.view.targets[1]].execute(DIE, block=False)
     engines.cluster.kill("node02")  # type: ignore[attr-defined]
+    with pytest.raises(CellError, match="node02 went down"):
+        engines.run("world.Barrier()")
     engines.restart()
-    assert ask(engines, WHO, "who") == one_a_node
+    engines.run(who)
+    assert engines.gather("who") == one_a_node
 
 
-def test_engines_on_a_cluster_with_a_dead_node_are_refused_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))
-    cluster = namespaces.up(ClusterConfig(nodes=2))
+@cluster_test
+def test_engines_on_a_cluster_with_a_dead_node_are_refused_by_its_name(tmp_path: Path) -> None:
+    cluster = namespaces.up(ClusterConfig(nodes=2), folder=tmp_path / "state")
     try:
         cluster.kill("node01")
         with pytest.raises(LabError, match="node01 is down"):
             Engines(cluster).start()
     finally:
-        namespaces.down()
+        namespaces.down(folder=tmp_path / "state")
+
+
+@cluster_test
+def test_a_second_start_gives_the_same_engines_as_long_as_they_live(
+    trio: NamespaceCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = start_engines(trio, timeout_s=5)
+    try:
+        assert start_engines(trio, timeout_s=7) is first
+        assert first.timeout_s == 7
+        assert "node00 is rank 0, node01 is rank 1" in capsys.readouterr().out
+        first.stop()
+        second = start_engines(trio)
+        assert second is not first
+        assert mpi_works(second)
+        second.stop()
+    finally:
+        first.stop()
+
+
+# ------------------------------------------------------------ what a cell shows
+
+
+@cluster_test
+def test_what_ranks_print_comes_line_by_line_with_the_name_of_the_node(
+    engines: Engines, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engines.run('print("I am", rank)\nprint("two", "lines", sep="\\n", end="")')
+    out = capsys.readouterr().out
+    for rank in range(3):
+        mine = [line for line in out.splitlines() if line.startswith(f"node0{rank} │ ")]
+        assert [line.partition("│ ")[2] for line in mine] == [f"I am {rank}", "two", "lines"]
+    engines.run("rank + 40", ranks=[2])
+    assert capsys.readouterr().out == "node02 │ 42\n"
+    engines.run('import sys; print("beware", file=sys.stderr)', ranks=[1])
+    assert capsys.readouterr().err == "node01 │ beware\n"
+
+
+class Touching(io.StringIO):
+    """What is printed; the word `early` makes a file."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self.file = file
+
+    def write(self, text: str) -> int:
+        if "early" in text:
+            self.file.touch()
+        return super().write(text)
+
+
+@cluster_test
+def test_output_is_shown_while_the_cell_still_runs(
+    engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The cell ends when what it has printed was seen.
+    file = tmp_path / "seen"
+    monkeypatch.setattr(sys, "stdout", Touching(file))
+    cell = f"import os, time\nprint('early')\nwhile not os.path.exists({str(file)!r}):\n    time.sleep(0.05)"
+    engines.run(cell, ranks=[1], timeout_s=30)
+
+
+@cluster_test
+def test_a_cell_that_prints_ten_megabytes_is_cut_and_the_next_one_is_not(
+    engines: Engines, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engines.run('for _ in range(100_000):\n    print("x" * 99)', ranks=[1])
+    shown = capsys.readouterr()
+    assert MOST_SHOWN * 0.9 < len(shown.out) < MOST_SHOWN * 1.2
+    assert CUT in shown.err
+    engines.run('print("short")', ranks=[1])
+    assert capsys.readouterr().out == "node01 │ short\n"
+
+
+# ------------------------------------------------------------ what goes wrong
+
+
+@cluster_test
+def test_an_exception_on_one_rank_is_shown_with_its_line_and_the_engines_live(
+    engines: Engines, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentence = "node01 (rank 1): ZeroDivisionError: division by zero, in line 2: 1 / 0"
+    with pytest.raises(CellError) as caught:
+        engines.run("if rank == 1:\n    1 / 0")
+    assert sentence in caught.value.message
+    assert sentence in capsys.readouterr().err
+    # It was shown already: what the notebook adds is one line.
+    assert caught.value._render_traceback_() == ["1 of 3 ranks raised an exception."]
+    assert mpi_works(engines)
+
+
+@cluster_test
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("print(1\n", "SyntaxError: .*, in line 1: print"),
+        (
+            "def half(x):\n    return x / unknown\n\nhalf(1)",
+            "NameError: .* in line 2 of half: return x / unknown",
+        ),
+        ("%nothing", "UsageError"),
+        ("raise ValueError", r"\(rank 0\): ValueError, in line 1: raise ValueError"),
+    ],
+)
+def test_every_kind_of_mistake_is_a_sentence(engines: Engines, cell: str, said: str) -> None:
+    with pytest.raises(CellError, match=said):
+        engines.run(cell)
+    assert engines.alive
+
+
+@cluster_test
+def test_when_one_rank_raises_and_others_wait_it_is_said_where_and_all_engines_end(
+    engines: Engines,
+) -> None:
+    with pytest.raises(CellError) as caught:
+        engines.run("if rank == 1:\n    raise KeyError('x')\n\nworld.Barrier()")
+    said = caught.value.message
+    assert "node01 (rank 1): KeyError: 'x', in line 2" in said
+    assert "node00 (rank 0) waits in line 4: world.Barrier()" in said
+    assert "node02 (rank 2) waits in line 4: world.Barrier()" in said
+    assert not engines.alive
+    with pytest.raises(LabError, match=r"The engines were ended.*`engines\.restart\(\)`"):
+        engines.run("1")
+
+
+@cluster_test
+def test_a_deadlock_ends_after_the_time_out_and_each_rank_is_found_in_its_line(
+    engines: Engines,
+) -> None:
+    engines.run("def get(source):\n    return world.recv(source=source)\n")
+    engines.timeout_s = SHORT_S
+    with pytest.raises(CellError) as caught:
+        engines.run("if rank == 0:\n    get(1)\nelif rank == 1:\n    while True:\n        pass\n")
+    said = caught.value.message
+    assert "did not end within 3 s" in said
+    assert "node00 (rank 0) waits in line 2 of get: return world.recv(source=source)" in said
+    assert "node01 (rank 1) is in line" in said
+    assert "node02" not in said
+    assert "`engines.restart()`" in caught.value.hint
+
+
+@cluster_test
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("import os\nrank == 1 and os._exit(3)\nworld.Barrier()", r"node01 \(rank 1\).* 3"),
+        ("rank == 2 and world.Abort(7)\nworld.Barrier()", r"node02 \(rank 2\).* 7"),
+        (
+            "import os, signal\nrank == 1 and os.kill(os.getpid(), signal.SIGSEGV)\nworld.Barrier()",
+            r"node01 \(rank 1\).*Segmentation fault",
+        ),
+    ],
+)
+def test_a_rank_that_ends_is_named_with_how_it_ended(
+    engines: Engines, cell: str, said: str
+) -> None:
+    with pytest.raises(CellError, match=said):
+        engines.run(cell, timeout_s=30)
+    with pytest.raises(LabError, match="restart"):
+        engines.run("1")
+
+
+@cluster_test
+def test_sys_exit_is_an_exception_like_others(engines: Engines) -> None:
+    with pytest.raises(CellError, match="SystemExit"):
+        engines.run("import sys; sys.exit(3)")
+    assert mpi_works(engines)
+
+
+# ------------------------------------------------------------ functions and values
+
+
+@cluster_test
+def test_functions_are_called_on_all_ranks_and_their_answers_are_played_back(
+    engines: Engines, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engines.cluster.records = tmp_path / "records"
+    try:
+        engines.run("def times(x):\n    return [x * rank, np.arange(rank)]\n\ny = np.eye(2)[0]\n")
+        given = engines.call("times", 2)
+        assert [each[0] for each in given] == [0, 2, 4]
+        source = engines.source("times")
+        assert source.startswith("def times(x):")
+        assert engines.gather("y") == [[1.0, 0.0]] * 3
+        with pytest.raises(LabError, match=r"On node00 \(rank 0\) there is no function twice"):
+            engines.call("twice")
+        with pytest.raises(LabError, match="there is no z"):
+            engines.gather("z")
+        with pytest.raises(LabError, match="world is a Intracomm"):
+            engines.gather("world")
+        with pytest.raises(CellError, match=r"TypeError.*in line"):
+            engines.run("times()")
+        with pytest.raises(CellError, match="TypeError"):
+            engines.call("times", "a", "b")
+    finally:
+        engines.cluster.records = None
+    capsys.readouterr()
+    again = start_engines(RecordedCluster(tmp_path / "records"))
+    again.run("1 / 0")
+    assert capsys.readouterr().out.splitlines()[-1] == RECORDED
+    assert again.call("times", 2) == [[0, []], [2, [0]], [4, [0, 1]]]
+    assert again.source("times") == source
+    assert again.gather("y") == [[1.0, 0.0]] * 3
+    for ask in (lambda: again.call("times", 3), lambda: again.gather("z"), lambda: again.view):
+        with pytest.raises(LabError, match="ecorded cluster"):
+            ask()
+    again.restart()
+    again.stop()
+
+
+# ------------------------------------------------------------ in a notebook
+
+
+@pytest.fixture
+def shell() -> Iterator[Any]:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    yield InteractiveShell.instance()
+    InteractiveShell.clear_instance()
+
+
+def test_px_without_engines_says_which_line_starts_them(shell: Any) -> None:
+    px.announce()
+    for call in (
+        lambda: shell.run_cell_magic("px", "", "1"),
+        lambda: shell.run_line_magic("px", "1"),
+    ):
+        with pytest.raises(LabError, match=r"No engines run.*start_engines\(cluster\)"):
+            call()
+
+
+@cluster_test
+def test_px_knows_targets_time_outs_and_the_background(
+    engines: Engines, shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    px.register(engines)
+
+    def cell(options: str, text: str) -> str:
+        shell.run_cell_magic("px", options, text)
+        return capsys.readouterr().out
+
+    assert cell("--targets 0,2", "print(rank)").split() == ["node00", "│", "0", "node02", "│", "2"]
+    assert cell("-t 1:", "print(rank)").count("│") == 2
+    assert "runs in the background" in cell("--noblock -t 1 -o asked", "print(40 + 2)")
+    shell.run_line_magic("pxresult", "")
+    assert capsys.readouterr().out == "node01 │ 42\n"
+    assert shell.user_ns["asked"].done()
+    with pytest.raises(LabError, match="Nothing runs in the background"):
+        shell.run_line_magic("pxresult", "")
+    cell("-a -t 1", "1 / 0")
+    with pytest.raises(CellError, match="ZeroDivisionError"):
+        shell.run_line_magic("pxresult", "")
+    shell.run_line_magic("px", 'print(f"{node}")')
+    assert "node02 │ node02" in capsys.readouterr().out
+    cell("--local -t 0", "here = 5")
+    assert shell.user_ns["here"] == 5
+    with pytest.raises(UsageError, match=r"unrecognized arguments: --colour"):
+        cell("--colour", "1")
+    with pytest.raises(CellError, match="did not end within 1 s"):
+        cell("--timeout 1", "world.recv()")
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("", ()),
+        ("all", ()),
+        ("2", (2,)),
+        ("0,2", (0, 2)),
+        ("1:", (1, 2, 3)),
+        ("::2", (0, 2)),
+        ("-1", (3,)),
+    ],
+)
+def test_targets_are_ranks_as_in_ipyparallel(text: str, chosen: tuple[int, ...]) -> None:
+    assert px.ranks(text, 4) == chosen
+
+
+@pytest.mark.parametrize("text", ["4", "a", "1.5", "4:", "1:2:3:4", ","])
+def test_targets_that_are_no_ranks_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="names no ranks; there are 0 to 3"):
+        px.ranks(text, 4)
+
+
+# ------------------------------------------------------------ where a rank is
+
+DUMP = """\
+Thread 0x00007f0000000002 (most recent call first):
+  File "/usr/lib/python3.11/threading.py", line 324 in wait
+
+Current thread 0x00007f0000000001 (most recent call first):
+  File "/usr/lib/python3.11/site-packages/mpi4py/more.py", line 9 in deep
+  File "/tmp/ipykernel_35/123.py", line 2 in get
+  File "/tmp/ipykernel_35/456.py", line 1 in <module>
+  File "/usr/lib/python3.11/site-packages/IPython/core/interactiveshell.py", line 3 in run_code
+"""
+
+
+def test_the_innermost_line_of_a_cell_is_found_in_what_python_prints() -> None:
+    cells = {"123.py": "def get():\n    world.recv()", "456.py": "get()"}
+    place = places.read(DUMP, 0x7F0000000001, cells)
+    assert place.sentence == "waits in line 2 of get: world.recv()"
+    assert places.read(DUMP, 0x7F0000000001, {}).sentence == "is in line 2 of get"
+    assert places.read(DUMP, 0x7F0000000002, cells).sentence == "has not ended"
+    assert places.read("", 1, cells).sentence == "has not ended"
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("world.Recv(buffer)", True),
+        ("request.wait()", True),
+        ("MPI.Request.Waitall([a, b])", True),
+        ("x = world.allreduce(1)", True),
+        ("world.Sendrecv(a, 1, 0, b)", True),
+        ("while True: pass", False),
+        ("np.sum(received)", False),
+    ],
+)
+def test_a_call_that_waits_is_told_from_one_that_computes(text: str, waits: bool) -> None:
+    assert places.Place(1, "", text).sentence.startswith("waits") == waits
+
+
+# ------------------------------------------------------------ nothing stays behind
+
+SCRIPT = """
+import sys, time
+from beowulf.cluster import running
+from beowulf.engines import start_engines
+engines = start_engines(running())
+print("started", flush=True)
+{rest}
+"""
+
+
+FOLDER = re.compile(r"/tmp/beowulf-engines-\w+")
+
+
+def left(learner: Beowulf) -> list[str]:
+    return [words for words in learner.processes() if "ipyparallel" in words]
+
+
+def script(learner: Beowulf, rest: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(rest=rest)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=learner.here,
+        env=learner.environment,
+        start_new_session=True,
+    )
+    assert process.stdout
+    for line in process.stdout:
+        if line == "started\n":
+            return process
+    raise AssertionError("it did not start")
+
+
+@cluster_test
+@pytest.mark.parametrize("how", ["killed", "ended"])
+def test_nothing_stays_when_the_process_that_has_started_engines_ends(
+    beowulf: Beowulf, how: str
+) -> None:
+    beowulf("up", "--nodes", "2")
+    rest = "time.sleep(1000)" if how == "killed" else "engines.submit('world.recv()')"
+    process = script(beowulf, rest)
+    folders = {Path(name) for words in left(beowulf) for name in FOLDER.findall(words)}
+    if how == "killed":
+        assert folders
+        process.kill()
+    process.wait(60)
+    wait_until(lambda: not left(beowulf), "controller and engines end")
+    wait_until(lambda: not any(map(Path.exists, folders)), "their files are gone")
+
+
+@cluster_test
+def test_when_the_cluster_is_taken_down_engines_end_and_the_next_cell_says_so(
+    beowulf: Beowulf,
+) -> None:
+    beowulf("up", "--nodes", "2")
+    rest = """
+for line in ("1", "2"):
+    input_file = "down"
+    while line == "1" and not __import__("os").path.exists(input_file):
+        time.sleep(0.1)
+    try:
+        engines.run("1")
+    except Exception as problem:
+        print(problem, flush=True)
+"""
+    process = script(beowulf, rest)
+    beowulf("down")
+    wait_until(lambda: not left(beowulf), "controller and engines end")
+    (beowulf.here / "down").touch()
+    said, _ = process.communicate(timeout=60)
+    assert said.count("The cluster was taken down, and the engines with it.") == 2
+    assert said.count("`engines.restart()`") == 2
+    assert "Traceback" not in said
+
+
+@cluster_test
+def test_ctrl_c_ends_the_cell_says_where_ranks_are_and_engines_come_back(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "2")
+    rest = """
+try:
+    print("now", flush=True)
+    engines.run("if rank == 1:\\n    world.recv()")
+except Exception as problem:
+    print(problem, flush=True)
+engines.restart()
+engines.run("print(world.allreduce(1))")
+"""
+    process = script(beowulf, rest)
+    assert process.stdout
+    assert process.stdout.readline() == "now\n"
+    time.sleep(1.0)  # it may be anywhere in the cell, and after a second it waits there
+    os.kill(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=120)
+    assert "It was stopped." in said
+    assert "node01 (rank 1) waits in line 2: world.recv()" in said
+    assert "node00 │ 2" in said
+    assert not left(beowulf)

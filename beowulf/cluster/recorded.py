@@ -129,14 +129,30 @@ class RecordedCluster(Cluster):
 
 def remember(records: Path, node: str, command: str, answer: Completed) -> None:
     """Keep what a command on a node printed, in place of an earlier answer to the same."""
-    record = _answers(records)
-    others = [p for p in record.points if p.at != {"node": node, "command": command}]
     facts = {
         "returncode": answer.returncode,
         "stdout": answer.stdout,
         "stderr": answer.stderr,
     }
-    record.points = [*others, Point({"node": node, "command": command}, facts=facts)]
+    _keep(records, {"node": node, "command": command}, facts)
+
+
+def remember_values(records: Path, at: Mapping[str, Any], values: list[Any]) -> None:
+    """Keep what engines gave, one value a rank, in place of what they gave before at the same coordinates."""
+    _keep(records, at, {"values": values})
+
+
+def recall(records: Path, at: Mapping[str, Any]) -> list[Any] | None:
+    """What engines gave there; None where nothing is kept."""
+    for point in reversed(_answers(records).points):
+        if point.at == at and isinstance(point.facts.get("values"), list):
+            return list(point.facts["values"])
+    return None
+
+
+def _keep(records: Path, at: Mapping[str, Any], facts: dict[str, Any]) -> None:
+    record = _answers(records)
+    record.points = [*(p for p in record.points if p.at != at), Point(dict(at), facts=facts)]
     records.mkdir(parents=True, exist_ok=True)
     record.save(records / ANSWERS)
 

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from beowulf import mpi, paths
 from beowulf.cluster.shells import missing, surroundings
-from beowulf.engines import NAME, controller, listen
+from beowulf.engines.controller import NAME, controller, listen
 from beowulf.errors import LabError
 
 # An engine finds its start's key, and a folder on its node that goes when the pool does, under these names.

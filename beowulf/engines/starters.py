@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import subprocess
 from contextlib import suppress
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from beowulf import mpi
 from beowulf.cluster import Cluster, running
-from beowulf.engines import ports
+from beowulf.engines import reach
 from beowulf.engines.pool import CONNECTION, FOLDER, KEY, EnginePool, Start
 from beowulf.errors import LabError, UsageError
 
@@ -21,12 +20,6 @@ WATCHED = """\
 exec 3<&0
 (cat <&3; kill -9 $$; {clear}) >/dev/null 2>&1 &
 exec {words} </dev/null 3<&-
-"""
-# A folder on a machine with a disk of its own, and in it how to reach the controller.
-FURNISH = """\
-umask 077
-mkdir {folder} && mkdir -p {folder}/profile/security && cat > {folder}/{connection} || exit 1
-for port in {ports}; do ln -s engine-$port {folder}/engine:$port || exit 1; done
 """
 
 
@@ -61,34 +54,15 @@ class ByLogin(EnginePool):
         # Another one each time: what a dead engine's start leaves there it clears by itself, later.
         self._sent += 1
         there = Path("/tmp", f"{self.folder.name}-{number}-{self._sent}")
-        sockets = self._furnish(self.cluster, node, there)
+        sockets = reach.furnish(
+            self.cluster, node, self.folder, there, name=CONNECTION, networked=self.networked
+        )
         engine = [word.replace(str(self.folder), str(there)) for word in engine]
         clear = f"rm -rf {shlex.quote(str(there))}"
         first, *rest = self.cluster.shell(
             node, _line(key, there, engine, clear, networked=self.networked)
         )
         return [first, *sockets, *rest], 1, ""
-
-    def _furnish(self, cluster: Cluster, node: str, there: Path) -> list[str]:
-        """Make the folder on a machine with a disk of its own; ssh's options that bring the controller's sockets."""
-        about = self.folder / CONNECTION
-        connection = json.loads(about.read_text())
-        connection["interface"] = connection["interface"].replace(str(self.folder), str(there))
-        listed = [] if self.networked else ports(about)
-        script = FURNISH.format(
-            folder=shlex.quote(str(there)), connection=CONNECTION, ports=" ".join(map(str, listed))
-        )
-        done = cluster.run(node, script, stdin=json.dumps(connection))
-        if done.returncode:
-            errors = done.stderr.strip() or "it printed nothing"
-            raise LabError(f"No engine can be started on {node}: {errors}.", "See its /tmp.", node)
-        if self.networked:
-            return []
-        # Not over the shared connection, which would keep the sockets when the engine has ended.
-        options = ["-o", "ControlPath=none", "-o", "ExitOnForwardFailure=yes"]
-        for port in listed:
-            options += ["-R", f"{there}/engine-{port}:{self.folder}/engine-{port}"]
-        return options
 
     def _stop(self, start: Start) -> None:
         # The end of stdin reaches its node, which has ended the engine before the login ends.

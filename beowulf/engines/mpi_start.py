@@ -1,0 +1,177 @@
+"""How a learner's engines start and end: a controller on this machine, and mpiexec, which makes one MPI world of them.
+
+Both live in one session of this machine, which ends when our end of its stdin closes. So however a notebook's kernel
+ends, nothing of it stays; and when mpiexec ends, for whatever reason, the controller ends with it.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from beowulf import hydra, mpi, paths
+from beowulf.cluster import Cluster, state
+from beowulf.cluster.shells import missing, surroundings
+from beowulf.engines import reach
+from beowulf.engines.controller import NAME, connection, named, options
+from beowulf.errors import LabError
+
+LONGEST_END_S = 5.0
+MOST_KEPT_BYTES = 64 * 1024
+# An engine is let in at its second heartbeat. That one ends, mpiexec notices: nobody is taken for dead who is busy.
+HEARTBEATS = ("--HeartMonitor.period=500", "--HeartMonitor.max_heartmonitor_misses=1000000")
+SESSION = """\
+exec 3<&0 </dev/null
+{controller} 3<&- >/dev/null 2>&1 &
+{launcher} <&3 3<&-
+rm -rf {folder}
+kill -KILL 0
+"""
+# On the first node: mpiexec goes on while our end of its stdin is open. It reads nothing itself (see hydra).
+THERE = """\
+exec 3<&0
+(cat <&3; kill -KILL 0) >/dev/null 2>&1 &
+exec "$0" "$@" </dev/null 3<&-
+"""
+
+
+class MpiStart:
+    """Controller and engines that were started on a cluster, one engine a node; `folder` has the controller's files."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.networked = cluster.can.queue
+        # Whatever TMPDIR is: the name of a socket has at most 108 characters.
+        self.folder = Path(tempfile.mkdtemp(prefix="beowulf-engines-", dir="/tmp"))
+        # The same on each node, and no other user's.
+        self.there = self.folder
+        if not cluster.can.shared_files:
+            self.there = self.folder.with_name(f"{self.folder.name}-there")
+        self._carriers: list[subprocess.Popen[bytes]] = []
+        self._reached = False
+        self._heard = {"stdout": bytearray(), "stderr": bytearray()}
+        try:
+            self.process = self._begun()
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        for name in self._heard:
+            stream = getattr(self.process, name)
+            threading.Thread(target=self._hear, args=(name, stream), daemon=True).start()
+
+    def _begun(self) -> subprocess.Popen[bytes]:
+        reach.prepare(self.cluster, self.there)
+        launcher, self.job = self._launcher()
+        python = str(paths.python_bin() / "python")
+        controller = [python, "-P", "-m", "ipyparallel.controller", f"--cluster-id={NAME}"]
+        controller += [f"--profile-dir={self.folder / 'profile'}", "--log-level=50", *HEARTBEATS]
+        controller += options(self.folder, networked=self.networked)
+        script = SESSION.format(
+            controller=shlex.join(controller),
+            launcher=shlex.join(launcher),
+            folder=shlex.quote(str(self.folder)),
+        )
+        try:
+            return subprocess.Popen(
+                ["bash", "--norc", "-c", script],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                env=surroundings(),
+            )
+        except OSError as error:
+            raise missing(error) from error
+
+    def _launcher(self) -> tuple[list[str], str]:
+        # An engine that has lost its proxy, whatever it is doing, ends as well.
+        engine = ["setpriv", "--pdeathsig", "KILL", "python", "-P", "-m", "ipyparallel.engine"]
+        engine += ["--mpi", f"--file={self.there / reach.CONNECTION}", "--log-level=50"]
+        engine += [f"--profile-dir={self.there / 'profile'}", "--IPEngine.enable_nanny=False"]
+        # It is started at once, and loads its programs while the controller does.
+        engine += ["--IPEngine.wait_for_url_file=120", "--timeout=120"]
+        nodes = self.cluster.nodes
+        ours = ["bash", "--norc", "-c", THERE, "mpiexec"]
+        ours += ["-n", str(len(nodes)), "-hosts", ",".join(nodes)]
+        return mpi.command(self.cluster, engine, len(nodes), launcher=ours)
+
+    def _hear(self, name: str, stream: IO[bytes]) -> None:
+        kept = self._heard[name]
+        with suppress(OSError, ValueError):
+            while piece := stream.read1(65536):  # type: ignore[attr-defined]
+                kept += piece
+                del kept[:-MOST_KEPT_BYTES]
+
+    @property
+    def runs(self) -> bool:
+        """Whether mpiexec has not ended."""
+        return self.process.poll() is None
+
+    def ready(self) -> bool:
+        """Whether the controller listens; the first time that it does, engines are told where."""
+        if not self._reached and self._listens():
+            self._carriers = reach.lead(self.cluster, self.folder, self.there, self.networked)
+            self._reached = True
+        return self._reached
+
+    def _listens(self) -> bool:
+        if self.networked:
+            return reach.whole(connection(self.folder, "engine"))
+        return named(self.folder)
+
+    @property
+    def client_file(self) -> Path:
+        """How a notebook reaches the controller."""
+        return connection(self.folder, "client")
+
+    def end(self) -> None:
+        """End all of it on every node, and remove its files."""
+        for process in (self.process, *self._carriers):
+            if process.stdin:
+                with suppress(OSError):
+                    process.stdin.close()
+        for process in (self.process, *self._carriers):
+            try:
+                process.wait(LONGEST_END_S)
+            except subprocess.TimeoutExpired:
+                mpi.stop(process)
+        with suppress(LabError, state.GoneError):
+            mpi.clear(self.cluster, self.job)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def why(self) -> tuple[str, str]:
+        """Why mpiexec ended, in a sentence, and what to try."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(LONGEST_END_S)
+        texts = {name: bytes(text).decode(errors="replace") for name, text in self._heard.items()}
+        again = "`engines.restart()` starts them again."
+        try:
+            dead = self.cluster.dead_nodes()
+        except state.GoneError as gone:
+            return "The cluster was taken down, and the engines with it.", f"{gone.hint} {again}"
+        except LabError as problem:
+            return f"The engines ended. {problem.message}", problem.hint
+        lost = [*dead, *mpi.LOST.findall(texts["stderr"])]
+        if lost:
+            return f"{lost[0]} went down, and all engines with it.", again
+        if ended := hydra.BANNER.search(texts["stdout"]):
+            launch = mpi.Launch(1, texts["stdout"], texts["stderr"], 0.0)
+            sentence = mpi.failure(launch, "this program")
+            node = ended["node"]
+            ranks = {name: rank for rank, name in enumerate(self.cluster.nodes)}
+            if node in ranks:
+                sentence = sentence.replace(
+                    f"A rank of this program on {node}", f"{node} (rank {ranks[node]})"
+                )
+            return f"{sentence} That ends all engines.", again
+        lines = texts["stderr"].strip().splitlines()
+        said = f": {lines[-1][:300]}" if lines else ""
+        if "No module named" in said:
+            again = "`beowulf setup` once more brings what the nodes lack."
+        return f"The engines ended{said}.", again

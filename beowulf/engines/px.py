@@ -1,0 +1,132 @@
+"""`%%px` in a notebook: a cell, or a line, that runs on a learner's engines."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from beowulf.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from beowulf.engines.learner_engines import Asked, Engines
+
+NONE = LabError("No engines run.", "`engines = start_engines(cluster)` starts one on each node.")
+BEHIND = "It runs in the background. `%pxresult` waits for it and shows what it gives."
+
+
+class _Options(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"%%px: {message}.", f"Its options: {self.format_usage().strip()}")
+
+
+def _options() -> _Options:
+    """The options of `%%px`, by ipyparallel's names, and --timeout."""
+    reader = _Options(prog="%%px", add_help=False, allow_abbrev=False)
+    reader.add_argument("-t", "--targets", default="", metavar="0,1")
+    reader.add_argument("--timeout", type=float, metavar="S")
+    reader.add_argument("-a", "--noblock", "--no-block", action="store_true")
+    reader.add_argument("-b", "--block", action="store_false", dest="noblock")
+    reader.add_argument("-e", "--group-outputs", "--no-stream", action="store_true", dest="at_end")
+    reader.add_argument("-o", "--out", default="", metavar="NAME")
+    reader.add_argument("--local", action="store_true")
+    return reader
+
+
+def ranks(text: str, count: int) -> tuple[int, ...]:
+    """The ranks that `--targets` names: `all`, one, several with commas, or a slice such as `1:`; () is all."""
+    if text in ("", "all"):
+        return ()
+    every = range(count)
+    try:
+        if ":" in text:
+            ends = (int(end) if end.strip() else None for end in text.split(":"))
+            chosen = tuple(every[slice(*ends)])
+        else:
+            chosen = tuple(every[int(each)] for each in text.strip("[]()").split(",") if each)
+    except (ValueError, TypeError, IndexError):
+        chosen = ()
+    if not chosen:
+        raise UsageError(
+            f"%%px: --targets {text} names no ranks; there are 0 to {count - 1}.",
+            "Write 0, or 0,2 without blanks, or 1:, or all.",
+        )
+    return chosen
+
+
+class Px:
+    """What `%%px`, `%px` and `%pxresult` do."""
+
+    def __init__(self, engines: Engines) -> None:
+        self.engines = engines
+        self.last: Asked | None = None  # in the background
+        self.shell: Any = None
+
+    def cell(self, line: str, cell: str) -> None:
+        """Run a cell on the engines."""
+        try:
+            asked_for = _options().parse_args(shlex.split(line))
+        except ValueError as problem:
+            raise UsageError(f"%%px: {line} cannot be read ({problem}).") from None
+        chosen = ranks(asked_for.targets, len(self.engines.nodes))
+        asked = self.engines.submit(cell, chosen)
+        if asked_for.out:
+            self.shell.user_ns[asked_for.out] = asked.result
+        if asked_for.local:
+            self.shell.run_cell(cell)
+        if asked_for.noblock:
+            self.last = asked
+            print(BEHIND)
+            return
+        self.engines.follow(asked, timeout_s=asked_for.timeout, at_end=asked_for.at_end)
+
+    def line(self, line: str) -> None:
+        """Run a line on all engines."""
+        self.engines.run(line)
+
+    def result(self, line: str = "") -> None:
+        """Wait for what runs in the background, and show what it gives."""
+        if self.last is None:
+            raise LabError("Nothing runs in the background.", "`%%px --noblock` begins something.")
+        asked, self.last = self.last, None
+        self.engines.follow(asked)
+
+
+def register(engines: Engines) -> None:
+    """Make `%%px`, `%px` and `%pxresult` of this notebook those of these engines; nothing outside of a notebook."""
+    from IPython.core.getipython import get_ipython
+
+    px = Px(engines)
+    px.shell = get_ipython()
+    if px.shell:
+        _enter(px.shell, px.cell, px.line, px.result)
+
+
+def announce() -> None:
+    """Let `%%px` say what to do in a notebook that has started no engines."""
+    from IPython.core.getipython import get_ipython
+
+    def none(*_: str) -> NoReturn:
+        raise NONE
+
+    shell: Any = get_ipython()
+    if shell and "px" not in shell.magics_manager.magics["cell"]:
+        _enter(shell, none, none, none)
+
+
+def _enter(shell: Any, cell: Any, line: Any, result: Any) -> None:
+    from IPython.core.magic import no_var_expand
+
+    def px_cell(text: str, body: str) -> None:
+        cell(text, body)
+
+    def px_line(text: str) -> None:
+        line(text)
+
+    def px_result(text: str) -> None:
+        result(text)
+
+    # What is in braces is Python of the engines, and not a variable of the notebook.
+    shell.register_magic_function(no_var_expand(px_cell), "cell", "px")
+    shell.register_magic_function(no_var_expand(px_line), "line", "px")
+    shell.register_magic_function(px_result, "line", "pxresult")

@@ -1,0 +1,131 @@
+"""How engines on nodes reach the controller on this machine.
+
+Nodes that share this machine's files see its sockets. To others ssh brings them, over a connection to each node of its
+own. The nodes of a queue come over the network, encrypted, because what starts programs there brings no sockets.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+from beowulf.cluster import Cluster, connections
+from beowulf.cluster.shells import surroundings
+from beowulf.engines.controller import connection, ports
+from beowulf.errors import LabError
+
+CONNECTION = "engine.json"
+LONGEST_WAY_S = 20.0
+# A folder on a machine with a disk of its own, and in it how to reach the controller: whole, or not at all.
+MAKE = """\
+umask 077
+[ -O {folder} ] || mkdir {folder} || exit 1
+mkdir -p {folder}/profile || exit 1
+"""
+FURNISH = """\
+mkdir -p $(dirname {file}) && cat > {file}.new || exit 1
+for port in {ports}; do ln -s engine-$port {folder}/engine:$port || exit 1; done
+mv {file}.new {file}
+"""
+# The sockets stay as long as the connection does, and go with it.
+CARRY = "echo ready; cat >/dev/null; rm -rf {folder}"
+
+
+def whole(file: Path) -> bool:
+    """Whether a controller has written a file to its end."""
+    return bool(ports(file))
+
+
+def prepare(cluster: Cluster, there: Path) -> None:
+    """Make the folder of an engine on every node, before it begins."""
+    if cluster.can.shared_files:
+        (there / "profile").mkdir()
+        return
+    script = MAKE.format(folder=shlex.quote(str(there)))
+    _, failed = connections.everywhere(cluster.nodes, lambda node: cluster.run(node, script))
+    if failed:
+        raise next(iter(failed.values()))
+
+
+def lead(
+    cluster: Cluster, here: Path, there: Path, networked: bool
+) -> list[subprocess.Popen[bytes]]:
+    """Tell the engines on all nodes where the controller listens; what carries its sockets to them, if anything.
+
+    It ends when its stdin is closed. LabError for a node where that does not work.
+    """
+    if cluster.can.shared_files:
+        aside = here / f"{CONNECTION}.new"
+        aside.write_text(connection(here, "engine").read_text())
+        aside.rename(there / CONNECTION)
+        return []
+    location = ""
+    if networked:
+        asked = cluster.run(cluster.nodes[0], 'echo "$SLURM_LAUNCH_NODE_IPADDR"')
+        location = asked.stdout.strip()
+    carriers: list[subprocess.Popen[bytes]] = []
+
+    def one(node: str) -> None:
+        options = furnish(cluster, node, here, there, networked=networked, location=location)
+        first, *rest = cluster.shell(node, CARRY.format(folder=shlex.quote(str(there))))
+        process = subprocess.Popen(
+            [first, *options, *rest],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=surroundings(),
+        )
+        carriers.append(process)
+        assert process.stdout
+        for line in process.stdout:
+            if line.strip() == b"ready":
+                return
+        raise LabError(f"{node} cannot be given the engines' sockets.", "See its sshd.", node)
+
+    _, failed = connections.everywhere(cluster.nodes, one)
+    if failed:
+        for process in carriers:
+            process.kill()
+        raise next(iter(failed.values()))
+    return carriers
+
+
+def furnish(
+    cluster: Cluster,
+    node: str,
+    here: Path,
+    there: Path,
+    *,
+    name: str = CONNECTION,
+    networked: bool,
+    location: str = "",
+) -> list[str]:
+    """Make the folder `there` on a machine with a disk of its own; ssh's options that bring the controller's sockets.
+
+    `name` is that of the file in it for which an engine looks; `location` is this machine's address, where it is known.
+    """
+    about = connection(here, "engine")
+    content = json.loads(about.read_text())
+    content["interface"] = content["interface"].replace(str(here), str(there))
+    if location:
+        content["location"] = location
+    listed = [] if networked else ports(about)
+    script = (MAKE + FURNISH).format(
+        folder=shlex.quote(str(there)),
+        file=shlex.quote(str(there / name)),
+        ports=" ".join(map(str, listed)),
+    )
+    done = cluster.run(node, script, stdin=json.dumps(content))
+    if done.returncode:
+        errors = done.stderr.strip() or "it printed nothing"
+        raise LabError(f"No engine can be started on {node}: {errors}.", "See its /tmp.", node)
+    if networked:
+        return []
+    # Not over the shared connection, which would keep the sockets when the engine has ended.
+    options = ["-o", "ControlPath=none", "-o", "ExitOnForwardFailure=yes"]
+    for port in listed:
+        options += ["-R", f"{there}/engine-{port}:{here}/engine-{port}"]
+    return options

@@ -1,0 +1,1 @@
+"""What lab 01's exercises measure."""

@@ -1,0 +1,1 @@
+"""What lab 04's exercises measure."""

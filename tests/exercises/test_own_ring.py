@@ -1,0 +1,133 @@
+"""Lab 01's ring of one's own: is a right one told from a wrong one, with a sentence that names the symptom?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.engines import Engines
+from beowulf.errors import LabError
+from beowulf.exercises.lab_01 import own_ring
+from beowulf.record import Record
+
+RIGHT = """
+def pass_token(token):
+    before, after = (rank - 1) % ranks, (rank + 1) % ranks
+    if rank == 0:
+        token.append(node)
+        world.send(token, after)
+        return world.recv(source=before)
+    token = world.recv(source=before)
+    token.append(node)
+    world.send(token, after)
+    return token
+"""
+NODES = ("node00", "node01", "node02")
+TOKEN = ["token 1"]
+
+
+def ring() -> list[list[str] | str]:
+    """What three ranks return that do it right."""
+    return [[*TOKEN, *NODES], [*TOKEN, *NODES[:2]], [*TOKEN, *NODES]]
+
+
+def test_a_token_that_has_been_at_every_node_in_turn_is_right() -> None:
+    assert own_ring.wrong(TOKEN, NODES, ring()) == ""
+
+
+@pytest.mark.parametrize(
+    ("rank", "returned", "said"),
+    [
+        (0, "None", "node00 (rank 0) returned None, not the token that came home"),
+        (1, "None", "node01 (rank 1) returned None, not the list that it passed on"),
+        (1, [*TOKEN, "node00"], "node01 (rank 1) did not append its node"),
+        (1, [*TOKEN, "node01"], "node00 (rank 0) did not append its node"),
+        (2, ["node00", "node01", "node02"], "does not begin with the token"),
+        (0, [*TOKEN, "node00"], "returned what it passed on, not what came home"),
+        (0, [*TOKEN, *NODES, "node00"], "appended its node a second time"),
+        (
+            0,
+            [*TOKEN, "node00", "node02", "node01"],
+            "token 1, node00, node01, node02 would be right",
+        ),
+        (2, [], "does not begin with the token"),
+    ],
+)
+def test_each_usual_mistake_has_its_sentence(
+    rank: int, returned: list[str] | str, said: str
+) -> None:
+    given = ring()
+    given[rank] = returned
+    assert said in own_ring.wrong(TOKEN, NODES, given)
+
+
+# ------------------------------------------------------------ on nodes
+
+
+@pytest.fixture(scope="module")
+def shared(cluster: NamespaceCluster) -> Iterator[Engines]:
+    made = Engines(cluster)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def engines(shared: Engines, tmp_path: Path) -> Iterator[Engines]:
+    shared.cluster.records = tmp_path / "records"
+    shared.timeout_s = 3
+    yield shared.start()
+    shared.cluster.records = None
+
+
+@pytest.mark.cluster
+def test_a_right_ring_is_kept_with_its_source_and_played_back(engines: Engines) -> None:
+    engines.run(RIGHT)
+    record = own_ring.measure(engines)
+    assert own_ring.right(record)
+    assert (record.study, record.variant, record.complete) == ("A2", "own-ring", True)
+    calls = [point.facts for point in record.points if "call" in point.at]
+    assert len({call["given"][0] for call in calls}) == own_ring.CALLS
+    assert calls[0]["returned"][0] == [*calls[0]["given"], *engines.nodes]
+    (about,) = [point.facts for point in record.points if "own" in point.at]
+    assert about["source"].strip() == RIGHT.strip()
+    assert about["sha256"] == record.program["sha256"]
+    assert engines.cluster.records
+    again = own_ring.measure(Engines(RecordedCluster(engines.cluster.records)))
+    assert again.points == record.points
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (RIGHT.replace("        token.append(node)\n", "", 1), "rank 0) did not append its node"),
+        (RIGHT.replace("return world.recv", "world.recv"), "returned None"),
+        (RIGHT.replace("    return token\n", "    return len(token)\n"), "returned int"),
+        (RIGHT.replace("(rank + 1)", "(rank + 2)"), "waits in line"),
+        (RIGHT.replace("world.send(token, after)", "world.send(token)", 1), "TypeError"),
+    ],
+    ids=["no append", "no return", "a number", "a deadlock", "an exception"],
+)
+def test_a_wrong_ring_is_kept_with_the_reason(
+    engines: Engines, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engines.run(text)
+    record = own_ring.measure(engines)
+    assert not own_ring.right(record)
+    assert said in "\n".join(own_ring.lines(record))
+    assert said in capsys.readouterr().out
+    assert engines.cluster.records
+    (path,) = engines.cluster.records.glob("A2-own-ring-*.json")
+    assert not own_ring.right(Record.load(path))
+
+
+@pytest.mark.cluster
+def test_without_the_function_nothing_is_kept(engines: Engines) -> None:
+    with pytest.raises(LabError, match="there is no function pass_on"):
+        own_ring.measure(engines, "pass_on")
+    assert engines.cluster.records
+    assert not list(engines.cluster.records.glob("A2-*.json"))
