@@ -27,7 +27,7 @@ EAGER_LIMIT, HEADER_BYTES = 131_072, 32
 COLUMN_BYTES = 8
 # As the notebook asks for them.
 TIMES = Wants(x="size in bytes", y="time in µs", log_x=True, log_y=True, lines=4, points=7)
-RATES = Wants(x="size in bytes", y="rate in Mbit/s", log_x=True, lines=3, points=8)
+RATES = Wants(x="size in bytes", y="rate in Mbit/s", log_x=True, lines=3, points=7)
 # What a source has to call, and must not, by protocol.
 CALLS: Mapping[str, tuple[set[str], set[str]]] = {
     "blocking": ({"send", "recv"}, {"isend", "irecv", "sendrecv"}),

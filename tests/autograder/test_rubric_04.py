@@ -289,10 +289,10 @@ def test_a_plot_is_scored_by_what_it_shows(plot: Record, share: float, said: str
     assert said in found.found
 
 
-def test_a_plot_of_other_numbers_earns_half() -> None:
+def test_a_plot_of_other_numbers_earns_a_quarter() -> None:
     faster = a7()
     faster.points = [replace(p, samples=[s / 2 for s in p.samples]) for p in faster.points]
-    assert LAB.one("rates-plot", instead(faster)).points == WORTH["rates-plot"] / 2
+    assert LAB.one("rates-plot", instead(faster)).points == WORTH["rates-plot"] / 4
     assert LAB.one("times-plot", instead(times(own(), "own", 2))).points == pytest.approx(
         0.75 * WORTH["times-plot"]
     )

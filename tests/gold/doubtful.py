@@ -62,8 +62,8 @@ def _doubtful(
 
 def _a7(name: str, change: Change, share: float, says: str) -> Case:
     case = _doubtful(lab_04, lab_04.WORTH, name, "A7", change, OF_A7, share, says)
-    # Half of a plot's points are for its numbers, which are held against the Record.
-    plot = lab_04.WORTH["rates-plot"] * (1 + share) / 2
+    # A plot without a Record that it shows has a quarter of its points.
+    plot = lab_04.WORTH["rates-plot"] * (1 + 3 * share) / 4
     return replace(case, points={**case.points, "rates-plot": plot})
 
 

@@ -196,14 +196,14 @@ def sealed(name: str, value: float, low: float, high: float, study: str, **other
     return record("P4", [Point({"prediction": name}, facts=facts)], name, **{**BEFORE, **other})
 
 
-def drawn(name: str, y: str, lines: Mapping[str, Mapping[int, float]], **other: Any) -> Record:
+def drawn(name: str, y: str, numbers: Mapping[str, Mapping[int, float]], **other: Any) -> Record:
     """A plot over the size of a message, with a line for each name."""
     held = [
         {"kind": "line", "label": label, "points": len(line), "x": [*line], "y": [*line.values()]}
-        for label, line in lines.items()
+        for label, line in numbers.items()
     ]
     facts: dict[str, Any] = {"x_scale": "log", "y_scale": "log", "title": "", "y_label": y}
-    facts |= {"x_label": "size of the message (bytes)", "legend": [*lines], "lines": held}
+    facts |= {"x_label": "size of the message (bytes)", "legend": [*numbers], "lines": held}
     return record("F4", [Point({"axes": 0}, facts={**facts, **other})], name)
 
 

@@ -411,7 +411,7 @@ own_plot.keep(
     cluster,
     rates_figure,
     "rates",
-    own_plot.Wants(x="size in bytes", y="rate in Mbit/s", log_x=True, lines=3, points=8),
+    own_plot.Wants(x="size in bytes", y="rate in Mbit/s", log_x=True, lines=3, points=7),
 )
 
 # %% [markdown]
