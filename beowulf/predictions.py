@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from beowulf import host_state, lab_file, paths
 from beowulf.cluster import Cluster
@@ -190,7 +190,9 @@ def _refuse(numbers: dict[str, Any], unit: str) -> None:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool) and abs(value) < LARGEST
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return abs(cast("float", value)) < LARGEST  # of an int of any length, too
 
 
 def _seal(cluster: Cluster, number: int, table: PredictionTable, numbers: dict[str, float]) -> str:

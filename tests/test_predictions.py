@@ -98,6 +98,7 @@ def test_what_is_not_filled_in_is_not_sealed_and_stops_nothing(
         ({"low": 9000}, "A range from 9,000 to 20,000"),
         ({"value": "8 KB"}, "value is a number in bytes, such as 8000 or 0.25, not '8 KB'"),
         ({"high": math.inf}, "high is a number"),
+        ({"high": 10**400}, "high is a number"),
         ({"low": math.nan}, "low is a number"),
         ({"value": True}, "not True"),
     ],

@@ -201,7 +201,7 @@ def _drawing(given: Any) -> Drawing | str:
         return ours
     if hasattr(given, "gcf"):  # pyplot itself
         given = given.gcf() if given.get_fignums() else None
-    while isinstance(given, list | tuple) or (hasattr(given, "flat") and getattr(given, "size", 0)):
+    while isinstance(given, list | tuple) or (hasattr(given, "flat") and given.size):
         given = next(iter(getattr(given, "flat", given)), None)
     if hasattr(given, "get_axes") and hasattr(given, "savefig"):
         found: Drawing = given
@@ -245,14 +245,14 @@ def _lines(axes: Axes) -> list[dict[str, Any]]:
 def _columns(offsets: Any) -> tuple[Any, Any]:
     import numpy as np
 
-    places = np.ma.filled(np.ma.asarray(offsets, dtype=float), np.nan).reshape(-1, 2)
+    places: Any = np.ma.filled(np.ma.asarray(offsets, dtype=float), np.nan).reshape(-1, 2)
     return places[:, 0], places[:, 1]
 
 
 def _line(kind: str, label: str, x: Any, y: Any) -> dict[str, Any]:
     import numpy as np
 
-    both = np.ma.filled(np.ma.asarray([x, y], dtype=float), np.nan)
+    both: Any = np.ma.filled(np.ma.asarray([x, y], dtype=float), np.nan)
     both = both[:, np.isfinite(both).all(axis=0)]
     count = both.shape[1]
     some = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))

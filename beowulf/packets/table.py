@@ -118,12 +118,13 @@ def since_first(time_ns: Any) -> Any:
     return seconds
 
 
-def _index(numbers: Any) -> pd.Index[int]:
+def _index(numbers: Any) -> pd.Index[Any]:
     import pandas as pd
 
     if numbers.size and numbers[-1] == numbers.size:  # all of them, which need no memory
         return pd.RangeIndex(1, numbers.size + 1, name="packet")
-    return pd.Index(numbers, name="packet")
+    named: pd.Index[Any] = pd.Index(numbers, name="packet")
+    return named
 
 
 def _flags(flags: Any) -> pd.Categorical[str]:

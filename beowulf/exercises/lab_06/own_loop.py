@@ -14,7 +14,7 @@ import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -91,7 +91,7 @@ def counts(file: Path, count: Count, row_bytes: int = 0) -> list[Point]:
     of_half, _ = _called(count, file, f"frame.number <= {half}") if half and given else ({}, "")
     found = []
     for name, wanted in all_ours.items():
-        yours = given.get(name)
+        yours: Any = given.get(name)
         reason = why or _no_count(name, yours, given)
         right = not reason and yours == wanted
         if right and name in half_ours and of_half.get(name) != half_ours[name]:
@@ -169,7 +169,8 @@ def _no_count(name: str, yours: Any, given: Mapping[str, Any]) -> str:
         return "it is not in the dict"
     if isinstance(yours, bool) or not isinstance(yours, Real):
         return f"it is no number, but {type(yours).__name__}"
-    return "" if 0 <= yours < 1e15 and yours == int(yours) else f"nothing is counted {yours} times"
+    number = cast("float", yours)
+    return "" if 0 <= number < 1e15 and number % 1 == 0 else f"nothing is counted {yours} times"
 
 
 def _source(count: Any) -> str:

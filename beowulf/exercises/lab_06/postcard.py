@@ -68,7 +68,7 @@ def points(file: Path) -> list[Point]:
         at = {name: message[name] for name in ("from_rank", "to_rank", "tag")}
         facts = {name: message[name] for name in KEPT}
         first = int(message["first_packet"])
-        facts |= _frame(packets.loc[first])
+        facts |= _frame(packets.iloc[first - 1])
         facts["packets_before"] = _before(packets, first)
         found.append(Point({"message": place, **at}, facts=facts))
     return found
