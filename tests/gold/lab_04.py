@@ -199,7 +199,14 @@ def sealed(name: str, value: float, low: float, high: float, study: str, **other
 def drawn(name: str, y: str, numbers: Mapping[str, Mapping[int, float]], **other: Any) -> Record:
     """A plot over the size of a message, with a line for each name."""
     held = [
-        {"kind": "line", "label": label, "points": len(line), "x": [*line], "y": [*line.values()]}
+        {
+            "kind": "line",
+            "label": label,
+            "points": len(line),
+            "x": [*line],
+            # Few digits, because all learners of the gold class have the same.
+            "y": [float(f"{y:.5g}") for y in line.values()],
+        }
         for label, line in numbers.items()
     ]
     facts: dict[str, Any] = {"x_scale": "log", "y_scale": "log", "title": "", "y_label": y}

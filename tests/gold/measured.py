@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from beowulf import predictions
+from beowulf.exercises import own_plot
 from beowulf.measure.measurement import PER_SECOND
 from beowulf.record import Point, Record
 
@@ -36,6 +38,9 @@ def as_measured(record: Record, student: str = "") -> Record:
     points = [_sampled(point, chance) for point in record.points]
     started = datetime.fromisoformat(record.started)
     ended = datetime.fromisoformat(record.ended)
+    if record.study[0] in (predictions.LETTER, own_plot.LETTER):
+        # Nothing is timed there, and no two learners seal or draw in the same millisecond.
+        started += timedelta(milliseconds=chance.randrange(1, 1000))
     lasted_s = sum(_seconds(point) for point in points) + LEAST_S
     if (ended - started).total_seconds() < lasted_s:
         ended = started + timedelta(seconds=lasted_s)
@@ -50,8 +55,13 @@ def as_measured(record: Record, student: str = "") -> Record:
         },
         versions=VERSIONS | record.versions,
         learner=student or record.learner,
-        ended=ended.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        started=_written(started),
+        ended=_written(ended),
     )
+
+
+def _written(when: datetime) -> str:
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _sampled(point: Point, chance: random.Random) -> Point:
