@@ -47,6 +47,11 @@ def sources() -> dict[str, Path]:
     return {path.parent.name: path for path in sorted(_notebooks().glob("source/*/*.py"))}
 
 
+def pages() -> list[Path]:
+    """The sources of notebooks without questions, which belong to no lab."""
+    return sorted(_notebooks().glob("source/*.py"))
+
+
 def released(slug: str, source: Path) -> Path:
     """Where a learner finds the notebook that is built from `source`."""
     return _notebooks() / "release" / slug / source.with_suffix(".ipynb").name
@@ -119,6 +124,9 @@ def build(check: bool = False) -> list[str]:
         notebook = student_version(source)
         questions.check(slug, [cell.metadata.get("nbgrader", {}) for cell in notebook.cells])
         wanted[released(slug, source)] = as_text(notebook)
+    for source in pages():
+        path = _notebooks() / "release" / source.with_suffix(".ipynb").name
+        wanted[path] = as_text(instructor_version(source))
     for path, text in wanted.items():
         there = path.read_text(encoding="utf-8") if path.exists() else None
         if there == text:

@@ -14,14 +14,15 @@ def add_to(app: typer.Typer) -> None:
 
 
 def lab(
-    name: Annotated[str, typer.Argument(help="The lab's number or name.")] = "01",
+    name: Annotated[str, typer.Argument(help="The lab's number or name, or play.")] = "01",
     port: Annotated[
         int, typer.Option(help="Where JupyterLab answers; the next free port if taken.")
     ] = 8888,
 ) -> None:
     """Boot the cluster, validate it, and open a lab in JupyterLab. Ctrl-C takes everything down.
 
-    You work on copies in the folder `work`; what you changed there is never overwritten.
+    You work on copies in the folder `work`; what you changed there is never overwritten. `play` is a notebook without
+    questions: your own MPI, capture and plot on one page.
     BEOWULF_NO_BROWSER=1 only prints the address.
 
     Example: beowulf lab 01

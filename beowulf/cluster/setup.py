@@ -27,8 +27,9 @@ from beowulf.errors import LabError, UsageError
 FOLDER = paths.root() / "cluster_setup"
 INSTALL = FOLDER / "roles" / "programs" / "files" / "install.sh"
 PROGRAMS = "/opt/beowulf/programs"
-# The packages of this virtual environment that Python programs on nodes import.
-IMPORTED = ("mpi4py", "numpy")
+# The packages of this virtual environment that Python programs and engines on nodes import, and what these need but for
+# the debugger and the completion of names, which are large and do nothing there.
+IMPORTED, LEFT_OUT = ("mpi4py", "numpy", "ipyparallel"), ("debugpy", "jedi", "parso")
 MARK_BYTES = 8
 
 # mpiexec starts this in place of ssh. A login that is no login shell knows nothing of the cluster's programs.
@@ -242,7 +243,7 @@ def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:
         inside = path.relative_to(Path(sys.prefix).resolve())
         if inside.parts[0] in ("bin", "include") or path.name.startswith("libmpi"):
             yield f"mpich/{inside.parts[0]}/{path.name}", _whole(path)
-    for package in IMPORTED:
+    for package in _imported():
         for name, path in _files(package):
             if not name.startswith("..") and "/tests/" not in name:
                 yield f"python/{name}", _whole(path)
@@ -260,6 +261,27 @@ def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:
         yield f"bin/{name}", (text.encode(), 0o755, 0)
     source = paths.root() / "beowulf" / "native" / "patient_poll.c"
     yield f"lib/{source.name}", (source.read_bytes(), 0o644, 0)
+
+
+def _imported() -> list[str]:
+    """The packages that go to the nodes, with all that they need."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    known: dict[str, None] = {}
+    wanted = list(IMPORTED)
+    while wanted:
+        name = str(canonicalize_name(wanted.pop()))
+        if name in known or name in LEFT_OUT:
+            continue
+        known[name] = None
+        try:
+            lines = importlib.metadata.requires(name) or []
+        except importlib.metadata.PackageNotFoundError:
+            continue  # _files says so
+        needs = [Requirement(line) for line in lines]
+        wanted += [n.name for n in needs if not n.marker or n.marker.evaluate({"extra": ""})]
+    return list(known)
 
 
 def _files(package: str) -> Iterator[tuple[str, Path]]:

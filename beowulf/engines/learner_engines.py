@@ -57,7 +57,9 @@ class Engines(World):
     def submit(self, cell: str, ranks: Sequence[int] = ()) -> Asked:
         """Let ranks begin with a cell, for `follow`; LabError when there is no such rank, or no engine."""
         view = self._view(ranks)
-        self._cells[_file(cell)] = cell
+        # IPython counts lines from the first that is not empty.
+        blank = len(cell) - len(cell.lstrip())
+        self._cells[_file(cell)] = cell[cell.rfind("\n", 0, blank) + 1 :]
         asked = view.execute(cell, silent=False, block=False)
         return Asked(asked, tuple(ranks or self._engines))
 

@@ -6,8 +6,10 @@ ends, nothing of it stays; and when mpiexec ends, for whatever reason, the contr
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -37,8 +39,21 @@ kill -KILL 0
 THERE = """\
 exec 3<&0
 (cat <&3; kill -KILL 0) >/dev/null 2>&1 &
-exec "$0" "$@" </dev/null 3<&-
+exec 3<&-
+"$0" "$@" </dev/null
+echo "mpiexec ended with $?" >&2
 """
+
+# On each node: MPICH's mpiexec goes on when a rank has only exited; what is killed, it notices, and ends all ranks.
+ENGINE = """\
+"$@"
+code=$?
+echo "engine $PMI_RANK ended with $code" >&2
+sleep 0.3
+kill -KILL $$
+"""
+ENDED = re.compile(r"^engine (\d+) ended with (\d+)\n", re.MULTILINE)
+ALL_ENDED = re.compile(r"^mpiexec ended with (\d+)\n", re.MULTILINE)
 
 
 class MpiStart:
@@ -90,8 +105,10 @@ class MpiStart:
             raise missing(error) from error
 
     def _launcher(self) -> tuple[list[str], str]:
-        # An engine that has lost its proxy, whatever it is doing, ends as well.
-        engine = ["setpriv", "--pdeathsig", "KILL", "python", "-P", "-m", "ipyparallel.engine"]
+        # An engine that has lost its parent, whatever it is doing, ends as well.
+        dies_too = ["setpriv", "--pdeathsig", "KILL"]
+        engine = [*dies_too, "bash", "--norc", "-c", ENGINE, "engine", *dies_too]
+        engine += ["python", "-P", "-m", "ipyparallel.engine"]
         engine += ["--mpi", f"--file={self.there / reach.CONNECTION}", "--log-level=50"]
         engine += [f"--profile-dir={self.there / 'profile'}", "--IPEngine.enable_nanny=False"]
         # It is started at once, and loads its programs while the controller does.
@@ -160,18 +177,27 @@ class MpiStart:
         lost = [*dead, *mpi.LOST.findall(texts["stderr"])]
         if lost:
             return f"{lost[0]} went down, and all engines with it.", again
-        if ended := hydra.BANNER.search(texts["stdout"]):
-            launch = mpi.Launch(1, texts["stdout"], texts["stderr"], 0.0)
-            sentence = mpi.failure(launch, "this program")
-            node = ended["node"]
-            ranks = {name: rank for rank, name in enumerate(self.cluster.nodes)}
-            if node in ranks:
-                sentence = sentence.replace(
-                    f"A rank of this program on {node}", f"{node} (rank {ranks[node]})"
-                )
-            return f"{sentence} That ends all engines.", again
-        lines = texts["stderr"].strip().splitlines()
+        nodes = self.cluster.nodes
+        ended = [(nodes[int(rank)], code) for rank, code in ENDED.findall(texts["stderr"])]
+        if not ended and (banner := hydra.BANNER.search(texts["stdout"])):
+            ended = [(banner["node"], banner["code"])]
+        if ended and ended[0][0] in nodes:
+            node, code = ended[0]
+            who = f"{node} (rank {nodes.index(node)})"
+            return f"{who} {_how(int(code))}, and that ends all engines.", again
+        lines = ALL_ENDED.sub("", ENDED.sub("", texts["stderr"])).strip().splitlines()
+        if not lines and (code := ALL_ENDED.search(texts["stderr"])):
+            return f"A rank has ended all engines with exit code {code[1]}, as `Abort` does.", again
         said = f": {lines[-1][:300]}" if lines else ""
         if "No module named" in said:
             again = "`beowulf setup` once more brings what the nodes lack."
         return f"The engines ended{said}.", again
+
+
+def _how(code: int) -> str:
+    """How a rank ended, by its exit code as a shell has it."""
+    number = code - 128 if code > 128 else code
+    with suppress(ValueError):
+        if code > 128 or number in mpi.USUAL_CRASHES:
+            return f"was ended by signal {number} ({signal.strsignal(signal.Signals(number))})"
+    return f"ended with exit code {code}"

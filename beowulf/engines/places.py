@@ -50,6 +50,7 @@ class Place:
     line: int = 0
     function: str = ""
     text: str = ""
+    elsewhere: bool = False  # in no line of a cell
 
     def __str__(self) -> str:
         inside = f" of {self.function}" if self.function else ""
@@ -60,7 +61,7 @@ class Place:
     def sentence(self) -> str:
         """What a rank does there that has not ended."""
         if not self.line:
-            return "has not ended"
+            return "is in no line of yours" if self.elsewhere else "has not ended"
         return f"{'waits' if WAITS.search(self.text) else 'is'} in {self}"
 
 
@@ -87,4 +88,4 @@ def read(dump: str, thread: int, cells: Mapping[str, str]) -> Place:
             number, lines = int(line), cells.get(PurePath(file).name, "").splitlines()
             text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
             return Place(number, "" if function.startswith("<") else function, text)
-    return Place()
+    return Place(elsewhere=bool(frames))

@@ -69,7 +69,9 @@ class Px:
         except ValueError as problem:
             raise UsageError(f"%%px: {line} cannot be read ({problem}).") from None
         chosen = ranks(asked_for.targets, len(self.engines.nodes))
-        asked = self.engines.submit(cell, chosen)
+        # So that lines are counted as in the notebook; what is a magic of its own has to come first.
+        numbered = cell if cell.lstrip().startswith("%%") else f"# %%px\n{cell}"
+        asked = self.engines.submit(numbered, chosen)
         if asked_for.out:
             self.shell.user_ns[asked_for.out] = asked.result
         if asked_for.local:

@@ -100,9 +100,9 @@ class World:
             facts = [each.get(LONGEST_START_S) for each in asked]
         except RemoteError as problem:
             raise LabError(f"The engines cannot begin: {problem.ename}: {problem.evalue}") from None
-        self.patient = all(fact.pop("patient") for fact in facts)
+        self.patient = all(fact["patient"] for fact in facts)
         self._engines = {
-            rank: Engine(rank, node, **fact)
+            rank: Engine(rank, node, fact["pid"], fact["thread"], fact["file"])
             for rank, (node, fact) in enumerate(zip(nodes, facts, strict=True))
         }
         self._cells = {}

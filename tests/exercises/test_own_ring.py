@@ -105,7 +105,12 @@ def test_a_right_ring_is_kept_with_its_source_and_played_back(engines: Engines) 
     ("text", "said"),
     [
         (RIGHT.replace("        token.append(node)\n", "", 1), "rank 0) did not append its node"),
-        (RIGHT.replace("return world.recv", "world.recv"), "returned None"),
+        (
+            RIGHT.replace(
+                "return world.recv(source=before)", "return world.recv(source=before) and None"
+            ),
+            "returned None",
+        ),
         (RIGHT.replace("    return token\n", "    return len(token)\n"), "returned int"),
         (RIGHT.replace("(rank + 1)", "(rank + 2)"), "waits in line"),
         (RIGHT.replace("world.send(token, after)", "world.send(token)", 1), "TypeError"),

@@ -181,7 +181,7 @@ TIME = "(MPI.Wtime() - began) / 2 * 1e6"
         (replaced(TIME, "'fast'"), "returned a str on rank 0"),
         (replaced(TIME, "float('nan')"), "returned nan"),
         (replaced(TIME, "-1.0"), "returned -1 µs"),
-        (replaced("return " + TIME, "pass"), "returned nothing on rank 0"),
+        (replaced("return " + TIME, "return None"), "returned nothing on rank 0"),
         (replaced("(MPI.Wtime() - began) / 2", "(MPI.Wtime() - began)"), "at most"),
         (
             replaced("    world.Recv(buffer, partner)\n    world.Send(buffer, partner)\n",
