@@ -78,6 +78,7 @@ def test_e1_draws_the_line_that_was_fitted_and_below_it_what_the_line_leaves_ove
     assert names == ["measured", "fitted"]
     measured, fitted = (np.asarray(line.get_ydata()) for line in times.lines)
     assert fitted == pytest.approx(measured, rel=0.1)
+    assert [line.get_marker() for line in times.lines] == ["o", ""]
     assert rest.get_ylabel() == "half round trip minus the line\n(% of the line)"
     assert figure.table["size_bytes"].min() == 0
     assert [axes.get_xticks()[0] for axes in (times, rest)] == [0, 0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
@@ -218,7 +218,7 @@ def _with_the_line(facts: Facts, title: str, axes: Axes) -> Figure:
             {"size_bytes": size, HALF: model, "low": model, "high": model, "line": "fitted"}
         )
     table = pd.DataFrame(rows)
-    return figures.over_sizes(
+    figure = figures.over_sizes(
         table.sort_values("line", ascending=False, kind="stable"),
         HALF,
         "line",
@@ -227,6 +227,10 @@ def _with_the_line(facts: Facts, title: str, axes: Axes) -> Figure:
         y_log=figures.spans_decades(table[HALF]),
         axes=axes,
     )
+    legend: Any = axes.get_legend()
+    for drawn in (axes.lines[1], legend.legend_handles[1]):
+        drawn.set_marker("")  # of a line that was computed; the marks are what was measured
+    return figure
 
 
 def _without_the_line(facts: Facts, axes: Axes) -> Figure:
