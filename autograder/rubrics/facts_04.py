@@ -64,7 +64,7 @@ def ring_rates(submission: Submission) -> Iterator[tuple[str, Curves]]:
                 yield record.file_name, [_curve(line) for line in lines]
 
 
-def own_times(record: Record) -> list[Curve]:
+def own_times(record: Record) -> Curves:
     """The medians by size (µs) of a learner's own round trips, and those of C beside them."""
     found = []
     for language in (own_roundtrip.OWN, own_roundtrip.C):
@@ -122,4 +122,4 @@ def _rate(table: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Se
 
 
 def _curve(rate: pd.Series[float]) -> Curve:
-    return {float(size): float(value) for size, value in rate.to_dict().items()}
+    return dict(zip(map(float, rate.index.tolist()), map(float, rate.tolist()), strict=True))
