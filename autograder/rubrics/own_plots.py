@@ -118,13 +118,16 @@ def _is_drawn(curve: Curve, drawn: Sequence[Curve], points: int, room: float) ->
 
 
 def _shows(line: Curve, curve: Curve, points: int, room: float) -> bool:
+    # Of what may be 0 or below, as a gain in per cent, a share of the value itself would be no room at all.
+    values = list(curve.values())
+    least = 0.0 if min(values, default=0.0) > 0 else max(map(abs, values), default=0.0)
     both = [
         (y, wanted)
         for x, wanted in curve.items()
         for at, y in line.items()
         if math.isclose(at, x, rel_tol=SAME_X, abs_tol=1e-9)
     ]
-    hits = sum(abs(y - wanted) <= room * abs(wanted) for y, wanted in both)
+    hits = sum(abs(y - wanted) <= room * max(abs(wanted), least) for y, wanted in both)
     return hits >= points and hits >= MOSTLY * len(both)
 
 

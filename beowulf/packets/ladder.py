@@ -139,8 +139,8 @@ def _draw_ladder(steps: list[_Step], titles: list[str], title: str) -> Figure:
         for place, text in enumerate(titles):
             axes.text(place, -0.85, text, ha="center", va="bottom", weight="bold")
         axes.text(-0.2, -0.85, "time (µs)", ha="center", va="bottom")
-        axes.text(1.2, -0.85, "packet", ha="right", va="bottom")
-        axes.set_xlim(-0.34, 1.2)
+        axes.text(1.26, -0.85, "packet", ha="right", va="bottom")
+        axes.set_xlim(-0.34, 1.26)
         axes.set_ylim(len(rows), -2.2)
         axes.axis("off")
         axes.set_title(title, pad=12)
@@ -183,7 +183,7 @@ def _arrow(axes: Axes, down: int, step: _Step, time_us: float) -> None:
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
     axes.text(0.5, down + 0.05, step.text, ha="center", va="center", color=colour, bbox=box)
     axes.text(-0.06, down, f"{time_us:,.1f}", ha="right", va="center", fontsize=9.5)
-    axes.text(1.2, down, f"{step.number}", ha="right", va="center", fontsize=9.5)
+    axes.text(1.26, down, f"{step.number}", ha="right", va="center", fontsize=9.5)
 
 
 def _gap(axes: Axes, down: int, text: str) -> None:

@@ -178,6 +178,22 @@ def test_a_plot_of_nothing_that_was_measured_is_hardly_one() -> None:
     assert "There is no plot rates." in score_of(measured()).found
 
 
+def test_of_values_about_zero_the_largest_gives_the_room() -> None:
+    def gains(record: Record) -> Curves:
+        return [dict(zip(SIZES, (-40.0, -20.0, 0.0, 0.5, 10.0), strict=True))]
+
+    wants = Wants(x="size in bytes", y="gain in %", log_x=True, points=5)
+    gain = plot("rates", wants, data=of_records("A7", gains))
+
+    def points(*values: float) -> float:
+        line = {"kind": "line", "label": "", "points": 5, "x": SIZES, "y": list(values)}
+        return gain(handed_in(drawn(y_label="gain (%)", lines=[line]), measured())).points
+
+    assert points(-40, -20, 0.2, 0, 10) == 6
+    assert points(40, 20, 0.2, 0, -10) == 1.5, "the other sign"
+    assert points(0, 0, 0, 0, 0) == 1.5
+
+
 def test_raw_samples_count_by_their_middle_and_the_tolerance_is_the_labs() -> None:
     [line, _] = drawn().points[0].facts["lines"]
     raw = {"x": 3 * SIZES, "y": [f * r for f in (0.5, 1.01, 9.0) for r in RATES], "points": 15}
