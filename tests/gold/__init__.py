@@ -6,7 +6,7 @@ hostile and doubtful hand-in that we know. They are made from code, so that no f
 
 from __future__ import annotations
 
-from tests.gold import broken_files, doubtful, hostile
+from tests.gold import broken_files, doubtful, hostile, wrong_programs
 from tests.gold.case import Case
 from tests.gold.labs import LABS
 from tests.gold.mutation import Mutant, mutants
@@ -18,6 +18,7 @@ def hand_ins(slug: str = "") -> dict[str, Case]:
     """The hand-ins of a lab by their names; of all labs, each named with its lab, where none is named."""
     cases = [case for gold in LABS for case in gold.cases()]
     cases += [*broken_files.cases(), *hostile.cases(), *doubtful.cases()]
+    cases += wrong_programs.cases()
     if slug:
         return {case.name: case for case in cases if case.slug == slug}
     return {f"{case.slug}: {case.name}": case for case in cases}

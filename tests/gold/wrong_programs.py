@@ -1,0 +1,73 @@
+"""Hand-ins with right answers whose programs or plots are not right: what is left of the points, and what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from beowulf.record import Record
+from tests import heat_solutions
+from tests.gold import lab_04
+from tests.gold.case import Case, of_answers
+
+
+def cases() -> list[Case]:
+    """Every kind of wrong program and plot of lab 04."""
+    return [*_round_trips(), *_exchanges(), *_plots()]
+
+
+def _case(name: str, made: Record, left: Mapping[str, float], said: Mapping[str, str]) -> Case:
+    """A perfect hand-in but for one Record; `left` has the points of the questions that lose some."""
+
+    def records() -> list[Record]:
+        kept = [r for r in lab_04.records() if (r.study, r.variant) != (made.study, made.variant)]
+        return [*kept, made]
+
+    points = lab_04.WORTH | left
+    return of_answers(lab_04.SLUG, name, lab_04.RIGHT, records, points, said)
+
+
+def _round_trips() -> list[Case]:
+    def case(name: str, left: float, says: str, **what: Any) -> Case:
+        made = lab_04.own("blocking", **what)
+        return _case(name, made, {"own-blocking": left}, {"own-blocking": says})
+
+    faults = {
+        "a round trip in text": "it returned a str on rank 0, not a number of microseconds.",
+        "a whole round trip": "it returned 84,000.0 µs, but the whole call took 84,001.0 µs.",
+        "nothing sent": "the message did not travel there and back.",
+    }
+    return [
+        *(case(name, 1, says, faults=[says]) for name, says in faults.items()),
+        case("not blocking at all", 1, "does not call recv and send", source=lab_04.NONBLOCKING),
+    ]
+
+
+def _exchanges() -> list[Case]:
+    """A wrong exchange has no samples; the Record says of its function what the nodes said."""
+
+    def case(mistake: str) -> Case:
+        wrong = heat_solutions.WRONG[mistake]
+        way = wrong.name.removeprefix("exchange_")
+        made = lab_04.exchanges(wrong={way: wrong.said}, sources={way: wrong.function})
+        left = 4.0 - (1.0 if way == "send_first" else 1.5)
+        return _case(mistake, made, {"exchange": left}, {"exchange": wrong.said})
+
+    return [
+        case(mistake)
+        for mistake, wrong in heat_solutions.WRONG.items()
+        if wrong.lab == 4 and not wrong.blames
+    ]
+
+
+def _plots() -> list[Case]:
+    def case(name: str, share: float, says: str, **facts: Any) -> Case:
+        left = share * lab_04.WORTH["times-plot"]
+        made = lab_04.times_plot(**facts)
+        return _case(name, made, {"times-plot": left}, {"times-plot": says})
+
+    return [
+        case("a linear axis", 5 / 6, "linear", x_scale="linear"),
+        case("no unit", 5 / 6, "no unit", y_label="half round trip"),
+        case("no lines", 0, "nothing is drawn", lines=[]),
+    ]
