@@ -13,9 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from running import Beowulf, wait_until
 
+from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -521,3 +524,45 @@ engines.run("print(world.allreduce(1))")
     assert "node01 (rank 1) waits in line 2: world.recv()" in said
     assert "node00 │ 2" in said
     wait_until(lambda: not left(beowulf), "controller and engines end")
+
+
+@cluster_test
+def test_a_notebook_shows_drawings_by_node_and_mistakes_as_sentences(
+    at_cluster: Beowulf, tmp_path: Path
+) -> None:
+    cells = [
+        "from beowulf import connect, start_engines\ncluster = connect()",
+        "%%px\n1",
+        "engines = start_engines(cluster)",
+        "%%px --targets 2\nimport matplotlib.pyplot as plt\nplt.plot([rank, 1])\nplt.show()",
+        "%%px\nif rank == 3:\n    1 / 0",
+        "%%px --timeout 1\nif rank == 0:\n    world.recv()",
+        "%%px\n1",
+        "engines.restart()",
+        '%%px\nprint("back")',
+    ]
+    notebook = tmp_path / "cells.ipynb"
+    written = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    nbformat.write(written, notebook)
+    words = [str(paths.python_bin() / "jupyter-execute"), "--inplace", "--allow-errors"]
+    environment = at_cluster.environment
+    subprocess.run([*words, str(notebook)], cwd=tmp_path, env=environment, check=True)
+    read: Any = nbformat.read(notebook, as_version=4)
+    _, none, start, drawn, one, stuck, ended, again, back = [list(c.outputs) for c in read.cells]
+
+    def said(outputs: list[Any]) -> str:
+        texts = [out.get("text", "") or "\n".join(out.get("traceback", [])) for out in outputs]
+        return "\n".join(map(str, texts))
+
+    assert "No engines run. `engines = start_engines(cluster)`" in said(none)
+    assert "node03 is rank 3" in said(start)
+    assert any("image/png" in out.get("data", {}) for out in drawn)
+    assert "node02 │" in said(drawn)
+    sentence = "node03 (rank 3): ZeroDivisionError: division by zero, in line 3: 1 / 0"
+    assert said(one).count(sentence) == 1
+    assert "1 of 4 ranks raised an exception." in said(one)
+    assert "node00 (rank 0) waits in line 3: world.recv()" in said(stuck)
+    assert "The engines were ended: it did not end within 1 s" in said(ended)
+    assert "node03 is rank 3" in said(again)
+    assert said(back).count("│ back") == 4
+    assert not any("beowulf/engines" in said(out) for out in (none, one, stuck, ended))
