@@ -1,130 +1,300 @@
-"""Does the rubric of lab 05 hold every answer against the learner's own Records, with a reason?"""
+"""Does the rubric of lab 05 hold every answer, program and plot against the learner's own Records, with a reason?"""
 
 from __future__ import annotations
 
+import ast
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from marked import Marked, points
+from marked import Marked, earned
 
+from autograder.course import release
+from autograder.evidence.variants import Own
+from beowulf.exercises.heat import program
+from beowulf.exercises.lab_05 import drawn, own_step
+from beowulf.exercises.own_plot import Wants
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05.overlap import ONE_USER
+from tests import heat_solutions
 from tests.gold import lab_05
-from tests.gold.lab_05 import PASSES, one_message, own, records, sweep
+from tests.gold.lab_05 import (
+    MEASURED,
+    PASSES,
+    RIGHT,
+    SEALED,
+    SLUG,
+    WORTH,
+    gain_plot,
+    one_message,
+    own,
+    records,
+    sealed,
+    source,
+    step,
+    sweep,
+)
 
 LAB = Marked(lab_05)
 instead, scores = LAB.instead, LAB.scores
+LATER = {"started": "2099-01-01T00:00:00.000Z", "ended": "2099-01-01T00:01:00.000Z"}
 
 
-def test_an_empty_hand_in_is_answered_which_record_is_missing() -> None:
-    found = LAB.scores([])["d1-record"].found
-    assert "There is no Record D1" in found
+def test_the_notebook_asks_of_a_plot_what_the_rubric_looks_for() -> None:
+    (call,) = [
+        node
+        for cell in release.student_version(release.sources()[SLUG]).cells
+        if cell.cell_type == "code" and "own_plot.Wants(" in cell.source
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "own_plot.Wants"
+    ]
+    asked = Wants(**{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
+    assert asked == LAB.rubric.GAIN
 
 
-def test_records_without_answers_earn_only_what_was_measured() -> None:
-    found = points(LAB.unanswered())
-    assert {name for name, earned in found.items() if earned} == {
-        *("d1-record", "d2-record", "d4-record", "d5-record", "exchange-record", "exchange-gain")
-    }
+def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -> None:
+    of = LAB.worth | {"explain": 4}
+    every = sum(of.values())
+    assert every == 25
+    assert of["gain-plot"] + sum(of[name] for name in lab_05.WRITTEN) >= 0.4 * every
+    assert of["d1-record"] + of["d2-record"] <= 0.1 * every
+    # Everybody has the same answers, but for those who were drawn another limit or table.
+    assert of["d1-support"] + of["who-progresses"] + of["eager-limit"] <= 0.2 * every
 
 
-def test_answers_without_records_earn_only_what_the_paper_tells() -> None:
-    found = points(scores([]))
-    assert {name for name, earned in found.items() if earned} == {"table-9-minimum", "misprint"}
+def test_an_empty_hand_in_is_answered_that_everything_is_missing() -> None:
+    found = LAB.score(LAB.submission([], {}))
+    assert earned(found) == set()
+    missing = ("There is no Record", "There is no plot", "was not sealed", "no answer")
+    assert all(any(text in score.found for text in missing) for score in found.values())
+
+
+def test_records_without_answers_earn_what_was_sealed_written_drawn_and_measured() -> None:
+    found = LAB.unanswered()
+    assert earned(found) == set(MEASURED)
+    assert all(found[name].points == WORTH[name] for name in MEASURED)
+
+
+def test_answers_without_records_earn_what_everybody_knows_from_the_handout() -> None:
+    assert earned(scores([])) == {"who-progresses", "table-minima"}
+
+
+def test_a_prediction_counts_when_it_was_sealed_before_its_study() -> None:
+    late = sealed("gain", -20, -40, 0, "H5-python", **LATER)
+    found = scores(instead(late))
+    assert [found[name].points for name in SEALED] == [0.5, 0]
+    # The Record of the version in C is no measurement of the one in Python.
+    only_c = [each for each in records() if (each.study, each.variant) != ("H5", "python")]
+    kept = [each for each in only_c if each.variant != "gain" or each.study == "F5"]
+    assert scores([*kept, late])["predict-gain"].points == 0.5
 
 
 def test_support_is_what_the_learners_own_record_shows() -> None:
     never_late = instead(one_message(waits=False))
-    assert scores(never_late)["d1-support"].points == 2
-    assert scores(never_late, one_user_39_kb=" Supported")["d1-support"].points == 3
+    assert scores(never_late)["d1-support"].points == pytest.approx(2 / 3)
+    assert scores(never_late, limit_16_kb=" Supported")["d1-support"].points == 1
+
+
+@pytest.mark.parametrize("language", ["python", "c"])
+def test_a_right_step_of_ones_own_earns_most_and_its_gain_the_rest(language: str) -> None:
+    question = f"overlap-{language}"
+    right = WORTH[question] - 1
+
+    def points(*these: Record) -> float:
+        others = [each for each in records() if (each.study, each.variant) != ("H5", language)]
+        return scores([*others, *these])[question].points
+
+    assert points(step(language=language)) == right + 1
+    for hidden in (0.0, 0.03, -0.2):
+        assert points(step(language=language, hidden=hidden)) == right
+    assert points(step(language=language), step(language=language, hidden=0.0)) == right + 1
+    assert points() == 0
+
+
+def test_a_step_that_gains_only_without_its_ghost_rows_at_the_longest_is_not_clear() -> None:
+    kept = [each for each in records() if (each.study, each.variant) != ("H5", "python")]
+    found = scores([*kept, step(tests=False)])["overlap-python"]
+    assert (found.points, "160,000 bytes" in found.found) == (3, True)
 
 
 @pytest.mark.parametrize(
-    ("jump_kb", "last", "first", "earned"),
+    ("record", "said"),
     [
-        (15, 10, 20, 2),
-        (15, 10.0, 30, 1),
+        (step(why="row 5, a border row, is not filled"), "row 5, a border row"),
+        (step(text="def overlapped_step(world, old, new):\n    ...\n"), "not your own"),
+        (
+            step(text=program.sections((program.ORIGINALS / "given.py").read_text())[5]),
+            "not your own",
+        ),
+        (step(text="no Python ("), "not your own"),
+        (step(hidden=0.9), "less than its messages by themselves"),
+        (replace(step(), complete=False), "cut short"),
+        (replace(step(), points=step().points[:1]), "no times of your step"),
+        (replace(step(), points=step().points[1:]), "it was not tried"),
+    ],
+    ids=[
+        *("wrong", "a stub", "the course's own", "no Python", "faster than its messages"),
+        *("cut short", "no samples", "no function"),
+    ],
+)
+def test_what_is_no_right_step_of_ones_own_earns_nothing(record: Record, said: str) -> None:
+    kept = [each for each in records() if (each.study, each.variant) != ("H5", "python")]
+    found = scores([*kept, record])["overlap-python"]
+    assert (found.points, said in found.found) == (0, True), found.found
+
+
+def test_the_step_in_c_that_is_handed_out_earns_nothing() -> None:
+    text = (program.ORIGINALS / program.OVERLAP_C).read_text()
+    found = scores(instead(step(language="c", text=text)))["overlap-c"]
+    assert (found.points, "not your own" in found.found) == (0, True)
+
+
+def test_a_step_against_one_that_was_slowed_down_does_not_gain() -> None:
+    parts = {"before": 0.4}
+    kept = [each for each in records() if (each.study, each.variant) != ("H5", "python")]
+    assert scores([*kept, step(parts=parts, hidden=0.5)])["overlap-python"].points == 3
+
+
+@pytest.mark.parametrize(
+    ("answers", "earned_points"),
+    [
+        ({}, 1),
+        ({"gain_percent": -29.0, "bound_percent": -49.0}, 1),
+        ({"gain_percent": 30.0}, 0.5),
+        ({"gain_percent": -0.3, "bound_percent": 0.48}, 0),
+        ({"gain_percent": float("nan"), "bound_percent": "-48"}, 0),
+        # That of the version without MPI_Test, which has a Record, too.
+        ({"gain_percent": 0.0}, 0.5),
+    ],
+)
+def test_gain_and_bound_are_those_of_ones_own_step(
+    answers: dict[str, Any], earned_points: float
+) -> None:
+    assert scores(**answers)["gain-bound"].points == earned_points
+
+
+def test_the_plot_shows_both_versions_and_the_bound() -> None:
+    assert scores()["gain-plot"].points == 2
+    unlabelled = scores(instead(gain_plot(x_label="", legend=[])))["gain-plot"]
+    assert 0 < unlabelled.points < 2
+    without_records = [each for each in records() if each.study != "H5"]
+    assert scores(without_records)["gain-plot"].points <= 1
+    (facts,) = [point.facts for point in gain_plot().points]
+    invented = [{**each, "y": [y - 4 for y in each["y"]]} for each in facts["lines"]]
+    assert scores(instead(gain_plot(lines=invented)))["gain-plot"].points <= 1
+
+
+def test_a_version_is_told_by_what_its_text_calls() -> None:
+    assert own_step.version(step(tests=True)) == own_step.WITH
+    assert own_step.version(step(tests=False)) == own_step.WITHOUT
+    comment = source(False) + "    # MPI.Request.Testall(requests) would help\n"
+    assert own_step.version(step(text=comment)) == own_step.WITHOUT
+    assert own_step.version(step(text="no Python (")) == own_step.WITHOUT
+    assert own_step.version(step(language="c")) == own_step.WITH
+    plain = heat_solutions.OVERLAP.replace("MPI_Testall(4", "/* MPI_Testall */ nothing(4")
+    assert own_step.version(step(language="c", text=plain)) == own_step.WITHOUT
+
+
+@pytest.mark.parametrize(
+    ("jump_kb", "last", "first", "earned_points"),
+    [
+        (15, 10, 20, 1.5),
+        (15, 10.0, 30, 0.75),
         (15, 20, 10, 0),
         (15, "10", None, 0),
         (15, 10_240, 20_480, 0),
-        (65, 60, 70, 2),
+        (65, 60, 70, 1.5),
         (65, 10, 20, 0),
     ],
 )
 def test_the_limit_is_that_of_the_learners_own_sweep(
-    jump_kb: int, last: object, first: object, earned: int
+    jump_kb: int, last: object, first: object, earned_points: float
 ) -> None:
     found = scores(instead(sweep(jump_kb)), last_by_itself_kb=last, first_that_waits_kb=first)
-    assert found["eager-limit"].points == earned
+    assert found["eager-limit"].points == earned_points
 
 
 def test_a_sweep_without_one_jump_asks_for_another() -> None:
     found = scores(instead(sweep(90)), last_by_itself_kb=80, first_that_waits_kb=0)["eager-limit"]
-    assert found.points <= 1
+    assert found.points <= 0.75
     kept = instead(sweep())
     noisy = sweep()
     noisy.points[3] = replace(noisy.points[3], samples=[0.05] * PASSES)
-    noisy.started = "2099-01-01T00:00:00.000Z"
-    assert scores([*kept, noisy])["eager-limit"].points == 2  # an earlier sweep is clear
+    noisy.started = LATER["started"]
+    assert scores([*kept, noisy])["eager-limit"].points == 1.5  # an earlier sweep is clear
     only = scores(instead(noisy))["eager-limit"]
     assert (only.points, "measure it again" in only.expected) == (0, True)
 
 
-@pytest.mark.parametrize(("answer", "earned"), [(4.4, 2), (3.5, 2), (-4.0, 0), (5.0, 0), ("4", 0)])
-def test_a_percentage_has_its_sign_and_some_room(answer: object, earned: int) -> None:
-    found = scores(d3_percent=answer)["d3-percent"]
-    assert found.points == earned
-    assert ("positive sign" in found.expected) == (answer == -4.0)
+def test_a_learner_with_a_personal_code_is_asked_for_a_limit_and_a_table_of_their_own() -> None:
+    words = [letter * 16 for letter in "ABCDEFGH"]
+    assert {drawn.limit_kb(word) for word in words} == set(drawn.LIMITS_KB)
+    assert len({drawn.table_number(word) for word in words}) > 2
+    for word in words:
+        hand_in = replace(LAB.submission(), own=Own("ada", word, {}))
+        hand_in.answers["table_minima_percent"] = LAB.rubric._of_minima(drawn.table_number(word))
+        found = LAB.score(hand_in)
+        assert found["table-minima"].points == 1
+        assert (found["eager-limit"].points == 1.5) == (drawn.limit_kb(word) == 16)
+        assert f"limit {drawn.limit_kb(word)} KB" in found["eager-limit"].expected
+
+
+def test_the_minima_of_another_table_are_named_and_earn_nothing() -> None:
+    found = scores(table_minima_percent=-22.58)["table-minima"]
+    assert (found.points, "right for table 10" in found.found) == (0, True)
 
 
 def test_an_answer_may_fit_any_of_the_learners_records() -> None:
     later = sweep(65)
-    later.started = "2099-01-01T00:00:00.000Z"
+    later.started = LATER["started"]
     kept = [*records(), later]
-    assert scores(kept)["eager-limit"].points == 2
+    assert scores(kept)["eager-limit"].points == 1.5
     now = scores(kept, last_by_itself_kb=60, first_that_waits_kb=70)["eager-limit"]
-    assert (now.points, later.file_name in now.expected) == (2, True)
+    assert (now.points, later.file_name in now.expected) == (1.5, True)
     assert scores(kept, last_by_itself_kb=30, first_that_waits_kb=40)["eager-limit"].points == 0
 
 
-def test_each_of_two_gains_is_a_point() -> None:
-    assert scores(plain_percent=0.9)["lost-gain"].points == 2
-    assert scores(plain_percent=-40, tested_percent=40)["lost-gain"].points == 0
-    assert scores(tested_percent=float("nan"))["lost-gain"].points == 1
+def test_each_of_two_gains_is_half_a_point_with_its_sign() -> None:
+    assert scores(plain_percent=0.9)["lost-gain"].points == 1
+    turned = scores(plain_percent=-40, tested_percent=40)["lost-gain"]
+    assert (turned.points, "positive sign" in turned.expected) == (0, False)
+    turned = scores(tested_percent=40)["lost-gain"]
+    assert (turned.points, "positive sign" in turned.expected) == (0.5, True)
+    assert scores(tested_percent=float("nan"))["lost-gain"].points == 0.5
 
 
 @pytest.mark.parametrize(
-    ("mine", "earned"),
-    [(own(-0.4), 4), (own(-0.16), 4), (own(-0.05), 2), (own(0.0), 0), (own(0.2), 0)],
+    ("mine", "earned_points"),
+    [(own(-0.4), 3), (own(-0.16), 3), (own(-0.05), 1.5), (own(-0.02), 0), (own(0.2), 0)],
 )
-def test_an_exchange_earns_by_what_it_gains(mine: Record, earned: int) -> None:
-    found = scores(instead(mine))
-    assert (found["exchange-record"].points, found["exchange-gain"].points) == (2, earned)
+def test_an_exchange_earns_by_what_it_gains(mine: Record, earned_points: float) -> None:
+    assert scores(instead(mine))["exchange"].points == earned_points
 
 
 def test_the_best_of_several_exchanges_counts() -> None:
-    assert scores([*instead(own(-0.4)), own(0.0)])["exchange-gain"].points == 4
+    assert scores([*instead(own(-0.4)), own(0.0)])["exchange"].points == 3
 
 
-def test_an_exchange_that_is_held_against_a_slowed_down_one_earns_nothing() -> None:
-    slowed = scores(instead(own(before=0.2, during=0.037)))["exchange-gain"]
-    assert slowed.points == 0
-    assert "far longer" in slowed.found
+@pytest.mark.parametrize(
+    ("mine", "said"),
+    [
+        (own(before=0.2, during=0.037), "far longer"),
+        (own(during=0.01), "less than its messages by themselves"),
+    ],
+)
+def test_an_exchange_that_cannot_be_what_was_asked_earns_nothing(mine: Record, said: str) -> None:
+    found = scores(instead(mine))["exchange"]
+    assert (found.points, said in found.found) == (0, True)
 
 
-@pytest.mark.parametrize("study", ["D1", "D2", "D4", "D5"])
+@pytest.mark.parametrize("study", ["D1", "D2"])
 def test_a_record_that_was_cut_short_or_emptied_is_no_whole_one(study: str) -> None:
     whole = next(each for each in records() if each.study == study)
     for other in (replace(whole, complete=False), replace(whole, points=[])):
         found = scores(instead(other))[f"{study.lower()}-record"]
         assert found.points == 0
         assert other.file_name in found.found
-
-
-def test_the_record_of_the_exercise_is_not_taken_for_d4() -> None:
-    kept = [each for each in records() if (each.study, each.variant) != ("D4", "")]
-    assert scores(kept)["d4-record"].points == 0
 
 
 @pytest.mark.parametrize(
@@ -134,6 +304,9 @@ def test_the_record_of_the_exercise_is_not_taken_for_d4() -> None:
         Point({"n": 1}, "since_barrier_s", [1.0] * 5),
         Point({**ONE_USER.at, "size_bytes": "many", "rank": [], "part": {}}, "duration_s", [1.0]),
         Point({"rank": 0, "launch": 0, "part": "comm"}, "duration_s", [0.0]),
+        Point({"function": "overlapped_step"}, facts={"source": 7, "right": True}),
+        Point({"way": "overlapped", "columns": "many"}, "step_s", [0.0]),
+        Point({"axes": 0}, facts={"lines": [{"x": [1]}]}),
     ],
 )
 def test_records_of_junk_never_raise_and_never_earn(junk: Point) -> None:
@@ -141,12 +314,19 @@ def test_records_of_junk_never_raise_and_never_earn(junk: Point) -> None:
     for name, score in scores(kept).items():
         assert math.isfinite(score.points)
         assert score.found, name
-        assert not score.points or name in ("table-9-minimum", "misprint")
+        assert not score.points or name in ("who-progresses", "table-minima"), name
 
 
 def test_a_record_with_far_too_many_samples_is_refused_and_not_worked_on() -> None:
+    most = LAB.rubric.facts_05.MOST_SAMPLES
     huge = sweep()
-    huge.points[0] = replace(huge.points[0], samples=[0.1] * (LAB.rubric.MOST_SAMPLES + 1))
+    huge.points[0] = replace(huge.points[0], samples=[0.1] * (most + 1))
     found = scores(instead(huge))["d2-record"]
     assert found.points == 0
     assert "more than" in found.found
+
+
+def test_all_right_answers_are_asked_for() -> None:
+    notebook = release.student_version(release.sources()[SLUG])
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert all(f"{name} = None" in text for name in RIGHT)

@@ -53,6 +53,35 @@ def test_the_exercise_runs_as_it_is_handed_out_and_its_record_is_played_back(
 def test_a_right_exchange_passes_every_check(lab_folder: Path, cluster: NamespaceCluster) -> None:
     record = exchange.measure(cluster, written(lab_folder, QUARTER + POST + SLICES + WAIT))
     assert len(exchange.passes(record)) == 20 * exchange.LAUNCHES
+    (source,) = record.select(source="exchange.c")
+    assert "MPI_Testall" in source.facts["text"]
+
+
+def test_it_is_measured_by_the_packages_own_harness(
+    lab_folder: Path, cluster: NamespaceCluster
+) -> None:
+    header = lab_folder / "exchange.h"
+    header.write_text(header.read_text().replace("double seconds = MPI_Wtime() - start;", "#error"))
+    assert exchange.measure(cluster, lab_folder / "exchange.c").complete
+
+
+# Ways to get the time without the work, or the data without the messages.
+CLAIMED = "    exchange->worked = 1.0;\n"
+COUNTED = "    own_chain()->done = own_chain()->rounds;\n    own_chain()->share = 1.0;\n"
+NOTHING_TO_DO = "    own_chain()->rounds = 1;\n    work_share(1.0);\n"
+GUESSED = """
+    for (int i = 0; i < exchange->size; i++)
+        exchange->in[i] = (unsigned char)(exchange->out[i] + (exchange->other - my_rank()) * 101);
+"""
+HALF = """
+    int half = exchange->size / 2;
+    check(MPI_Sendrecv(exchange->out, half, MPI_BYTE, exchange->other, TAG, exchange->in, half,
+                       MPI_BYTE, exchange->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+"""
+TO_ITSELF = """
+    memcpy(exchange->in, exchange->out, (size_t)exchange->size);
+"""
+SMALLER = "    exchange->size = 0;\n"
 
 
 @pytest.mark.parametrize(
@@ -60,11 +89,23 @@ def test_a_right_exchange_passes_every_check(lab_folder: Path, cluster: Namespac
     [
         (QUARTER + POST + REST, "a request is still open"),
         (QUARTER + POST + WAIT, "do not add up to 1"),
+        (QUARTER + POST + REST + REST + WAIT, "do not add up to 1"),
         (QUARTER + REST, "wrong data: byte 0"),
         (QUARTER + POST + REST + WAIT + "    exchange->in[7] ^= 1;\n", "wrong data: byte 7"),
         ("    wait for both\n", "does not compile"),
+        (CLAIMED + POST + WAIT, "does not compile"),
+        (COUNTED + POST + WAIT, "the result of the work is wrong"),
+        (NOTHING_TO_DO + POST + WAIT, "do not add up to 1"),
+        (GUESSED + QUARTER + REST, "wrong data: byte"),
+        (TO_ITSELF + QUARTER + REST, "wrong data: byte"),
+        (HALF + QUARTER + REST, "wrong data: byte 10000"),
+        (SMALLER + POST + WAIT + QUARTER + REST, "wrong data: byte 0"),
     ],
-    ids=["no wait", "too little work", "no message", "a changed byte", "no C"],
+    ids=[
+        *("no wait", "too little work", "too much work", "no message", "a changed byte", "no C"),
+        *("work claimed in the struct", "work claimed by its count", "less work asked"),
+        *("data guessed", "own data", "half of the data", "no size"),
+    ],
 )
 def test_what_is_wrong_is_reported_and_nothing_is_kept(
     lab_folder: Path,

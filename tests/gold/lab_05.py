@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from beowulf.exercises.lab_05 import own_step
 from beowulf.record import Point, Record
-from beowulf.studies.lab_05 import d3_message_and_workload as d3
-from beowulf.studies.lab_05.overlap import DEFAULT, KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
+from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
+from tests import heat_solutions
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "05-overlap"
 PASSES = 12
+# A step of the plate: what its exchange and its rows take by the bytes of a row, at 100 Mbit/s, and what is hidden.
+US_A_BYTE = {"exchange": 0.08, "compute": 0.075}
+QUANTITY = {"exchange": "exchange_s", "compute": "compute_s"}
+HIDDEN = 0.3  # of the one after the other
+EAGER_COLUMNS = 16_380
+C_COLUMNS = (8000, 20_000)
+BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 RIGHT: dict[str, Any] = {
-    "one_user_39_kb": "not supported",
-    "solaris_39_kb": "supported",
-    "one_user_test_39_kb": "supported",
+    "limit_16_kb": "not supported",
+    "limit_64_kb": "supported",
+    "limit_16_kb_test": "supported",
+    "row_of_64000": "kernel",
+    "row_of_160000": "nobody",
+    "row_of_160000_test": "library",
+    "gain_percent": -100 * HIDDEN,
+    "bound_percent": -100 * 0.075 / 0.155,
     "last_by_itself_kb": 10,
     "first_that_waits_kb": 20,
-    "d3_percent": 4.0,
     "plain_percent": 0.0,
     "tested_percent": -40.0,
-    "table_9_minimum_percent": -0.947,
-    "misprinted_column": "nonoverlap",
+    "table_minima_percent": -0.947,
+}
+
+# By question: what a learner seals, writes and draws, and what they conclude.
+SEALED = ("predict-arrival", "predict-gain")
+WRITTEN = {"overlap-python": 4.0, "overlap-c": 3.0, "exchange": 3.0}
+MEASURED: dict[str, float] = {
+    **dict.fromkeys(SEALED, 0.5),
+    **WRITTEN,
+    **{"gain-plot": 2, "d1-record": 0.5, "d2-record": 0.5},
+}
+WORTH: dict[str, float] = {
+    **MEASURED,
+    **{"d1-support": 1, "who-progresses": 1.5, "gain-bound": 1, "eager-limit": 1.5},
+    **{"lost-gain": 1, "table-minima": 1},
 }
 
 
@@ -56,36 +82,20 @@ def one_message(waits: bool = True) -> Record:
     return record("D1", points)
 
 
-def sweep(jump_kb: int = 15) -> Record:
-    """A D2 whose larger messages wait."""
+def sweep(jump_kb: int = 15, other_kb: int = 65) -> Record:
+    """A D2 whose larger messages wait, with the smaller limit and with the larger one."""
     points = []
-    for size in range(10, 90, 10):
-        at = {**ONE_USER.at, "size_bytes": size * KB}
-        points.append(point("duration_s", {**at, "rank": 0}, 0.1))
-        late = size > jump_kb
-        points.append(point("duration_s", {**at, "rank": 1}, 0.101 if late else 0.001))
+    for way, jump in ((ONE_USER, jump_kb), (SOLARIS, other_kb)):
+        for size in range(10, 90, 10):
+            at = {**way.at, "size_bytes": size * KB}
+            points.append(point("duration_s", {**at, "rank": 0}, 0.1))
+            late = size > jump
+            points.append(point("duration_s", {**at, "rank": 1}, 0.101 if late else 0.001))
     return record("D2", points)
 
 
-def one_side() -> Record:
-    """A D3 that loses 4 %."""
-    times = {"message": 4e-4, "work": 4e-4, "both": 8.32e-4}
-    return record(
-        "D3",
-        [
-            point(
-                "duration_s",
-                {**ONE_USER.at, **d3.C, "size_bytes": size, "rank": 0, "part": part},
-                value,
-            )
-            for size in (10 * KB, 65 * KB)
-            for part, value in times.items()
-        ],
-    )
-
-
 def both_sides(study: str, sizes: Iterable[int], ways: Iterable[Way], work_s: float) -> Record:
-    """A D4 or D5: ways that hide the message gain 40 %."""
+    """A D5: ways that hide the message gain 40 %."""
     points = []
     for way in ways:
         for size in sizes:
@@ -121,13 +131,82 @@ def own(gained: float = -0.4, **changes: float) -> Record:
     return record("D4", points, variant="exchange")
 
 
+def source(tests: bool) -> str:
+    """The text of an overlapped step of a learner's own, with calls of MPI_Test or without."""
+    text = heat_solutions.source("overlapped_step")
+    return text if tests else text.replace("        MPI.Request.Testall(requests)\n", "")
+
+
+def step(
+    tests: bool = True,
+    *,
+    language: str = "python",
+    text: str = "",
+    why: str = "",
+    hidden: float | None = None,
+    parts: Mapping[str, float] | None = None,
+    **other: Any,
+) -> Record:
+    """A learner's overlapped step, which hides a part of a long row's time only with `tests`, or is wrong (`why`).
+
+    `hidden` is what it hides at every size, `parts` the microseconds a byte of other parts.
+    """
+    in_c = language == "c"
+    name = own_step.FUNCTIONS[language]
+    text = text or (heat_solutions.source(name) if in_c else source(tests))
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    facts = {"source": text, "sha256": digest, "given": False, "right": not why, "why": why}
+    points = [Point({"function": name}, facts=facts)]
+    for columns in () if why else C_COLUMNS if in_c else own_step.COLUMNS:
+        us = {**US_A_BYTE, **(parts or {})}
+        us.setdefault("before", us["exchange"] + us["compute"])
+        share = HIDDEN if tests or columns <= EAGER_COLUMNS else 0.0
+        us["overlapped"] = us["before"] * (1 - (share if hidden is None else hidden))
+        for way, each in us.items():
+            at = {"way": way, "rows": 802 if in_c else 258, "columns": columns}
+            quantity = QUANTITY.get(way, "step_s")
+            points.append(point(quantity, {**at, "language": language}, each * 8e-6 * columns))
+    return record("H5", points, variant=language, **other)
+
+
+def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
+    """A prediction that was sealed before anything was measured."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    points = [Point({"prediction": name}, facts=facts)]
+    return record("P5", points, variant=name, **{**BEFORE, **other})
+
+
+def gain_plot(**other: Any) -> Record:
+    """The gains of both versions, and the bound."""
+    sizes = [8 * columns for columns in own_step.COLUMNS]
+    long = 8 * EAGER_COLUMNS
+    lines = {
+        "without": {size: -100 * HIDDEN if size < long else 0.0 for size in sizes},
+        "with": dict.fromkeys(sizes, -100 * HIDDEN),
+        "bound": dict.fromkeys(sizes, RIGHT["bound_percent"]),
+    }
+    held = [
+        {"kind": "line", "label": label, "points": len(line), "x": [*line], "y": [*line.values()]}
+        for label, line in lines.items()
+    ]
+    facts: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": ""}
+    facts |= {"x_label": "ghost row (bytes)", "y_label": "improvement (%)", "legend": [*lines]}
+    points = [Point({"axes": 0}, facts={**facts, "lines": held, **other})]
+    return record("F5", points, variant="gain")
+
+
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 05 has."""
+    earlier = {"started": "2024-01-05T09:55:00.000Z", "ended": "2024-01-05T09:57:00.000Z"}
     return [
         one_message(),
         sweep(),
-        one_side(),
-        both_sides("D4", (7, 70), (ONE_USER, DEFAULT, TESTED, THREADED), 377e-6),
+        sealed("arrival", 54, 50, 60, "D1"),
+        sealed("gain", -20, -40, 0, "H5-python"),
+        step(tests=False, **earlier),
+        step(),
+        gain_plot(),
+        step(language="c"),
         both_sides("D5", (7, 14, 28, 42, 56, 70), (ONE_USER, SOLARIS, TESTED, THREADED), 6e-3),
         own(),
     ]

@@ -1,17 +1,21 @@
 """Lab 05's exercise: a learner's own overlapped exchange, measured and kept beside the notebook.
 
 It is a Record of D4 with the variant `exchange`, because it answers D4's question with a program of
-the learner's: its parts (comm, comp, before, during) are those of `both_sides.c`.
+the learner's: its parts (comm, comp, before, during) are those of `both_sides.c`. The harness checks every byte and
+the result of the work; it is compiled from the package's own headers, whatever the learner's copies hold.
 """
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beowulf import paths
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError
-from beowulf.record import Record
+from beowulf.errors import LabError, UsageError
+from beowulf.record import Point, Record
 from beowulf.studies.lab_05.d5_improvement import Improvement, improvement
 from beowulf.user import learner
 
@@ -28,6 +32,8 @@ PARTS = {
     "during": "your exchange",
 }
 LAUNCHES = 2
+HEADERS = ("exchange.h", "overlap.h")
+LONGEST_SOURCE = 20_000  # characters of it that a Record keeps
 
 
 def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
@@ -37,11 +43,24 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
     """
     if recorded := cluster.replay(STUDY, VARIANT):
         return recorded
+    with tempfile.TemporaryDirectory() as scratch:
+        program = _beside_our_headers(Path(source), Path(scratch))
+        try:
+            return _measured(cluster, program)
+        except LabError as problem:
+            if scratch not in problem.message:
+                raise
+            # The compiler names our copy; the learner knows their own.
+            message = problem.message.replace(f"{scratch}/", "")
+            raise LabError(message, problem.hint) from None
+
+
+def _measured(cluster: Cluster, program: Path) -> Record:
     from beowulf.measure.measurement import Measurement
     from beowulf.progress import bar
 
-    folder = cluster.records or Path("records")
-    sweep = {"exercise": Path(source).name, "launches": LAUNCHES}
+    folder, name = cluster.records or Path("records"), program.name
+    sweep = {"exercise": name, "launches": LAUNCHES}
     with (
         bar("Your own exchange") as told,
         Measurement(
@@ -49,17 +68,29 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
         ) as session,
     ):
         for number in range(LAUNCHES):
-            session.launch(Path(source), 2, ["--lines"], launch=number, timeout_s=60)
+            session.launch(program, 2, ["--lines"], launch=number, timeout_s=60)
+        text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+        session.points.append(Point({"source": name}, facts={"text": text}))
     record = session.record()
     if not record.complete:
         # Half an exercise is none: what went wrong is reported, and nothing is saved.
         raise LabError(
-            f"{Path(source).name} was not measured to its end. {' '.join(record.warnings)}",
+            f"{name} was not measured to its end. {' '.join(record.warnings)}",
             "Fix it, save it, and run this cell again.",
         )
     record.learner, record.variant = learner(), VARIANT
     record.save_in(folder)
     return record
+
+
+def _beside_our_headers(source: Path, folder: Path) -> Path:
+    """A copy of the learner's file, beside copies of the headers that it includes; UsageError when there is none."""
+    if not source.is_file():
+        hint = "Work in the folder where your copies of the lab lie."
+        raise UsageError(f"There is no file {source}.", hint)
+    for name in HEADERS:
+        shutil.copy(paths.lab("05") / name, folder)
+    return Path(shutil.copy(source, folder))
 
 
 def passes(record: Record) -> pd.DataFrame:

@@ -1,0 +1,152 @@
+"""What the Records of lab 05 show, for the questions of its rubric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from autograder.rubrics.own_plots import Curves
+from autograder.rubrics.record_facts import UNFORESEEN, Facts
+from autograder.rubrics.submission import Submission
+from beowulf.errors import LabError
+from beowulf.exercises.heat import reading
+from beowulf.exercises.lab_05 import drawn, exchange, own_step
+from beowulf.record import Record
+from beowulf.studies.lab_05 import d1_synchronisation as d1
+from beowulf.studies.lab_05 import d2_message_size_sweep as d2
+from beowulf.studies.lab_05 import d5_improvement as d5
+from beowulf.studies.lab_05.d5_improvement import improvement_percent
+from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED
+
+# A full Record of D4 has 64,000; far more would only take the grader's time.
+MOST_SAMPLES = 200_000
+MOST_VERSIONS = 4  # of the Records of a version of the overlapped step, the newest
+SUPPORT_CASES = {"limit_16_kb": ONE_USER, "limit_64_kb": SOLARIS, "limit_16_kb_test": TESTED}
+LIMITS = dict(zip(drawn.LIMITS_KB, (ONE_USER, SOLARIS), strict=True))
+SIDES = ("last_by_itself_kb", "first_that_waits_kb")
+LOST_GAIN = {"plain_percent": ONE_USER, "tested_percent": TESTED}
+OF_RATIOS = "{}, median of ratios"
+OF_SUM = "bound_percent, of the sum of both"
+# A step or an exchange lasts at least as long as its messages, which nothing can hide, less what a busy machine adds.
+LEAST_OF_MESSAGES = 0.85
+# Nothing makes messages and work, one after the other, so much longer than the sum of both.
+MOST_OF_THE_SUM = 1.5
+
+
+def supports(record: Record) -> Facts:
+    """What a Record of D1 shows in the three cases that are asked for."""
+    refuse_huge(record)
+    return {
+        name: d1.support(d1.places(record, way, d1.LARGE, "delay"))
+        for name, way in SUPPORT_CASES.items()
+    }
+
+
+def jumps(record: Record) -> Facts:
+    """By limit, the sizes on either side of the jump in a Record of D2; none where it does not show one."""
+    refuse_huge(record)
+    facts: Facts = {}
+    for kb, way in LIMITS.items():
+        if sizes := d2.step(d2.shares(record, way)):
+            facts |= {side(name, kb): size / KB for name, size in zip(SIDES, sizes, strict=True)}
+    return facts
+
+
+def side(name: str, limit_kb: int) -> str:
+    """How jumps() calls a size."""
+    return f"{name} of {limit_kb}"
+
+
+def lost_gains(record: Record) -> Facts:
+    """Equation 1 at 70 KB without and with MPI_Test in a Record of D5: of the medians, and the median of the ratios."""
+    refuse_huge(record)
+    facts: Facts = {}
+    for name, way in LOST_GAIN.items():
+        table = d5.exchanges(record, way)
+        slower = table[table["size_bytes"] == 70 * KB].groupby(["launch", "pass"]).max()
+        middle = slower.median()
+        facts[name] = improvement_percent(float(middle["during"]), float(middle["before"]))
+        facts[OF_RATIOS.format(name)] = d5.gains(record, way)[70 * KB].percent
+    return facts
+
+
+def own_step_gain(record: Record) -> Facts:
+    """Gain and bound of a learner's overlapped step with the longest rows of its Record."""
+    refuse_huge(record)
+    columns = max(reading.columns_of(record.points))
+    parts, seen = reading.part_medians(record, columns), reading.gain(record, columns)
+    least = min(parts["exchange"], parts["compute"])
+    return {
+        "gain_percent": improvement_percent(parts["overlapped"], parts["before"]),
+        OF_RATIOS.format("gain_percent"): seen.percent,
+        "bound_percent": -100 * least / parts["before"],
+        OF_SUM: -100 * least / (parts["exchange"] + parts["compute"]),
+        "high": seen.high,
+        "says": f"{seen.says} with rows of {reading.BYTES * columns:,} bytes",
+        "possible": parts["overlapped"] >= LEAST_OF_MESSAGES * parts["exchange"],
+        "alike": parts["before"] <= MOST_OF_THE_SUM * (parts["exchange"] + parts["compute"]),
+    }
+
+
+def tested_gain(record: Record) -> Facts:
+    """The same of the version that calls MPI_Test; LabError of the other one."""
+    if own_step.version(record) != own_step.WITH:
+        raise LabError("your overlapped_step calls no MPI_Test in it")
+    return own_step_gain(record)
+
+
+def own_exchange(record: Record) -> Facts:
+    """What a Record of the learner's own exchange gains, and whether it and what it is held against can be so."""
+    refuse_huge(record)
+    gain, middle = exchange.gain(record), exchange.passes(record).median()
+    return {
+        "high": gain.high,
+        "says": gain.says,
+        "possible": bool(middle["during"] >= LEAST_OF_MESSAGES * middle["comm"]),
+        "alike": bool(middle["before"] <= MOST_OF_THE_SUM * (middle["comm"] + middle["comp"])),
+    }
+
+
+def gain_curves(submission: Submission) -> Iterator[tuple[str, Curves]]:
+    """The three lines of the plot: gains of both versions, and the bound, by one Record of each version.
+
+    Equation 1 of the medians and the median of the ratios both count, the bound by either version.
+    """
+    found: dict[str, list[Record]] = {own_step.WITHOUT: [], own_step.WITH: []}
+    for record in submission.measured(own_step.STUDY, "python"):
+        if record.complete and len(found[own_step.version(record)]) < MOST_VERSIONS:
+            found[own_step.version(record)].append(record)
+    lines = {id(record): _lines(record) for each in found.values() for record in each}
+    for plain, tested in product(*found.values()):
+        name = f"{plain.file_name} and {tested.file_name}"
+        gains = product(*(lines[id(record)][:2] for record in (plain, tested)))
+        bounds = [each for record in (tested, plain) for each in lines[id(record)][2:]]
+        for (without, with_tests), bound in product(gains, bounds):
+            yield name, [without, with_tests, bound]
+
+
+def _lines(record: Record) -> list[dict[float, float]]:
+    """Gain of the ratios, gain of the medians, bound, and bound of the sum, by the bytes of a row; or nothing."""
+    try:
+        refuse_huge(record)
+        found: list[dict[float, float]] = [{}, {}, {}, {}]
+        for columns in reading.columns_of(record.points):
+            parts = reading.part_medians(record, columns)
+            least = min(parts["exchange"], parts["compute"])
+            values = (
+                reading.gain(record, columns).percent,
+                improvement_percent(parts["overlapped"], parts["before"]),
+                -100 * least / parts["before"],
+                -100 * least / (parts["exchange"] + parts["compute"]),
+            )
+            for line, value in zip(found, values, strict=True):
+                line[float(reading.BYTES * columns)] = value
+        return found if found[0] else []
+    except (LabError, ArithmeticError, *UNFORESEEN):
+        return []
+
+
+def refuse_huge(record: Record) -> None:
+    """LabError for a Record that nobody measured in a lab."""
+    if sum(len(point.samples) for point in record.points) > MOST_SAMPLES:
+        raise LabError(f"it has more than {MOST_SAMPLES:,} samples")

@@ -1,0 +1,81 @@
+"""Lab 05's overlapped step of the heat program: the learner's Records of it, with and without MPI_Test.
+
+A Record has the source of the function that it measured; whether that calls MPI_Test tells the two versions apart.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.exercises.heat.reading import BYTES, PARTS, columns_of, functions, part_medians
+from beowulf.record import Record, readable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY = "H5"
+FUNCTIONS = {"python": "overlapped_step", "c": "overlapped"}
+# Rows of 32,000 to 160,000 bytes; the last of them is longer than the eager limit.
+COLUMNS = (4000, 8000, 14_000, 20_000)
+WITHOUT, WITH = "without MPI_Test", "with MPI_Test"
+TESTS = {"test", "testall", "testany", "testsome", "iprobe", "improbe"}
+TEST_IN_C = re.compile(r"\bMPI_(Test|Testall|Testany|Testsome|Iprobe|Improbe)\b")
+COMMENT_IN_C = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+def version(record: Record) -> str:
+    """Whether the function that a Record measured calls MPI_Test, by its source."""
+    name = FUNCTIONS.get(record.variant, "")
+    source = str(functions(record).get(name, {}).get("source", ""))
+    return WITH if _tests(source, in_c=record.variant == "c") else WITHOUT
+
+
+def versions(records: Iterable[Record]) -> dict[str, Record]:
+    """The newest Record of each version of the Python function that has samples of it."""
+    found: dict[str, Record] = {}
+    for record in sorted(records, key=lambda each: each.started):
+        if (record.study, record.variant) == (STUDY, "python") and record.select(way="overlapped"):
+            found[version(record)] = record
+    return {name: found[name] for name in (WITHOUT, WITH) if name in found}
+
+
+def kept(cluster: Cluster) -> dict[str, Record]:
+    """The versions of which there are Records beside the notebook; a sentence where there is none."""
+    found = versions(readable(cluster.records or Path("records"), f"{STUDY}-*.json")[0])
+    for name in (WITHOUT, WITH):
+        if name not in found:
+            print(f"There is no Record of your overlapped_step {name} yet.")
+    return found
+
+
+def medians(*records: Record) -> pd.DataFrame:
+    """A row for each Record and each length of row: the medians of the four parts in ms, of the slowest rank."""
+    import pandas as pd
+
+    names = ["version", "row_bytes", *(f"{way}_ms" for way in PARTS)]
+    rows = []
+    for record in records:
+        for columns in columns_of(record.points):
+            try:
+                parts = part_medians(record, columns)
+            except LabError:  # a function that was not right has no times
+                continue
+            times = [1e3 * parts[way] for way in PARTS]
+            rows.append([version(record), BYTES * columns, *times])
+    return pd.DataFrame(rows, columns=names)
+
+
+def _tests(source: str, *, in_c: bool) -> bool:
+    if in_c:
+        return bool(TEST_IN_C.search(COMMENT_IN_C.sub(" ", source)))
+    try:
+        nodes = ast.walk(ast.parse(source))
+        return any(isinstance(n, ast.Attribute) and n.attr.lower() in TESTS for n in nodes)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
