@@ -61,8 +61,10 @@ class _Check:
         score = self.scores.get(name)
         if score and score.points == score.of:
             return self._all_points(name)
-        if still_open := self._unwritten(name) or self._missing(name) or self._unanswered(name):
-            return still_open
+        if missing := self._missing(name):
+            return self._unwritten(name) or missing
+        if unanswered := self._unanswered(name):
+            return unanswered
         if score is None:
             return "there", ""
         state, says = self._lost_points(name, score)

@@ -165,7 +165,7 @@ def build(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, module)
 
 
-def _made(study: str, name: str, **facts: Any) -> Record:
+def _made(study: str, name: str, /, **facts: Any) -> Record:
     record = Record(study, variant=name, points=[Point({"check": "tiny"}, facts=facts)])
     return replace(record, warnings=[LABEL])
 
