@@ -8,6 +8,7 @@ from pathlib import Path
 from beowulf.exercises.lab_02 import own_rows
 from beowulf.exercises.lab_03 import message_sizes, speedup_laws
 from beowulf.exercises.lab_06 import count_packets
+from tests import heat_solutions
 
 # Lab 02: the three functions of own_rows.c.
 EMPTY_ROW = "    (void)nothing, (void)repetitions;\n    return NOT_WRITTEN;\n"
@@ -129,3 +130,5 @@ def solve(folder: Path) -> None:
             solved = solution(file.read_text())
             assert solved != file.read_text(), name
             file.write_text(solved)
+    if (plate := folder.parent / "heat").is_dir():
+        heat_solutions.write(plate)

@@ -186,10 +186,17 @@ static inline int row_fault(const struct plate *plate, int row, char *why, size_
 }
 
 static inline void plate_fault(const struct plate *plate, int every, char *why, size_t most) {
+    int outer[] = {0, plate->rows + 1}, neighbours[] = {plate->above, plate->below};
     why[0] = '\0';
     for (int row = 1; row > 0; row = next_row(plate, row, every))
         if (row_fault(plate, row, why, most))
             return;
+    for (int i = 0; i < 2; i++)
+        for (int column = 0; column < plate->columns && neighbours[i] == MPI_PROC_NULL; column++)
+            if (plate->new[(long)outer[i] * plate->columns + column] !=
+                number_at(plate, plate->first - 1 + outer[i], column))
+                snprintf(why, most, "the edge of `new` is overwritten: its %s row",
+                         i == 0 ? "first" : "last");
 }
 
 /* What is timed: a step of the whole plate, a part of an exchange and a step, or both. */

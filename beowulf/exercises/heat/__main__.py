@@ -34,7 +34,7 @@ def main(words: Sequence[str]) -> None:
             raise UsageError(f"`{name}` takes the number of a lab, such as 3.")
         LOCAL[name](rest[0])
         return
-    from beowulf import connect
+    from beowulf.cluster import connect
 
     try:
         record = MEASURED[name](connect(), *rest)  # type: ignore[operator]

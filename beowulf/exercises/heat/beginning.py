@@ -56,7 +56,7 @@ def _go_on(file: Path, lab: int) -> None:
     if longer != text:
         program.write(file, longer)
     print(f"Yours: {file}. {_yours(lab)}")
-    wrong = {}
+    wrong: dict[str, str] = {}
     for number in program.FUNCTIONS:
         if number < lab:
             wrong |= {k: why for k, why in quick_check.faults(number, file).items() if why}

@@ -41,7 +41,7 @@ def tuned(
 
     def go(heat: Heat) -> None:
         heat.look_at(needed=("step_numpy", name))
-        words = ["--rows", PLATE_ROWS, "--columns", columns, "--passes", PASSES]
+        words: list[str | int] = ["--rows", PLATE_ROWS, "--columns", columns, "--passes", PASSES]
         with changing(cluster, [(turned, wanted)]) as change:
             if change.each[0].changes_nothing:
                 raise LabError(f"{turned.name} is {wanted} already.", "Give another value.")

@@ -46,7 +46,7 @@ def steps(
         ways = {"loops": "step_loops", "numpy": "step_numpy"}
         heat.look_at(*ways.values())
         heat.compile("heat_step")
-        sizes = ["--rows", ",".join(map(str, rows)), "--passes", STEP_PASSES]
+        sizes: list[str | int] = ["--rows", ",".join(map(str, rows)), "--passes", STEP_PASSES]
         for number in range(STEP_LAUNCHES):
             heat.launch(ways, 1, "steps", [*sizes, "--most", looped], launch=number)
             heat.launch_in_c("C", "heat_step", 1, sizes, number)
@@ -72,7 +72,14 @@ def speed_up(
 
     def go(heat: Heat) -> None:
         heat.look_at("my_rows", "run", needed=("step_numpy",))
-        words = ["--rows", ",".join(map(str, rows)), "--steps", RUN_STEPS, "--passes", RUN_PASSES]
+        words: list[str | int] = [
+            "--rows",
+            ",".join(map(str, rows)),
+            "--steps",
+            RUN_STEPS,
+            "--passes",
+            RUN_PASSES,
+        ]
         for number in range(RUN_LAUNCHES):
             counts = range(1, most + 1)
             for ranks in counts if number % 2 == 0 else reversed(counts):
@@ -100,7 +107,7 @@ def exchanges(
     def go(heat: Heat) -> None:
         heat.look_at(*EXCHANGES.values(), needed=("step_numpy",))
         most = _deadlock(heat) or 0
-        words = ["--rows", PLATE_ROWS, "--columns", ",".join(map(str, columns))]
+        words: list[str | int] = ["--rows", PLATE_ROWS, "--columns", ",".join(map(str, columns))]
         words += ["--passes", EXCHANGE_PASSES, "--most", most]
         for number in range(EXCHANGE_LAUNCHES):
             heat.launch(EXCHANGES, ranks, "exchange", words, launch=number)
@@ -212,5 +219,5 @@ def between(ends: int, hangs: int) -> list[int]:
 
 
 def _ladder(heat: Heat, way: str, columns: list[int]) -> list[Row]:
-    words = ["deadlock", "--columns", ",".join(map(str, columns)), "--limit", HANGS_AFTER_S]
+    words = ["deadlock", "--columns", ",".join(map(str, columns)), "--limit", str(HANGS_AFTER_S)]
     return heat.start(heat.run, 2, [*words, *heat.named([way])], 0, {})

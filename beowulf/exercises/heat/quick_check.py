@@ -67,7 +67,9 @@ def _start(file: Path, ranks: int, words: Sequence[str]) -> list[Row]:
         if not isinstance(problem, subprocess.TimeoutExpired):
             raise
         raise LabError(f"The check of {file.name} did not end.", "Try again.") from None
-    rows = [row for line in output.decode(errors="replace").splitlines() if (row := _row(line))]
+    rows: list[Row] = [
+        row for line in output.decode(errors="replace").splitlines() if (row := _row(line))
+    ]
     if not any(row["kind"] in ("check", "end") for row in rows):
         last = (errors.decode(errors="replace").strip() or "it printed nothing").splitlines()[-1]
         raise LabError(f"{file.name} cannot be checked on this machine: {last}.")

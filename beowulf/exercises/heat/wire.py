@@ -36,7 +36,16 @@ def capture(
         heat.look_at(needed=("step_numpy", EXCHANGES[way]))
         session = heat.session
         file = reserve(session.folder / f"H6-{stamp(session.started)}.pcapng")
-        words = ["--rows", PLATE_ROWS, "--columns", columns, "--steps", steps, "--passes", 1]
+        words: list[str | int] = [
+            "--rows",
+            PLATE_ROWS,
+            "--columns",
+            columns,
+            "--steps",
+            steps,
+            "--passes",
+            1,
+        ]
         try:
             with cluster.capture(file) as taken:
                 heat.launch({way: EXCHANGES[way]}, ranks, "wire", words)

@@ -1,0 +1,162 @@
+"""Points for the heat program: only for what is right, the learner's own, and measured; never for a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from nbformat import NotebookNode
+
+from autograder import evidence
+from autograder.rubrics import heat
+from autograder.rubrics.record_facts import ByRecord, numbers
+from autograder.rubrics.submission import Submission
+from beowulf.exercises.heat import program
+from beowulf.record import Point, Record
+from tests import heat_records
+from tests.gold.measured import as_measured
+
+
+def submission(*records: Record, **answers: object) -> Submission:
+    return Submission(list(records), [], dict(answers), {}, NotebookNode(cells=[]))
+
+
+@pytest.mark.parametrize(
+    ("record", "names"),
+    [
+        (heat_records.steps(), ("step_loops", "step_numpy", "heat_step")),
+        (heat_records.speed_up(), ("my_rows", "run")),
+        (heat_records.exchanges(), ("send_first", "in_turns", "nonblocking")),
+        (heat_records.overlap(), ("overlapped_step",)),
+        (heat_records.overlap("C"), ("overlapped",)),
+    ],
+    ids=["H2", "H3", "H4", "H5", "H5 in C"],
+)
+def test_right_functions_of_ones_own_have_all_points(
+    record: Record, names: tuple[str, ...]
+) -> None:
+    score = heat.right(record.study, *names, variant=record.variant)(submission(record))
+    assert (score.points, score.of) == (len(names), len(names)), score.found
+
+
+def test_a_wrong_function_has_none_and_says_why() -> None:
+    record = heat_records.exchanges(faults={"exchange_in_turns": "it waits in line 7"})
+    score = heat.right("H4", "send_first", "in_turns", weights=(1, 3))(submission(record))
+    assert (score.points, score.of) == (1, 4)
+    assert "it waits in line 7" in score.found
+
+
+def test_what_the_course_gave_has_none_whatever_the_record_says_of_it() -> None:
+    given = program.function(program.composed(9), "exchange_in_turns").source
+    record = heat_records.exchanges()
+    for renamed in (given, f"# mine\n{given}"):
+        points = [
+            heat_records.function("exchange_in_turns", source=renamed)
+            if point.at.get("function") == "exchange_in_turns"
+            else point
+            for point in record.points
+        ]
+        score = heat.right("H4", "in_turns")(submission(replace(record, points=points)))
+        assert score.points == 0
+        assert "not your own" in score.found
+
+
+@pytest.mark.parametrize(
+    "source", ["", "def other(): pass", "def exchange_in_turns(", "x" * 50_000]
+)
+def test_a_source_that_is_no_such_function_has_none(source: str) -> None:
+    record = heat_records.exchanges()
+    points = [p for p in record.points if p.at.get("function") != "exchange_in_turns"]
+    points.append(heat_records.function("exchange_in_turns", source=source))
+    score = heat.right("H4", "in_turns")(submission(replace(record, points=points)))
+    assert score.points == 0
+
+
+def test_too_few_samples_at_one_place_have_none_and_a_time_has_none_either() -> None:
+    few = heat.right("H2", "step_numpy")(submission(heat_records.steps(n=1)))
+    assert "not measured" in few.found
+    record = heat_records.steps()
+    slow = [replace(p, samples=[1e3 * s for s in p.samples]) for p in record.points]
+    assert heat.right("H2", "step_numpy")(submission(replace(record, points=slow))).points == 1
+
+
+def test_the_best_of_several_records_counts_and_none_is_a_sentence() -> None:
+    right = heat_records.exchanges()
+    wrong = heat_records.exchanges(faults={"exchange_in_turns": "wrong"})
+    wrong.started = wrong.ended = "2024-02-05T10:00:00.000Z"
+    assert heat.right("H4", "in_turns")(submission(right, wrong)).points == 1
+    missing = heat.right("H4", "in_turns")(submission())
+    assert "There is no Record H4" in missing.found
+
+
+def test_a_name_that_the_heat_program_has_not_is_a_mistake_of_the_rubric() -> None:
+    with pytest.raises(ValueError, match="no function exchange_by_post"):
+        heat.right("H4", "exchange_by_post")
+
+
+@pytest.mark.parametrize(
+    ("answer", "unit", "points"),
+    [
+        (16_380, "columns", 1),
+        (16_381, "columns", 1),
+        (131_040, "bytes", 1),
+        (131_040, "columns", 0),
+        (16_000, "columns", 0),
+        ("16380", "columns", 0),
+        (None, "columns", 0),
+    ],
+)
+def test_the_size_of_the_deadlock_is_that_of_ones_own_record(
+    answer: object, unit: str, points: int
+) -> None:
+    answers = {} if answer is None else {"size": answer}
+    found = submission(heat_records.exchanges(), **answers)
+    assert heat.deadlock_size("size", unit)(found).points == points
+
+
+def test_a_deadlock_that_never_came_cannot_be_answered() -> None:
+    found = submission(heat_records.exchanges(131_072, 0), size=131_072)
+    score = heat.deadlock_size("size")(found)
+    assert (score.points, "ended with every row" in score.found) == (0, True)
+
+
+def test_a_prediction_is_related_to_what_was_measured() -> None:
+    facts = {"value": 8190.5, "low": 8000, "high": 20_000, "unit": "columns", "study": "H4"}
+    sealed = Record("P4", variant="deadlock", points=[Point({}, facts={**facts, "late": False})])
+    assert heat.deadlock_relation(submission(heat_records.exchanges(), sealed)) == pytest.approx(
+        0.5
+    )
+    assert heat.deadlock_relation(submission(heat_records.exchanges())) is None
+    assert heat.deadlock_relation(submission(sealed)) is None
+
+
+def test_facts_for_answers_are_read_from_ones_own_records() -> None:
+    read = {
+        "H2": (heat.step_facts, heat_records.steps(), "numpy 500"),
+        "H3": (heat.speed_up_facts, heat_records.speed_up(), "1200 rows, 4 ranks"),
+        "H6": (heat.wire_facts, heat_records.wire(), "ghost_rows"),
+        "H7": (heat.worth_facts, heat_records.worth(), "step_times"),
+    }
+    for study, (facts, record, name) in read.items():
+        value = facts(record)[name]
+        scorer = ByRecord(facts, study, numbers(name), record.variant)
+        assert scorer(submission(record, **{name: value}), tolerance_percent=1).points == 1
+        assert scorer(submission(record, **{name: 2 * value}), tolerance_percent=1).points == 0
+    of_overlap = heat.overlap_facts(heat_records.overlap())
+    assert of_overlap["bound 8000"] < of_overlap["gain 8000"] < 0
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        *(heat_records.steps(), heat_records.speed_up(), heat_records.exchanges()),
+        *(heat_records.overlap(), heat_records.wire(), heat_records.worth()),
+        Record(
+            "P4", variant="deadlock", points=[Point({"prediction": "deadlock"}, facts={"value": 1})]
+        ),
+        Record("F4", variant="rates", points=[Point({"axes": 0}, facts={"lines": []})]),
+    ],
+    ids=lambda record: record.study,
+)
+def test_evidence_copes_with_records_that_no_study_knows(record: Record) -> None:
+    assert not evidence.findings(as_measured(record))

@@ -1,0 +1,334 @@
+"""The heat program without a cluster: is each lab's state as it should be, and every usual mistake named?"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from beowulf import paths
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises import heat
+from beowulf.exercises.heat import program, quick_check
+from beowulf.exercises.heat.measurements import (
+    EXCHANGE_LAUNCHES,
+    EXCHANGE_PASSES,
+    FIRST_COLUMNS,
+    between,
+)
+from beowulf.exercises.heat.trial import sentence, tried
+from beowulf.measure.statistics import LEAST_PAIRS
+from beowulf.record import Record
+from tests import heat_records, heat_solutions
+from tests.heat_solutions import RIGHT, WRONG, Wrong
+
+ALL = [name for names in program.FUNCTIONS.values() for name in names]
+
+
+def test_a_lab_begins_with_what_came_before_given_and_its_own_functions_to_write() -> None:
+    for lab in range(2, 10):
+        text = program.composed(lab)
+        for number, names in program.FUNCTIONS.items():
+            for name in names:
+                found = program.function(text, name)
+                if number < lab:
+                    assert (found.given, found.why) == (True, ""), (lab, name)
+                elif number == lab:
+                    assert found.why == program.UNWRITTEN, (lab, name)
+                else:
+                    assert found.why.startswith("there is no function"), (lab, name)
+
+
+def test_the_given_functions_have_the_signatures_and_docstrings_of_the_stubs() -> None:
+    stubs, given = (
+        program.defined((program.ORIGINALS / name).read_text()) for name in ("heat.py", "given.py")
+    )
+    assert set(ALL) <= set(stubs)
+    for name, stub in stubs.items():
+        assert ast.dump(stub.args) == ast.dump(given[name].args)
+        assert ast.get_docstring(stub) == ast.get_docstring(given[name])
+
+
+@pytest.mark.parametrize("lab", [2, 3, 4, 5])
+def test_what_the_course_gives_is_right_and_so_is_what_a_learner_writes(
+    lab: int, tmp_path: Path
+) -> None:
+    given = tmp_path / "given.py"
+    given.write_text(program.composed(9))
+    mine = heat_solutions.write(tmp_path / "heat", lab)
+    for file in (given, mine):
+        assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
+    for name in program.FUNCTIONS[lab]:
+        assert program.is_own(name, RIGHT[name])
+        assert not program.is_own(name, program.function(program.composed(9), name).source)
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_a_usual_mistake_is_named_and_other_functions_stay_right(
+    wrong: Wrong, tmp_path: Path
+) -> None:
+    file = heat_solutions.write(tmp_path, wrong.lab, **{wrong.name: wrong.function})
+    faults = quick_check.faults(wrong.lab, file)
+    assert wrong.said in faults.pop(wrong.name)
+    if wrong.name == "my_rows":
+        assert faults.pop("run") == "it was not tried, because my_rows is wrong"
+    assert not any(faults.values()), faults
+
+
+def test_a_deadlock_says_which_rank_is_in_which_line(tmp_path: Path) -> None:
+    wrong = WRONG["all send"]
+    file = heat_solutions.write(tmp_path, 4, **{wrong.name: wrong.function})
+    said = quick_check.faults(4, file)[wrong.name]
+    for rank in range(quick_check.RANKS):
+        _, _, rest = said.partition(f"(rank {rank}) is in line ")
+        number, _, text = rest.partition(": ")
+        assert file.read_text().splitlines()[int(number) - 1].strip() in text
+        assert text.startswith("world.Send(")
+
+
+def test_where_there_is_no_file_it_is_written_and_where_there_is_one_it_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heat.start(3, folder=tmp_path)
+    assert (tmp_path / "heat.py").read_text() == program.composed(3)
+    assert all((tmp_path / name).exists() for name in program.LAID_OUT)
+    (tmp_path / "heat.py").write_text(heat_solutions.heat(2))
+    (tmp_path / "heat_step.c").write_text("mine")
+    capsys.readouterr()
+    heat.start("03", folder=tmp_path)
+    text = (tmp_path / "heat.py").read_text()
+    assert text.startswith(heat_solutions.heat(2).rstrip())
+    assert {name: program.function(text, name).why for name in ("my_rows", "run")} == {
+        "my_rows": program.UNWRITTEN,
+        "run": program.UNWRITTEN,
+    }
+    assert (tmp_path / "heat_step.c").read_text() == "mine"
+    assert "given=True" not in capsys.readouterr().out  # lab 02's functions are right
+    heat.start(3, folder=tmp_path)
+    assert (tmp_path / "heat.py").read_text() == text
+
+
+def test_what_an_earlier_lab_asks_for_and_is_wrong_is_named_and_the_given_state_offered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = WRONG["not divided"]
+    mine = heat_solutions.heat(2, step_numpy=wrong.function)
+    (tmp_path / "heat.py").write_text(mine)
+    heat.start(3, folder=tmp_path)
+    said = capsys.readouterr().out
+    assert wrong.said in said
+    assert "heat.start(3, given=True)" in said
+    for kept in ("heat-before.py", "heat-before-2.py"):
+        before = (tmp_path / "heat.py").read_text()
+        heat.start(3, given=True, folder=tmp_path)
+        assert (tmp_path / kept).read_text() == before
+        assert kept in capsys.readouterr().out
+        assert (tmp_path / "heat.py").read_text() == program.composed(3)
+
+
+def test_the_heat_program_lies_beside_the_labs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "04-blocking-nonblocking").mkdir()
+    monkeypatch.chdir(tmp_path / "04-blocking-nonblocking")
+    assert program.folder() == tmp_path / "heat"
+    heat.start(4)
+    monkeypatch.chdir(tmp_path / "heat")
+    assert program.folder() == tmp_path / "heat"
+
+
+def test_in_the_checkout_itself_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (program.ORIGINALS / "heat.py").read_text()
+    monkeypatch.chdir(next(iter(paths.labs().values())))
+    with pytest.raises(LabError, match="originals"):
+        heat.start(3, given=True)
+    assert (program.ORIGINALS / "heat.py").read_text() == before
+
+
+def test_when_a_notebook_is_graded_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BEOWULF_RECORDED", str(tmp_path))
+    heat.start(4, folder=tmp_path)
+    heat.check(4, folder=tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert capsys.readouterr().out.count("Recorded") == 2
+
+
+@pytest.mark.parametrize("lab", [1, 10, "x", "", -2])
+def test_another_lab_is_refused(lab: int | str, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="labs 02 to 09"):
+        heat.start(lab, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def step_loops(old, new:\n", "line 1"),
+        ("def f():\n  x\n y\n", "line 3"),
+        (None, "There is no heat.py"),
+        ("\0", "heat.py"),
+    ],
+)
+def test_a_file_that_is_no_python_is_refused_with_its_line(
+    text: str | None, said: str, tmp_path: Path
+) -> None:
+    if text is not None:
+        (tmp_path / "heat.py").write_text(text)
+    with pytest.raises(LabError, match=said):
+        quick_check.faults(2, tmp_path / "heat.py")
+
+
+def test_a_file_that_fails_while_it_is_read_says_where(tmp_path: Path) -> None:
+    file = heat_solutions.write(tmp_path, 2)
+    file.write_text(file.read_text() + "\nmissing()\n")
+    with pytest.raises(LabError, match=r"heat.py: NameError in line \d+"):
+        quick_check.faults(2, file)
+
+
+def test_what_a_learner_prints_is_no_result(tmp_path: Path) -> None:
+    talkative = RIGHT["step_numpy"] + "    print('x' * 100_000, flush=True)\n"
+    file = heat_solutions.write(tmp_path, 2, step_numpy=talkative)
+    assert quick_check.faults(2, file)["step_numpy"] == ""
+
+
+def test_a_function_that_ends_the_program_is_named(tmp_path: Path) -> None:
+    leaving = RIGHT["step_numpy"] + "    raise SystemExit(0)\n"
+    file = heat_solutions.write(tmp_path, 2, step_numpy=leaving)
+    assert "SystemExit in line" in quick_check.faults(2, file)["step_numpy"]
+
+
+def test_comments_and_docstrings_make_no_given_function_ones_own() -> None:
+    text = program.composed(9).replace("    inside *= 0.25", "    inside *= 0.25  # mine")
+    text = text.replace('"""The same without loops', '"""Mine, without loops')
+    assert program.function(text, "step_numpy").given
+    assert program.function(text.replace("inside", "mine"), "step_numpy").given is False
+
+
+def test_c_that_is_given_is_told_from_ones_own() -> None:
+    original = (program.ORIGINALS / program.OVERLAP_C).read_text()
+    assert not program.is_own("overlapped", original + "\n/* mine */ // mine\n")
+    assert program.is_own("overlapped", heat_solutions.OVERLAP)
+    assert program.is_own("heat_step", heat_solutions.heat_step())
+    assert not program.is_own("heat_step", "int main(void) { return 0; }")
+
+
+def test_a_way_that_is_wrong_is_left_out_and_the_others_go_on() -> None:
+    started: list[list[str]] = []
+
+    def start(ways: object) -> list[dict[str, object]]:
+        left = list(ways)  # type: ignore[call-overload]
+        started.append(left)
+        if "b" not in left:
+            return [{"kind": "end"}]
+        place = {"function": "g", "way": "b", "rank": 0, "node": "node00"}
+        return [{"kind": "check", "why": "it is wrong", **place}]
+
+    assert tried({"a": "f", "b": "g", "c": "h"}, start) == {"g": "node00 (rank 0): it is wrong"}
+    assert started == [["a", "b", "c"], ["a", "c"]]
+
+
+def test_of_several_ranks_the_first_one_speaks_and_all_that_wait_are_named() -> None:
+    def row(rank: int, **more: object) -> dict[str, object]:
+        return {"function": "run", "rank": rank, "node": f"node0{rank}", **more}
+
+    assert sentence([row(2, why="late"), row(1, why="wrong")]) == "node01 (rank 1): wrong"
+    waiting = [
+        row(1, hangs=True, line=7, text="world.Recv(a)"),
+        row(0, hangs=True, line=0, text=""),
+    ]
+    assert sentence(waiting) == (
+        "it does not come to its end: node00 (rank 0) waits for the others;"
+        " node01 (rank 1) is in line 7: world.Recv(a). What they wait for is not sent, or goes"
+        " elsewhere: compare neighbours, tags and numbers of messages on both sides"
+    )
+
+
+def test_the_search_for_the_deadlock_ends_where_two_lengths_are_neighbours() -> None:
+    ends, hangs, launches = FIRST_COLUMNS * 8, FIRST_COLUMNS * 16, 0
+    while columns := between(ends, hangs):
+        launches += 1
+        ends = max([ends, *(each for each in columns if each <= 16_380)])
+        hangs = min([hangs, *(each for each in columns if each > 16_380)])
+    assert (ends, hangs) == (16_380, 16_381)
+    assert launches <= 3
+
+
+def test_an_interval_has_enough_pairs() -> None:
+    assert EXCHANGE_LAUNCHES * EXCHANGE_PASSES >= LEAST_PAIRS
+
+
+RECORDS = [
+    heat_records.steps(),
+    heat_records.speed_up(),
+    heat_records.exchanges(),
+    heat_records.overlap(),
+    heat_records.overlap("C"),
+    heat_records.worth(),
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: f"{record.study}{record.variant}")
+def test_a_record_is_drawn_tabled_and_said(record: Record) -> None:
+    table = heat.table(record)
+    assert (table["low_ms"] <= table["median_ms"]).all()
+    assert (table["median_ms"] <= table["high_ms"]).all()
+    assert heat.picture(record).alt
+    assert all(line.split()[1] == "right" for line in heat.lines(record)[:1])
+
+
+def test_a_record_of_a_capture_has_no_picture_and_says_what_to_do() -> None:
+    assert len(heat.table(heat_records.wire())) == 1
+    with pytest.raises(LabError, match="beowulf packets"):
+        heat.picture(heat_records.wire())
+
+
+def test_the_speed_up_is_that_of_the_same_passes() -> None:
+    table = heat.table(heat_records.speed_up((1.0, 1.8, 2.0, 1.9)))
+    assert table["speed_up"].tolist() == pytest.approx([1.0, 1.8, 2.0, 1.9])
+
+
+def test_the_bound_is_the_lesser_of_exchange_and_step() -> None:
+    record = heat_records.overlap(hidden=0.8)
+    assert heat.gain(record, 8000).percent == pytest.approx(-100 * 4 / 11)
+    assert heat.bound_percent(record, 8000) == pytest.approx(-100 * 5 / 11)
+
+
+@pytest.mark.parametrize(
+    ("times", "decision"), [(0.8, "faster"), (1.3, "slower"), (1.0, "no effect")]
+)
+def test_what_a_knob_is_worth_is_decided_by_neighbouring_launches(
+    times: float, decision: str
+) -> None:
+    found, decided = heat.worth(heat_records.worth(times))
+    assert found.median == pytest.approx(times, rel=0.02)
+    assert decided == decision
+
+
+def test_what_is_wrong_is_said_and_what_was_found_of_the_deadlock() -> None:
+    record = heat_records.exchanges(faults={"exchange_in_turns": "it waits"})
+    said = heat.lines(record)
+    assert said[1].split(maxsplit=1) == ["exchange_in_turns", "it waits"]
+    assert "16,380 columns (131,040 bytes), and not with 16,381" in said[-1]
+    assert "even with rows of 131,072" in heat.lines(heat_records.exchanges(131_072, 0))[-1]
+
+
+def test_a_record_without_samples_is_a_sentence() -> None:
+    record = heat_records.exchanges(faults=dict.fromkeys(program.FUNCTIONS[4], "wrong"))
+    for look in (heat.table, heat.picture):
+        with pytest.raises(LabError, match="no samples"):
+            look(record)
+
+
+def test_a_recorded_cluster_gives_what_was_kept(tmp_path: Path) -> None:
+    for record in (*RECORDS, heat_records.wire()):
+        record.save_in(tmp_path)
+    cluster = RecordedCluster(tmp_path)
+    assert heat.steps(cluster).study == "H2"
+    assert heat.speed_up(cluster).study == "H3"
+    assert heat.exchanges(cluster).study == "H4"
+    assert heat.overlap(cluster, "C").variant == "c"
+    assert heat.capture(cluster).study == "H6"
+    assert heat.tuned(cluster, "firewall").variant == "firewall"
