@@ -302,13 +302,6 @@ WRONG: Mapping[str, Wrong] = {
         "",
         "is not filled when the exchange returns",
     ),
-    "sends not waited for": Wrong(
-        4,
-        "exchange_nonblocking",
-        "Waitall(requests)",
-        "Waitall(requests[:2])",
-        "wait for the sends, too",
-    ),
     "one neighbour": Wrong(
         4,
         "exchange_in_turns",

@@ -1,7 +1,8 @@
 """What run_heat.py can be asked for: each task checks functions of heat.py, and gives what is to be timed.
 
 What is wrong is found by heat_checks.py. Half of the ranks come late to each exchange that is checked, and each rank
-writes over its border rows as soon as its exchange has returned: so a wait that is missing shows every time.
+writes over its border rows as soon as its exchange has returned: so a receive that nobody waited for shows every time,
+and a send only where the kernel has not taken the row yet.
 """
 
 import time

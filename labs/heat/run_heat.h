@@ -322,7 +322,7 @@ static inline void only_exchange(struct plate *plate) {
 static inline void only_step(struct plate *plate) { step_rows(plate, 1, plate->rows); }
 
 /* Call it on small and wide plates, where every other rank comes late, and each writes over its
- * border rows as soon as the call has returned: so a wait that is missing shows every time. */
+ * border rows as soon as the call has returned: so a receive that nobody waited for shows. */
 static inline void try_overlap(const char *function, plate_step step) {
     const int widths[] = {FEW_COLUMNS, ANNOUNCED_COLUMNS};
     char why[240];
