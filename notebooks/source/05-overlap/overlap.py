@@ -336,7 +336,7 @@ own_plot.keep(
 
 # %% [markdown]
 # *What to look at:* at which size do your two lines part? Which number of section 2 lies between the two
-# sizes?
+# sizes? Slices that stay in a cache compute faster than the whole part, so that a gain may pass the bound.
 
 # %% [markdown]
 # ## 6 Your step, in C
@@ -453,7 +453,8 @@ claims(d2)
 #
 # 1. Your first `overlapped_step` posted everything before it computed, and with rows of 160,000 bytes it
 #    gained nothing. Who would have had to move the bytes meanwhile, and why did they not? Why was it
-#    otherwise with 64,000 bytes? What did MPI_Test change, and what keeps your gain from reaching the bound?
+#    otherwise with 64,000 bytes? What did MPI_Test change, and what keeps your gain from
+#    the bound, or lets it pass it?
 # 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that
 #    another cause gives the same picture on rank 1, and which one tells the two causes from each other?
 
@@ -467,7 +468,8 @@ claims(d2)
 # while the rank computes. One point for the rendezvous, one for progress only inside MPI calls.
 #
 # **What MPI_Test changes, and the bound (1 point).** Between slices the library reads the answer early and
-# keeps the socket filled. The bound is not reached: the border rows come after the wait, what the library
+# keeps the socket filled. Where the gain passes the bound, slices stay in a cache and compute faster than
+# the whole part. Where it stays below: the border rows come after the wait, what the library
 # and the kernel do takes time from the same cores, each call costs something, and a message gets on only
 # when a slice ends. Any two of these, with the learner's own figures.
 #
