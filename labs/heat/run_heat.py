@@ -45,6 +45,8 @@ def stop(function, at, **facts):
     """End all ranks, because something is wrong; others get a moment to say the same of themselves."""
     tell("check", function=function, right=False, rank=RANK, node=NODE, **at, **facts)
     time.sleep(HEARD_S if RANK == 0 else 2 * HEARD_S)
+    if threading.current_thread() is threading.main_thread():
+        WORLD.Abort(STOPPED)  # others may be waiting inside of MPI
     os._exit(STOPPED)
 
 
@@ -128,7 +130,8 @@ class Harness:
         faults = WORLD.allgather(fault)
         if next(rank for rank, each in enumerate(faults) if each) == RANK:
             stop(operation.function, operation.at, why=fault)
-        time.sleep(60 * HEARD_S)
+        time.sleep(3 * HEARD_S)
+        os._exit(STOPPED)
 
 
 class Limited:

@@ -1,0 +1,278 @@
+"""The heat program on a cluster: are right functions measured, and wrong ones named while the others go on?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Beowulf, _with, wait_until
+
+from autograder import evidence
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises import heat
+from beowulf.exercises.heat import knob_worth, measurements, program, reading
+from beowulf.record import Record
+from tests import heat_solutions
+from tests.heat_solutions import BORDER_ROWS, INNER_ROWS, POSTED, RIGHT, WAITED, WRONG, overlapped
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def plate(
+    tmp_path: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A learner's heat program, all of it right; short measurements, kept beside it."""
+    for name in ("STEP_LAUNCHES", "RUN_LAUNCHES", "EXCHANGE_LAUNCHES", "OVERLAP_LAUNCHES"):
+        monkeypatch.setattr(measurements, name, 1)
+    monkeypatch.setattr(knob_worth, "PASSES", 3)
+    heat_solutions.write(tmp_path)
+    cluster.records = tmp_path / "records"
+    yield tmp_path
+    cluster.records = None
+    wait_until(lambda: not _running(tmp_path), "nothing of the heat program runs any more")
+
+
+def _running(plate: Path) -> list[str]:
+    return [words for _, words in _with(str(plate / "heat.py")) if "run_heat.py" in words]
+
+
+def sound(record: Record, plate: Path) -> None:
+    """The Record is whole, is what its notebook gets again, and contradicts itself in nothing."""
+    assert record.complete
+    variant = record.variant
+    kept = RecordedCluster(plate / "records").record(record.study, variant)
+    assert kept.digest == record.digest
+    assert str(plate) not in str(record.program)
+    found = evidence.findings(kept, plate / "records")
+    assert not [each.says for each in found]
+
+
+def rights(record: Record) -> dict[str, bool]:
+    return {name: facts["right"] for name, facts in reading.functions(record).items()}
+
+
+def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
+    plate: Path, cluster: NamespaceCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = heat.steps(cluster, rows=(20, 300), folder=plate)
+    sound(record, plate)
+    assert rights(record) == dict.fromkeys(("step_loops", "step_numpy", "heat_step"), True)
+    table = heat.table(record)
+    places = {(row["way"], row["rows"]) for row in table.to_dict("records")}
+    assert places == {("loops", 20), *((w, n) for w in ("numpy", "C") for n in (20, 300))}
+    assert (table["n"] == measurements.STEP_PASSES).all()
+    assert capsys.readouterr().out.count("right") == 3
+    assert heat.steps(RecordedCluster(plate / "records")).digest == record.digest
+
+
+def test_a_wrong_step_is_named_and_the_others_are_measured(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    wrong = WRONG["in place"]
+    heat_solutions.write(plate, 9, step_loops=wrong.function)
+    (plate / "heat_step.c").write_text(heat_solutions.heat_step().replace("0.25 *", "0.25 +"))
+    record = heat.steps(cluster, rows=(20,), folder=plate)
+    sound(record, plate)
+    facts = reading.functions(record)
+    assert wrong.said in facts["step_loops"]["why"]
+    assert "row 1, column 1 of `new` is" in facts["heat_step"]["why"]
+    assert set(heat.table(record)["way"]) == {"numpy"}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("no C", "does not compile"),
+        (
+            "(void)old; for (volatile int i = rows; i > 0;) new[columns] = 0;",
+            "it does not come to its end",
+        ),
+        ("for (int i = 0; i < rows * columns; i++) new[i] = old[i] > 2;", "of `new`"),
+    ],
+    ids=["no C", "endless", "edges"],
+)
+def test_a_wrong_step_in_c_is_named(
+    plate: Path,
+    cluster: NamespaceCluster,
+    body: str,
+    said: str,
+) -> None:
+    header = plate / "run_heat.h"
+    header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
+    head = "static void heat_step(int rows, int columns, const double *old, double *new)"
+    (plate / "heat_step.c").write_text(heat_solutions.heat_step(f"{head} {{ {body} }}"))
+    record = heat.steps(cluster, rows=(20,), folder=plate)
+    assert said in reading.functions(record)["heat_step"]["why"]
+    assert set(heat.table(record)["way"]) == {"loops", "numpy"}
+
+
+def test_what_is_not_written_yet_is_said_and_nothing_is_kept(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    (plate / "heat.py").write_text(program.composed(2))
+    (plate / "heat_step.c").write_bytes((program.ORIGINALS / "heat_step.c").read_bytes())
+    with pytest.raises(LabError, match="step_numpy: it is not written yet"):
+        heat.steps(cluster, folder=plate)
+    (plate / "heat.py").write_text(program.composed(2) + program.sections(_stubs())[3])
+    with pytest.raises(LabError, match="this needs it"):
+        heat.speed_up(cluster, folder=plate)
+    assert not list((plate / "records").glob("*.json"))
+
+
+def _stubs() -> str:
+    return (program.ORIGINALS / "heat.py").read_text()
+
+
+def test_a_whole_run_is_measured_on_one_to_four_ranks(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    record = heat.speed_up(cluster, rows=(100, 300), folder=plate)
+    sound(record, plate)
+    table = heat.table(record)
+    assert set(table["ranks"]) == {1, 2, 3, 4}
+    assert (table[table["ranks"] == 1]["speed_up"] == 1.0).all()
+    assert heat.picture(record).alt
+
+
+def test_a_run_that_is_wrong_on_several_ranks_only_is_named(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    wrong = WRONG["no exchange"]
+    heat_solutions.write(plate, 9, run=wrong.function)
+    record = heat.speed_up(cluster, rows=(50,), folder=plate)
+    assert rights(record) == {"step_numpy": True, "my_rows": True, "run": False}
+    assert wrong.said in reading.functions(record)["run"]["why"]
+    with pytest.raises(LabError, match="no samples"):
+        heat.table(record)
+
+
+def test_three_exchanges_are_measured_and_the_deadlock_is_found(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    record = heat.exchanges(cluster, columns=(100, 1000), folder=plate)
+    sound(record, plate)
+    assert all(rights(record).values())
+    found = heat.deadlock(record)
+    if cluster.mpi == "classic":  # its limit counts 32 bytes of header
+        assert (found["ends_columns"], found["hangs_columns"]) == (16_380, 16_381)
+        for rank in (0, 1):
+            assert f"node0{rank} (rank {rank}) is in line" in found["waits"]
+        assert "a deadlock" in found["waits"]
+    table = heat.table(record)
+    assert set(table["way"]) == {"send_first", "in_turns", "nonblocking"}
+    assert set(table["what"]) == {"an exchange", "a step"}
+    assert {p.at["ranks"] for p in record.points if p.quantity == "exchange_s"} == {4}
+
+
+def test_an_exchange_that_hangs_is_named_by_rank_and_line_and_the_others_are_measured(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    wrong = WRONG["all send"]
+    file = heat_solutions.write(plate, 9, exchange_in_turns=wrong.function)
+    file.write_text(file.read_text().replace(RIGHT["exchange_send_first"].strip(), ""))
+    record = heat.exchanges(cluster, columns=(100,), folder=plate)
+    facts = reading.functions(record)
+    assert facts["exchange_send_first"]["why"] == "there is no function exchange_send_first"
+    for rank in range(4):
+        assert f"node0{rank} (rank {rank}) is in line" in facts["exchange_in_turns"]["why"]
+    assert set(heat.table(record)["way"]) == {"nonblocking"}
+
+
+@pytest.mark.parametrize("language", ["Python", "C"])
+def test_an_overlapped_step_is_measured_beside_its_parts(
+    plate: Path, cluster: NamespaceCluster, language: measurements.Language
+) -> None:
+    record = heat.overlap(cluster, language, columns=(1000, 20_000), rows=42, folder=plate)
+    sound(record, plate)
+    assert all(rights(record).values())
+    for columns in (1000, 20_000):
+        assert set(heat.part_medians(record, columns)) == set(reading.PARTS)
+        assert heat.gain(record, columns).n == measurements.OVERLAP_PASSES
+        assert -100 <= heat.bound_percent(record, columns) < 0
+    assert record.variant == language.lower()
+    assert heat.picture(record).alt
+
+
+def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    (plate / "heat_overlap.c").write_bytes((program.ORIGINALS / "heat_overlap.c").read_bytes())
+    record = heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
+    facts = reading.functions(record)["overlapped"]
+    assert (facts["right"], facts["given"]) == (True, True)
+    assert heat.lines(record)[0].endswith("right, as it was given")
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ((POSTED, INNER_ROWS, BORDER_ROWS, WAITED), "a border row, is computed without the neighbour's row"),
+        ((POSTED, INNER_ROWS, BORDER_ROWS), "a border row, is computed without the neighbour's row"),
+        ((POSTED, INNER_ROWS, WAITED), "a border row, is not filled"),
+        ((POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS), "MPI_Waitall"),
+        ((POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS), "row "),
+    ],
+    ids=["borders too early", "never waited", "borders forgotten", "wrong tag", "off by one"],
+)  # fmt: skip
+def test_a_wrong_overlap_in_c_is_named_by_rank_and_row(
+    plate: Path, cluster: NamespaceCluster, parts: tuple[str, ...], said: str
+) -> None:
+    header = plate / "run_heat.h"
+    header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
+    (plate / "heat_overlap.c").write_text(overlapped(*parts))
+    record = heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
+    why = reading.functions(record)["overlapped"]["why"]
+    assert said in why
+    assert "(rank " in why
+
+
+def test_a_wrong_overlap_in_python_is_named_by_rank_and_row(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    wrong = WRONG["borders too early"]
+    heat_solutions.write(plate, 9, overlapped_step=wrong.function)
+    record = heat.overlap(cluster, columns=(1000,), rows=42, folder=plate)
+    why = reading.functions(record)["overlapped_step"]["why"]
+    assert wrong.said in why
+    assert "(rank " in why
+
+
+def test_a_capture_has_each_ghost_row_of_each_step(plate: Path, cluster: NamespaceCluster) -> None:
+    record = heat.capture(cluster, steps=5, columns=500, folder=plate)
+    sound(record, plate)
+    facts = record.select(capture="steps")[0].facts
+    assert facts["ghost_rows"] == 5 * 2 * 3
+    assert facts["ghost_wire_bytes"] > facts["ghost_rows"] * facts["ghost_row_bytes"]
+    assert (plate / "records" / record.captures[0]["file"]).exists()
+
+
+def test_a_wrong_program_leaves_no_capture(plate: Path, cluster: NamespaceCluster) -> None:
+    heat_solutions.write(plate, 9, exchange_nonblocking=WRONG["off by one"].function)
+    with pytest.raises(LabError, match="exchange_nonblocking"):
+        heat.capture(cluster, steps=5, folder=plate)
+    assert not list((plate / "records").glob("*"))
+
+
+def test_what_a_knob_is_worth_is_measured_in_pairs_and_it_is_as_before(
+    plate: Path, cluster: NamespaceCluster
+) -> None:
+    record = heat.tuned(cluster, "nothing", folder=plate)
+    sound(record, plate)
+    found, _ = heat.worth(record)
+    assert found.n == 2 * knob_worth.BLOCKS
+    assert record.variant == "nothing"
+    assert heat.picture(record).alt
+
+
+def test_a_record_of_the_heat_program_is_shown_and_no_claim_judges_it(
+    plate: Path, cluster: NamespaceCluster, at_cluster: Beowulf
+) -> None:
+    heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
+    folder = ("--records", plate / "records")
+    assert "exchange_s" in at_cluster("show", "H5", *folder)
+    assert "no claim judges it" in at_cluster("claims", "H5", *folder, code=2)
+    assert "A cell of its lab" in at_cluster("show", "H6", *folder, code=1)
