@@ -17,12 +17,13 @@ struct system_calls {
     long times[MOST_NUMBERS];
 };
 
-/* Whether the kernel said what the child stopped for. */
+/* Whether the child stopped because it enters a system call. It stops again when it leaves it. */
 static inline int count_one(pid_t child, struct system_calls *calls) {
     struct __ptrace_syscall_info info;
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof info, &info) <= 0)
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof info, &info) <= 0 ||
+        info.op != PTRACE_SYSCALL_INFO_ENTRY)
         return 0;
-    if (info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr < MOST_NUMBERS)
+    if (info.entry.nr < MOST_NUMBERS)
         calls->times[info.entry.nr]++;
     return 1;
 }
@@ -41,13 +42,16 @@ static inline int count_system_calls(const struct row *row, long repetitions,
         _exit(0);
     }
     must(waitpid(child, &status, 0), "waitpid");
+    /* From now on a stop at a system call has a signal of its own. */
+    ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_TRACESYSGOOD);
     int seen = 0;
     while (WIFSTOPPED(status)) {
         int signal_number = WSTOPSIG(status);
-        if (signal_number == SIGTRAP)
+        int at_call = signal_number == (SIGTRAP | 0x80);
+        if (at_call)
             seen |= count_one(child, calls);
-        int passed_on = signal_number == SIGTRAP || signal_number == SIGSTOP ? 0 : signal_number;
-        ptrace(PTRACE_SYSCALL, child, NULL, (void *)(long)passed_on);
+        long passed_on = at_call || signal_number == SIGSTOP ? 0 : signal_number;
+        ptrace(PTRACE_SYSCALL, child, NULL, (void *)passed_on);
         must(waitpid(child, &status, 0), "waitpid");
     }
     /* A row that ended the program has printed its own sentence. */
