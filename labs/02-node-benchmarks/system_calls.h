@@ -43,7 +43,7 @@ static inline int count_system_calls(const struct row *row, long repetitions,
     }
     must(waitpid(child, &status, 0), "waitpid");
     /* From now on a stop at a system call has a signal of its own. */
-    ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_TRACESYSGOOD);
+    ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
     int seen = 0;
     while (WIFSTOPPED(status)) {
         int signal_number = WSTOPSIG(status);
