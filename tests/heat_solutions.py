@@ -293,7 +293,7 @@ WRONG: Mapping[str, Wrong] = {
         "exchange_nonblocking",
         "world.Isend(plate[1]",
         "world.Isend(plate[0]",
-        "holds a ghost row of the neighbour",
+        "the ghost row",
     ),
     "wait forgotten": Wrong(
         4,

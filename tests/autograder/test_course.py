@@ -426,6 +426,7 @@ def test_of_a_course_git_takes_what_its_instructor_wrote(course: Course, tmp_pat
     ).stdout.split()
     assert {path.split("/")[0] for path in seen} <= {
         ".gitignore",
+        "course.toml",
         "given",
         "nbgrader_config.py",
         "release",

@@ -244,6 +244,10 @@ def test_of_several_ranks_the_first_one_speaks_and_all_that_wait_are_named() -> 
         " node01 (rank 1) is in line 7: world.Recv(a). What they wait for is not sent, or goes"
         " elsewhere: compare neighbours, tags and numbers of messages on both sides"
     )
+    gone = row(
+        2, why="Exception in line 9: See the MPI_ERROR field in MPI_Status for the error code"
+    )
+    assert sentence([*waiting, gone]) == sentence(waiting)
 
 
 def test_the_search_for_the_deadlock_ends_where_two_lengths_are_neighbours() -> None:

@@ -13,6 +13,8 @@ from beowulf.errors import LabError
 Row = Mapping[str, Any]
 # Starts the program with these ways, and gives its lines.
 Start = Callable[[Sequence[str]], Sequence[Row]]
+# What MPICH says of a wait whose partner has ended.
+PARTNER_GONE = "MPI_ERROR field"
 WHOLE_FILE = "heat.py"  # what fails while it is read is no function's fault
 
 
@@ -39,7 +41,12 @@ def tried(ways: Mapping[str, str], start: Start) -> dict[str, str]:
 
 def sentence(rows: Sequence[Row]) -> str:
     """What the lines of all ranks say together."""
-    told = sorted((row for row in rows if "why" in row), key=lambda row: int(row["rank"]))
+    hanging = sorted((row for row in rows if row.get("hangs")), key=lambda row: int(row["rank"]))
+    # A rank that hangs ends all ranks; another one may see its partner go before it ends itself.
+    told = sorted(
+        (row for row in rows if "why" in row and not (hanging and PARTNER_GONE in row["why"])),
+        key=lambda row: int(row["rank"]),
+    )
     if told:
         first = told[0]
         alone = first["function"] in (
@@ -54,7 +61,6 @@ def sentence(rows: Sequence[Row]) -> str:
             if alone
             else f"{first['node']} (rank {first['rank']}): {first['why']}"
         )
-    hanging = sorted((row for row in rows if row.get("hangs")), key=lambda row: int(row["rank"]))
     places = [_place(row) for row in hanging]
     return f"it does not come to its end: {'; '.join(places)}{_meaning(hanging)}"
 
