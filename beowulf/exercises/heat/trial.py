@@ -43,12 +43,12 @@ def sentence(rows: Sequence[Row]) -> str:
     """What the lines of all ranks say together."""
     hanging = sorted((row for row in rows if row.get("hangs")), key=lambda row: int(row["rank"]))
     # A rank that hangs ends all ranks; another one may see its partner go before it ends itself.
-    told = sorted(
+    reasons = sorted(
         (row for row in rows if "why" in row and not (hanging and PARTNER_GONE in row["why"])),
         key=lambda row: int(row["rank"]),
     )
-    if told:
-        first = told[0]
+    if reasons:
+        first = reasons[0]
         alone = first["function"] in (
             WHOLE_FILE,
             "step_loops",
