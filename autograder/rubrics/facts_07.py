@@ -2,37 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 
-from autograder.rubrics.record_facts import MOST_POINTS, Facts
+import numpy as np
+
+from autograder.rubrics.own_plots import Curves
+from autograder.rubrics.record_facts import MOST_POINTS, MOST_RECORDS, UNFORESEEN, Facts
+from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
-from beowulf.exercises.lab_07 import differing_node, null_knob, own_knob, small_writes
+from beowulf.exercises.heat import knob_worth
+from beowulf.exercises.lab_07 import (
+    differing_node,
+    null_knob,
+    own_interval,
+    own_knob,
+    small_writes,
+)
 from beowulf.record import Record
 from beowulf.studies.lab_07 import e7_procedure as e7
 from beowulf.studies.lab_07 import l2_applications as l2
 from beowulf.studies.lab_07.knob_gains import LATER, TOGETHER, Gain, absent, gain, gains, says
-from beowulf.tuning.ab_comparison import described
-from beowulf.tuning.budget import CABLE, CALLS, MPI, SHORT, STACK, WIRE, steps
+from beowulf.tuning.budget import CABLE, CALLS_A_MESSAGE, MPI, SHORT, STACK, WAKE_UP, steps, ways
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
 
 NOT_OBSERVABLE = "not observable"
-US_OF = "us of "  # and the name of a step
-WHOLE_BUDGET = (CALLS, STACK, CABLE, MPI)  # what a message of MPI takes
+# The answers by the names of the steps; each is a difference of two ways.
+STEPS = {"stack_us": STACK, "cable_us": CABLE, "wake_up_us": WAKE_UP, "mpi_us": MPI}
+OF_VISITS = "{} of visits"
+PERCENT = range(101)  # at which a distribution is looked at
 
 
 def budget(record: Record) -> Facts:
-    """The microseconds of each step of one byte to a receiver that waits, and the sum of those of MPI.
-
-    The wire is left out: shaped links let a byte pass at once, so that its step is what disturbs.
-    """
-    waiting = {
-        step.name: step.us.median for step in steps(record, SHORT, "waiting") if step.name != WIRE
+    """The microseconds of the steps of one byte: from the medians of two ways, and as the study takes them by visit."""
+    us = {name: each.median for name, each in ways(record, SHORT).items()}
+    known = {
+        "stack_us": us["loopback polling"] - CALLS_A_MESSAGE * us["call"],
+        "cable_us": us["nodes polling"] - us["loopback polling"],
+        "wake_up_us": us["nodes waiting"] - us["nodes polling"],
+        "mpi_us": us["mpi"] - us["nodes polling"],
     }
-    by_mpi = {step.name: step.us.median for step in steps(record, SHORT, "mpi")}
-    return {
-        **{f"{US_OF}{name}": us for name, us in waiting.items()},
-        "predicted_mpi_us": sum(by_mpi[name] for name in WHOLE_BUDGET),
+    visits = {
+        step.name: step.us.median
+        for receiver in ("waiting", "mpi")
+        for step in steps(record, SHORT, receiver)
     }
+    return known | {OF_VISITS.format(name): visits[step] for name, step in STEPS.items()}
 
 
 def odd_one(record: Record) -> Facts:
@@ -41,36 +56,23 @@ def odd_one(record: Record) -> Facts:
     return {"unlike_node": node, "unlike_question": question}
 
 
-def nothing(record: Record) -> Facts:
-    """What a cycle of nothing decided, and its median before."""
-    comparison = null_knob.comparison(record)
-    return {
-        "null_decision": comparison.decision,
-        "measured_mpi_us": described(comparison.before).median,
-    }
-
-
 def knobs(record: Record) -> Facts:
-    """What each knob gained alone and all together; a text where the moderation cannot be turned."""
+    """What each knob gained alone, later and all together; a text where the moderation cannot be turned."""
     if not gains(record):
         raise LabError("it compares no knob")
-    alone = _measured(record, FIREWALL)
-    facts: Facts = {"firewall_alone_percent": alone.percent.median}
+    facts: Facts = {"firewall_percent": _measured(record, FIREWALL).percent.median}
     later, whole = gain(record, FIREWALL, LATER), gain(record, TOGETHER)
     moderation = gain(record, MODERATION)
     if later and whole and moderation:
-        mean = 100 * (whole.after.mean / whole.before.mean - 1)
         return facts | {
-            "together_percent": mean,
-            "deviation_times": whole.after.deviation / whole.before.deviation,
-            "sum_percent": moderation.percent.median + alone.percent.median,
-            "both_percent": whole.percent.median,
+            "moderation_percent": moderation.percent.median,
+            "together_percent": whole.percent.median,
             "firewall_later_percent": later.percent.median,
         }
     if not absent(record, MODERATION):
         raise LabError(f"there is no comparison of {MODERATION} and of {TOGETHER}")
-    names = ("together_percent", "deviation_times", "sum_percent", "both_percent")
-    return facts | dict.fromkeys((*names, "firewall_later_percent"), NOT_OBSERVABLE)
+    names = ("moderation_percent", "together_percent", "firewall_later_percent")
+    return facts | dict.fromkeys(names, NOT_OBSERVABLE)
 
 
 def _measured(record: Record, knob: str) -> Gain:
@@ -78,6 +80,50 @@ def _measured(record: Record, knob: str) -> Gain:
         return comparison
     others = ", ".join(says(each) for each in gains(record))
     raise LabError(f"there is no comparison of {knob}, only of {others}")
+
+
+def distributions(submission: Submission) -> Iterator[tuple[str, Curves]]:
+    """For each comparison in the newest Records E6 two curves: the time within which each share of the samples lies."""
+    for record in submission.measured("E6")[:MOST_RECORDS]:
+        with suppress(LabError, ArithmeticError, *UNFORESEEN):
+            for each in gains(record) if len(record.points) <= MOST_POINTS else ():
+                both = own_interval.samples(record, says(each))
+                curves = [dict(enumerate(np.percentile(us, PERCENT).tolist())) for us in both]
+                yield f"{says(each)} in {record.file_name}", curves
+
+
+def own(record: Record) -> tuple[bool, bool, str]:
+    """Of a learner's own knob: whether both values take, whether the exact state comes back, what its cycle decides.
+
+    Judged from what was read on the nodes, not from the Record's own conclusion.
+    """
+    takes = exact = False
+    with suppress(LookupError, TypeError, ValueError, AttributeError):
+        turns = own_knob.turns(record)[:MOST_POINTS]
+        takes = len({each.at["turn"] for each in turns}) > 1
+        takes = takes and all(own_knob.takes(each) for each in turns)
+        exact = takes and all(own_knob.exact(each) for each in turns)
+    decision = ""
+    with suppress(LabError, LookupError, TypeError, ValueError, AttributeError):
+        decision = null_knob.comparison(record).decision if record.complete else ""
+    return takes, exact, decision
+
+
+def kept(record: Record) -> Facts:
+    """What becomes of the learner's knob by its cycle, the value that it has then, and its setting."""
+    fate, value = own_knob.stays(record)
+    setting = own_knob.setting(record)
+    if not setting:
+        raise LabError("it looks at no setting below /proc/sys/net/ipv4")
+    return {"fate": fate, "value": value, "setting": setting}
+
+
+def plate(record: Record) -> Facts:
+    """By how many per cent a step of the plate and an exchange change with the knob turned, and how long a row is."""
+    return {"columns": int(record.sweep["columns"])} | {
+        name: 100 * (knob_worth.worth(record, quantity)[0].median - 1)
+        for name, quantity in (("step_percent", "step_s"), ("exchange_percent", "exchange_s"))
+    }
 
 
 def procedure(record: Record) -> Facts:
@@ -110,20 +156,3 @@ def applications(record: Record) -> Facts:
         "best_kernel": min(kernels, key=lambda name: kernels[name]),
         **{f"percent of {name}": percent for name, percent in kernels.items()},
     }
-
-
-def own(record: Record) -> tuple[bool, bool, str]:
-    """Of a learner's own knob: whether both values take, whether the exact state comes back, what its cycle decides.
-
-    Judged from what was read on the nodes, not from the Record's own conclusion.
-    """
-    takes = exact = False
-    with suppress(LookupError, TypeError, ValueError, AttributeError):
-        turns = own_knob.turns(record)[:MOST_POINTS]
-        takes = len({each.at["turn"] for each in turns}) > 1
-        takes = takes and all(own_knob.takes(each) for each in turns)
-        exact = takes and all(own_knob.exact(each) for each in turns)
-    decision = ""
-    with suppress(LabError, LookupError, TypeError, ValueError, AttributeError):
-        decision = null_knob.comparison(record).decision if record.complete else ""
-    return takes, exact, decision

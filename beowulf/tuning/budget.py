@@ -127,6 +127,12 @@ def steps(record: Record, size: int, receiver: str) -> list[Step]:
     return budget
 
 
+def ways(record: Record, size: int) -> dict[str, Summary]:
+    """The microseconds of each way that was timed with links without a rate, and of one system call."""
+    seen = {"call": _visits(record, "call", 0), **{way: _visits(record, way, size) for way in WAYS}}
+    return {name: summary(list(visits.values())) for name, visits in seen.items()}
+
+
 def wire_step(record: Record, size: int) -> Step | None:
     """What shaped links add to a message over TCP, beside what its bytes and the rate come to."""
     shaped = _visits(record, "nodes polling", size, shaped=True)

@@ -6,8 +6,8 @@ turns your knob on two nodes of the running cluster, from each value to the othe
 what is right. Each method gives lines of shell, as a text; they are run on a node as its administrator.
 `beowulf tune show firewall` shows the lines of a knob that is there already.
 
-What belongs to a node alone: the files below /proc/sys/net/ipv4, and whatever `ip`, `ethtool`, `tc` and
-`nft` show. Other files may belong to the whole machine: leave them alone.
+Yours is a setting of the network: a file below /proc/sys/net/ipv4, which belongs to the node alone. Section 7 of the
+handout says which. Other files may belong to the whole machine: leave them alone.
 """
 
 

@@ -19,16 +19,9 @@ static void apart(int line, const struct letter *letter) {
     send_all(line, letter->body, letter->size);
 }
 
-/* Without the wait: yours. Two ways, of which one is enough; try both:
- *
- * TODO, first way:
- *   - tell the kernel that small segments of this connection leave at once: set TCP_NODELAY, of
- *     level IPPROTO_TCP, to 1 (measure/socket_pair.h has such a call)
- *   - send head and body as before
- *
- * TODO, second way:
- *   - give the kernel head and body in one call. Copy them into one place, and send that; or put
- *     both places into a `struct iovec`, and call writev. */
+/* Yours: the same letter, in at most a tenth of the time. Rank 1 gets the same bytes in the same
+ * order, the head first, and `letter` stays as it is. What you call, and how often, is up to you;
+ * `line` is the socket of a TCP connection of its own. */
 static void mine(int line, const struct letter *letter) {
     apart(line, letter); /* in place of this line */
 }

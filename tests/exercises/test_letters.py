@@ -12,7 +12,7 @@ from solutions import APART, TOGETHER
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.exercises.lab_07 import small_writes
 from beowulf.record import Point, Record
 from beowulf.tuning import machines
@@ -62,11 +62,25 @@ def test_what_is_handed_out_runs_and_its_record_is_played_back(
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("body", [AT_ONCE, TOGETHER], ids=["at once", "together"])
-def test_both_ways_of_the_handout_carry_every_letter_whole(
+def test_both_ways_of_the_hints_carry_every_letter_whole(
     lab_folder: Path, cluster: NamespaceCluster, body: str
 ) -> None:
     record = small_writes.measure(cluster, written(lab_folder, body))
     assert small_writes.times(record).n == 3
+
+
+@pytest.mark.cluster
+def test_a_harness_of_the_learners_own_is_not_used(
+    lab_folder: Path, cluster: NamespaceCluster
+) -> None:
+    (lab_folder / "letters.h").write_text("#error this one is not compiled\n")
+    assert small_writes.measure(cluster, written(lab_folder, TOGETHER)).complete
+
+
+@pytest.mark.cluster
+def test_a_file_that_is_not_there_is_named(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"There is no file .*letters\.c"):
+        small_writes.measure(cluster, tmp_path / "letters.c")
 
 
 @pytest.mark.cluster

@@ -1,11 +1,21 @@
-"""Lab 07's Records as nobody measured them: a budget, an unlike node, knobs, a procedure, letters."""
+"""Lab 07's Records as nobody measured them: a budget, an unlike node, an interval, knobs, a plate, letters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import random
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from beowulf.exercises.lab_07 import differing_node, null_knob, own_knob, small_writes
+import numpy as np
+
+from beowulf.exercises.lab_07 import (
+    differing_node,
+    drawn,
+    null_knob,
+    own_interval,
+    own_knob,
+    small_writes,
+)
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
@@ -29,33 +39,46 @@ CALL = 0.2
 MODERATED, FILTERED, BOTH, LATE_FILTERED = 0.4, 0.96, 0.37, 0.9
 
 RIGHT: dict[str, Any] = {
-    "largest_step": "TCP/IP",
-    "largest_step_us": 4.6,
-    "predicted_mpi_us": 7.0,
-    "wire_16384_us": 1397.12,
+    "stack_us": 4.6,
+    "cable_us": 1.5,
+    "wake_up_us": 1.5,
+    "mpi_us": 0.5,
     "unlike_node": "node02",
     "unlike_question": "firewall",
-    "null_decision": "no effect",
-    "measured_mpi_us": 7.0,
+    "moderation_percent": -60.0,
+    "firewall_percent": -4.0,
     "together_percent": -63.0,
-    "deviation_times": 0.37,
-    "sum_percent": -64.0,
-    "both_percent": -63.0,
-    "firewall_alone_percent": -4.0,
     "firewall_later_percent": -10.0,
-    "knob_without_interrupts": "irqbalance",
-    "kernel_without_prequeue": 4.14,
+    "knob_fate": "reverted",
+    "boot_line": "net.ipv4.ip_early_demux = 1",
+    "step_percent": 40.0,
+    "exchange_percent": 75.0,
     "moderation_fate": "kept",
     "firewall_fate": "reverted",
-    "body_waits_for": "ack",
-    "that_waits_for": "data",
     "pingpong_percent": -80.0,
     "best_kernel": "CG",
     "best_kernel_percent": -50.0,
     "waiting_percent": 26.2,
-    "abstract_percent": -60,
-    "shortest_frame_ns": 672,
 }
+
+# By question: what a learner seals, writes and draws; then what is measured by running a cell, and concluded.
+SEALED = ("predict-byte", "predict-together", "predict-plate")
+WRITTEN = {"own-interval": 3.0, "quantile-plot": 3.0, "own-knob": 4.0, "letters": 3.0}
+RUN = ("l1-record", "e6-record", "e7-record", "l2-record")
+MEASURED: dict[str, float] = {**dict.fromkeys((*SEALED, *RUN), 0.5), **WRITTEN}
+WORTH: dict[str, float] = {
+    **MEASURED,
+    **{"budget": 2, "unlike": 1, "each-knob": 2, "kept-line": 2, "plate": 2},
+    **{"fates": 0.5, "limit": 1, "waiting-share": 1},
+}
+EARLY = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+LOOK = "cat /proc/sys/net/ipv4/ip_early_demux"
+SOURCE = """def change_percent(before, after):
+    ratios = np.array(after) / np.array(before)
+    draws = np.random.default_rng(1).choice(ratios, (2000, len(ratios)))
+    low, high = np.percentile(np.median(draws, axis=1), (2.5, 97.5))
+    return 100 * (np.median(ratios) - 1), 100 * (low - 1), 100 * (high - 1)
+"""
 
 
 def record(study: str, points: Iterable[Point], variant: str = "", **changes: Any) -> Record:
@@ -138,7 +161,12 @@ def procedure(**fates: str) -> Record:
 
 
 def own(
-    takes: bool = True, exact: bool = True, cycle: bool = True, values: tuple[str, str] = ("0", "1")
+    takes: bool = True,
+    exact: bool = True,
+    cycle: bool = True,
+    values: tuple[str, str] = ("0", "1"),
+    look: str = LOOK,
+    times: float = 1.0,
 ) -> Record:
     """A learner's knob that was found at the second value, on the nodes that measure."""
     points = []
@@ -152,8 +180,8 @@ def own(
         facts = {name: dict.fromkeys(NODES[:2], state) for name, state in read.items()}
         points.append(Point({"turn": value, "from": start or "as found"}, facts=facts))
     if cycle:
-        points += compared(1.0, 7.0, knob="mine")
-    return record(own_knob.STUDY, points, own_knob.VARIANT)
+        points += compared(times, 7.0, knob="mine", value=values[0])
+    return record(own_knob.STUDY, points, own_knob.VARIANT, sweep={"look": look})
 
 
 def posted(yours_ms: float = 0.05, given_ms: float = 44.0) -> Record:
@@ -181,9 +209,68 @@ def applications(**times: float) -> Record:
     return record("L2", points)
 
 
+def change_percent(before: list[float], after: list[float]) -> tuple[float, float, float]:
+    """What SOURCE says."""
+    known: dict[str, Any] = {"np": np}
+    exec(SOURCE, known)
+    found: tuple[float, float, float] = known["change_percent"](before, after)
+    return found
+
+
+def interval(
+    function: Callable[[list[float], list[float]], Any] = change_percent, source: str = SOURCE
+) -> Record:
+    """A learner's function for a change, tried on a cycle of nothing and on four that are made up."""
+    own = own_interval.made_up(0.0, random.Random(0))
+    points = own_interval.tried(function, own, random.Random(1))
+    return record(own_interval.STUDY, points, own_interval.VARIANT, sweep={"source": source})
+
+
+def quantiles(**other: Any) -> Record:
+    """The distribution of all together, before and after, at every fifth per cent."""
+    shares = list(range(5, 100, 5))
+    before, after = own_interval.samples(knobs(), TOGETHER)
+    held = [
+        {
+            "kind": "line",
+            "label": name,
+            "points": len(shares),
+            "x": list(map(float, shares)),
+            "y": np.percentile(times, shares).tolist(),
+        }
+        for name, times in (("before", before), ("after", after))
+    ]
+    facts: dict[str, Any] = {"x_scale": "linear", "y_scale": "log", "title": ""}
+    facts |= {"x_label": "share of the messages (%)", "y_label": "half round trip (µs)"}
+    facts |= {"legend": ["before", "after"], "lines": held, **other}
+    return record("F7", [Point({"axes": 0}, facts=facts)], "quantiles")
+
+
+def plate(columns: int = drawn.USUAL_COLUMNS, step: float = 1.4, exchange: float = 1.75) -> Record:
+    """What a firewall costs the heat program: a step and an exchange take so many times as long."""
+    points = []
+    for launch, state in enumerate(TURNS * 3):
+        for quantity, us, times in (("step_s", 500, step), ("exchange_s", 250, exchange)):
+            drift = 1 + 0.01 * (launch // 2)  # a machine that gets slower meanwhile
+            seconds = 1e-6 * us * drift * (times if state == AFTER else 1.0)
+            at = {"state": state, "way": "nonblocking", "rows": 402, "columns": columns}
+            points.append(Point({**at, "ranks": 4, "launch": launch}, quantity, [seconds] * 25))
+    sweep = {"knob": FIREWALL, "value": "1000", "columns": columns}
+    return record("H7", points, FIREWALL, sweep=sweep)
+
+
+def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
+    """A prediction that was sealed before anything was measured."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    return record("P7", [Point({"prediction": name}, facts=facts)], name, **{**EARLY, **other})
+
+
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 07 has."""
     return [
-        *(steps(), asked(), null(), knobs(), procedure()),
-        *(own(), posted(), applications()),
+        sealed("byte", 12, 4, 40, "L1"),
+        sealed("together", -70, -95, -10, "E6"),
+        sealed("plate", 30, 5, 150, "H7-firewall"),
+        *(steps(), asked(), null(), interval(), knobs(), quantiles()),
+        *(own(), plate(), posted(), procedure(), applications()),
     ]

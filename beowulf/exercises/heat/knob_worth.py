@@ -73,14 +73,20 @@ def by_launch(record: Record, quantity: str, state: str) -> dict[int, float]:
     }
 
 
-def worth(record: Record, quantity: str = "step_s") -> tuple[Ratio, Decision]:
-    """How many times as long it takes with the knob turned, over pairs of neighbouring launches; the decision."""
+def pairs(record: Record, quantity: str = "step_s") -> list[tuple[float, float]]:
+    """The times of neighbouring launches in s: with the knob turned, and without."""
     before, after = (by_launch(record, quantity, state) for state in (BEFORE, AFTER))
-    pairs = []
+    found = []
     for first in range(0, max([*before, *after], default=-1) + 1, 2):
         one = before.get(first, before.get(first + 1))
         other = after.get(first, after.get(first + 1))
         if one is not None and other is not None:
-            pairs.append((other, one))
-    found = ratio(pairs)
-    return found, decided(found, ratio(pairs, confidence=SURE))
+            found.append((other, one))
+    return found
+
+
+def worth(record: Record, quantity: str = "step_s") -> tuple[Ratio, Decision]:
+    """How many times as long it takes with the knob turned, over pairs of neighbouring launches; the decision."""
+    both = pairs(record, quantity)
+    found = ratio(both)
+    return found, decided(found, ratio(both, confidence=SURE))

@@ -7,9 +7,10 @@ into the log of `beowulf tune` first: `beowulf tune revert` puts it back where t
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,17 +20,23 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import own_functions
+from beowulf.exercises.lab_07 import null_knob
 from beowulf.exercises.lab_07.null_knob import kept
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
+from beowulf.studies.lab_07.e7_procedure import KEPT, REVERTED
 from beowulf.tuning import ab_comparison, change, change_preview, log, machines
 from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.knob import Reading
 
 STUDY, VARIANT = "E7", "own-knob"
 NODES = 2  # those that measure
+AS_FOUND = "as found"
 LENGTH = Length(blocks=6, most_blocks=6, samples=20)
 HINT = "Fix it, save it, and try again."
+LONGEST_LINES = 2000  # of a learner's shell that a Record keeps
+# A setting of the network below /proc/sys, as a path or in sysctl's own name.
+SETTING = re.compile(r"\bnet[./]ipv4[./][\w./-]*\w")
 
 States = dict[str, str]  # by node
 
@@ -122,6 +129,7 @@ def measure(
         Measurement(STUDY, cluster, folder, quick=True, progress=told) as session,
         _as_it_was(cluster, mine, nodes) as found,
     ):
+        session.sweep["look"] = mine.look()[:LONGEST_LINES]
         session.points.extend(turned(cluster, mine, found))
         tried = next(value for value in mine.values if value != found[nodes[0]])
 
@@ -159,7 +167,7 @@ def _turn(cluster: Cluster, mine: Mine, found: States, start: str, value: str) -
     _put_back(cluster, mine, before)
     again = _look(cluster, mine, nodes)
     return Point(
-        {"turn": value, "from": start or "as found"},
+        {"turn": value, "from": start or AS_FOUND},
         facts={"before": before, "now": now, "again": again},
     )
 
@@ -180,6 +188,30 @@ def exact(point: Point) -> bool:
 def turns(record: Record) -> list[Point]:
     """The turns in a Record."""
     return [point for point in record.points if "turn" in point.at]
+
+
+def setting(record: Record) -> str:
+    """The setting of the kernel that the knob in a Record looks at, such as net.ipv4.tcp_sack, or nothing."""
+    found = SETTING.search(str(record.sweep.get("look", "")))
+    return found[0].replace("/", ".") if found else ""
+
+
+def stays(record: Record) -> tuple[str, str]:
+    """What becomes of the knob by its cycle, KEPT or REVERTED, and the value that it has then; LabError without one.
+
+    As in paper E's procedure, what is not faster is put back.
+    """
+    cycle = null_knob.comparison(record)
+    before = {str(state) for point in turns(record) for state in _found(point)}
+    if len(before) != 1:
+        raise LabError("The nodes had different values before.", "`beowulf tune revert`.")
+    if cycle.decision == "faster":
+        return KEPT, str(cycle.after.at["value"])
+    return REVERTED, before.pop()
+
+
+def _found(point: Point) -> Iterable[Any]:
+    return point.facts["before"].values() if point.at.get("from") == AS_FOUND else ()
 
 
 def lines(points: Sequence[Point]) -> list[str]:

@@ -104,6 +104,16 @@ def table(record: Record) -> pd.DataFrame:
     )
 
 
+def ways(record: Record, size: int = SHORT) -> pd.DataFrame:
+    """Every way of a message of that size, and one system call: microseconds with their interval."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {"way": way, "us": us.median, "low_us": us.low, "high_us": us.high}
+        for way, us in budget.ways(record, size).items()
+    )
+
+
 def picture(record: Record) -> Figure:
     """The steps of a short message, one after the other, for each kind of receiver; the table has the long one too."""
     from beowulf.figures.segments import Part, timeline
