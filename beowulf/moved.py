@@ -31,7 +31,6 @@ MOVED = {
     "beowulf.capture.analysis": "beowulf.packets.analysis",
     "beowulf.capture.mpi_messages": "beowulf.packets.mpi_messages",
     "beowulf.capture.packets": "beowulf.packets.table",
-    "beowulf.capture.single": "beowulf.packets.layers",
     "beowulf.figures.ladder": "beowulf.packets.ladder",
     "beowulf.figures.packets": "beowulf.packets.pictures",
     "beowulf.learner": "beowulf.user",
@@ -46,7 +45,6 @@ MOVED = {
     "beowulf.exercises.own_rows": "beowulf.exercises.lab_02.own_rows",
     "beowulf.exercises.postcard": "beowulf.exercises.lab_06.postcard",
     "beowulf.exercises.sizes": "beowulf.exercises.lab_03.message_sizes",
-    "beowulf.exercises.tally": "beowulf.exercises.lab_06.count_packets",
     "beowulf.exercises.tap": "beowulf.exercises.lab_06.capture_run",
     "beowulf.exercises.unlike": "beowulf.exercises.lab_07.differing_node",
     **{

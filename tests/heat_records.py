@@ -94,19 +94,22 @@ def overlap(language: str = "Python", hidden: float = 0.8) -> Record:
     return record("H5", points, language.lower())
 
 
-def wire(ranks: int = 4, number: int = 20) -> Record:
-    """H6: each step sends a row each way between neighbours."""
-    rows = 2 * (ranks - 1) * number
-    facts = {"steps": number, "way": "nonblocking", "ghost_rows": rows, "ghost_row_bytes": 8000}
+def wire(ranks: int = 4, number: int = 20, columns: int = 1000) -> Record:
+    """H6: each step sends a row each way between neighbours, of 500 bytes more on the wire."""
+    rows, row_bytes = 2 * (ranks - 1) * number, 8 * columns
+    facts: dict[str, Any] = {"steps": number, "way": "nonblocking"}
     facts |= {
+        "ghost_rows": rows,
+        "ghost_row_bytes": row_bytes,
         "ghost_packets": 9 * rows,
         "ghost_ack_packets": 3 * rows,
-        "ghost_wire_bytes": 8500 * rows,
+        "ghost_wire_bytes": (row_bytes + 500) * rows,
+        "lengths": [[66, 3 * rows + 200], [146, 40], [906, rows], [1514, 5 * rows]],
     }
-    at = {"capture": "steps", "ranks": ranks, "rows": 402, "columns": 1000}
+    at = {"capture": "steps", "ranks": ranks, "rows": 402, "columns": columns}
     points = [function("step_numpy"), function("exchange_nonblocking")]
     points += [*samples("step_s", 2e-3, 1, way="nonblocking")[:1], Point(at, facts=facts)]
-    return record("H6", points)
+    return record("H6", points, sweep={"columns": columns, "steps": number})
 
 
 def worth(times: float = 0.8, knob: str = "firewall") -> Record:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from beowulf.exercises.lab_02 import own_rows
 from beowulf.exercises.lab_03 import message_sizes, speedup_laws
-from beowulf.exercises.lab_06 import count_packets
 from tests import heat_solutions
 
 # Lab 02: the three functions of own_rows.c.
@@ -33,7 +32,7 @@ PIPE = loop("int word = 1;", f"{WRITE} {READ}")
 LAWS = {
     "amdahl": "1 / (serial_share + (1 - serial_share) / ranks)",
     "karp_flatt": "(1 / speed_up - 1 / ranks) / (1 - 1 / ranks)",
-    "predicted_s": "seconds_1 / workers + bytes_sent / bytes_per_s + messages * latency_s",
+    "gustafson": "serial_share + (1 - serial_share) * ranks",
 }
 # Lab 05: exchange.c.
 ONE_AFTER_THE_OTHER = "    one_after_the_other(exchange); /* in place of this line */\n"
@@ -52,21 +51,6 @@ SLICES = """
 """
 WAIT = "    check(MPI_Waitall(2, exchange->requests, MPI_STATUSES_IGNORE));\n"
 QUARTER, REST = "    work_share(0.25);\n", "    work_share(0.75);\n"
-# Lab 06: the three functions of tally.py.
-ACKS = """
-    tcp = packets[packets["ip_protocol"] == 6]
-    empty = tcp[(tcp["payload_bytes"] == 0) & ~tcp["flags"].str.contains("FIN|SYN|RST")]
-    return len(empty) / len(tcp)
-"""
-OVERHEAD = """
-    tcp = packets[packets["ip_protocol"] == 6]
-    return 1 - tcp["payload_bytes"].sum() / tcp["wire_bytes"].sum()
-"""
-COST = """
-    here = packets["src_port"].isin(messages["src_port"])
-    there = packets["dst_port"].isin(messages["dst_port"])
-    return packets[here & there]["wire_bytes"].sum() / len(messages)
-"""
 # Lab 07: knob.py and letters.c.
 EARLY_DEMUX = "/proc/sys/net/ipv4/ip_early_demux"
 KNOB = {
@@ -99,11 +83,6 @@ def _laws(text: str) -> str:
     )
 
 
-def _tally(text: str) -> str:
-    assert len(count_packets.OURS) == 3
-    return _filled(text, "    return ...\n", (ACKS, OVERHEAD, COST))
-
-
 def _knob(text: str) -> str:
     bodies = [f"        return {KNOB[name]}\n" for name in ("look", "set", "back")]
     return _filled(_filled(text, "(..., ...)", (KNOB["values"],)), "        return ...\n", bodies)
@@ -117,7 +96,6 @@ SOLUTIONS: dict[str, Callable[[str], str]] = {
         message_sizes.TO_DO, message_sizes.DONE + message_sizes.TO_DO
     ),
     "exchange.c": lambda text: text.replace(ONE_AFTER_THE_OTHER, QUARTER + POST + SLICES + WAIT),
-    "tally.py": _tally,
     "knob.py": _knob,
     "letters.c": lambda text: text.replace(APART, TOGETHER),
 }

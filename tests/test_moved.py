@@ -13,7 +13,6 @@ from beowulf.moved import MOVED, RENAMED
 # As the released notebooks of the first series import.
 HANDED_IN = """
 from beowulf import claims, connect, papers, picture, study
-from beowulf.capture import single
 from beowulf.capture.analysis import analyse
 from beowulf.capture.mpi_messages import messages
 from beowulf.capture.packets import read
@@ -21,7 +20,7 @@ from beowulf.exercises import exchange
 from beowulf.exercises import laws, sizes
 from beowulf.exercises import letters, null_knob, own_knob, unlike
 from beowulf.exercises import load_times, odd_node, own_rows
-from beowulf.exercises import postcard, tally, tap
+from beowulf.exercises import postcard, tap
 from beowulf.figures import packets as drawn
 from beowulf.figures.ladder import ladder
 from beowulf.learner import learner

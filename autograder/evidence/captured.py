@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding
 from beowulf.errors import LabError
+from beowulf.exercises.heat import wire
 from beowulf.exercises.lab_06 import own_loop, postcard
 from beowulf.record import Record
 from beowulf.studies import STUDIES, find
@@ -64,6 +65,8 @@ def _counted_again(record: Record, file: Path) -> list[Finding]:
             different = _cards(record, file)
         elif (record.study, record.variant) == (own_loop.STUDY, own_loop.VARIANT):
             different = _loop(record, file)
+        elif record.study == wire.STUDY:
+            different = _plate(record, file)
         else:
             return []
     except _UNREADABLE as problem:
@@ -79,6 +82,14 @@ def _loop(record: Record, file: Path) -> str:
     counted = own_loop.ours(file, int(record.sweep["row_bytes"]))
     recorded = {point.at["count"]: point.facts["ours"] for point in record.points}
     return next((name for name, value in counted.items() if recorded[name] != value), "")
+
+
+def _plate(record: Record, file: Path) -> str:
+    """Which fact of a captured plate its capture does not give."""
+    (point,) = record.select(capture="steps")
+    counted = wire.on_the_wire(file, int(point.at["columns"]))
+    known = {name: value for name, value in counted.items() if name in point.facts}
+    return next((name for name, value in known.items() if point.facts[name] != value), "")
 
 
 def _cards(record: Record, file: Path) -> str:

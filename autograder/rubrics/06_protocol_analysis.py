@@ -1,33 +1,67 @@
-"""Lab 06: points for what a learner read from their own captures, for A10 to A13, and for their own counts."""
+"""Lab 06: points for a learner's own loop over packets and own plots, and for what their own captures show."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from autograder.rubrics import facts_06, own_loops, own_plots
 from autograder.rubrics.answers import given, is_near, word
-from autograder.rubrics.facts_06 import READERS
+from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     MOST_POINTS,
     MOST_RECORDS,
     ByRecord,
     Facts,
-    Judge,
-    best_of_own,
     numbers,
     record_of,
-    words,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises.lab_06 import count_packets, postcard
-from beowulf.record import Record
+from beowulf.exercises.heat import wire
+from beowulf.exercises.lab_06 import drawn, postcard
+from beowulf.exercises.own_plot import Wants
 
-# The shortest frame of Ethernet is 64 bytes with its checksum; preamble and gap take 20 more.
-SHORTEST_FRAME_BYTES = 84
-
+# As the notebook asks for them.
+LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)
+COSTS = Wants(x="size in bytes", y="share in %", log_x=True, lines=2, points=6)
+OF_A_ROW = ("packets_a_step", "wire_bytes_a_row", "row_overhead_percent")
+OF_OVERLAP = ("overhead_with_percent", "overhead_change_points", "rate_with_mbit_per_s")
+HEADERS = ("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes")
 SWAPPED = ("bytes_a_packet", "no_overlap_bytes_per_s")
+
+
+def whole_plate(submission: Submission, facts: Facts, by: str) -> Score:
+    """All points for a whole capture of the plate that is the learner's."""
+    other = _of_another(submission, facts)
+    return Score(0 if other else 1, 1, other or f"{by} is whole.", "A whole Record H6.")
+
+
+def row_cost(
+    submission: Submission, facts: Facts, by: str, *, tolerance: float, tolerance_percent: float
+) -> Score:
+    """A point each for the packets of a step, the bytes of a row on the wire, and what of them is overhead.
+
+    `tolerance` is in points of a per cent, for the overhead.
+    """
+    expected = ", ".join(f"{name}: {facts[name]:.1f}" for name in OF_A_ROW) + f" (by {by})"
+    if other := _of_another(submission, facts):
+        return Score(0, len(OF_A_ROW), other, expected)
+    rooms = [tolerance_percent / 100 * facts[name] for name in OF_A_ROW[:2]] + [tolerance]
+    right = sum(
+        is_near(submission, name, facts[name], room)
+        for name, room in zip(OF_A_ROW, rooms, strict=True)
+    )
+    return Score(right, len(OF_A_ROW), given(submission, *OF_A_ROW), expected)
+
+
+def _of_another(submission: Submission, facts: Facts) -> str:
+    """Why a plate is not the one that was drawn for this learner; empty where it is, or where none was."""
+    own = submission.own
+    if own is None or facts["columns"] == (mine := drawn.columns(own.word)):
+        return ""
+    return f"Your plate has {mine:,} columns, and this one {facts['columns']:,}: capture yours."
 
 
 def overlap_gain(
@@ -37,24 +71,19 @@ def overlap_gain(
     *,
     tolerance: float,
     tolerance_percent: float,
-    change_points: float,
 ) -> Score:
-    """A point each for the overhead and for the rate without and with overlap, read from the own Record.
+    """A point each for overhead and rate with overlap, read from the own Record, and for the overhead's change.
 
-    The word whether the overhead changes counts only with the figures that it is drawn from.
+    The change counts only with the overhead: it is about 0, which anybody may guess.
     """
-    percents = ("overhead_without_percent", "overhead_with_percent")
-    rates = ("rate_without_mbit_per_s", "rate_with_mbit_per_s")
-    without, with_overlap = (facts[name] for name in percents)
-    changes = "yes" if abs(with_overlap - without) > change_points else "no"
-    share = tolerance_percent / 100
-    read = all(is_near(submission, name, facts[name], tolerance) for name in percents)
-    drawn = read and word(submission, "overhead_changes") == changes
-    right = [read, drawn, *(is_near(submission, n, facts[n], share * facts[n]) for n in rates)]
-    expected = ", ".join(f"{name}: {facts[name]:.2f}" for name in (*percents, *rates))
-    expected += f", overhead_changes: {changes} (by {by})"
-    names = (*percents, "overhead_changes", *rates)
-    return Score(sum(right), 4, given(submission, *names), expected)
+    overhead, change, rate = OF_OVERLAP
+    read = is_near(submission, overhead, facts[overhead], tolerance)
+    # A learner subtracts two figures that are each right within the tolerance.
+    drawn_from_it = read and is_near(submission, change, facts[change], 2 * tolerance)
+    room = tolerance_percent / 100 * facts[rate]
+    right = [read, drawn_from_it, is_near(submission, rate, facts[rate], room)]
+    expected = ", ".join(f"{name}: {facts[name]:.2f}" for name in OF_OVERLAP) + f" (by {by})"
+    return Score(sum(right), 3, given(submission, *OF_OVERLAP), expected)
 
 
 def eager_limit(submission: Submission, *, tolerance: float) -> Score:
@@ -123,71 +152,33 @@ def swapped(submission: Submission, *, tolerance: float) -> Score:
     return Score(sum(right), 2, given(submission, *SWAPPED), expected)
 
 
-def turned_round(submission: Submission) -> Score:
-    """Whose share 64.70 % is: by sections V.A and V.B that of long messages."""
-    name = "bytes_of_64_70_percent"
-    right = is_near(submission, name, 8192, 0.0)
-    expected = "8192: short messages have 73 % in section V.A, long ones 64.70 % in V.B"
-    return Score(1 if right else 0, 1, given(submission, name), expected)
-
-
-def unit(submission: Submission, *, tolerance: float) -> Score:
-    """How many of the shortest frames a cable of 100 Mbit/s carries in a second."""
-    name, most = "most_packets_per_s", 100e6 / (8 * SHORTEST_FRAME_BYTES)
-    right = is_near(submission, name, most, tolerance)
-    expected = f"{most:,.0f}, so that 1,388,106.63 cannot be packets; they are bytes"
-    return Score(1 if right else 0, 1, given(submission, name), expected)
-
-
-def tallied(submission: Submission) -> Score:
-    """A point for each count of the learner's own that is right, by the best of their Records."""
-    expected = f"the functions of tally.py give {', '.join(count_packets.OURS)}"
-    return best_of_own(count_packets.STUDY, count_packets.VARIANT, expected, _tally, submission)
-
-
-def _tally(record: Record, expected: str) -> Score:
-    results, points = [], 0
-    for name, point in {p.at.get("count"): p for p in record.points[:MOST_POINTS]}.items():
-        yours, ours = point.facts.get("yours"), point.facts.get("ours")
-        if name not in count_packets.OURS or not is_number(ours):
-            continue
-        right = is_number(yours) and count_packets.is_right(yours, ours)
-        points += right
-        value = f"{yours:.5g}" if is_number(yours) else "no number"
-        results.append(f"{name}: {value}, {'right' if right else f'ours is {ours:.5g}'}")
-    return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no counts'}", expected)
-
-
-def _read(judge: Judge, study: str, variant: str = "") -> Scorer:
-    """For what the learner's own Records show; the one that fits best counts."""
-    return ByRecord(READERS[study, variant], study, judge, variant)
-
-
-def _whole(study: str) -> Scorer:
-    """For a whole Record of a study."""
-    return partial(record_of, READERS[study, ""], study)
-
-
-CARD, SIZES = ("A10", "postcard"), ("A10", "sizes")
-HEADERS = ("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes")
+CARD = (facts_06.card, postcard.STUDY)
+PLATE = (facts_06.plate, wire.STUDY)
 
 SCORERS: dict[str, Scorer] = {
-    "postcard": _read(numbers("card_message_bytes", "card_frame_bytes"), *CARD),
-    "headers": _read(numbers(*HEADERS), *CARD),
-    "connection": _read(numbers("packets_before_card"), *CARD),
-    "segments": _read(numbers("segments_1024", "segments_8192"), *SIZES),
-    "rendezvous": _read(numbers("asking_packets", "segments_200000"), *SIZES),
+    "predict-card": sealed("card"),
+    "predict-packets": sealed("packets"),
+    "predict-overhead": sealed("overhead"),
+    "postcard": ByRecord(*CARD, numbers("card_message_bytes", "card_frame_bytes"), "postcard"),
+    "headers": ByRecord(*CARD, numbers(*HEADERS), "postcard"),
+    "plate-record": ByRecord(*PLATE, whole_plate),
+    "packet-loop": own_loops.loop,
+    "row-cost": ByRecord(*PLATE, row_cost),
+    "length-plot": own_plots.plot(
+        "lengths", LENGTHS, own_plots.of_records(wire.STUDY, facts_06.length_line)
+    ),
+    "cost-plot": own_plots.plot(
+        "costs", COSTS, own_plots.of_records(postcard.STUDY, facts_06.card_lines, "sizes")
+    ),
+    "a11-record": partial(record_of, facts_06.long, "A11"),
+    "overlap-gain": ByRecord(facts_06.long, "A11", overlap_gain),
     "eager-limit": eager_limit,
-    "a10-record": _whole("A10"),
+    "a10-record": partial(record_of, facts_06.short, "A10"),
     "smpp": smpp,
-    "a11-record": _whole("A11"),
-    "overlap-gain": _read(overlap_gain, "A11"),
-    "a12-record": _whole("A12"),
-    "two-measures": _read(words("data_share_moves", "overhead_moves"), "A12"),
-    "a13-record": _whole("A13"),
-    "collectives": _read(numbers("broadcast_messages", "scatter_call_bytes"), "A13"),
-    "tally": tallied,
+    "a12-record": partial(record_of, facts_06.side_by_side, "A12"),
+    "a13-record": partial(record_of, facts_06.operations, "A13"),
+    "collectives": ByRecord(
+        facts_06.operations, "A13", numbers("broadcast_messages", "scatter_call_bytes")
+    ),
     "swapped": swapped,
-    "turned-round": turned_round,
-    "unit": unit,
 }

@@ -1,14 +1,17 @@
-"""What the Records of lab 06 show: the numbers and words that its questions ask for."""
+"""What the Records of lab 06 show: the numbers that its questions ask for, and the lines of its plots."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import partial
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from autograder.rubrics.record_facts import Facts, Reader
+from autograder.rubrics import heat
+from autograder.rubrics.own_plots import Curves
+from autograder.rubrics.record_facts import MOST_POINTS, Facts
 from autograder.rubrics.submission import is_number
 from beowulf.errors import LabError
-from beowulf.exercises.lab_06 import postcard
 from beowulf.packets import ch3
 from beowulf.record import Record
 from beowulf.studies.lab_06 import a10_short_messages as a10
@@ -20,8 +23,10 @@ from beowulf.studies.lab_06.wire_shares import place
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_LENGTHS = 2000  # a capture has packets of some hundred different lengths
 
-def _card(record: Record) -> Facts:
+
+def card(record: Record) -> Facts:
     """The first card from rank 0 to rank 1, and the frame in which it began."""
     facts = next(p for p in record.points if p.at["from_rank"] == 0).facts
     return {
@@ -31,7 +36,6 @@ def _card(record: Record) -> Facts:
         "ip_bytes": facts["ip_header_bytes"],
         "tcp_bytes": facts["tcp_header_bytes"],
         "mpich_bytes": _mpich_header(facts),
-        "packets_before_card": facts["packets_before"],
     }
 
 
@@ -43,30 +47,56 @@ def _mpich_header(facts: Facts) -> int:
     return ch3.HEADER_BYTES if facts["segments"] > 1 else beside
 
 
-def _sizes(record: Record) -> Facts:
-    cards = {int(p.facts["bytes"]): p.facts for p in record.points if p.at["from_rank"] == 0}
+def plate(record: Record) -> Facts:
+    """What the ghost rows of a captured plate cost, and of how many columns it is."""
+    found = heat.wire_facts(record)
+    a_row = found["ghost_wire_bytes"] / found["ghost_rows"]
     return {
-        "segments_1024": cards[1024]["segments"],
-        "segments_8192": cards[8192]["segments"],
-        "asking_packets": cards[200_000]["control_packets"],
-        "segments_200000": cards[200_000]["segments"],
+        "columns": int(record.select(capture="steps")[0].at["columns"]),
+        "packets_a_step": found["ghost_packets"] / found["steps"],
+        "wire_bytes_a_row": a_row,
+        "row_overhead_percent": 100 * (1 - found["ghost_row_bytes"] / a_row),
     }
 
 
-def _short(record: Record) -> Facts:
-    table = wire_picture.table(record)
-    return {"places": len(table) >= len(a10.TALKS) or _missing("a conversation")}
+def length_line(record: Record) -> Curves:
+    """How many packets of a captured plate have which length."""
+    pairs = record.select(capture="steps")[0].facts["lengths"]
+    if len(pairs) > MOST_LENGTHS:
+        raise LabError(f"it has more than {MOST_LENGTHS:,} lengths")
+    return [{float(length): float(count) for length, count in pairs}]
 
 
-def _long(record: Record) -> Facts:
+def card_lines(record: Record) -> Curves:
+    """By the size of a card: the share of its bytes on the wire that are not the card, that of packets with data."""
+    if len(record.points) > MOST_POINTS:
+        raise LabError(f"it has more than {MOST_POINTS:,} Points")
+    others: dict[float, list[float]] = defaultdict(list)
+    data: dict[float, list[float]] = defaultdict(list)
+    for point in record.points:
+        size = point.facts["bytes"]
+        if point.at["from_rank"] == 0 and is_number(size) and size > 0:
+            others[float(size)].append(100 * (1 - size / point.facts["wire_bytes"]))
+            data[float(size)].append(
+                100 * (1 - point.facts["ack_packets"] / point.facts["packets"])
+            )
+    return [{size: median(each) for size, each in line.items()} for line in (others, data)]
+
+
+def short(record: Record) -> Facts:
+    """Whether an A10 has all its conversations."""
+    return {"places": len(wire_picture.table(record)) >= len(a10.TALKS) or _missing()}
+
+
+def long(record: Record) -> Facts:
+    """Overhead with an overlap of 8192 bytes, what that changed, and the rate meanwhile."""
     table = wire_picture.table(record)
     none, most = (_medians(table, place("nonblocking", 8192, n)) for n in (0, a11.MOST))
-    overhead, rate = "tcp_overhead_percent", "talking_mbit_per_s"
+    overhead = "tcp_overhead_percent"
     return {
-        "overhead_without_percent": none[overhead],
         "overhead_with_percent": most[overhead],
-        "rate_without_mbit_per_s": none[rate],
-        "rate_with_mbit_per_s": most[rate],
+        "overhead_change_points": most[overhead] - none[overhead],
+        "rate_with_mbit_per_s": most["talking_mbit_per_s"],
     }
 
 
@@ -78,20 +108,13 @@ def _medians(table: pd.DataFrame, at: dict[str, Any]) -> dict[str, float]:
     return {str(name): float(value) for name, value in row.items() if is_number(value)}
 
 
-def _by_size(record: Record) -> Facts:
-    table = wire_picture.table(record)
-    small, _, large = (_medians(table, place("blocking", size, 0)) for size in a12.SIZES)
-
-    def moves(name: str) -> str:
-        return "rises" if large[name] > small[name] else "falls"
-
-    return {
-        "data_share_moves": moves("data_percent"),
-        "overhead_moves": moves("tcp_overhead_percent"),
-    }
+def side_by_side(record: Record) -> Facts:
+    """Whether an A12 has all its conversations."""
+    return {"places": len(wire_picture.table(record)) >= len(a12.TALKS) or _missing()}
 
 
-def _operations(record: Record) -> Facts:
+def operations(record: Record) -> Facts:
+    """What a broadcast and a scatter of 1 KB send."""
     count = partial(collectives.counted, record)
     return {
         "broadcast_messages": count("broadcast", "call", collectives.KB, "messages"),
@@ -99,16 +122,5 @@ def _operations(record: Record) -> Facts:
     }
 
 
-def _missing(what: str) -> bool:
-    raise LabError(f"{what} is missing")
-
-
-# How the facts are read from a Record of each study and variant.
-READERS: dict[tuple[str, str], Reader] = {
-    (postcard.STUDY, "postcard"): _card,
-    (postcard.STUDY, "sizes"): _sizes,
-    ("A10", ""): _short,
-    ("A11", ""): _long,
-    ("A12", ""): _by_size,
-    ("A13", ""): _operations,
-}
+def _missing() -> bool:
+    raise LabError("a conversation is missing")

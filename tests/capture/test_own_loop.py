@@ -30,8 +30,17 @@ from beowulf.packets.table import read
 from beowulf.record import Point, Record
 
 ROW = 4096
-OURS = {"handshake": 2, "data": 4, "bare_acks": 4, "ghost_rows": 1}
-HALF = {"handshake": 2, "data": 2, "bare_acks": 1}  # of the first five packets
+HEADERS, SHORTEST = 54, 60  # of Ethernet, IP and TCP without options; a card pads a shorter frame
+SENT = [len(CALL), len(YES), len(eager(5, ROW)), len(eager(6, 0))]
+EMPTY = 7
+OURS = {
+    **{"handshake": 2, "data": 4, "bare_acks": 4, "ghost_rows": 1, "payload_bytes": sum(SENT)},
+    "wire_bytes": EMPTY * SHORTEST + sum(HEADERS + size for size in SENT),
+}
+HALF = {  # of the first five packets
+    **{"handshake": 2, "data": 2, "bare_acks": 1, "payload_bytes": sum(SENT[:2])},
+    "wire_bytes": 3 * SHORTEST + sum(HEADERS + size for size in SENT[:2]),
+}
 
 
 @pytest.fixture
@@ -56,6 +65,8 @@ def count(packets: Iterable[Any]) -> dict[str, int]:
         if "tcp" not in packet:
             continue
         flags = packet.tcp.flags.showname_value
+        found["payload_bytes"] += int(packet.tcp.len)
+        found["wire_bytes"] += int(packet.length)
         found["handshake"] += "SYN" in flags
         found["data"] += int(packet.tcp.len) > 0
         opens_or_closes = any(name in flags for name in ("SYN", "FIN", "RST"))
@@ -182,8 +193,16 @@ def test_a_loop_is_graded_by_its_counts_and_by_its_capture(file: Path, cluster: 
     record.points = [replace(points[0], facts={**points[0].facts, "yours": 7}), *points[1:]]
     handed_in = Submission([record], [], {}, {}, new_notebook())
     score = own_loops.loop(handed_in)
-    assert (score.points, score.of) == (3, 4)
+    assert (score.points, score.of) == (5, 6)
     assert "handshake: 7" in score.found
+    # No row is in a capture in which rows of another length are looked for, and a 0 is no count of them.
+    other = own_loop.measure(
+        cluster, lambda packets: {**count(packets), "ghost_rows": 0}, file, row_bytes=7
+    )
+    score = own_loops.loop(Submission([other], [], {}, {}, new_notebook()))
+    assert (score.points, "ghost_rows: 0" in score.found) == (5, True)
+    without = own_loop.measure(cluster, count, file)
+    assert own_loops.loop(Submission([without], [], {}, {}, new_notebook())).points == 5
     assert own_loops.loop(Submission([], [], {}, {}, new_notebook())).points == 0
     file.rename(cluster.records / file.name)
     assert not [f for f in evidence.findings(record, cluster.records) if f.kind == IMPOSSIBLE]

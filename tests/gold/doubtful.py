@@ -22,12 +22,6 @@ LAB_01 = {
     **{"a5-record": 2, "idle-mbit": 2, "broken-a": 2, "broken-b": 2, "broken-c": 2},
 }
 OF_A5 = ("a5-record", "idle-mbit")
-LAB_06 = {
-    **{"postcard": 2, "headers": 2, "connection": 1, "segments": 2, "rendezvous": 2},
-    **{"eager-limit": 2, "a10-record": 1, "smpp": 2, "a11-record": 1, "overlap-gain": 2},
-    **{"a12-record": 1, "two-measures": 2, "a13-record": 1, "collectives": 2, "tally": 3},
-    **{"swapped": 2, "turned-round": 1, "unit": 1},
-}
 
 
 def cases() -> list[Case]:
@@ -173,9 +167,8 @@ def _cables() -> list[Case]:
         sent = [{"rank": 0, "tag": 600, "messages": 900, "bytes": 17}]
         return replace(point, facts={**point.facts, "sent": sent, "captured": sent})
 
-    cards = ("postcard", "headers", "connection")
-    sizes = ("segments", "rendezvous")
-    lab = (lab_06, LAB_06)
+    cards = ("postcard", "headers")
+    lab = (lab_06, lab_06.WORTH)
     return [
         _a7("faster than the cable", _each(faster), 0, "Faster than the cable"),
         _a5("rates that do not add up", _each(another_rate), 0.5, "do not add up"),
@@ -185,12 +178,12 @@ def _cables() -> list[Case]:
             variant="postcard",
         ),
         _doubtful(
-            *lab, "200,000 bytes in one segment", "A10", _each(one_segment), sizes, 0, "too few",
-            variant="sizes",
+            *lab, "200,000 bytes in one segment", "A10", _each(one_segment), ("cost-plot",), 0.25,
+            "too few", variant="sizes",
         ),
         _doubtful(
             *lab, "messages that do not add up", "A12", _each(miscounted),
-            ("a12-record", "two-measures"), 0, "Messages that do not add up",
+            ("a12-record",), 0, "Messages that do not add up",
         ),
     ]  # fmt: skip
 

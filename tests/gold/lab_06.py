@@ -1,12 +1,12 @@
-"""Lab 06's Records as nobody measured them: postcards, conversations, operations and counts."""
+"""Lab 06's Records as nobody measured them: predictions, postcards, a plate, counts, plots, conversations."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from beowulf.exercises.lab_06 import count_packets, postcard
+from beowulf.exercises.lab_06 import own_loop, postcard
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies.lab_06 import a10_short_messages as a10
@@ -14,10 +14,13 @@ from beowulf.studies.lab_06 import a11_long_messages as a11
 from beowulf.studies.lab_06 import a12_side_by_side as a12
 from beowulf.studies.lab_06 import collectives
 from beowulf.studies.lab_06.wire_shares import Talk
+from tests import heat_records
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "06-protocol-analysis"
 LAUNCHES = 3
+SIZES = (2, 64, 512, 1024, 8192, 32_768, 200_000)
+BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 RIGHT: dict[str, Any] = {
     "card_message_bytes": 21,
     "card_frame_bytes": 167,
@@ -25,28 +28,33 @@ RIGHT: dict[str, Any] = {
     "ip_bytes": 20,
     "tcp_bytes": 32,
     "mpich_bytes": 80,
-    "packets_before_card": 7,
-    "segments_1024": 1,
-    "segments_8192": 6,
-    "asking_packets": 2,
-    "segments_200000": 140,
+    "packets_a_step": 54,
+    "wire_bytes_a_row": 8500,
+    "row_overhead_percent": 5.88,
+    "overhead_with_percent": 7.0,
+    "overhead_change_points": 0.0,
+    "rate_with_mbit_per_s": 54.0,
     "largest_eager_bytes": 131_040,
     "smallest_rendezvous_bytes": 131_041,
     "short_messages_are": "mpich",
     "all_data_percent": 97.62,
-    "overhead_without_percent": 7.0,
-    "overhead_with_percent": 7.0,
-    "overhead_changes": "no",
-    "rate_without_mbit_per_s": 60.0,
-    "rate_with_mbit_per_s": 54.0,
-    "data_share_moves": "falls",
-    "overhead_moves": "falls",
     "broadcast_messages": 3,
     "scatter_call_bytes": 4096,
     "bytes_a_packet": 110.7,
     "no_overlap_bytes_per_s": 255_664.28,
-    "bytes_of_64_70_percent": 8192,
-    "most_packets_per_s": 148_809,
+}
+
+# By question: what a learner seals, writes and draws, what is measured, and what they conclude.
+SEALED = ("predict-card", "predict-packets", "predict-overhead")
+OF_THEIR_OWN = {"packet-loop": 8.0, "length-plot": 2.0, "cost-plot": 3.0}
+KEPT = ("plate-record", "a10-record", "a11-record", "a12-record", "a13-record")
+MEASURED: dict[str, float] = {**dict.fromkeys((*SEALED, *KEPT), 0.5), **OF_THEIR_OWN}
+# What has the same answer for everybody.
+ALIKE = {"headers": 1.0, "eager-limit": 1.0, "smpp": 1.0, "collectives": 1.0, "swapped": 1.0}
+WORTH: dict[str, float] = {
+    **MEASURED,
+    **ALIKE,
+    **{"postcard": 1, "row-cost": 2, "overlap-gain": 2},
 }
 
 
@@ -57,15 +65,31 @@ def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
     )
 
 
+def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
+    """A prediction that was sealed before anything was measured."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    points = [Point({"prediction": name}, facts=facts)]
+    return record("P6", points, variant=name, **{**BEFORE, **other})
+
+
 def message(size: int, **changes: Any) -> list[Point]:
     """A card of that size and the thanks for it, as `postcard.points` keeps them."""
     asked = size > 131_040
     inside = 0 < size <= 16
+    data = math.ceil((80 + size) / 1448)
+    acks = data // 2
+    segments = data + asked
+    # Each packet has 66 bytes of headers; MPICH's own are in the request, its answer and before the data.
+    packets = segments + acks + asked
+    payload = 80 * (1 + 2 * asked) + (0 if inside else size)
     usual: dict[str, Any] = {
         "bytes": size,
         "protocol": "rendezvous" if asked else "eager",
         "kind": "rendezvous" if asked else "short eager" if inside else "eager",
-        "segments": math.ceil((80 + size) / 1448) + asked,
+        "segments": segments,
+        "packets": packets,
+        "ack_packets": acks,
+        "wire_bytes": 66 * packets + payload,
         "control_packets": 2 * asked,
         "packets_before": 7,
         "payload_bytes": 80 if asked or inside else min(80 + size, 1448),
@@ -75,6 +99,7 @@ def message(size: int, **changes: Any) -> list[Point]:
     }
     facts = {**usual, "frame_bytes": 66 + usual["payload_bytes"], **changes}
     thanks = {**usual, "bytes": 0, "protocol": "eager", "kind": "eager", "segments": 1}
+    thanks |= {"packets": 1, "ack_packets": 0, "wire_bytes": 146}
     return [
         Point({"message": 0, "from_rank": 0, "to_rank": 1, "tag": 1}, facts=facts),
         Point({"message": 1, "from_rank": 1, "to_rank": 0, "tag": 1}, facts=thanks),
@@ -85,6 +110,58 @@ def cards(name: str, *sizes: int) -> Record:
     """Postcards of these sizes."""
     points = [point for size in sizes for point in message(size)]
     return record(postcard.STUDY, points, variant=name)
+
+
+def plate(columns: int = 1000) -> Record:
+    """A plate that was captured."""
+    return heat_records.wire(columns=columns)
+
+
+def loop(**yours: Any) -> Record:
+    """Counts by a loop of the learner's, right but for those that are named; None is no number."""
+    ours = {"handshake": 24, "data": 900, "bare_acks": 560}
+    ours |= {"payload_bytes": 990_000, "wire_bytes": 1_090_000, "ghost_rows": 120}
+    points = []
+    for name, count in ours.items():
+        mine = yours.get(name, count)
+        facts = {"yours": mine, "ours": count, "right": mine == count, "why": ""}
+        points.append(Point({"count": name}, facts=facts))
+    sweep = {"row_bytes": 8000, "source": "def count(packets): ..."}
+    return record(own_loop.STUDY, points, variant=own_loop.VARIANT, sweep=sweep)
+
+
+def plot(name: str, drawn: Mapping[str, Mapping[float, float]], **facts: Any) -> Record:
+    """A plot with these lines."""
+    held = [
+        {"kind": "line", "label": label, "points": len(line), "x": [*line], "y": [*line.values()]}
+        for label, line in drawn.items()
+    ]
+    usual: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": ""}
+    points = [Point({"axes": 0}, facts={**usual, "legend": [*drawn], "lines": held, **facts})]
+    return record("F6", points, variant=name)
+
+
+def length_plot(**facts: Any) -> Record:
+    """How many packets of the plate have which length."""
+    (point,) = plate().select(capture="steps")
+    line = {float(length): float(number) for length, number in point.facts["lengths"]}
+    labels = {"x_label": "length (bytes)", "y_label": "packets", "y_scale": "log"}
+    return plot("lengths", {"packets": line}, **{**labels, **facts})
+
+
+def cost_plot(**facts: Any) -> Record:
+    """The two measures over the size of a card."""
+    sent = [point.facts for point in cards("sizes", *SIZES).points if point.at["from_rank"] == 0]
+    lines = {
+        "bytes that are no card": {
+            f["bytes"]: 100 * (1 - f["bytes"] / f["wire_bytes"]) for f in sent
+        },
+        "packets with data": {
+            f["bytes"]: 100 * (1 - f["ack_packets"] / f["packets"]) for f in sent
+        },
+    }
+    labels = {"x_label": "size (bytes)", "y_label": "share (%)", "x_scale": "log"}
+    return plot("costs", lines, **{**labels, **facts})
 
 
 def launch(data: float, overhead: float, mbit: float) -> dict[str, Any]:
@@ -140,28 +217,21 @@ def operations(scatter_call: int = 4096) -> Record:
     return record("A13", points)
 
 
-def counted(**yours: float | None) -> Record:
-    """Counts of a capture, ours but for those that are named."""
-    ours = {"ack_share": 0.3289, "overhead": 0.0715, "bytes_a_message": 8482.0}
-    points = [
-        Point(
-            {"count": name},
-            facts={"yours": yours.get(name, value), "ours": value, "right": True, "why": ""},
-        )
-        for name, value in ours.items()
-    ]
-    return record(count_packets.STUDY, points, variant=count_packets.VARIANT)
-
-
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 06 has."""
     return [
+        sealed("card", 100, 60, 200, "A10-postcard"),
+        sealed("packets", 54, 36, 72, "H6"),
+        sealed("overhead", 0, -1, 1, "A11"),
         cards("postcard", 21),
-        cards("sizes", 2, 1024, 8192, 200_000),
+        plate(),
+        loop(),
+        length_plot(),
+        cards("sizes", *SIZES),
+        cost_plot(),
+        talks("A11", a11.talks(a11.QUICK_OVERLAPS)),
         cards("limit", 131_040, 131_041),
         talks("A10", a10.TALKS),
-        talks("A11", a11.talks(a11.QUICK_OVERLAPS)),
         talks("A12", a12.TALKS),
         operations(),
-        counted(),
     ]

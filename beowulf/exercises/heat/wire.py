@@ -1,7 +1,8 @@
-"""Lab 06: some steps of the heat program under a capture, kept as a Record with the capture beside it."""
+"""Lab 06: some steps of the heat program under a capture of whole packets, which lies beside its Record."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from beowulf.exercises.heat.measuring import Heat, measured
 from beowulf.exercises.heat.reading import BYTES
 from beowulf.record import Point, Record, reserve, stamp
 
+STUDY = "H6"
 COLUMNS, STEPS = 1000, 20
+WHOLE_BYTES = 1 << 18  # more than any packet has: tshark puts a row together only from whole ones
 
 
 def capture(
@@ -28,14 +31,14 @@ def capture(
 
     A recorded cluster gives what was kept. LabError when a function is wrong; then nothing is kept.
     """
-    if recorded := cluster.replay("H6"):
+    if recorded := cluster.replay(STUDY):
         return recorded
     ranks = several(cluster)
 
     def go(heat: Heat) -> None:
         heat.look_at(needed=("step_numpy", EXCHANGES[way]))
         session = heat.session
-        file = reserve(session.folder / f"H6-{stamp(session.started)}.pcapng")
+        file = reserve(session.folder / f"{STUDY}-{stamp(session.started)}.pcapng")
         words: list[str | int] = [
             "--rows",
             PLATE_ROWS,
@@ -47,13 +50,13 @@ def capture(
             1,
         ]
         try:
-            with cluster.capture(file) as taken:
+            with cluster.capture(file, snap_bytes=WHOLE_BYTES) as taken:
                 heat.launch({way: EXCHANGES[way]}, ranks, "wire", words)
             if wrong := heat.faults:
                 name, why = next(iter(wrong.items()))
                 raise LabError(f"{name}: {why}.", "Fix it, save it, and run this cell again.")
             at = {"capture": "steps", "ranks": ranks, "rows": PLATE_ROWS, "columns": columns}
-            facts = {"steps": steps, "way": way, **ghost_rows(file, columns)}
+            facts = {"steps": steps, "way": way, **on_the_wire(file, columns)}
             session.points.append(Point(at, facts=facts))
         except BaseException:
             file.unlink(missing_ok=True)  # without its Record it says nothing
@@ -63,7 +66,7 @@ def capture(
 
     return measured(
         cluster,
-        "H6",
+        STUDY,
         "Your plate on the wire",
         go,
         folder=folder,
@@ -72,8 +75,11 @@ def capture(
     )
 
 
-def ghost_rows(file: Path, columns: int) -> Mapping[str, Any]:
-    """Of a capture the messages that are rows of so many numbers: how many, their packets and their bytes."""
+def on_the_wire(file: Path, columns: int) -> Mapping[str, Any]:
+    """Of a capture the messages that are rows of so many numbers: how many, their packets and their bytes.
+
+    And of all packets how many have which length.
+    """
     from beowulf.packets.costs import costs
 
     found = costs(file)
@@ -84,4 +90,15 @@ def ghost_rows(file: Path, columns: int) -> Mapping[str, Any]:
         "ghost_packets": int(rows["packets"].sum()),
         "ghost_ack_packets": int(rows["ack_packets"].sum()),
         "ghost_wire_bytes": int(rows["wire_bytes"].sum()),
+        "lengths": [[length, count] for length, count in sorted(lengths(file).items())],
     }
+
+
+def lengths(file: Path) -> Counter[int]:
+    """How many packets of a capture have which length, in bytes."""
+    from beowulf.packets.table import Packets
+
+    found: Counter[int] = Counter()
+    for piece in Packets(file):
+        found.update(piece["wire_bytes"].tolist())
+    return found

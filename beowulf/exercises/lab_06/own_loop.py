@@ -36,6 +36,8 @@ COUNTS = {
     "handshake": "packets with SYN, with which the two ends open a connection",
     "data": "packets with a payload",
     "bare_acks": "packets without a payload, and without SYN, FIN or RST: they only acknowledge",
+    "payload_bytes": "bytes that TCP carries in them",
+    "wire_bytes": "bytes of the packets themselves, with all headers",
 }
 GHOST_ROWS = "ghost_rows"  # messages of so many bytes as a row has
 LONGEST_SOURCE = 20_000
@@ -120,6 +122,8 @@ def ours(file: Path, row_bytes: int = 0, first: int = 0) -> dict[str, int]:
         masks = {"handshake": flags & SYN != 0, "data": payload, "bare_acks": ~payload & plain}
         for name, mask in masks.items():
             found[name] += int(np.count_nonzero(mine & mask))
+        for name in ("payload_bytes", "wire_bytes"):
+            found[name] += int(piece[name][mine].sum())
     if row_bytes:
         sent = messages(file)
         rows = (sent["bytes"] == row_bytes) & ~sent["collective"].astype(bool)
