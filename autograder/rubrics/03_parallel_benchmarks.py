@@ -1,13 +1,14 @@
-"""Lab 03: points for the Records of A4 and E4, for what they show, and for the learner's own laws and counts."""
+"""Lab 03: points for a learner's own plate on four nodes, its plot, laws and counts, and for what A4 and E4 show."""
 
 from __future__ import annotations
 
 import math
 from functools import partial
-from statistics import median
-from typing import Any
 
+from autograder.rubrics import facts_03, heat, own_plots
 from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.facts_03 import BY_THE_PIECE, COUNTS, PLATE
+from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     MOST_POINTS,
@@ -20,89 +21,83 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.errors import LabError
-from beowulf.exercises.lab_03 import message_sizes, speedup_laws
+from beowulf.exercises.lab_03 import drawn, message_sizes, speedup_laws
+from beowulf.exercises.lab_03.workers import RANKS
+from beowulf.exercises.own_plot import Wants
 from beowulf.record import Record
-from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
-from beowulf.suites import npb
 
-RANKS = 4
-CABLE_BYTES_PER_S = 12.5e6  # 100 Mbit/s, as in the notebook
-TURNS = 7  # of FT's cube in its timed part, classes S, W and A
-# NPB's table of sizes: EP's pairs, and FT's points.
-EP_PAIRS = {"S": 2**24, "W": 2**25, "A": 2**28, "B": 2**30}
-FT_POINTS = {"S": 64**3, "W": 128 * 128 * 32, "A": 256 * 256 * 128, "B": 512 * 256 * 256}
-LU_SIDES = {"A": 64, "B": 102}
+# As the notebook asks for it.
+SPEED_UP = Wants(x="number of ranks", y="times as fast as one rank", lines=3, points=4, intervals=2)
+# The points of the two functions of the plate.
+FUNCTIONS = {"my_rows": 2.0, "run": 3.0}
+SHARES = {f"serial_share_{ranks}": ranks for ranks in (COUNTS[0], RANKS)}
 
 
-def ft_bytes(points: int) -> float:
-    """What one of four ranks sends when FT's cube of numbers of 16 bytes is turned."""
-    return 16 * points / RANKS * (RANKS - 1) / RANKS
-
-
-def eight(record: Record) -> Facts:
-    """What a Record of A4 shows of EP, FT and LU, and of the shares of all; LabError when one is missing or wrong."""
-    table = a4.table(record).set_index("benchmark")
-    read = table.drop(columns=["paper_mops", "grendel_mops"]).dropna().index
-    if missing := [name for name in npb.BENCHMARKS if name not in read]:
-        raise LabError(f"{', '.join(missing)} was not measured")
-    if wrong := [str(name) for name, right in table["verified"].items() if not right]:
-        raise LabError(f"{', '.join(wrong)} is not verified")
-    rows: dict[str, dict[Any, Any]] = {
-        str(row["benchmark"]): row for row in table.reset_index().to_dict("records")
+def karp_flatt(
+    submission: Submission, facts: Facts, by: str, *, tolerance: float, tolerance_percent: float
+) -> Score:
+    """A point each for the serial share on two ranks and on four, of the plate that is the learner's."""
+    rows = drawn.plate_rows(_word(submission))
+    wanted = {
+        name: facts_03.both_ways(facts, f"share of {rows} rows on {ranks}")
+        for name, ranks in SHARES.items()
     }
-    ep, ft = rows["EP"], rows["FT"]
-    workers = min(RANKS, int(record.circumstances["before"]["cores"]))
-    turned = ft_bytes(FT_POINTS[ft["class"]])
-    operations = 2.0 * EP_PAIRS[ep["class"]]
-    shares = {str(name): float(share) for name, share in table["communication_percent"].items()}
-    most = max(shares, key=lambda name: shares[name])
-    return {
-        "ep_operations": operations,
-        "ep_mops": operations / float(ep["seconds_1"]) / 1e6,
-        "ft_bytes": turned,
-        "ep_predicted_s": float(ep["seconds_1"]) / workers,
-        "ft_predicted_s": float(ft["seconds_1"]) / workers + TURNS * turned / CABLE_BYTES_PER_S,
-        "ep_speed_up": float(ep["speed_up"]),
-        "ft_speed_up": float(ft["speed_up"]),
-        "ep_serial_share": float(ep["karp_flatt"]),
-        "ft_serial_share": float(ft["karp_flatt"]),
-        "largest_share_has": most,
-        "largest_share_percent": shares[most],
-        "lu_send_bytes": _bytes_a_call(record, "LU", "MPI_Send"),
-        "ft_alltoall_bytes": _bytes_a_call(record, "FT", "MPI_Alltoall"),
-    }
+    right = sum(
+        any(
+            is_near(submission, name, each, max(tolerance, tolerance_percent / 100 * abs(each)))
+            for each in ways
+        )
+        for name, ways in wanted.items()
+    )
+    shares = ", ".join(f"{name}: {ways[0]:.3f}" for name, ways in wanted.items())
+    expected = f"{shares} for the plate of {rows} rows (by {by})"
+    return Score(right, len(SHARES), given(submission, *SHARES), expected)
 
 
-def _bytes_a_call(record: Record, benchmark: str, call: str) -> float:
-    calls = a4.calls(record)
-    row = calls[(calls["benchmark"] == benchmark) & (calls["call"] == call)].iloc[0]
-    return float(row["bytes"]) / float(row["calls"])
-
-
-def challenge(record: Record) -> Facts:
-    """What a Record of E4 shows of HPL and DGEMM."""
-    hpl, dgemm = (_result(record, name) for name in ("hpl_gflops", "dgemm_gflops"))
-    ranks = int(record.select(result="hpl_gflops")[0].at["ranks"])
-    return {"hpl_percent_of_dgemm": 100 * hpl / (ranks * dgemm)}
-
-
-def _result(record: Record, name: str) -> float:
-    samples = [value for point in record.select(result=name) for value in point.samples]
-    if not samples:
-        raise LabError(f"{name} was not measured")
-    return median(samples)
+def cores_bound(
+    submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
+) -> Score:
+    """A point each for how many workers there are, and for the share of them that the large plate uses."""
+    most = facts["most_times"]
+    ways = facts_03.both_ways(facts, f"{drawn.USUAL_PLATE} rows on {RANKS}")
+    reached = [100 * times / most for times in ways]
+    right = [
+        is_near(submission, "most_times", most, 0.0),
+        any(
+            is_near(submission, "reached_percent", each, tolerance_percent / 100 * each)
+            for each in reached
+        ),
+    ]
+    expected = f"most_times: {most:g}, reached_percent: {reached[0]:.1f} (by {by})"
+    return Score(sum(right), 2, given(submission, "most_times", "reached_percent"), expected)
 
 
 def shares(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
-    """A point each for which benchmark has the largest share of MPI, and for how much that is."""
-    name, percent = "largest_share_has", "largest_share_percent"
+    """A point each for which benchmark has the largest share of MPI, and for what that leaves to compute."""
+    name, left = "largest_share_has", "computing_s"
     right = [
         word(submission, name) == str(facts[name]).lower(),
-        is_near(submission, percent, facts[percent], tolerance_percent / 100 * facts[percent]),
+        is_near(submission, left, facts[left], tolerance_percent / 100 * facts[left]),
     ]
-    expected = f"{name}: {facts[name]}, {percent}: {facts[percent]:.1f} (by {by})"
-    return Score(sum(right), 2, given(submission, name, percent), expected)
+    expected = f"{name}: {facts[name]}, {left}: {facts[left]:.3g} (by {by})"
+    return Score(sum(right), 2, given(submission, name, left), expected)
+
+
+def message_length(
+    submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
+) -> Score:
+    """A point each for the length of a message of the benchmark that is the learner's, and for what it is paid by."""
+    sender = drawn.sender(_word(submission))
+    size = facts[f"bytes a call of {sender}"]
+    paid = "piece" if size < BY_THE_PIECE else "byte"
+    right = [
+        is_near(submission, "bytes_a_call", size, tolerance_percent / 100 * size),
+        word(submission, "paid_by") == paid,
+    ]
+    expected = (
+        f"{sender}'s {drawn.CALLS[sender]}: {size:,.0f} bytes a call, by the {paid} (by {by})"
+    )
+    return Score(sum(right), 2, given(submission, "bytes_a_call", "paid_by"), expected)
 
 
 def by_hand(wanted: dict[str, float], submission: Submission, *, tolerance_percent: float) -> Score:
@@ -111,21 +106,6 @@ def by_hand(wanted: dict[str, float], submission: Submission, *, tolerance_perce
     right = sum(is_near(submission, name, value, share * value) for name, value in wanted.items())
     expected = ", ".join(f"{name}: {value:.6g}" for name, value in wanted.items())
     return Score(right, len(wanted), given(submission, *wanted), expected)
-
-
-def wrong_seed(submission: Submission) -> Score:
-    """No check passes, and the program ends with 1: both, or nothing."""
-    names = ("checks_that_pass", "wrong_seed_exit_code")
-    right = all(is_near(submission, n, v, 0.0) for n, v in zip(names, (0, 1), strict=True))
-    expected = "checks_that_pass: 0, wrong_seed_exit_code: 1"
-    return Score(1 if right else 0, 1, given(submission, *names), expected)
-
-
-def kernel_word(submission: Submission) -> Score:
-    """What a kernel is in NPB."""
-    right = word(submission, "kernel_means") == "core of a computation"
-    expected = "core of a computation: the loops in which a large program spends its time"
-    return Score(1 if right else 0, 1, given(submission, "kernel_means"), expected)
 
 
 def own_laws(submission: Submission) -> Score:
@@ -165,9 +145,8 @@ def _counts(record: Record, expected: str) -> Score:
     return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no counts'}", expected)
 
 
-def lu_operations(side: int) -> float:
-    """LU's published operations a step, for a cube with so many points along an axis."""
-    return 1984.77 * side**3 - 10923.3 * side**2 + 27770.9 * side - 144010
+def _word(submission: Submission) -> str:
+    return submission.own.word if submission.own else ""
 
 
 def _printed_ft_mops() -> float:
@@ -176,38 +155,36 @@ def _printed_ft_mops() -> float:
 
 
 FT_A_MILLIONS = 7137  # by the published formula, as the notebook gives it
-OPERATIONS = {"lu_b_over_a": lu_operations(LU_SIDES["B"]) / lu_operations(LU_SIDES["A"])}
 CABLE_BOUND = {
     "ft_paper_s": FT_A_MILLIONS / _printed_ft_mops(),
-    "ft_cable_s": TURNS * ft_bytes(FT_POINTS["A"]) / CABLE_BYTES_PER_S,
+    "ft_cable_s": facts_03.TURNS
+    * facts_03.ft_bytes(facts_03.FT_POINTS["A"])
+    / facts_03.CABLE_BYTES_PER_S,
 }
 # Paper E, section 4.2.
-HPL_SIZE = {"hpl_processes": 15.0 * 16, "hpl_matrix_gb": 8 * 37326**2 / 1e9}
-HPL_RATIO = {"hpl_times_the_performance": 1 / (1 - 0.56)}
-
-
-def _of_a4(*names: str) -> Scorer:
-    """For numbers that follow from the learner's own A4."""
-    return ByRecord(eight, "A4", numbers(*names))
+PAPER_HPL = {
+    "hpl_matrix_gb": 8 * 37326**2 / 1e9,
+    "hpl_times_the_performance": 1 / (1 - 0.56),
+}
 
 
 SCORERS: dict[str, Scorer] = {
-    "a4-record": partial(record_of, eight, "A4"),
-    "ep-count": _of_a4("ep_operations", "ep_mops"),
-    "ft-bytes": _of_a4("ft_bytes"),
-    "predict": _of_a4("ep_predicted_s", "ft_predicted_s"),
-    "speed-up": _of_a4("ep_speed_up", "ft_speed_up"),
-    "karp-flatt": _of_a4("ep_serial_share", "ft_serial_share"),
-    "shares": ByRecord(eight, "A4", shares),
-    "message-length": _of_a4("lu_send_bytes", "ft_alltoall_bytes"),
-    "wrong-seed": wrong_seed,
+    "predict-speed-up": sealed("speed-up"),
+    "predict-small": sealed("speed-up-small"),
+    "heat-run": heat.right(PLATE, *FUNCTIONS, weights=tuple(FUNCTIONS.values())),
+    "speed-up-plot": own_plots.plot("speed-up", SPEED_UP, facts_03.speed_up_curves),
     "laws": own_laws,
+    "karp-flatt": ByRecord(facts_03.plate, PLATE, karp_flatt),
+    "cores-bound": ByRecord(facts_03.plate, PLATE, cores_bound),
+    "predict-ft": sealed("ft"),
+    "a4-record": partial(record_of, facts_03.eight, "A4"),
+    "ep-count": ByRecord(facts_03.eight, "A4", numbers("ep_mops")),
+    "four-from-one": ByRecord(facts_03.eight, "A4", numbers("ep_predicted_s", "ft_predicted_s")),
+    "shares": ByRecord(facts_03.eight, "A4", shares),
+    "message-length": ByRecord(facts_03.eight, "A4", message_length),
     "sizes": own_counts,
-    "kernel-word": kernel_word,
-    "operations": partial(by_hand, OPERATIONS),
+    "e4-record": partial(record_of, facts_03.challenge, "E4"),
+    "hpl-percent": ByRecord(facts_03.challenge, "E4", numbers("hpl_percent_of_dgemm")),
+    "paper-hpl": partial(by_hand, PAPER_HPL),
     "cable-bound": partial(by_hand, CABLE_BOUND),
-    "e4-record": partial(record_of, challenge, "E4"),
-    "hpl-percent": ByRecord(challenge, "E4", numbers("hpl_percent_of_dgemm")),
-    "hpl-size": partial(by_hand, HPL_SIZE),
-    "hpl-ratio": partial(by_hand, HPL_RATIO),
 }

@@ -47,7 +47,7 @@ PARTS = LABELS, SCALES, LINES = "labels", "scales", "lines"
 class Wants:
     """What a plot has to have: what is along its axes (`size in bytes`), where a log scale is due, lines and points.
 
-    `lines` counts those with at least so many `points`.
+    `lines` counts those with at least so many `points`; so many of them have `intervals`.
     """
 
     x: str
@@ -56,6 +56,7 @@ class Wants:
     log_y: bool = False
     lines: int = 1
     points: int = 2
+    intervals: int = 0
 
 
 def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "") -> None:
@@ -106,6 +107,7 @@ def held(axes: Axes) -> dict[str, Any]:
         "title": axes.get_title() or axes.get_title(loc="left") or axes.get_title(loc="right"),
         "legend": [text.get_text() for legend in legends for text in legend.get_texts()],
         "lines": [each for each in _lines(axes) if each["points"]],
+        "bands": _bands(axes),
     }
 
 
@@ -176,6 +178,11 @@ def _of_lines(
             )
     if len(facts["lines"]) > 1 and len(facts["legend"]) < wants.lines:
         said.append("There are several lines, and no legend says which is which.")
+    with_interval = sum(each["kind"] == "errorbar" for each in lines) + facts.get("bands", 0)
+    if with_interval < wants.intervals:
+        said.append(
+            f"{_counted(with_interval, 'line')} drawn with intervals; {wants.intervals} have some: axes.errorbar."
+        )
     return said
 
 
@@ -240,6 +247,13 @@ def _lines(axes: Axes) -> list[dict[str, Any]]:
         if isinstance(marks, PathCollection):
             found.append(_line("scatter", str(marks.get_label()), *_columns(marks.get_offsets())))
     return found
+
+
+def _bands(axes: Axes) -> int:
+    """How many areas between two lines there are, as fill_between draws them."""
+    from matplotlib.collections import PolyCollection
+
+    return sum(isinstance(each, PolyCollection) for each in axes.collections)
 
 
 def _columns(offsets: Any) -> tuple[Any, Any]:

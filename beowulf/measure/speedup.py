@@ -2,7 +2,8 @@
 
 G. M. Amdahl, Validity of the single processor approach to achieving large scale computing capabilities (AFIPS 1967):
 the part that only one processor can do stays, however many there are. A. H. Karp and H. P. Flatt, Measuring parallel
-processor performance (Communications of the ACM 33(5), 1990): the same law, solved for that part.
+processor performance (Communications of the ACM 33(5), 1990): the same law, solved for that part. J. L. Gustafson,
+Reevaluating Amdahl's law (Communications of the ACM 31(5), 1988): the problem grows with the processors, its time not.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ def efficiency(times: float, processors: int) -> float:
 def amdahl(serial: float, processors: int) -> float:
     """The speed-up that is left when the part `serial` of the work, from 0 to 1, is done by one alone."""
     return 1 / (_part(serial) + (1 - serial) / _at_least(processors, 1))
+
+
+def gustafson(serial: float, processors: int) -> float:
+    """How many times as long one would take for what so many do; in the part `serial` of their time one works alone."""
+    return _part(serial) + (1 - serial) * _at_least(processors, 1)
 
 
 def most(serial: float) -> float:

@@ -1,4 +1,4 @@
-"""Three laws of parallel programs. They are yours to write: replace each `...`.
+"""Three laws of parallel programs. They are yours to find: replace each `...`.
 
     python laws.py
 
@@ -8,22 +8,29 @@ is right, too small or too large.
 
 
 def amdahl(serial_share, ranks):
-    """How many times as fast a program gets on that many ranks, if `serial_share` of its time on one
-    rank cannot be shared out, and all the rest is shared out evenly. (A share of 0.25 is a quarter.)
+    """A run takes an hour on one rank. Its `serial_share` can be done by one rank alone, while the others
+    wait; the rest is shared out evenly. How many times as fast is it on `ranks` ranks?
+
+    amdahl(0, 8) is 8, amdahl(1, 8) is 1, amdahl(0.5, 2) is 4 / 3.
     """
     return ...
 
 
 def karp_flatt(speed_up, ranks):
-    """Amdahl's law, turned round: the serial share with which a program would be as many times as
-    fast as was measured.
+    """Amdahl's question the other way round: which serial share would make a run `speed_up` times as fast
+    on `ranks` ranks?
+
+    karp_flatt(amdahl(0.1, 4), 4) is 0.1. A share may come out above 1, or below 0: what does that say?
     """
     return ...
 
 
-def predicted_s(seconds_1, workers, bytes_sent, bytes_per_s, messages, latency_s):
-    """The seconds that a parallel run should take: its seconds on one rank, shared out among so many
-    workers; what one rank sends, at the rate of its cable; and a latency for each message.
+def gustafson(serial_share, ranks):
+    """Another question: with more ranks a larger problem is computed, so that a run still takes an hour on
+    `ranks` ranks. For `serial_share` of that hour one rank works alone, for the rest all do. How many hours
+    would one rank need for it?
+
+    gustafson(0, 8) is 8, gustafson(1, 8) is 1, gustafson(0.5, 2) is 1.5.
     """
     return ...
 

@@ -1,28 +1,80 @@
-"""Does the rubric of lab 03 hold every answer against the learner's own A4, E4, laws and counts, with a reason?"""
+"""Does the rubric of lab 03 hold every answer, program and plot against the learner's own Records, with a reason?"""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from marked import Marked, earned, points
 
+from autograder.course import release
+from autograder.evidence.variants import Own
+from beowulf.exercises.heat import program
+from beowulf.exercises.lab_03 import drawn, message_sizes, speedup_laws
+from beowulf.exercises.own_plot import Wants
 from beowulf.record import Point, Record
 from beowulf.suites import npb
+from tests import heat_solutions
 from tests.gold import lab_03
-from tests.gold.lab_03 import RIGHT, TIMES, asked, counted, eight, record, suite
+from tests.gold.lab_03 import (
+    FOR_ALL,
+    MADE,
+    MEASURED,
+    ON_ONE_MACHINE,
+    RIGHT,
+    SLUG,
+    TIMES,
+    WHOLE,
+    WORTH,
+    asked,
+    counted,
+    eight,
+    plate,
+    record,
+    records,
+    sealed,
+    suite,
+)
 
 LAB = Marked(lab_03)
 instead, scores = LAB.instead, LAB.scores
-OF_THE_PAPERS = {
-    *("wrong-seed", "operations", "kernel-word", "cable-bound", "hpl-size", "hpl-ratio"),
-}
+LATER = {"started": "2099-01-01T00:00:00.000Z", "ended": "2099-01-01T00:01:00.000Z"}
+OF_THE_PAPERS = {"paper-hpl", "cable-bound"}
 
 
-def test_records_without_answers_earn_only_what_was_measured_and_written() -> None:
-    found = LAB.unanswered()
-    assert earned(found) == {"a4-record", "e4-record", "laws", "sizes"}
+def test_the_notebook_asks_of_a_plot_what_the_rubric_looks_for() -> None:
+    (call,) = [
+        node
+        for cell in release.student_version(release.sources()[SLUG]).cells
+        if cell.cell_type == "code" and "own_plot.Wants(" in cell.source
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "own_plot.Wants"
+    ]
+    wanted = Wants(**{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
+    assert wanted == LAB.rubric.SPEED_UP
+
+
+def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -> None:
+    of = LAB.worth | {"explain": 4}
+    every = sum(of.values())
+    assert every == 31
+    assert LAB.worth == WORTH
+    assert sum(MADE.values()) >= 0.4 * every
+    assert sum(of[name] for name in WHOLE) <= 0.1 * every
+    assert sum(FOR_ALL.values()) <= 0.2 * every
+
+
+def test_an_empty_hand_in_is_answered_that_everything_is_missing() -> None:
+    found = LAB.score(LAB.submission([], {}))
+    assert earned(found) == set()
+    missing = ("There is no Record", "There is no plot", "was not sealed", "no answer")
+    assert all(any(text in score.found for text in missing) for score in found.values())
+
+
+def test_records_without_answers_earn_what_was_sealed_written_drawn_and_measured() -> None:
+    assert points(LAB.unanswered()) == dict.fromkeys(WORTH, 0.0) | MEASURED
 
 
 def test_answers_without_records_earn_only_what_the_papers_tell() -> None:
@@ -30,61 +82,222 @@ def test_answers_without_records_earn_only_what_the_papers_tell() -> None:
 
 
 def test_another_machine_has_other_answers() -> None:
-    mine = instead(eight(cores=8, EP=(0.8, 0.2, 0.2), LU=(0.01, 0.1, 0.99)))
+    mine = instead(eight(cores=8, EP=(0.8, 0.2, 0.2), LU=(0.01, 0.1, 0.99)), plate(cores=8))
     found = scores(mine)
-    assert (found["predict"].points, found["shares"].points) == (1, 1)
+    assert (found["four-from-one"].points, found["cores-bound"].points) == (1, 0)
     other = {
         "ep_mops": 2**25 / 0.8e6,
-        "ep_speed_up": 4.0,
-        "ep_serial_share": 0.0,
         "ep_predicted_s": 0.2,
         "ft_predicted_s": 0.01 + 7 * 786_432 / 12.5e6,
         "largest_share_has": " lu",
-        "largest_share_percent": 99,
+        "computing_s": 0.001,
+        "most_times": 4,
+        "reached_percent": 45.0,
     }
     assert points(scores(mine, **other)) == LAB.worth
 
 
+def test_nodes_that_are_machines_of_their_own_are_all_workers() -> None:
+    found = LAB.one("cores-bound", instead(plate(cluster={"kind": "pcs"})), most_times=4)
+    assert found.points == WORTH["cores-bound"] / 2
+    found = LAB.one(
+        "cores-bound",
+        instead(plate(cluster={"kind": "pcs"})),
+        most_times=4,
+        reached_percent=45.0,
+    )
+    assert found.points == WORTH["cores-bound"]
+
+
 def test_class_w_has_its_own_sizes() -> None:
     mine = instead(eight(letter="W"))
-    assert scores(mine)["ft-bytes"].points == 0
-    other = {"ep_operations": 2**26, "ft_bytes": 1_572_864, "ep_mops": 2**26 / 0.2e6}
-    found = scores(mine, **other, ft_predicted_s=0.02 + 7 * 1_572_864 / 12.5e6)
-    assert points(found) == LAB.worth
+    assert LAB.one("ep-count", mine).points == 0
+    other = {"ep_mops": 2**26 / 0.2e6, "ft_predicted_s": 0.02 + 7 * 1_572_864 / 12.5e6}
+    assert points(scores(mine, **other)) == LAB.worth
 
 
 @pytest.mark.parametrize(
-    ("question", "answers", "worth"),
+    ("question", "answers", "share"),
     [
-        ("ep-count", {"ep_mops": 84.0}, 1),
-        ("ep-count", {"ep_operations": 16_777_216, "ep_mops": 83.9}, 0),
-        ("ft-bytes", {"ft_bytes": 1_048_576}, 0),
-        ("predict", {"ep_predicted_s": 0.05}, 1),  # four workers, on two cores
-        ("predict", {"ft_predicted_s": 0.45}, 2),
-        ("karp-flatt", {"ft_serial_share": "large"}, 1),
-        ("shares", {"largest_share_has": "FT"}, 1),
-        ("message-length", {"lu_send_bytes": 960_000}, 0.5),
-        ("wrong-seed", {"checks_that_pass": 2}, 0),
-        ("kernel-word", {"kernel_means": "operating system"}, 0),
-        ("operations", {"lu_b_over_a": 4.0}, 0),
-        ("cable-bound", {"ft_cable_s": 18.8}, 1),
+        ("karp-flatt", {"serial_share_2": 0.6}, 1 / 2),  # the time, and not the share
+        ("karp-flatt", {"serial_share_2": 0.265, "serial_share_4": 0.42}, 1),
+        ("karp-flatt", {"serial_share_4": 0.45}, 1 / 2),  # the efficiency
+        ("karp-flatt", {"serial_share_4": "0.41"}, 1 / 2),
+        ("cores-bound", {"most_times": 4, "reached_percent": 45.0}, 0),
+        ("cores-bound", {"reached_percent": 0.9}, 1 / 2),
+        ("ep-count", {"ep_mops": 84.0}, 0),  # pairs for numbers
+        ("ep-count", {"ep_mops": 167.8e6}, 0),
+        ("four-from-one", {"ep_predicted_s": 0.05}, 1 / 2),  # four workers, on two cores
+        ("four-from-one", {"ft_predicted_s": 0.45}, 1),
+        ("four-from-one", {"ft_predicted_s": 0.02 + 7 * 1_048_576 / 12.5e6}, 1 / 2),
+        ("shares", {"largest_share_has": "FT"}, 1 / 2),
+        ("shares", {"computing_s": 0.049}, 1 / 2),  # what is spent in MPI
+        ("message-length", {"bytes_a_call": 960}, 1 / 2),
+        ("message-length", {"paid_by": "byte"}, 1 / 2),
+        ("cable-bound", {"ft_cable_s": 18.8}, 1 / 2),
         ("hpl-percent", {"hpl_percent_of_dgemm": 50}, 0),  # one rank's DGEMM
-        ("hpl-size", {"hpl_matrix_gb": 1.39}, 1),
-        ("hpl-ratio", {"hpl_times_the_performance": 2.5}, 0),
-        ("hpl-ratio", {"hpl_times_the_performance": True}, 0),
+        ("paper-hpl", {"hpl_matrix_gb": 1.39}, 1 / 2),
+        ("paper-hpl", {"hpl_times_the_performance": 2.5}, 1 / 2),
+        ("paper-hpl", {"hpl_times_the_performance": True}, 1 / 2),
     ],
 )
 def test_what_is_half_right_earns_half(
-    question: str, answers: dict[str, Any], worth: float
+    question: str, answers: dict[str, Any], share: float
 ) -> None:
-    assert points(scores(**answers)) == LAB.worth | {question: worth}
+    assert LAB.one(question, **answers).points == share * WORTH[question]
 
 
 @pytest.mark.parametrize("blind", [0, 1, float("nan"), float("inf")])
 def test_one_number_everywhere_earns_nothing_beside_the_records(blind: float) -> None:
-    numbers = {name: blind for name, value in RIGHT.items() if not isinstance(value, str)}
-    kept = {"a4-record", "e4-record", "laws", "sizes", "kernel-word", "shares"}
-    assert earned(scores(**numbers)) <= kept
+    answers = {name: blind for name, value in RIGHT.items() if not isinstance(value, str)}
+    assert earned(scores(**answers)) <= {*MEASURED, "shares", "message-length"}
+
+
+# ------------------------------------------------------------ what is drawn for a learner
+
+
+def word_for(draw: Any, wanted: object) -> str:
+    """A word for which this is drawn."""
+    words = (f"{number:016d}".translate(str.maketrans("0189", "ABCD")) for number in range(999))
+    return next(word for word in words if draw(word) == wanted)
+
+
+@pytest.mark.parametrize("rows", drawn.PLATES)
+def test_the_serial_share_is_of_the_plate_that_is_drawn(rows: int) -> None:
+    own = Own("ada", word_for(drawn.plate_rows, rows), {})
+    two, four = (lab_03.SPEED_UPS[rows][ranks - 1] for ranks in (2, 4))
+    right = {
+        "serial_share_2": (1 / two - 1 / 2) / (1 - 1 / 2),
+        "serial_share_4": (1 / four - 1 / 4) / (1 - 1 / 4),
+    }
+    found = LAB.score(replace(LAB.submission(answers=right), own=own))["karp-flatt"]
+    assert found.points == WORTH["karp-flatt"]
+    assert f"the plate of {rows} rows" in found.expected
+    usual = LAB.score(replace(LAB.submission(), own=own))["karp-flatt"]
+    assert (usual.points > 0) is (rows == drawn.USUAL_PLATE)
+
+
+@pytest.mark.parametrize(("name", "size", "paid"), [("MG", 240, "piece"), ("SP", 5600, "byte")])
+def test_the_length_of_a_message_is_of_the_benchmark_that_is_drawn(
+    name: str, size: float, paid: str
+) -> None:
+    own = Own("ada", word_for(drawn.sender, name), {})
+    answers = {"bytes_a_call": size, "paid_by": paid}
+    found = LAB.score(replace(LAB.submission(answers=answers), own=own))["message-length"]
+    assert found.points == WORTH["message-length"]
+    assert f"{name}'s {drawn.CALLS[name]}" in found.expected
+
+
+# ------------------------------------------------------------ programs
+
+
+@pytest.mark.parametrize(
+    ("mistake", "left"),
+    [("rest forgotten", 0), ("from zero", 0), ("a step less", 0), ("no exchange", 0)],
+)
+def test_a_wrong_function_says_what_is_wrong(mistake: str, left: float) -> None:
+    wrong = heat_solutions.WRONG[mistake]
+    made = plate(faults={wrong.name: wrong.said}, sources={wrong.name: wrong.function})
+    found = LAB.one("heat-run", instead(made))
+    assert found.points == left
+    assert wrong.said in found.found
+
+
+@pytest.mark.parametrize(("name", "left"), [("my_rows", 3), ("run", 2)])
+def test_a_function_that_the_course_gave_earns_nothing(name: str, left: float) -> None:
+    given = program.sections((program.ORIGINALS / "given.py").read_text())[3]
+    text = next(
+        str(ast.get_source_segment(given, each))
+        for each in ast.parse(given).body
+        if isinstance(each, ast.FunctionDef) and each.name == name
+    )
+    found = LAB.one("heat-run", instead(plate(sources={name: text})))
+    assert found.points == left
+    assert f"{name}: it is as it was given" in found.found
+
+
+def test_a_plate_that_was_hardly_measured_earns_nothing() -> None:
+    few = plate()
+    few.points = [replace(p, samples=p.samples[:1]) for p in few.points]
+    found = LAB.one("heat-run", instead(few))
+    assert found.points == 0
+    assert "is not measured" in found.found
+
+
+def test_each_right_law_is_a_point_and_one_wrong_answer_loses_it() -> None:
+    found = LAB.one("laws", instead(asked(amdahl=1.0)))
+    assert found.points == 2
+    assert "amdahl: 4 of 5 right" in found.found
+    assert LAB.one("laws", [*instead(asked(amdahl=1.0)), asked()]).points == 3
+
+
+def test_a_law_is_worked_out_again_and_the_record_not_believed() -> None:
+    easy = asked()
+    easy.points[0].facts.update(asked=[], yours=[])
+    assert LAB.one("laws", instead(easy)).points == 2
+
+
+def test_each_right_count_is_a_point() -> None:
+    assert LAB.one("sizes", instead(counted(one_packet=0, bytes=1))).points == 1
+
+
+# ------------------------------------------------------------ predictions and the plot
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "study"),
+    [
+        ("predict-speed-up", "speed-up", "H3"),
+        ("predict-small", "speed-up-small", "H3"),
+        ("predict-ft", "ft", "A4"),
+    ],
+)
+def test_a_prediction_that_was_sealed_after_its_measurement_earns_nothing(
+    question: str, name: str, study: str
+) -> None:
+    late = sealed(name, 1.0, 0.5, 2.0, study, **LATER)
+    assert LAB.one(question, instead(late)).points == 0
+    wrong = sealed(name, 900, 800, 1000, study)
+    assert LAB.one(question, instead(wrong)).points == WORTH[question]
+
+
+def test_laws_and_counts_are_no_measurement_that_makes_a_prediction_late() -> None:
+    early = [
+        replace(each, started="2020-01-01T00:00:00.000Z")
+        if each.variant in ("laws", "sizes")
+        else each
+        for each in records()
+    ]
+    assert LAB.one("predict-ft", early).points == WORTH["predict-ft"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "left", "said"),
+    [
+        ({"kind": "line"}, 5 / 6, "drawn with intervals; 2 have some"),
+        ({"kind": "line", "bands": 2}, 1, "2 of 2 lines"),
+        ({"x_label": ""}, 5 / 6, "The x axis has no label"),
+        ({"legend": []}, 5 / 6, "no legend"),
+        ({"lines": []}, 0, "nothing is drawn"),
+    ],
+)
+def test_a_plot_says_what_it_lacks(changes: dict[str, Any], left: float, said: str) -> None:
+    found = LAB.one("speed-up-plot", instead(lab_03.drawn(**changes)))
+    assert found.points == pytest.approx(left * WORTH["speed-up-plot"])
+    assert said in found.found
+
+
+def test_a_plot_of_other_numbers_than_ones_own_is_hardly_one() -> None:
+    faster = plate()
+    for point in faster.points:
+        if point.at.get("ranks") != 1:
+            point.samples[:] = [sample / 2 for sample in point.samples]
+    found = LAB.one("speed-up-plot", instead(faster))
+    assert found.points == pytest.approx(WORTH["speed-up-plot"] / 4)
+    assert "0 of 2 lines show what was measured" in found.found
+
+
+# ------------------------------------------------------------ Records that cannot be used
 
 
 @pytest.mark.parametrize(
@@ -105,45 +318,41 @@ def test_an_a4_that_is_not_whole_or_not_verified_counts_for_nothing(
     found = scores(instead(other))
     assert found["a4-record"].points == 0
     assert said in found["a4-record"].found
-    assert earned(found).isdisjoint({"ep-count", "predict", "shares", "speed-up"})
+    assert earned(found).isdisjoint({"ep-count", "four-from-one", "shares", "message-length"})
+
+
+def test_a_plate_of_one_size_has_no_serial_share() -> None:
+    one = plate()
+    one.points = [p for p in one.points if p.at.get("rows") != 400]
+    found = LAB.one("karp-flatt", instead(one))
+    assert found.points == 0
+    assert "the plate of 400 rows was not measured" in found.found
 
 
 def test_the_exercises_are_not_taken_for_a_measurement() -> None:
     assert "a4-record" not in earned(scores([asked(), counted(), suite()]))
 
 
-def test_each_right_law_is_a_point_and_one_wrong_answer_loses_it() -> None:
-    found = scores(instead(asked(amdahl=1.0)))["laws"]
-    assert found.points == 2
-    assert "amdahl: 4 of 5 right" in found.found
-    assert scores([*instead(asked(amdahl=1.0)), asked()])["laws"].points == 3
-
-
-def test_a_law_is_worked_out_again_and_the_record_not_believed() -> None:
-    easy = asked()
-    easy.points[0].facts.update(asked=[], yours=[])
-    assert scores(instead(easy))["laws"].points == 2
-
-
-def test_each_right_count_is_a_point() -> None:
-    assert scores(instead(counted(one_packet=0, bytes=1)))["sizes"].points == 1
-
-
-@pytest.mark.parametrize("study", ["A4", "E4"])
+@pytest.mark.parametrize("study", ["A4", "E4", "H3"])
 @pytest.mark.parametrize(
     "junk",
     [
         Point({"benchmark": "EP"}, "duration_s", [0.0]),
         Point({"result": "hpl_gflops", "ranks": "many"}, "hpl_gflops", [1.0]),
+        Point({"way": "run", "ranks": 1, "rows": "x"}, "step_s", [1.0], {"pass": [0]}),
         Point({"law": [], "count": {}}, facts={"yours": "x", "ours": None}),
     ],
-    ids=["zero", "many", "no facts"],
+    ids=["zero", "many", "no rows", "no facts"],
 )
 def test_a_record_of_anything_else_stops_no_question(study: str, junk: Point) -> None:
-    kept = [record(study, [junk], variant=name) for name in ("", "laws", "sizes")]
+    kept = [
+        record(study, [junk], variant=name, cluster=ON_ONE_MACHINE)
+        for name in ("", speedup_laws.VARIANT, message_sizes.VARIANT)
+    ]
     found = scores(kept)
     assert earned(found) == OF_THE_PAPERS
 
 
 def test_every_benchmark_is_one_that_the_suite_has() -> None:
     assert set(TIMES) == set(npb.BENCHMARKS)
+    assert set(drawn.CALLS) < set(npb.BENCHMARKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,19 @@ def test_missing_lines_points_and_legends_are_named(
     for line in axes.lines:
         line.set_data(SIZES[:3], RATES[:3])
     assert "A line has 3 points; 6 or more were measured" in said(cluster, figure, capsys)
+
+
+def test_lines_that_are_to_have_intervals_have_bars_or_a_band(
+    cluster: Lively, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wants = replace(WANTS, intervals=2)
+    figure, axes = good()
+    assert "0 lines drawn with intervals; 2 have some" in said(cluster, figure, capsys, wants)
+    ends = [[1.0] * len(SIZES)] * 2
+    axes.errorbar(SIZES, RATES, yerr=ends, label="once more")
+    assert "1 line drawn with intervals" in said(cluster, figure, capsys, wants)
+    axes.fill_between(SIZES, RATES, [rate + 1 for rate in RATES])
+    assert FINE in said(cluster, figure, capsys, wants)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
-"""Lab 03's Records as nobody measured them: eight benchmarks, hpcc, laws and counts."""
+"""Lab 03's Records as nobody measured them: a plate on four nodes, eight benchmarks, hpcc, laws and counts."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 from beowulf.exercises.lab_03 import message_sizes, speedup_laws
 from beowulf.record import Point, Record
+from tests import heat_records
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "03-parallel-benchmarks"
@@ -21,31 +23,93 @@ TIMES = {
     "SP": (0.02, 0.3, 0.92),
     "BT": (0.04, 0.2, 0.91),
 }
+# The plate by its rows: how many times as fast as one rank 1 to 4 ranks are.
+SPEED_UPS = {1200: (1.0, 1.6, 1.75, 1.8), 400: (1.0, 0.8, 0.6, 0.5)}
+STEP_S = {1200: 8e-3, 400: 6e-4}  # on one rank
+ON_ONE_MACHINE = {"kind": "namespaces"}
+BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 RIGHT: dict[str, Any] = {
-    "ep_operations": 2 * 16_777_216,
+    "serial_share_2": (1 / 1.6 - 1 / 2) / (1 - 1 / 2),
+    "serial_share_4": (1 / 1.8 - 1 / 4) / (1 - 1 / 4),
+    "most_times": 2,
+    "reached_percent": 90.0,
     "ep_mops": 167.8,
-    "ft_bytes": 786_432,
     "ep_predicted_s": 0.1,
     "ft_predicted_s": 0.02 + 7 * 786_432 / 12.5e6,
-    "ep_speed_up": 2.0,
-    "ft_speed_up": 0.05,
-    "ep_serial_share": 1 / 3,
-    "ft_serial_share": 26.3,
     "largest_share_has": "IS",
-    "largest_share_percent": 98.0,
-    "lu_send_bytes": 240,
-    "ft_alltoall_bytes": 786_432,
-    "checks_that_pass": 0,
-    "wrong_seed_exit_code": 1,
-    "lu_b_over_a": 4.18,
-    "kernel_means": "core of a computation",
-    "ft_paper_s": 7137 / 5.45,
-    "ft_cable_s": 14.1,
+    "computing_s": 0.001,
+    "bytes_a_call": 240,
+    "paid_by": "piece",
     "hpl_percent_of_dgemm": 12.5,
-    "hpl_processes": 240,
     "hpl_matrix_gb": 11.1,
     "hpl_times_the_performance": 2.27,
+    "ft_paper_s": 7137 / 5.45,
+    "ft_cable_s": 14.1,
 }
+
+# By question: what a learner seals, writes and draws, and what they conclude.
+SEALED = ("predict-speed-up", "predict-small", "predict-ft")
+MADE = {"heat-run": 5.0, "speed-up-plot": 2.0, "laws": 3.0, "sizes": 3.0}
+WHOLE = ("a4-record", "e4-record")
+MEASURED: dict[str, float] = {**dict.fromkeys((*SEALED, *WHOLE), 0.5), **MADE}
+# The same answer for everybody, or nearly.
+FOR_ALL = {"message-length": 1.0, "paper-hpl": 1.0, "cable-bound": 1.0}
+WORTH: dict[str, float] = {
+    **MEASURED,
+    **FOR_ALL,
+    **{"karp-flatt": 2, "cores-bound": 1, "ep-count": 1, "four-from-one": 2, "shares": 1.5},
+    "hpl-percent": 1,
+}
+
+
+def plate(
+    faults: Mapping[str, str] | None = None,
+    sources: Mapping[str, str] | None = None,
+    cores: int = 2,
+    **changes: Any,
+) -> Record:
+    """An H3 of both plates; `faults` has why a function is not right, `sources` another text of it."""
+    wrong = faults or {}
+    points = [
+        heat_records.function(name, wrong.get(name, ""), (sources or {}).get(name))
+        for name in ("my_rows", "run")
+    ]
+    for rows, times in SPEED_UPS.items():
+        for ranks, factor in enumerate(times, 1):
+            if not wrong:
+                at = {"way": "run", "ranks": ranks, "rows": rows, "columns": rows}
+                points += heat_records.samples("step_s", STEP_S[rows] / factor, **at)
+    before = {"cores": cores, "load_1min": 0.1}
+    circumstances = {"before": before, "after": before}
+    return record(
+        "H3", points, **{"cluster": ON_ONE_MACHINE, "circumstances": circumstances, **changes}
+    )
+
+
+def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
+    """A prediction that was sealed before anything was measured."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    point = Point({"prediction": name}, facts=facts)
+    return record("P3", [point], variant=name, **{**BEFORE, **other})
+
+
+def drawn(kind: str = "errorbar", **other: Any) -> Record:
+    """A learner's plot of both plates, and the line of a program that loses nothing."""
+    lines = [
+        line(f"{rows} x {rows}", dict(enumerate(times, 1)), kind)
+        for rows, times in SPEED_UPS.items()
+    ]
+    lines.append(line("nothing lost", {ranks: ranks for ranks in range(1, 5)}, "line"))
+    facts: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": "", "bands": 0}
+    facts |= {"x_label": "ranks", "y_label": "times as fast as one rank"}
+    facts |= {"legend": [each["label"] for each in lines], "lines": lines}
+    return record("F3", [Point({"axes": 0}, facts={**facts, **other})], variant="speed-up")
+
+
+def line(label: str, curve: Mapping[int, float], kind: str) -> dict[str, Any]:
+    """One line of a plot, as a Record keeps it."""
+    x, y = [float(each) for each in curve], [float(each) for each in curve.values()]
+    return {"kind": kind, "label": label, "points": len(x), "x": x, "y": y}
 
 
 def eight(cores: int = 2, letter: str = "S", verified: bool = True, **changes: Any) -> Record:
@@ -60,14 +124,20 @@ def eight(cores: int = 2, letter: str = "S", verified: bool = True, **changes: A
                 facts["profile"] = [[profile(rank, seconds, share) for rank in range(4)]]
             points.append(Point({**at, "launch": 0}, "duration_s", [seconds], facts))
     before = {"cores": cores, "load_1min": 0.1}
-    return record("A4", points, circumstances={"before": before, "after": before})
+    return record(
+        "A4",
+        points,
+        cluster=ON_ONE_MACHINE,
+        circumstances={"before": before, "after": before},
+    )
 
 
 def profile(rank: int, seconds: float, share: float) -> dict[str, Any]:
-    """What a rank prints; every benchmark has the calls of LU and of FT, only two are asked for."""
+    """What a rank prints; every benchmark has the calls of all."""
     inside = seconds * share
     calls = {
-        "MPI_Send": {"count": 1000, "seconds": inside / 2, "bytes": 240_000},
+        "MPI_Send": {"count": 1000, "seconds": inside / 4, "bytes": 240_000},
+        "MPI_Sendrecv": {"count": 100, "seconds": inside / 4, "bytes": 560_000},
         "MPI_Alltoall": {"count": 7, "seconds": inside / 2, "bytes": 7 * 786_432},
     }
     return {"rank": rank, "seconds": seconds, "communicating_s": inside, "calls": calls}
@@ -115,4 +185,14 @@ def record(study: str, points: list[Point], **changes: Any) -> Record:
 
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 03 has."""
-    return [eight(), suite(), asked(), counted()]
+    return [
+        sealed("speed-up", 2, 1, 4, "H3"),
+        sealed("speed-up-small", 1, 0.2, 2, "H3"),
+        plate(),
+        drawn(),
+        asked(),
+        sealed("ft", 0.5, 0.02, 1, "A4"),
+        eight(),
+        counted(),
+        suite(),
+    ]

@@ -13,306 +13,200 @@
 # %% [markdown]
 # # Lab 03: How fast are four?
 #
-# Eight small programs run on one node and on four. You predict what comes out, measure it, see in
-# which calls the time goes, and compare with the table of paper A. The handout
-# (`labs/03-parallel-benchmarks/README.md`) explains each word and runs the same programs in the
-# terminal; read its sections 1 to 4 first.
+# Four nodes work on one problem. First it is a program of your own, a heated plate whose rows they share; then
+# eight published ones, of which you predict from one node what four will do. The handout
+# (`labs/03-parallel-benchmarks/README.md`) has the same sections and explains each word; read a section
+# there, then do it here.
 #
-# - **Time** about 150 minutes together with the handout · **Points** 32
+# - **Time** about 90 minutes for the sections that are marked *core*, which have 24.5 points; those marked
+#   *more* take about 55 and have 6.5 · **Points** 31
 # - **You need** a running cluster (`beowulf lab 03` booted one) on a machine with nothing else to do
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. `quick=True` takes the smallest class, S; leave it out when you have eight minutes,
-#   for class A. Where you see `None`, your answer goes. *Run All* stops at the first empty answer; to measure
-#   during a break, run the cells with `study(` one by one.
+#   notebook. `quick=True` takes the smallest class, S; leave it out when you have eight minutes, for class A.
+#   Where you see `None`, your answer goes: a number, or a sum such as `1 / 1.8`. You may add cells of your
+#   own anywhere. `check("03")` says what is still open.
 
 # %%
-from beowulf import claims, connect, picture, study
-from beowulf.exercises.lab_03 import message_sizes, speedup_laws
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from beowulf import check, claims, connect, picture, predict, prediction, study
+from beowulf.exercises import heat, own_plot
+from beowulf.exercises.lab_03 import drawn, message_sizes, speedup_laws
+from beowulf.figures import course_style, prediction_band
 from beowulf.notebook import form
+from beowulf.predictions import outcome
 from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.studies.lab_03 import e4_hpcc as e4
 
+course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 print(cluster.kind, *cluster.nodes)
 
 # %% [markdown]
-# ## 1 Predict
+# ## 1 Predict, and seal
 #
-# Nobody grades these; they are there so that you notice a surprise.
+# *Core, 4 minutes*
+#
+# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
+# for having sealed it before you measure, whatever it says.
+#
+# **Question `predict-speed-up`** (0.5 points). A plate of 1200 x 1200 points is shared out over four nodes.
+# In each step a node computes its 300 rows, some milliseconds on one node alone, and sends a row of 9600
+# bytes to each neighbour, over a cable of 100 Mbit/s. How many times as fast as one node are the four?
+
+# %% nbgrader={"grade_id": "predict-speed-up-guess", "solution": true}
+speed_up_guess = None
+speed_up_low = None
+speed_up_high = None
+### BEGIN SOLUTION
+speed_up_guess, speed_up_low, speed_up_high = 1.6, 1.0, 2.0
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-speed-up", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_up_high)
+
+# %% [markdown]
+# **Question `predict-small`** (0.5 points). The same for a plate of 400 x 400 points, which has a ninth of the
+# work and rows of 3200 bytes.
+
+# %% nbgrader={"grade_id": "predict-small-guess", "solution": true}
+small_guess = None
+small_low = None
+small_high = None
+### BEGIN SOLUTION
+small_guess, small_low, small_high = 0.6, 0.2, 1.2
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-small", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "speed-up-small", value=small_guess, low=small_low, high=small_high)
+
+# %% [markdown]
+# ## 2 A plate on four nodes
+#
+# *Core, 20 minutes*
+#
+# Write `my_rows(rows, ranks, rank)` and `run(world, rows, columns, steps)` in `work/heat/heat.py` (beside this
+# lab's folder). The handout says what is given and what must come out; `heat.check(3)` tries both within
+# seconds. Where lab 02's `step_numpy` is missing or wrong, the next cell says so.
 
 # %%
-predicted_ep_times = None  # EP sends next to nothing: how many times as fast are four nodes?
-predicted_ft_times = None  # FT sends nearly everything: how many times as fast?
+heat.start(3)
 
 # %% [markdown]
-# ## 2 Eight benchmarks, on one node and on four
-#
-# Study A4 runs all eight on one rank and on four. On four ranks they run once more with a profile: how
-# much of the time is spent in which MPI call. With `quick=True` that is class S.
-#
-# **Question `a4-record`** (1 point). Nothing to write: the point is for a whole Record in which all
-# eight are verified.
+# Before you write (nobody grades this): a plate has 402 rows. How many of them does the first of three ranks
+# own, and how many rows has its part with both ghost rows?
+
+# %% nbgrader={"grade_id": "heat-run-answer", "solution": true}
+rows_of_the_first = None
+rows_of_its_part = None
+### BEGIN SOLUTION
+rows_of_the_first, rows_of_its_part = 134, 136
+file = Path("../heat/heat.py")
+file.write_text(
+    file.read_text()
+    + '''
+
+def my_rows(rows, ranks, rank):
+    """The first ranks have one more where it does not divide."""
+    each, left = divmod(rows - 2, ranks)
+    count = each + 1 if rank < left else each
+    return 1 + rank * each + min(rank, left), count
+
+
+def run(world, rows, columns, steps):
+    """Exchange, step, swap."""
+    first, count = my_rows(rows, world.size, world.rank)
+    old = np.zeros((count + 2, columns))
+    if first == 1:
+        old[0] = 1.0
+    new = old.copy()
+    for _ in range(steps):
+        exchange(world, old)
+        step_numpy(old, new)
+        old, new = new, old
+    return old
+'''
+)
+### END SOLUTION
 
 # %%
-measured = study("A4", cluster, quick=True)
-found = a4.table(measured)
-found[["benchmark", "class", "seconds_1", "mops_1", "verified"]]
+# heat.check(3) is at home here.
 
 # %% [markdown]
-# *What to look at:* only one node yet; the four come below, when you have predicted them. Is EP the slowest
-# computer of all, and MG the fastest? Or do their operations have only the name in common?
-
-# %% nbgrader={"grade_id": "a4-record", "grade": true, "points": 1, "locked": true}
-assert measured.study == "A4", "Run the cell above: it measures A4 on your cluster."
-assert measured.variant == "", "This is a Record of an exercise; run the cell above again."
-assert measured.complete, "The measurement was cut short; run the cell above again."
-
-# %% [markdown]
-# **Question `ep-count`** (2 points). By the published formula, how many operations has EP in the class
-# of your Record? (Class S has 2 to the power of 24 pairs, which are 16,777,216; class A 16 times as many. A
-# pair takes two random numbers, each of them one operation.) And how many Mop/s is that with `seconds_1`?
-
-# %% nbgrader={"grade_id": "ep-count-answer", "solution": true}
-ep_operations = None
-ep_mops = None
-### BEGIN SOLUTION
-ep_operations = 2 * 16_777_216
-seconds = found.set_index("benchmark")  # every machine has its own
-one, four = seconds["seconds_1"], seconds["seconds_4"]
-ep_mops = 2 * 16_777_216 / one["EP"] / 1_000_000
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "ep-count", "grade": true, "points": 2, "locked": true}
-form(ep_operations, "number")
-form(ep_mops, "number")
-
-# %% [markdown]
-# ## 3 Predict four nodes from one
-#
-# The time on four ranks is what is computed, shared out among the workers; and what one rank sends, at the
-# rate of its cable; and a latency for each message that somebody waits for. Workers are your machine's
-# cores, or the four ranks, whichever is less:
+# **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, when the Record of the next cell
+# says that they are right. It measures both plates on one to four nodes. Save `heat.py` first.
 
 # %%
-cores = measured.circumstances["before"]["cores"]
-print("cores:", cores, "  workers:", min(4, cores))
+plate = heat.speed_up(cluster)
+
+# %% nbgrader={"grade_id": "heat-run", "grade": true, "points": 5, "locked": true}
+assert plate.study == "H3", "Run the cell above: it measures your plate."
 
 # %% [markdown]
-# **Question `ft-bytes`** (1 point). FT's cube has 64 · 64 · 64 points of 16 bytes in class S (256 · 256 · 128
-# in class A). Each of four ranks has a quarter of it. When the cube is turned, a rank keeps a quarter of its
-# quarter and sends the rest away. How many bytes does one rank send each time?
-
-# %% nbgrader={"grade_id": "ft-bytes-answer", "solution": true}
-ft_bytes = None
-### BEGIN SOLUTION
-ft_bytes = 64 * 64 * 64 * 16 / 4 * 3 / 4
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "ft-bytes", "grade": true, "points": 1, "locked": true}
-form(ft_bytes, "number")
-
-# %% [markdown]
-# **Question `predict`** (2 points). How many seconds should EP and FT take on four ranks? EP: the seconds
-# on one rank, shared out. FT: the same, and seven turns of the cube over a cable of 12,500,000 bytes a
-# second. (Judged is your arithmetic: within 5 % of what follows from your `seconds_1`. What you measure may
-# well be another number; that is the point of the next cell.)
-
-# %% nbgrader={"grade_id": "predict-answer", "solution": true}
-ep_predicted_s = None
-ft_predicted_s = None
-### BEGIN SOLUTION
-ep_predicted_s = one["EP"] / min(4, cores)
-ft_predicted_s = one["FT"] / min(4, cores) + 7 * 786_432 / 12_500_000
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "predict", "grade": true, "points": 2, "locked": true}
-form(ep_predicted_s, "number")
-form(ft_predicted_s, "number")
-
-# %% [markdown]
-# And this is what was measured:
+# ## 3 Speed-up, drawn
+#
+# *Core, 12 minutes*
+#
+# `speeds` has a row for each plate and number of ranks: the median of a step in ms, and how many times as fast
+# as one rank it is, with the ends of the 95 % interval.
 
 # %%
-found[["benchmark", "seconds_1", "seconds_4", "mops_1", "mops_4"]]
+speeds = heat.table(plate)
+speeds
 
 # %% [markdown]
-# *What to look at:* how far off were you? FT leaves out what your ranks do to pack the cube up, and that all
-# of them send at once, with the same cores that compute. Which of the eight are *slower* on four nodes than on one?
-#
-# ## 4 Speed-up, efficiency, and a share that cannot be shared
-#
-# **Question `speed-up`** (1 point). How many times as fast are four ranks for EP, and for FT? (From the table
-# above; below 1 is slower.)
+# **Question `speed-up-plot`** (2 points). Draw the speed-up over the number of ranks: a line for each plate,
+# with its intervals (`axes.errorbar`), and the line of a program that loses nothing. Name both axes, and each
+# line in a legend. `prediction_band(axes, prediction(cluster, "speed-up"))` draws what you have sealed.
 
-# %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
-ep_speed_up = None
-ft_speed_up = None
+# %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
+speed_up_figure = None  # speed_up_figure, axes = plt.subplots()
 ### BEGIN SOLUTION
-ep_speed_up = one["EP"] / four["EP"]
-ft_speed_up = one["FT"] / four["FT"]
+speed_up_figure, axes = plt.subplots()
+for rows in (400, 1200):
+    line = speeds[speeds["rows"] == rows].sort_values("ranks")
+    times = line["speed_up"]
+    ends = [times - line["speed_up_low"], line["speed_up_high"] - times]
+    axes.errorbar(line["ranks"], times, yerr=ends, capsize=3, label=f"{rows} x {rows}")
+axes.plot([1, 2, 3, 4], [1, 2, 3, 4], label="nothing lost")
+prediction_band(axes, prediction(cluster, "speed-up"))
+axes.set(xlabel="number of ranks", ylabel="times as fast as one rank")
+axes.set_title("My plate on several nodes")
+axes.legend()
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "speed-up", "grade": true, "points": 1, "locked": true}
-form(ep_speed_up, "number")
-form(ft_speed_up, "number")
+# %% nbgrader={"grade_id": "speed-up-plot", "grade": true, "points": 2, "locked": true}
+own_plot.keep(
+    cluster,
+    speed_up_figure,
+    "speed-up",
+    own_plot.Wants(
+        x="number of ranks", y="times as fast as one rank", lines=3, points=4, intervals=2
+    ),
+)
 
 # %% [markdown]
-# **Question `karp-flatt`** (2 points). Which serial share would explain this by Amdahl's law? With speed-up S
-# on p = 4 ranks it is (1/S − 1/p) / (1 − 1/p). For EP and for FT.
-
-# %% nbgrader={"grade_id": "karp-flatt-answer", "solution": true}
-ep_serial_share = None
-ft_serial_share = None
-### BEGIN SOLUTION
-ep_serial_share = (four["EP"] / one["EP"] - 1 / 4) / (1 - 1 / 4)
-ft_serial_share = (four["FT"] / one["FT"] - 1 / 4) / (1 - 1 / 4)
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "karp-flatt", "grade": true, "points": 2, "locked": true}
-form(ep_serial_share, "number")
-form(ft_serial_share, "number")
-
-# %% [markdown]
-# EP has no serial line. On two cores its share is about a third all the same: the law sees two workers and calls
-# what is missing serial. (Much less than a third says that something else used your cores while EP ran on one node.)
-# FT's is above 1: not even a program that is serial from beginning to end explains it.
-#
-# ## 5 Where does the time go?
-#
-# The profile of the runs on four ranks: of the time of all ranks, the part that was spent inside MPI.
+# Were your predictions right?
 
 # %%
-picture(measured)
-
-# %%
-found[["benchmark", "communication_percent", "speed_up", "efficiency", "karp_flatt"]]
+for name, rows in (("speed-up", 1200), ("speed-up-small", 400)):
+    four = speeds[(speeds["ranks"] == 4) & (speeds["rows"] == rows)]
+    print(outcome(cluster, name, round(float(four["speed_up"].iloc[0]), 2)))
 
 # %% [markdown]
-# *What to look at:* does a large share go with a small speed-up? Time inside MPI is waiting as well: for a rank
-# that still computes, and on few cores for a core.
+# *What to look at:* where do your two lines part, and does a third or a fourth rank still help? A ghost row of
+# the small plate has a third of the bytes of one of the large plate, and there is a ninth of the work.
+
+# %% [markdown]
+# ## 4 A share that cannot be shared
 #
-# **Question `shares`** (2 points). Which of the eight spends the largest share of its time in MPI, such as
-# `"EP"`, and how many per cent?
-
-# %% nbgrader={"grade_id": "shares-answer", "solution": true}
-largest_share_has = None
-largest_share_percent = None
-### BEGIN SOLUTION
-shares = seconds["communication_percent"]
-largest_share_has = shares.idxmax()
-largest_share_percent = shares.max()
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "shares", "grade": true, "points": 2, "locked": true}
-form(largest_share_has, "choice:EP,IS,CG,MG,FT,LU,SP,BT")
-form(largest_share_percent, "number")
-
-# %% [markdown]
-# Which calls are these, and how long are their messages? Of all four ranks together:
-
-# %%
-calls = a4.calls(measured)
-calls[calls["benchmark"].isin(["MG", "FT", "LU"]) & (calls["bytes"] > 0)]
-
-# %% [markdown]
-# **Question `message-length`** (1 point). How many bytes does a call send on average: `MPI_Send` in LU, and
-# `MPI_Alltoall` in FT? (Divide `bytes` by `calls`.)
-
-# %% nbgrader={"grade_id": "message-length-answer", "solution": true}
-lu_send_bytes = None
-ft_alltoall_bytes = None
-### BEGIN SOLUTION
-by_call = calls.set_index(["benchmark", "call"])
-lengths = by_call["bytes"] / by_call["calls"]
-lu_send_bytes = lengths["LU", "MPI_Send"]
-ft_alltoall_bytes = lengths["FT", "MPI_Alltoall"]
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "message-length", "grade": true, "points": 1, "locked": true}
-form(lu_send_bytes, "number")
-form(ft_alltoall_bytes, "number")
-
-# %% [markdown]
-# One of the two is paid by the piece, the other by the byte. Which of them would gain from a network with half
-# the latency, and which from one with ten times the rate?
+# *Core, 14 minutes*
 #
-# **Question `wrong-seed`** (1 point). In a terminal (section 8 of the handout), let EP start from other random
-# numbers: `beowulf run -n 4 npb/ep.c S --seed 1; echo $?`. How many of its checks pass, and what is the exit code?
-
-# %% nbgrader={"grade_id": "wrong-seed-answer", "solution": true}
-checks_that_pass = None
-wrong_seed_exit_code = None
-### BEGIN SOLUTION
-checks_that_pass = 0
-wrong_seed_exit_code = 1
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "wrong-seed", "grade": true, "points": 1, "locked": true}
-form(checks_that_pass, "number")
-form(wrong_seed_exit_code, "number")
-
-# %% [markdown]
-# ## 6 Compare with paper A
-#
-# Paper A's column is class A, Grendel's is class B, and yours is of another class still:
-
-# %%
-found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(subset=["paper_mops"])
-
-# %%
-claims(measured)
-
-# %% [markdown]
-# `inconclusive` means that this Record cannot decide: the machine was busy, or another class is needed.
-#
-# **Question `operations`** (1 point). By the formula for LU in section 9 of the handout: how many times as many
-# operations has class B (n = 102) as class A (n = 64)? Python is a good calculator; write the number that it gives you.
-
-# %% nbgrader={"grade_id": "operations-answer", "solution": true}
-lu_b_over_a = None
-### BEGIN SOLUTION
-lu_b_over_a = 4.18
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "operations", "grade": true, "points": 1, "locked": true}
-form(lu_b_over_a, "number")
-
-# %% [markdown]
-# **Question `kernel-word`** (1 point). Paper A says that kernel benchmarks put pressure on the *kernel of Linux*.
-# What does the word mean in NPB: `"operating system"`, `"core of a computation"` or `"smallest class"`?
-
-# %% nbgrader={"grade_id": "kernel-word-answer", "solution": true}
-kernel_means = None
-### BEGIN SOLUTION
-kernel_means = "core of a computation"
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "kernel-word", "grade": true, "points": 1, "locked": true}
-form(kernel_means, "choice:operating system,core of a computation,smallest class")
-
-# %% [markdown]
-# **Question `cable-bound`** (2 points). FT has 7,137 million operations in class A, and paper A prints 5.45
-# Mop/s: how many seconds did it run? And its cube has 256 · 256 · 128 points: with four ranks and seven turns,
-# how many seconds does a cable of 12,500,000 bytes a second need for what *one* rank sends?
-
-# %% nbgrader={"grade_id": "cable-bound-answer", "solution": true}
-ft_paper_s = None
-ft_cable_s = None
-### BEGIN SOLUTION
-ft_paper_s = 7137 / 5.45
-ft_cable_s = 7 * 256 * 256 * 128 * 16 / 4 * 3 / 4 / 12_500_000
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "cable-bound", "grade": true, "points": 2, "locked": true}
-form(ft_paper_s, "number")
-form(ft_cable_s, "number")
-
-# %% [markdown]
-# ## 7 Three laws
-#
-# Write the three functions in `laws.py`, which lies beside this notebook (section 10 of the handout). Try them in
-# a terminal, `python laws.py`, until you are content. This cell asks them with other numbers each time:
+# Write the three functions in `laws.py`, which is beside this notebook. It says what must come out of each, and
+# `python laws.py` in a terminal tries them. This cell asks them with other numbers each time:
 
 # %%
 asked = speedup_laws.measure(cluster, "laws.py")
@@ -325,11 +219,273 @@ print("\n".join(speedup_laws.lines(asked.points)))
 assert asked.variant == "laws", "Run the cell above: it asks your functions."
 
 # %% [markdown]
-# ## 8 A wrapper of your own
+# **Question `karp-flatt`** (2 points). Which serial share would explain, by Amdahl's law, what your own plate
+# does on two ranks, and on four? Take the plate that the next cell names (1200 rows, unless your course gave you
+# a personal code), and its speed-ups from your table. By hand, or with your own function.
+
+# %%
+print(f"the plate of {drawn.plate_rows()} rows")
+
+# %% nbgrader={"grade_id": "karp-flatt-answer", "solution": true}
+serial_share_2 = None
+serial_share_4 = None
+### BEGIN SOLUTION
+mine = speeds[speeds["rows"] == drawn.plate_rows()].set_index("ranks")["speed_up"]
+serial_share_2 = (1 / mine[2] - 1 / 2) / (1 - 1 / 2)
+serial_share_4 = (1 / mine[4] - 1 / 4) / (1 - 1 / 4)
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "karp-flatt", "grade": true, "points": 2, "locked": true}
+form(serial_share_2, "number")
+form(serial_share_4, "number")
+
+# %% [markdown]
+# *What to look at:* is it the same share on two ranks and on four? Not one line of `run` is done by one rank
+# alone. So what is it that the law calls serial?
+
+# %% [markdown]
+# ## 5 Four nodes on your machine
 #
-# Write `MPI_Send` in `sizes.c` (section 11 of the handout): count MG's messages that fit into one packet, those
-# that do not, and the bytes of all. Try it, `beowulf run -n 4 sizes.c S`. This cell runs your program in a class
-# and with a number of ranks that it draws, and counts the same itself:
+# *Core, 6 minutes*
+#
+# A rank that computes needs a processor core. Nodes that are machines of their own have one each; nodes of kind
+# `namespaces` share the cores of one machine, and when there are fewer cores than ranks, some ranks wait.
+
+# %%
+print(plate.cluster["kind"], "with", plate.circumstances["before"]["cores"], "cores")
+
+# %% [markdown]
+# **Question `cores-bound`** (1 point). If nothing had to be sent, how many times as fast as one rank could four
+# be on this cluster, at most? And how many per cent of that does your plate of 1200 rows reach on four ranks?
+
+# %% nbgrader={"grade_id": "cores-bound-answer", "solution": true}
+most_times = None
+reached_percent = None
+### BEGIN SOLUTION
+cores = plate.circumstances["before"]["cores"]
+most_times = min(4, cores) if plate.cluster["kind"] == "namespaces" else 4
+large = speeds[(speeds["rows"] == 1200) & (speeds["ranks"] == 4)]
+reached_percent = 100 * float(large["speed_up"].iloc[0]) / most_times
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "cores-bound", "grade": true, "points": 1, "locked": true}
+form(most_times, "number")
+form(reached_percent, "number")
+
+# %% [markdown]
+# ## 6 Eight kernels
+#
+# *Core, 12 minutes*
+#
+# The eight programs of NPB, each the core of a large program. EP draws random numbers and sends next to nothing.
+# FT turns a cube of numbers that is spread over all ranks: seven times, three quarters of it move.
+#
+# **Question `predict-ft`** (0.5 points). In class S one node takes some hundredths of a second for FT. How many
+# times as fast are four? (As fast as one is 1, half as fast 0.5.)
+
+# %% nbgrader={"grade_id": "predict-ft-guess", "solution": true}
+ft_guess = None
+ft_low = None
+ft_high = None
+### BEGIN SOLUTION
+ft_guess, ft_low, ft_high = 0.1, 0.02, 0.5
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-ft", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "ft", value=ft_guess, low=ft_low, high=ft_high)
+
+# %% [markdown]
+# Study A4 runs all eight on one node and on four, then once more with a profile of their MPI calls. With
+# `quick=True` that is class S, and takes a minute or less.
+#
+# **Question `a4-record`** (0.5 points). Nothing to write: the points are for a whole Record in which all eight
+# are verified.
+
+# %%
+measured = study("A4", cluster, quick=True)
+found = a4.table(measured)
+
+# %% nbgrader={"grade_id": "a4-record", "grade": true, "points": 0.5, "locked": true}
+assert measured.study == "A4", "Run the cell above: it measures A4 on your cluster."
+assert measured.variant == "", "This is a Record of an exercise; run the cell above again."
+assert measured.complete, "The measurement was cut short; run the cell above again."
+
+# %%
+found[["benchmark", "class", "seconds_1", "verified"]]
+
+# %% [markdown]
+# **Question `ep-count`** (1 point). EP draws 16,777,216 pairs of random numbers in class S (class A has 16 times
+# as many), and each random number counts as one operation. How many Mop/s, millions of operations in a second,
+# does one node do?
+
+# %% nbgrader={"grade_id": "ep-count-answer", "solution": true}
+ep_mops = None
+### BEGIN SOLUTION
+seconds = found.set_index("benchmark")  # every machine has its own
+one, four = seconds["seconds_1"], seconds["seconds_4"]
+ep_mops = 2 * 16_777_216 / one["EP"] / 1_000_000
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "ep-count", "grade": true, "points": 1, "locked": true}
+form(ep_mops, "number")
+
+# %% [markdown]
+# ## 7 Four from one
+#
+# *Core, 8 minutes*
+#
+# > T(4) = T(1) / workers + bytes / rate + messages · latency
+#
+# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? For EP only
+# the first part counts. For FT the first two do. Its cube has 64 · 64 · 64 points of 16 bytes in class S, a quarter
+# on each rank; at each of its seven turns a rank keeps a quarter of its quarter and sends the rest, at 12,500,000
+# bytes a second. Workers are those of section 5. What counts is your arithmetic, within 5 % of what follows
+# from your `seconds_1`.
+
+# %% nbgrader={"grade_id": "four-from-one-answer", "solution": true}
+ep_predicted_s = None
+ft_predicted_s = None
+### BEGIN SOLUTION
+workers = most_times
+sent_bytes = 64 * 64 * 64 * 16 / 4 * 3 / 4
+ep_predicted_s = one["EP"] / workers
+ft_predicted_s = one["FT"] / workers + 7 * sent_bytes / 12_500_000
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "four-from-one", "grade": true, "points": 2, "locked": true}
+form(ep_predicted_s, "number")
+form(ft_predicted_s, "number")
+
+# %% [markdown]
+# And this is what was measured:
+
+# %%
+print(outcome(cluster, "ft", round(float(found.set_index("benchmark")["speed_up"]["FT"]), 3)))
+found[["benchmark", "seconds_1", "seconds_4", "speed_up"]]
+
+# %% [markdown]
+# *What to look at:* divide what you measured by what you computed, for EP and for FT. What does the formula leave
+# out? Which of the eight are *slower* on four nodes than on one?
+
+# %% [markdown]
+# ## 8 Where does the time go?
+#
+# *Core, 6 minutes*
+#
+# The profile of the runs on four ranks: of the time of all ranks, the part that was spent inside MPI.
+
+# %%
+found[["benchmark", "seconds_4", "communication_percent"]]
+
+# %% [markdown]
+# **Question `shares`** (1.5 points). Which of the eight spends the largest share of its time in MPI, such as
+# `"EP"`? And how many of its seconds on four ranks are left for computing?
+
+# %% nbgrader={"grade_id": "shares-answer", "solution": true}
+largest_share_has = None
+computing_s = None
+### BEGIN SOLUTION
+share = seconds["communication_percent"]
+largest_share_has = share.idxmax()
+computing_s = (1 - share.max() / 100) * four[largest_share_has]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "shares", "grade": true, "points": 1.5, "locked": true}
+form(largest_share_has, "choice:EP,IS,CG,MG,FT,LU,SP,BT")
+form(computing_s, "number")
+
+# %% [markdown]
+# Which calls are these, and how long are their messages? Of all four ranks together:
+
+# %%
+calls = a4.calls(measured)
+calls[(calls["bytes"] > 0) & ~calls["call"].isin(["MPI_Allreduce", "MPI_Reduce", "MPI_Bcast"])]
+
+# %% [markdown]
+# **Question `message-length`** (1 point). For the benchmark and call that the next cell names (LU and `MPI_Send`,
+# unless your course gave you a personal code): how many bytes does a call send on average? And is such a message
+# paid by the `"piece"` (shorter than 1250 bytes) or by the `"byte"`?
+
+# %%
+print(drawn.sender(), drawn.CALLS[drawn.sender()])
+
+# %% nbgrader={"grade_id": "message-length-answer", "solution": true}
+bytes_a_call = None
+paid_by = None
+### BEGIN SOLUTION
+by_call = calls.set_index(["benchmark", "call"])
+lengths = by_call["bytes"] / by_call["calls"]
+bytes_a_call = lengths[drawn.sender(), drawn.CALLS[drawn.sender()]]
+paid_by = "piece" if bytes_a_call < 1250 else "byte"
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "message-length", "grade": true, "points": 1, "locked": true}
+form(bytes_a_call, "number")
+form(paid_by, "choice:piece,byte")
+
+# %%
+picture(measured)
+
+# %% [markdown]
+# *What to look at:* does a large share go with a small speed-up? Time inside MPI is waiting as well: for a rank
+# that still computes, and on few cores for a core.
+
+# %% [markdown]
+# ## 9 Explain
+#
+# *Core, 8 minutes*
+#
+# **Question `explain`** (4 points, read by a person). In six to ten sentences of your own, with your own figures:
+#
+# 1. Why does one of your two plates gain more from four nodes than the other? Use the bytes of its ghost rows, the
+#    rate of the cable, and the time of a rank's rows. Does the serial share stay as ranks are added, and what
+#    does that say?
+# 2. What can four nodes on your machine show, and what not? Name one of your figures that four real PCs would change,
+#    and one that they would not.
+# 3. Which of the eight suffers most on your four nodes, and is it the latency or the rate? Use its share, the
+#    length of its messages, and what you computed beforehand.
+
+# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
+# ### BEGIN SOLUTION
+# **Two plates (2 points).** A step has work that grows as the area and messages that grow as the width. The large
+# plate: some ms of rows on one rank against two rows of 9600 bytes, 0.8 ms each on the cable. The small one: half a
+# millisecond of rows against 0.26 ms each, with the starts of the messages on top: what is sent takes as long as
+# what is shared, so four ranks are slower than one. Karp and Flatt's share grows with the ranks (or is above 1 for
+# the small plate): it is communication, and waiting for a core, and not a serial part, of which run has none. One
+# point for both times with figures, one for what the share does and says.
+#
+# **What the machine can show (1 point).** Two cores: at most two ranks compute at a time, so the speed-up of
+# compute-bound EP or the large plate ends near 2, where four PCs would come nearer to 4. The cable is the same: what
+# FT or the ghost rows take on it would stay. One figure of each kind.
+#
+# **The slowest of the eight (1 point).** By the Record: usually FT or IS, with nearly all of the time in
+# MPI_Alltoall or MPI_Alltoallv, whose messages have hundreds of kilobytes: the rate of the cable. Bytes over rate
+# gives most of FT's time, without any latency. (CG or LU, whose short messages are waited for, is a good answer where
+# the Record says so: latency.)
+# ### END SOLUTION
+
+# %% [markdown]
+# What paper A claims, held against your Record. `inconclusive` means that this Record cannot decide: the machine
+# was busy, or another class is needed.
+
+# %%
+claims(measured)
+
+# %% [markdown]
+# ## 10 A result that is wrong
+#
+# *More, 6 minutes*
+#
+# In a terminal, with the handout: EP from other random numbers is as fast as before, and wrong. No points here.
+
+# %% [markdown]
+# ## 11 A wrapper of your own
+#
+# *More, 20 minutes*
+#
+# Are the messages of MG few long ones, or many short ones? Write `MPI_Send` in `sizes.c`, which is beside this
+# notebook: it counts them by their length. Try it in a terminal, `beowulf run -n 4 sizes.c S`. This cell runs your
+# program in a class and with a number of ranks that it draws, and counts the same itself:
 
 # %%
 counted = message_sizes.measure(cluster, "sizes.c")
@@ -343,23 +499,22 @@ print("\n".join(message_sizes.lines(counted.points)))
 assert counted.variant == "sizes", "Run the cell above: it runs your wrapper."
 
 # %% [markdown]
-# ## 9 Seven numbers instead of one
+# ## 12 Seven numbers instead of one
+#
+# *More, 17 minutes*
 #
 # Study E4 runs the HPC Challenge on all nodes. It takes about half a minute with `quick=True`, which
 # cuts the long messages of b_eff short. Their rate is left out of the table.
 #
-# **Question `e4-record`** (1 point). Nothing to write: the point is for the Record.
+# **Question `e4-record`** (0.5 points). Nothing to write: the points are for the Record.
 
 # %%
 challenge = study("E4", cluster, quick=True)
 e4.table(challenge)
 
-# %% nbgrader={"grade_id": "e4-record", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "e4-record", "grade": true, "points": 0.5, "locked": true}
 assert challenge.study == "E4", "Run the cell above: it runs the HPC Challenge."
 assert challenge.complete, "The measurement was cut short; run the cell above again."
-
-# %%
-picture(challenge)
 
 # %% [markdown]
 # **Question `hpl-percent`** (1 point). DGEMM is what one rank reaches when all compute for themselves; four ranks
@@ -381,33 +536,23 @@ hpl_percent_of_dgemm = 100 * gflops["hpl_gflops"] / (4 * gflops["dgemm_gflops"])
 form(hpl_percent_of_dgemm, "number")
 
 # %% [markdown]
-# **Question `hpl-size`** (2 points). Paper E ran HPL with Ns 37326, NBs 168, Ps 15 and Qs 16. How many processes
-# was that, and how many GB (10 to the power of 9 bytes) has its matrix, of 8 bytes a number?
+# **Question `paper-hpl`** (1 point). Paper E ran HPL with Ns 37326: how many GB (10 to the power of 9 bytes) has its
+# matrix, of 8 bytes a number? It took 56 % less time after tuning: how many times the performance is that?
 
-# %% nbgrader={"grade_id": "hpl-size-answer", "solution": true}
-hpl_processes = None
+# %% nbgrader={"grade_id": "paper-hpl-answer", "solution": true}
 hpl_matrix_gb = None
-### BEGIN SOLUTION
-hpl_processes = 15 * 16
-hpl_matrix_gb = 37326 * 37326 * 8 / 1_000_000_000
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "hpl-size", "grade": true, "points": 2, "locked": true}
-form(hpl_processes, "number")
-form(hpl_matrix_gb, "number")
-
-# %% [markdown]
-# **Question `hpl-ratio`** (1 point). It took 56 % less time after tuning, and "almost 2.5 times" the performance, says
-# the paper. The same work in 44 % of the time is how many times the performance?
-
-# %% nbgrader={"grade_id": "hpl-ratio-answer", "solution": true}
 hpl_times_the_performance = None
 ### BEGIN SOLUTION
+hpl_matrix_gb = 37326 * 37326 * 8 / 1_000_000_000
 hpl_times_the_performance = 1 / (1 - 0.56)
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "hpl-ratio", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "paper-hpl", "grade": true, "points": 1, "locked": true}
+form(hpl_matrix_gb, "number")
 form(hpl_times_the_performance, "number")
+
+# %%
+picture(challenge)
 
 # %%
 claims(challenge)
@@ -415,35 +560,43 @@ claims(challenge)
 # %% [markdown]
 # Paper E's claims are about a cluster before and after tuning. Your cluster was measured as it is, so these are
 # inconclusive here; lab 07 tunes.
-#
-# ## 10 Explain
-#
-# **Question `explain`** (4 points, read by a person). In five to ten sentences of your own:
-#
-# 1. Which of the eight suffers most on your four nodes, and is it the latency or the rate? Use its share, the
-#    length of its messages, and your prediction. What would a real cluster of four PCs do better than yours, and
-#    what not?
-# 2. What of table 5 can be compared with what? And MG and FT were slow there: what speaks for the network as
-#    the reason, and what against it?
-
-# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
-# ### BEGIN SOLUTION
-# **One's own cluster (2 points).** By the Record: usually FT or IS, with most of the time in MPI_Alltoall or
-# MPI_Alltoallv, whose messages have hundreds of kilobytes: the rate of the cable. MG and LU send many short
-# messages: latency. The prediction by bytes over rate gives most of FT's time, without any latency. (CG, with
-# sums that all wait for, is a good answer where the Record says so.) Four real PCs have four processors, so EP is
-# four times as fast; the cable is the same, and so FT hardly gains. One point for rate or latency with figures of
-# their own, one for what does not come from the network: two cores.
-#
-# **Table 5 (2 points).** The columns are classes A and B: other sizes, four times the operations and more, and
-# another ratio of computing to sending. So rows cannot be compared across, and benchmarks cannot be compared
-# down, for their operations are counted by different formulas. For the network speaks that MG and FT have large
-# shares of communication while LU was fast; against it that FT's bytes need 14 s on the cable, and it ran 1310 s.
-# Nothing says that the results were verified. One point for the classes, one for the bound.
-# ### END SOLUTION
 
 # %% [markdown]
-# ## 11 Hand in
+# ## 13 Compare with paper A
 #
-# Save the notebook. What you hand in is this folder: the notebook, `records/`, `laws.py` and `sizes.c`. You need
-# not run everything again: an answer counts when it fits one of your Records.
+# *More, 12 minutes*
+#
+# Paper A's column is class A, Grendel's is class B, and yours is of another class still:
+
+# %%
+found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(subset=["paper_mops"])
+
+# %% [markdown]
+# **Question `cable-bound`** (1 point). FT has 7,137 million operations in class A, and paper A prints 5.45
+# Mop/s: how many seconds did it run? And its cube has 256 · 256 · 128 points: with four ranks and seven turns,
+# how many seconds does a cable of 12,500,000 bytes a second need for what *one* rank sends?
+
+# %% nbgrader={"grade_id": "cable-bound-answer", "solution": true}
+ft_paper_s = None
+ft_cable_s = None
+### BEGIN SOLUTION
+ft_paper_s = 7137 / 5.45
+ft_cable_s = 7 * 256 * 256 * 128 * 16 / 4 * 3 / 4 / 12_500_000
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "cable-bound", "grade": true, "points": 1, "locked": true}
+form(ft_paper_s, "number")
+form(ft_cable_s, "number")
+
+# %% [markdown]
+# ## 14 The questions
+#
+# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
+# nothing. Save the notebook first.
+
+# %%
+check("03")
+
+# %% [markdown]
+# What you hand in is this folder: the notebook, `records/`, `laws.py` and `sizes.c`; your plate in `../heat` is kept
+# in the Records. You need not run everything again: an answer counts when it fits one of your Records.
