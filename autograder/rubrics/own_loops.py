@@ -24,7 +24,7 @@ def _counted(record: Record, expected: str) -> Score:
         facts = by_name.get(name, {})
         yours, ours = facts.get("yours"), facts.get("ours")
         # Where there is nothing to be found, to find nothing proves nothing.
-        right = is_number(yours) and yours == ours > 0 and facts.get("right") is True
+        right = is_number(yours) and 0 < yours == ours and facts.get("right") is True
         points += right
         why = "right" if right else facts.get("why") or f"ours is {ours}"
         results.append(f"{name}: {yours if is_number(yours) else 'no number'}, {why}")
