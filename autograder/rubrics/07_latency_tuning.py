@@ -166,7 +166,8 @@ def kept_line(submission: Submission, facts: Facts, by: str) -> Score:
     line = BOOT_LINE.fullmatch(str(submission.answers.get("boot_line", "")).strip())
     right = [
         word(submission, "knob_fate") == facts["fate"],
-        bool(line) and line[1].replace("/", ".") == facts["setting"] and line[2] == facts["value"],
+        line is not None
+        and (line[1].replace("/", "."), line[2]) == (facts["setting"], facts["value"]),
     ]
     expected = (
         f"knob_fate: {facts['fate']}, boot_line: {facts['setting']} = {facts['value']} (by {by})"

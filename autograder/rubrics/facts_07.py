@@ -88,7 +88,10 @@ def distributions(submission: Submission) -> Iterator[tuple[str, Curves]]:
         with suppress(LabError, ArithmeticError, *UNFORESEEN):
             for each in gains(record) if len(record.points) <= MOST_POINTS else ():
                 both = own_interval.samples(record, says(each))
-                curves = [dict(enumerate(np.percentile(us, PERCENT).tolist())) for us in both]
+                curves: Curves = [
+                    dict(zip(map(float, PERCENT), np.percentile(us, PERCENT).tolist(), strict=True))
+                    for us in both
+                ]
                 yield f"{says(each)} in {record.file_name}", curves
 
 
