@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beowulf.errors import LabError
+from beowulf.measure import statistics
 from beowulf.measure.statistics import SEED, by_launch, redrawn
 
 Array = NDArray[np.float64]
@@ -85,9 +86,10 @@ def alpha_beta(
     alpha_low, alpha_high = np.percentile(draws[:, 0], (2.5, 97.5))
     beta_low, beta_high = np.percentile(1e6 / draws[:, 1], (2.5, 97.5))
     model = ends[0] + ends[1] * x
+    alpha, beta = ends[0], 1e6 / ends[1]
     return Fit(
-        Interval(ends[0], float(alpha_low), float(alpha_high)),
-        Interval(1e6 / ends[1], float(beta_low), float(beta_high)),
+        Interval(alpha, *statistics.ends(alpha, float(alpha_low), float(alpha_high))),
+        Interval(beta, *statistics.ends(beta, float(beta_low), float(beta_high))),
         {
             size: float((median - predicted) / predicted) if predicted > 0 else 0.0
             for size, median, predicted in zip(sizes, medians, model, strict=True)
@@ -137,10 +139,9 @@ def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Ste
         _squares(columns, drawn, weights)[0][2]
         for drawn in _redrawn(times, seed, 25, [()] * len(times))
     ]
-    low, high = np.percentile(jumps, (2.5, 97.5))
-    if low <= 0:
-        return None
-    return Step(sizes[best[1] - 1], sizes[best[1]], Interval(best[2], float(low), float(high)))
+    low, high = (float(value) for value in np.percentile(jumps, (2.5, 97.5)))
+    jump = Interval(best[2], *statistics.ends(best[2], low, high))
+    return Step(sizes[best[1] - 1], sizes[best[1]], jump) if jump.low > 0 else None
 
 
 def _ordered(samples: Mapping[int, Sequence[float]]) -> tuple[list[int], list[Array]]:

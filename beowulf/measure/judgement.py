@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -148,7 +149,7 @@ class Span:
 
 def quotient(one: Interval, other: Interval) -> Span:
     """How many times the other one may be, wherever both lie in their intervals; of positive numbers."""
-    return Span(one.low / other.high, one.high / other.low)
+    return Span(one.low / other.high, one.high / other.low if other.low > 0 else math.inf)
 
 
 def difference(one: Interval, other: Interval) -> Span:

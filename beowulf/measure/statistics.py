@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +18,12 @@ SEED = 1
 # With fewer pairs than this even the whole range of their ratios is no 95 % interval of the median: 2 * 0.5^6 = 3 %.
 LEAST_PAIRS = 6
 MOST_AT_ONCE = 4_000_000  # numbers of one block of resamples: 32 MB
+# Of a busy machine: so many times as wide is an interval, and to each side at least this share of the value as wide.
+WIDER = 3.0
+LEAST_WIDE = 0.1
+NO_KNOWLEDGE = 1e12  # so many times as wide, an interval tells nothing any more
+
+_widened: ContextVar[float] = ContextVar("widened", default=1.0)
 
 
 @dataclass(frozen=True)
@@ -117,7 +125,7 @@ def interval(
     """
     n = len(values)
     if n == 1:
-        return float(values[0]), float(values[0])
+        return ends(*[float(values[0])] * 3)
     groups = by_launch(values, launches)
     draw = np.random.default_rng(seed)
     block = max(1, min(RESAMPLES, MOST_AT_ONCE // (max(map(len, groups)) * len(groups))))
@@ -129,7 +137,26 @@ def interval(
         left -= block
     tail = 50 * (1 - confidence)
     low, high = np.percentile(np.concatenate(medians), (tail, 100 - tail))
-    return float(low), float(high)
+    return ends(float(np.median(values)), float(low), float(high))
+
+
+@contextmanager
+def widened(times: float) -> Iterator[None]:
+    """Make all intervals so many times as wide: what is found with these as well, no load of the machine decides."""
+    before = _widened.set(times)
+    try:
+        yield
+    finally:
+        _widened.reset(before)
+
+
+def ends(value: float, low: float, high: float) -> tuple[float, float]:
+    """The ends of the interval of a value: as they are, or inside of widened() further away from it."""
+    times = _widened.get()
+    if times == 1:
+        return low, high
+    least = LEAST_WIDE * abs(value) * times / WIDER
+    return value - max(times * (value - low), least), value + max(times * (high - value), least)
 
 
 def by_launch(values: NDArray[np.float64], launches: Sequence[int]) -> list[NDArray[np.float64]]:

@@ -7,14 +7,16 @@ whether the Record can carry a Verdict, and turn what a claim's judge saw into o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from beowulf import host_state
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study, unjudged, unmeasured, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
+from beowulf.measure.statistics import NO_KNOWLEDGE, WIDER, widened
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
 from beowulf.verdict import Outcome, RestsOn, Verdict
@@ -161,6 +163,7 @@ class Study:
         bad = {claim.name: reasons[claim.troubles or self.troubles] for claim in claims}
         judged = [c for c in claims if NO_SAMPLES not in bad[c.name] or c.needs == "nothing"]
         facts = None
+        wide = self._despite_load(record, judged, bad)
         try:
             facts = self.facts(record) if judged else None
         except LabError as missing:
@@ -169,12 +172,43 @@ class Study:
             judged = []
         return [
             _verdict(
-                record, claim, facts, bad[claim.name] if claim.needs == "quiet samples" else ()
+                record,
+                claim,
+                facts,
+                bad[claim.name] if claim.needs == "quiet samples" else (),
+                wide.get(claim.name),
             )
             if claim in judged
             else unjudged(record, {claim.name: claim.says}, bad[claim.name])[0]
             for claim in claims
         ]
+
+    def _despite_load(
+        self, record: Record, claims: Sequence[Claim], bad: Mapping[str, Sequence[str]]
+    ) -> dict[str, Outcome]:
+        """What wider intervals make of those claims against which nothing speaks but the load.
+
+        A claim that is decided by an interval of any width rests on no interval, and is left out.
+        """
+        load = host_state.busy(record.circumstances.get("before", {}))
+        asked = [c for c in claims if c.needs == "quiet samples" and bad[c.name]]
+        asked = [claim for claim in asked if set(bad[claim.name]) <= set(load)]
+        if not asked:
+            return {}
+        wide, none = (self._outcomes(record, asked, times) for times in (WIDER, NO_KNOWLEDGE))
+        return {name: outcome for name, outcome in wide.items() if none.get(name) != outcome}
+
+    def _outcomes(
+        self, record: Record, claims: Sequence[Claim], times: float
+    ) -> dict[str, Outcome]:
+        outcomes: dict[str, Outcome] = {}
+        with widened(times), suppress(LabError):
+            facts = self.facts(record)
+            for claim in claims:
+                # An interval that reaches zero is nothing that every judge can divide by.
+                with suppress(LabError, ArithmeticError):
+                    outcomes[claim.name] = claim.judge(facts).outcome
+        return outcomes
 
     def reasons(self, outcomes: Iterable[Outcome]) -> dict[Outcome, str]:
         """Why a modern result agrees, differs or cannot decide, for those outcomes that occur."""
@@ -187,11 +221,18 @@ class Study:
         return self.draw(self.facts(record))
 
 
-def _verdict(record: Record, claim: Claim, facts: Any, bad: Sequence[str]) -> Verdict:
+def _verdict(
+    record: Record, claim: Claim, facts: Any, bad: Sequence[str], wide: Outcome | None
+) -> Verdict:
+    """The Verdict on a claim; `wide` is its outcome with wider intervals, where only the load speaks against it."""
     try:
         seen = claim.judge(facts)
     except LabError:
         return unmeasured(record, claim.name, claim.says)
+    if wide == seen.outcome != "inconclusive":
+        large = f"{' and '.join(bad)}, but intervals {WIDER:g} times as wide say the same"
+        seen = replace(seen, evidence="; ".join(filter(None, (seen.evidence, large))))
+        bad = ()
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
     caveat = claim.caveat(record)
     made = verdict(

@@ -52,3 +52,11 @@ def record(
 def outcomes(verdicts: Iterable[Any]) -> dict[str, str]:
     """By claim, its outcome."""
     return {verdict.claim: verdict.outcome for verdict in verdicts}
+
+
+def left_open(quiet: dict[str, str], busy: dict[str, str]) -> set[str]:
+    """The claims that a load leaves open of those that are decided without; the others come out alike."""
+    assert quiet.keys() == busy.keys()
+    for claim, outcome in busy.items():
+        assert outcome in ("inconclusive", quiet[claim]), claim
+    return {c for c in busy if busy[c] == "inconclusive" != quiet[c]}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made import outcomes
+from made import left_open, outcomes
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import around, busy, record
 from running import warned
@@ -208,10 +208,9 @@ def test_a_capture_that_lost_packets_decides_nothing_that_is_counted() -> None:
     assert found["scatter-1kb-not-slower"] == "holds"
 
 
-def test_a_busy_machine_decides_no_time_but_what_is_counted() -> None:
+def test_a_busy_machine_turns_no_claim_round_and_leaves_what_is_counted() -> None:
     found = outcomes(judge(busy(usual())))
-    assert found["small-buffers-slow-256kb"] == "inconclusive"
-    assert found["broadcast-16kb-saves-time-not-bytes"] == "inconclusive"
+    left_open(outcomes(judge(usual())), found)
     assert found["broadcast-no-more-bytes"] == "holds"
     assert found["small-buffers-more-segments"] == "holds"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from made import left_open
 from node_records import LEVELS, made, printed
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
@@ -186,8 +187,9 @@ def test_one_node_cannot_be_equal() -> None:
     assert outcomes(made("node00"))["nodes-alike"] == "inconclusive"
 
 
-def test_a_busy_machine_decides_nothing() -> None:
-    assert set(outcomes(made("node00", "node01", load=9.0)).values()) == {"inconclusive"}
+def test_a_busy_machine_turns_no_claim_round() -> None:
+    quiet, loaded = (made("node00", "node01", load=load) for load in (0.2, 9.0))
+    left_open(outcomes(quiet), outcomes(loaded))
 
 
 def test_rows_that_overlap_decide_nothing() -> None:

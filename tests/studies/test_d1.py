@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made import left_open
 from overlap_records import busy, connected, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -87,8 +88,8 @@ def test_an_end_in_the_middle_is_not_reported() -> None:
     assert "last longer" in verdict.advice
 
 
-def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
-    assert set(outcomes(busy(as_in_the_paper())).values()) == {"inconclusive"}
+def test_a_busy_machine_turns_no_claim_round() -> None:
+    left_open(outcomes(as_in_the_paper()), outcomes(busy(as_in_the_paper())))
 
 
 def test_a_library_without_such_a_limit_makes_it_inconclusive() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from made import left_open
 from null_records import (
     Noise,
     assert_mostly_holds,
@@ -102,8 +103,9 @@ def test_the_evidence_has_the_sign_of_equation_1() -> None:
     assert "negative being better" in verdict.evidence
 
 
-def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
-    assert set(outcomes(busy(measured(d4.PAPER_PERCENT))).values()) == {"inconclusive"}
+def test_a_busy_machine_turns_no_claim_round() -> None:
+    quiet = outcomes(measured(d4.PAPER_PERCENT))
+    left_open(quiet, outcomes(busy(measured(d4.PAPER_PERCENT))))
 
 
 def test_without_samples_nothing_is_reported() -> None:

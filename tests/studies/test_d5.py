@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from made import left_open
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record, timed
 
@@ -131,10 +132,10 @@ def test_loss_below_the_limit_contradicts() -> None:
     assert outcomes(made)["solaris-gains-below"] == "contradicted"
 
 
-def test_a_busy_machine_leaves_only_the_papers_own_figures() -> None:
+def test_a_busy_machine_turns_no_claim_round() -> None:
     found = outcomes(busy(measured()))
-    assert found.pop("printed-percentages") == "holds"
-    assert set(found.values()) == {"inconclusive"}
+    left_open(outcomes(measured()), found)
+    assert found["printed-percentages"] == "holds"
 
 
 def test_the_papers_own_figures_need_no_record_at_all() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from lab_04_records import noisy
-from made import outcomes
+from made import left_open, outcomes
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record
 
@@ -62,10 +62,10 @@ def test_one_solution_that_fails_is_enough() -> None:
     assert "1.2e+02" in verdict.evidence
 
 
-def test_a_check_is_believed_on_a_busy_machine_and_a_rate_is_not() -> None:
+def test_a_check_is_believed_on_a_busy_machine_which_turns_no_claim_round() -> None:
     results = outcomes(judge(busy(made(solved()))))
     assert results["residual"] == "holds"
-    assert results["below-dgemm"] == "inconclusive"
+    left_open(outcomes(judge(made(solved()))), results)
 
 
 def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from knob_records import compared
-from made import outcomes
+from made import left_open, outcomes
 from overlap_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -86,9 +86,9 @@ def test_a_procedure_that_makes_nothing_faster_is_contradicted() -> None:
     assert outcomes(judge(made))["procedure-gains"] == "contradicted"
 
 
-def test_a_busy_machine_decides_nothing_that_is_timed() -> None:
+def test_a_busy_machine_turns_no_claim_round() -> None:
     found = outcomes(judge(busy(usual())))
-    assert found["procedure-gains"] == "inconclusive"
+    left_open(outcomes(judge(usual())), found)
     assert found["nodes-alike"] == "holds"
 
 
