@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +33,14 @@ def pytest_configure() -> None:
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
     hypothesis.settings.load_profile("same")
+
+
+@pytest.fixture(autouse=True)
+def no_watcher_of_pyshark() -> Iterator[None]:
+    """Undo what pyshark leaves in this process: a watcher of a closed loop, by which no other loop starts a program."""
+    yield
+    if sys.version_info < (3, 12):
+        asyncio.set_child_watcher(None)
 
 
 @pytest.fixture(scope="session")

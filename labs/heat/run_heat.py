@@ -22,6 +22,7 @@ from heat_tasks import TASKS
 from mpi4py import MPI
 
 WORLD = MPI.COMM_WORLD
+CLOCK = MPI.Wtime  # whatever heat.py does to the name
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 NODE = MPI.Get_processor_name()
 STOPPED = 7  # how the program ends when a function is wrong
@@ -114,10 +115,10 @@ class Harness:
         self.watch.doing = operation
         self.watch.until = time.monotonic() + self.limit_s
         WORLD.Barrier()
-        began = MPI.Wtime()
+        began = CLOCK()
         for _ in range(count):
             given = operation.go()
-        seconds = WORLD.allreduce(MPI.Wtime() - began, MPI.MAX)
+        seconds = WORLD.allreduce(CLOCK() - began, MPI.MAX)
         fault = operation.fault(given)
         wrong = WORLD.allreduce(bool(fault), MPI.LOR)
         self.watch.until = None

@@ -23,13 +23,13 @@ STEP_ROWS, MOST_LOOPED_ROWS, STEP_PASSES, STEP_LAUNCHES = (100, 500, 2000), 100,
 # Lab 03: at 100 Mbit/s a ghost row of the small plate takes longer than the rows of a rank, of the large one not.
 RUN_ROWS, RUN_STEPS, RUN_PASSES, RUN_LAUNCHES = (400, 1200), 10, 8, 2
 # Lab 04: with the longest rows the bytes decide, with the shortest the latency. All are sent at once.
-ROW_COLUMNS, EXCHANGE_PASSES, EXCHANGE_LAUNCHES = (100, 1000, 10_000), 12, 3
+ROW_COLUMNS, EXCHANGE_PASSES, EXCHANGE_LAUNCHES = (100, 1000, 10_000), 15, 2
 # Where a size is looked for at which exchange_send_first no longer ends: doubled, then in so many steps between.
 FIRST_COLUMNS, LAST_COLUMNS, STEPS_BETWEEN, HANGS_AFTER_S = 1024, 131_072, 128, 2.0
 # Lab 05: 64 KB are sent at once, 160 KB only when the other side has asked for them. Rows so many that at 100 Mbit/s
 # an exchange takes about as long as a step: numpy needs several times as long a point as C does.
 OVERLAP_COLUMNS, OVERLAP_ROWS = (8000, 20_000), {"Python": 258, "C": 802}
-OVERLAP_PASSES, OVERLAP_LAUNCHES, OVERLAP_RANKS = 10, 3, 2
+OVERLAP_PASSES, OVERLAP_LAUNCHES, OVERLAP_RANKS = 15, 2, 2
 
 Language = Literal["Python", "C"]
 
