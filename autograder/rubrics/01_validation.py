@@ -1,16 +1,24 @@
-"""Lab 01: points for the Records A2 and A5, for answers and for diagnoses."""
+"""Lab 01: points for a learner's own ring, round trips and plot, for the Records A2 and A5, answers and diagnoses."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from itertools import permutations
 from typing import Any
 
+from autograder.rubrics import own_plots
 from autograder.rubrics.answers import given
+from autograder.rubrics.facts_04 import calls
+from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
+from autograder.rubrics.record_facts import UNFORESEEN, ByRecord, best_of_own, numbers, words
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
+from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
+from beowulf.exercises.lab_01.begun import STUDY
+from beowulf.exercises.own_plot import Wants
 from beowulf.record import Record
 from beowulf.studies.lab_01 import a2_validation, a5_no_load
 from beowulf.studies.lab_01.a2_validation import Diagnosis
@@ -20,6 +28,13 @@ PAIR_CHECKS = ("resolve", "ping", "ssh", "transfer")
 PROGRAM_CHECKS = ("mpi-hello", "mpi-ring")
 # These clusters have up to 16 nodes; thousands of names would only take the grader's time.
 MOST_NODES = 64
+# Calls that send something to all ranks at once, or collect it from all: a token that goes round needs none of them.
+COLLECTIVE = {"bcast", "gather", "allgather", "scatter", "alltoall", "reduce", "allreduce"}
+SENDS = {"send", "ssend", "isend", "sendrecv"}
+RECEIVES = {"recv", "irecv", "sendrecv"}
+FEWEST_SAMPLES = 5  # of each ordered pair
+# As the notebook asks for it.
+TRIPS = Wants(x="number of the other node", y="round trip in µs", lines=4, points=3)
 # By how much the Mbit/s in a Record may differ from those that its bytes and seconds give.
 ROUNDING_PERCENT, ROUNDING_MBIT_PER_S = 1, 0.00001
 
@@ -130,17 +145,106 @@ def broken(name: str, submission: Submission) -> Score:
     return Score(points, 2, answered, expected)
 
 
+def ring(record: Record, expected: str) -> Score:
+    """All points for a token that came home from every node, three times; half where it reached a second node."""
+    facts = [point.facts for point in record.points if "call" in point.at][: own_ring.CALLS]
+    reasons, reached = [], False
+    for each in facts:
+        token, returned = list(each["given"]), each["returned"]
+        nodes = [str(node) for node in each["nodes"]]
+        # Where the ranks gave nothing, the call went wrong, and the Record has the reason.
+        lost = str(each.get("why") or "No rank returned anything.")
+        reasons.append(own_ring.wrong(token, nodes, returned) if returned else lost)
+        reached = reached or any(
+            isinstance(rank, list) and rank[: len(token)] == token for rank in returned[1:]
+        )
+    called = calls(_source(record))
+    faults = [why for why in reasons if why][:1]
+    if not record.complete:
+        faults.append("It was cut short.")
+    if len(facts) < own_ring.CALLS and not faults:
+        faults.append(f"It has {len(facts)} of {own_ring.CALLS} calls.")
+    if not called & SENDS or not called & RECEIVES:
+        faults.append("Its text does not call send and recv.")
+    if more := called & COLLECTIVE:
+        faults.append(f"Its text calls {', '.join(sorted(more))}, which is no ring.")
+    points = 0 if not reached else 1 if faults else 2
+    said = " ".join(faults) or "the token came home from every node."
+    return Score(points, 2, f"{record.file_name}: {said}", expected)
+
+
+def trips(record: Record, expected: str) -> Score:
+    """All points for right round trips between all ordered pairs of nodes; half where some are."""
+    of_pair = {
+        (point.at["rank"], point.at["other"]): len(point.samples)
+        for point in record.points
+        if point.quantity == own_trips.TRIP and point.samples
+    }
+    if not of_pair:
+        why = " ".join(map(str, own_trips.own(record).get("faults", []))) or "It has no times."
+        return Score(0, 2, f"{record.file_name}: {why}", expected)
+    faults = [*map(str, own_trips.own(record).get("faults", []))]
+    pairs = list(permutations(range(min(len(_nodes(record)), MOST_NODES)), 2))
+    if not record.complete:
+        faults.append("It was cut short.")
+    if left := [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES]:
+        faults.append(
+            f"From rank {left[0][0]} to rank {left[0][1]} it has {of_pair.get(left[0], 0)} samples;"
+            f" {FEWEST_SAMPLES} are needed."
+        )
+    called = calls(_source(record))
+    if not called & SENDS or not called & RECEIVES:
+        faults.append("Its text does not call Send and Recv.")
+    said = " ".join(faults) or f"right between {len(pairs)} ordered pairs of nodes."
+    return Score(1 if faults else 2, 2, f"{record.file_name}: {said}", expected)
+
+
+def own_program(judge: Callable[[Record, str], Score], variant: str, expected: str) -> Scorer:
+    """Scores the learner's best Record of one of their own functions; an edited one gives nothing."""
+
+    def one(record: Record, expected: str) -> Score:
+        try:
+            return judge(record, expected)
+        except UNFORESEEN as problem:
+            why = f"facts are missing or changed ({type(problem).__name__})"
+            return Score(0, 2, f"{record.file_name}: {why}.", expected)
+
+    return partial(best_of_own, STUDY, variant, expected, one)
+
+
 SCORERS: dict[str, Scorer] = {
+    "predict-trip": sealed("trip"),
+    "predict-idle": sealed("idle"),
     "a2-record": a2_record,
     "hosts-first-line": hosts_first_line,
     "ordered-pairs": partial(count, "ordered_pairs"),
     "ring-messages": partial(count, "ring_messages"),
+    "own-ring": own_program(
+        ring,
+        own_ring.VARIANT,
+        "A token that each node's own function passes on and that comes home.",
+    ),
+    "own-trips": own_program(
+        trips, own_trips.VARIANT, "A right round trip between each node and each other one."
+    ),
+    "trips-plot": own_plots.plot(
+        "trips", TRIPS, own_plots.of_records(STUDY, own_trips.curves, own_trips.VARIANT)
+    ),
     "a5-record": a5_record,
     "idle-mbit": idle_mbit,
     "broken-a": partial(broken, "a"),
     "broken-b": partial(broken, "b"),
     "broken-c": partial(broken, "c"),
+    "ring-waits": ByRecord(
+        broken_ring.waiting, STUDY, numbers("sender_rank", "receiving_ranks"), broken_ring.VARIANT
+    ),
+    "broken-d": ByRecord(broken_ring.waiting, STUDY, words("node_d"), broken_ring.VARIANT),
 }
+
+
+def _source(record: Record) -> str:
+    """The text of the learner's function in a Record."""
+    return str(next((p.facts["source"] for p in record.points if "own" in p.at), ""))
 
 
 def _validation(submission: Submission) -> tuple[Record | None, str]:

@@ -263,13 +263,16 @@ def ssh(
 
 
 def break_(
-    name: Annotated[str, typer.Argument(help="a, b or c; or wrong-hosts, node-down, key-refused.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="a, b, c or d; or wrong-hosts, node-down, key-refused, closed-ports."),
+    ],
     node: Annotated[str, typer.Option(help="On which node; chosen for you if left out.")] = "",
     force: Force = False,
 ) -> None:
     """Break the cluster on purpose: find out what is wrong, and on which node.
 
-    a, b and c do not tell, and differ from learner to learner; an instructor may name the fault and the node.
+    a, b, c and d do not tell, and differ from learner to learner; an instructor may name the fault and the node.
     `beowulf up` heals the cluster.
 
     Example: beowulf break a

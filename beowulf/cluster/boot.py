@@ -126,7 +126,7 @@ def _set_up_nodes(
     for node in plan.names:
         lines = [*_mounts(folder, node), *links.interfaces(plan, node)]
         if node not in fresh:
-            lines += sshd.forget(sorted(fresh))
+            lines += [*sshd.forget(sorted(fresh)), *links.opened()]
         words = supervisor.enter(alive[node])
         text = announced(f"in {node}", words, [*lines, *sshd.start(folder, node)], show)
         jobs[node] = subprocess.Popen(

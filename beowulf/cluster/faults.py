@@ -11,16 +11,20 @@ from itertools import permutations
 from pathlib import Path
 from typing import Protocol
 
-from beowulf.cluster import Cluster, Completed, sshd
-from beowulf.errors import UsageError
+from beowulf.cluster import Cluster, Completed, links, sshd
+from beowulf.errors import LabError, UsageError
 
 FAULTS = {
     "wrong-hosts": "one node's /etc/hosts gives another node an address that nobody has",
     "node-down": "one node is switched off",
     "key-refused": "one node does not accept the key that the others have",
 }
-# Names that do not tell; which fault and which node each of them is differs from learner to learner.
-PUZZLES = ("a", "b", "c")
+# One that neither ping nor a login shows, but a program whose ranks send each other messages.
+CLOSED_PORTS = "closed-ports"
+EVERY = {**FAULTS, CLOSED_PORTS: "one node takes no new connection but those of ssh"}
+# Names that do not tell; which fault and which node each of them is differs from learner to learner. The last one has
+# always CLOSED_PORTS, on a node that differs.
+PUZZLES = ("a", "b", "c", "d")
 UNUSED_HOST = 99
 
 
@@ -72,14 +76,15 @@ def breakable(cluster: Cluster) -> Iterator[Cluster]:
 def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
     """The fault and the node behind a puzzle of the learner `of`, or behind the plain name of a fault."""
     seed = hashlib.sha256(of.encode()).digest()
-    if name in FAULTS:
+    if name in EVERY:
         return name, nodes[1 + seed[1] % (len(nodes) - 1)]
     if name not in PUZZLES:
-        names = ", ".join([*PUZZLES, *FAULTS])
+        names = ", ".join([*PUZZLES, *EVERY])
         raise UsageError(f"There is no broken cluster {name!r}.", f"There are: {names}.")
     orders = list(permutations(FAULTS))
     place = PUZZLES.index(name)
-    return orders[seed[0] % len(orders)][place], nodes[1 + seed[1 + place] % (len(nodes) - 1)]
+    hidden = [*orders[seed[0] % len(orders)], CLOSED_PORTS]
+    return hidden[place], nodes[1 + seed[1 + place] % (len(nodes) - 1)]
 
 
 def apply(cluster: Breakable, fault: str, node: str) -> None:
@@ -100,6 +105,11 @@ def apply(cluster: Breakable, fault: str, node: str) -> None:
         stranger = sshd.host_key(cluster.folder, node).with_suffix(".pub")
         (own / "authorized_keys").write_text(stranger.read_text())
         _drop_connections(cluster, cluster.nodes, node)
+    elif fault == CLOSED_PORTS:
+        done = cluster.administer(node, "\n".join(links.closed()))
+        if done.returncode:
+            reason = done.stderr.strip().rpartition("\n")[2]
+            raise LabError(f"The ports of {node} could not be closed: {reason}.", "", node)
 
 
 def _drop_connections(cluster: Breakable, of: tuple[str, ...], to: str) -> None:

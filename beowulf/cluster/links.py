@@ -13,6 +13,8 @@ MTU_BYTES = 1500
 LONGEST_QUEUE = "50ms"
 # Frames of up to 64 KB that no cable ever carried would be captured with these on.
 OFFLOADS = "tso off gso off gro off"
+# The table of a node's packet filter that a fault on purpose makes.
+CLOSED_TABLE = "beowulf_broken"
 
 
 def shape(devices: Iterable[str], rate: str) -> list[str]:
@@ -69,6 +71,25 @@ def interfaces(plan: ClusterConfig, node: str) -> list[str]:
         commands.append(f"address replace {plan.address(node, network)}/24 dev {device}")
         commands.append(f"link set {device} mtu {MTU_BYTES} up")
     return [*_batch("ip", commands), *_no_offloads(devices), *shape(devices, plan.rate)]
+
+
+def closed() -> list[str]:
+    """Lines for a node's namespace: no new connection comes in but those of ssh, and nobody is told so."""
+    return [
+        "nft -f - <<'RULES'",
+        f"table inet {CLOSED_TABLE} {{",
+        "chain input {",
+        "type filter hook input priority filter; policy accept;",
+        'iifname != "lo" tcp flags & (syn | ack) == syn tcp dport != 22 drop',
+        "}",
+        "}",
+        "RULES",
+    ]
+
+
+def opened() -> list[str]:
+    """Lines that take `closed` away, where it is there."""
+    return [f"nft delete table inet {CLOSED_TABLE} 2>/dev/null || true"]
 
 
 def _no_offloads(devices: Iterable[str]) -> list[str]:

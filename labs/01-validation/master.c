@@ -21,8 +21,10 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks < 2) {
+        /* Alone, so nobody waits: MPI_Abort could end this rank before its line has left. */
         printf("Nobody works: mpiexec -n 1 ./master : -n 3 ./worker\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        MPI_Finalize();
+        return 1;
     }
     /* A worker that is done gets the next number, so a slow one gets fewer. */
     for (int next = 1, at_work = 0; next <= LAST || at_work > 0;) {

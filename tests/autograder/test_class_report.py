@@ -123,8 +123,8 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     images = re.findall(r'<img src="data:image/png;base64,[^"]+" alt="([^"]*)"', text)
     assert len(images) >= 6
     assert all(len(alt) > 20 for alt in images)
-    # The two who wait can have 16 points by now, and not 20.
-    assert "without what waits for you: 4 of 20 points, of 2 learners" in text
+    # The two who wait can have 26 points by now, and not 30.
+    assert "without what waits for you: 4 of 30 points, of 2 learners" in text
     copied = table(spring, "copies")
     assert [(row["learners"], row["the same"]) for row in copied] == [
         ("ab12, cd34, ef56", "whole Record")
@@ -260,7 +260,7 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     assert "the points of 3 learners in the format canvas" in told.stdout
     canvas = rows((spring.folder / "c.csv").read_text())
     assert list(canvas[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", SLUG]
-    assert (canvas[0]["Student"].strip(), canvas[0][SLUG]) == ("Points Possible", "20")
+    assert (canvas[0]["Student"].strip(), canvas[0][SLUG]) == ("Points Possible", "30")
     learners = {row["SIS Login ID"]: row for row in canvas[1:]}
     # An empty cell would clear what is in Canvas, so who has nothing is not in it.
     assert {name: row[SLUG] for name, row in learners.items()} == {

@@ -65,7 +65,7 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert "its labs: 01-validation" in told[0].stdout
     assert "Learners: 3." in told[0].stdout
     assert "ab12: new" in told[1].stdout
-    assert "4 of 16, 4 by hand" in told[1].stdout
+    assert "2 of 26, 4 by hand" in told[1].stdout
     assert "note" in told[1].stdout
     assert "Formgrader" in told[1].stdout
     assert told[1].returncode == 1  # because of cd34
@@ -91,7 +91,7 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     again = run("grade", "01", "--student", "ab12", "--json")
     assert again.exit_code == 0
     (found,) = json.loads(again.stdout)["01-validation"]
-    assert (found["points"], found["skipped"], found["questions"]["a2-record"]) == (4, True, 3)
+    assert (found["points"], found["skipped"], found["questions"]["a2-record"]) == (2, True, 1)
     assert found["by_hand"] == 4
 
 

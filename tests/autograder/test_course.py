@@ -31,19 +31,10 @@ from autograder.rubrics.score import MIME_TYPE
 from autograder.sandbox.box import HOME
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
+from tests.gold import lab_01
 
 SLUG = "01-validation"
-EVERYTHING = {
-    "a2-record": 3,
-    "hosts-first-line": 1,
-    "ordered-pairs": 1,
-    "ring-messages": 1,
-    "a5-record": 2,
-    "idle-mbit": 2,
-    "broken-a": 2,
-    "broken-b": 2,
-    "broken-c": 2,
-}
+EVERYTHING = dict(lab_01.WORTH)
 NOTHING = dict.fromkeys(EVERYTHING, 0)
 
 
@@ -79,6 +70,9 @@ WRONG = {
     "node_b": "node02",
     "fault_c": "node-down",
     "node_c": "node01",
+    "sender_rank": 1,
+    "receiving_ranks": 2,  # without rank 0
+    "node_d": "node01",
 }
 
 
@@ -96,16 +90,16 @@ def test_perfect_empty_and_wrong_hand_ins_get_exactly_their_points(
     found = grade(course, hand_ins)
 
     assert found["perfect"].questions == EVERYTHING | {"explain": None}
-    assert (found["perfect"].points, found["perfect"].of) == (16, 20)
+    assert (found["perfect"].points, found["perfect"].of) == (26, 30)
     assert (found["perfect"].by_hand, found["empty"].by_hand) == (4, 0)
     assert found["perfect"].awaiting == ["explain"]
 
     assert found["empty"].questions == NOTHING | {"explain": 0}
     assert "records/" in reason(autograded(course, "empty"), "a2-record")["found"]
 
-    earned = NOTHING | {"a2-record": 1, "ring-messages": 1, "a5-record": 2}
-    earned |= {"broken-a": 1, "broken-b": 1}
-    assert found["wrong"].questions == earned | {"explain": None}
+    earned = NOTHING | lab_01.MEASURED | {"a2-record": 1 / 3, "ring-messages": 1}
+    earned |= {"broken-a": 0.5, "broken-b": 0.5, "ring-waits": 1}
+    assert found["wrong"].questions == pytest.approx(earned) | {"explain": None}
     assert "node-down" in reason(autograded(course, "wrong"), "a2-record")["found"]
     assert "12" in reason(autograded(course, "wrong"), "ordered-pairs")["expected"]
 
@@ -232,7 +226,7 @@ def test_bad_hand_ins_get_a_sentence_and_do_not_stop_the_others(
     # Two notebooks without the right name: nobody can know which one counts.
     assert "there is validation (1).ipynb, validation (2).ipynb" in found["h-two"].problem
     assert found["b-text"].problem.startswith("validation.ipynb is not a notebook that can be read")
-    assert found["z-good"].points == 4
+    assert found["z-good"].points == 2
     assert "truncated" in reason(autograded(course, "z-good"), "a5-record")["found"]
 
 
@@ -271,7 +265,7 @@ def test_nbgraders_own_commands_give_the_same_points(
         timeout=240,
     )
     found = course.graded("by-nbgrader", SLUG)
-    assert found.questions == NOTHING | {"a2-record": 3, "ring-messages": 1, "explain": None}
+    assert found.questions == NOTHING | {"a2-record": 1, "ring-messages": 1, "explain": None}
 
 
 def test_the_exchange_carries_records_and_programs(
@@ -299,7 +293,7 @@ def test_the_exchange_carries_records_and_programs(
     (new,) = [each for each in collection.collect(course, "01") if each.student not in before]
     assert new.outcome == "new"
     (found,) = driver.grade(course, SLUG, [new.student])
-    assert found.questions["a2-record"] == 3
+    assert found.questions["a2-record"] == 1
     kept = course.folder / "autograded" / new.student / SLUG / "ring.c"
     assert kept.read_text() == "/* my own ring */"
     # The page goes back the same way, and that of a hand-in from a folder does not.

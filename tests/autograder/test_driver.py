@@ -27,7 +27,7 @@ from autograder.sandbox import box
 from beowulf.errors import LabError, UsageError
 
 SLUG = "01-validation"
-WORTH = 16  # of a perfect hand-in, without what a person gives
+WORTH = 26  # of a perfect hand-in, without what a person gives
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_the_rows_and_the_files_are_those_that_nbgraders_own_command_writes(
         hand_in(course, name, notebook, records=name == "ada")
         (course.folder / "submitted" / name / SLUG / "ring.c").write_text("/* mine */")
     ours = grade(course)
-    assert (ours["ada"].points, ours["ada"].of, ours["ada"].by_hand) == (WORTH, 20, 4)
+    assert (ours["ada"].points, ours["ada"].of, ours["ada"].by_hand) == (WORTH, 30, 4)
     assert (ours["bob"].points, ours["bob"].awaiting) == (0, [])
     for name in ("ada", "bob"):
         place = course.folder / "autograded" / name / SLUG

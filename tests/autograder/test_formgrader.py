@@ -98,12 +98,12 @@ def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_aga
 
         # Its own button grades by our rubric, in our sandbox.
         line = shown.locator("tr", has=shown.locator("td.student-id", has_text="grace"))
-        expect(line.locator("td.score")).to_have_text(re.compile(r"16\s*/\s*20"))
+        expect(line.locator("td.score")).to_have_text(re.compile(r"26\s*/\s*30"))
         line.locator("td.autograde a").click()
         said = shown.locator(".modal-title")
         expect(said).to_have_text("Success")
         shown.locator(".modal-footer button").click()
-        expect(line.locator("td.score")).to_have_text(re.compile(r"16\s*/\s*20"))
+        expect(line.locator("td.score")).to_have_text(re.compile(r"26\s*/\s*30"))
 
         # A person reads an answer, and gives points and a comment.
         shown.get_by_role("link", name="Manual Grading").click()
@@ -128,7 +128,7 @@ def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_aga
             told = CliRunner().invoke(app, command, catch_exceptions=False)
             assert told.exit_code == 0, told.output
         assert explained(graded, "ada") == (2.5, True, "Say why, too.")
-        assert graded.graded("ada", SLUG).points == 16 + 2.5
+        assert graded.graded("ada", SLUG).points == 26 + 2.5
         page.reload()
         page.get_by_role("menuitem", name="Nbgrader").click()
         page.get_by_role("menuitem", name="Formgrader").click()

@@ -172,4 +172,4 @@ def test_regrading_follows_a_changed_tolerance_and_changed_points(
     (change,) = regrade.changes(graded, SLUG)
     assert (change.question, change.before, change.after) == ("idle-mbit", 2, 5)
     ada = grade(graded, again=True)["ada"]
-    assert (ada.questions["idle-mbit"], ada.of) == (5, 23)
+    assert (ada.questions["idle-mbit"], ada.of) == (5, 33)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,12 +11,15 @@ from typing import Any
 import fabricated
 import pytest
 from fabricated import NODES, PUZZLES, RIGHT
-from marked import Marked, points
+from marked import Marked, earned, points
 from nbformat.v4 import new_notebook
 
+from autograder.course import release
 from autograder.rubrics.submission import Submission, Unreadable
+from beowulf.exercises.own_plot import Wants
 from beowulf.record import Point, Record
 from tests.gold import lab_01
+from tests.gold.lab_01 import PING_PONG, RING, SLUG, WORTH, ring, sealed, stuck, trips, trips_plot
 
 LAB = Marked(lab_01)
 instead, scores = LAB.instead, LAB.scores
@@ -23,13 +27,14 @@ instead, scores = LAB.instead, LAB.scores
 
 def test_an_empty_hand_in_is_answered_that_every_record_is_missing() -> None:
     found = LAB.score(LAB.submission([], {}))
-    assert all("There is no Record" in score.found for score in found.values())
+    assert earned(found) == set()
+    missing = ("There is no Record", "There is no plot", "was not sealed")
+    assert all(any(text in score.found for text in missing) for score in found.values())
 
 
-def test_records_without_answers_earn_only_the_records() -> None:
+def test_records_without_answers_earn_what_was_sealed_written_drawn_and_measured() -> None:
     found = LAB.unanswered()
-    earned = {name: score.points for name, score in found.items() if score.points}
-    assert earned == {"a2-record": 3, "a5-record": 2}
+    assert {name: found[name].points for name in earned(found)} == lab_01.MEASURED
     assert "no answer" in found["idle-mbit"].found
 
 
@@ -38,9 +43,9 @@ def test_answers_without_records_earn_nothing() -> None:
 
 
 @pytest.mark.parametrize("puzzle", PUZZLES.values())
-def test_a_broken_cluster_offered_as_a_whole_one_gets_one_point(puzzle: tuple[str, str]) -> None:
+def test_a_broken_cluster_offered_as_a_whole_one_gets_a_third(puzzle: tuple[str, str]) -> None:
     found = scores(instead(fabricated.validation(*puzzle)))["a2-record"]
-    assert found.points == 1
+    assert found.points == pytest.approx(WORTH["a2-record"] / 3)
     assert puzzle[0] in found.found
     assert "beowulf up" in found.expected
 
@@ -77,7 +82,7 @@ def without(check: str, **at: str) -> Record:
 )
 def test_a_record_from_which_something_is_missing_is_no_validated_cluster(record: Record) -> None:
     found = scores(instead(record))["a2-record"]
-    assert found.points == 1
+    assert found.points == pytest.approx(WORTH["a2-record"] / 3)
     assert record.file_name in found.found
 
 
@@ -117,14 +122,13 @@ def rate(change: float) -> float:
     return float(RIGHT["idle_mbit_per_s"]) * change
 
 
-@pytest.mark.parametrize(("where", "earned"), [("switch", 2), ("wire", 2), ("node00", 2), ("x", 0)])
-def test_the_idle_wire_counts_wherever_a_kind_of_cluster_can_see_it(
-    where: str, earned: int
-) -> None:
+@pytest.mark.parametrize(("where", "share"), [("switch", 1), ("wire", 1), ("node00", 1), ("x", 0)])
+def test_the_idle_wire_counts_wherever_a_kind_of_cluster_can_see_it(where: str, share: int) -> None:
     seen = fabricated.idle()
     seen.points[0].at["where"] = where
     found = scores(instead(seen))
-    assert (found["a5-record"].points, found["idle-mbit"].points) == (earned, earned)
+    assert found["a5-record"].points == share * WORTH["a5-record"]
+    assert found["idle-mbit"].points == share * WORTH["idle-mbit"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +160,7 @@ def test_on_a_busier_wire_one_per_cent_is_allowed() -> None:
 def test_a_silent_wire_has_the_rate_nought() -> None:
     silent = fabricated.idle(packets=0, bytes=0, mbit_per_s=0.0)
     found = scores(instead(silent), idle_mbit_per_s=0)
-    assert (found["a5-record"].points, found["idle-mbit"].points) == (2, 2)
+    assert (found["a5-record"].points, found["idle-mbit"].points) == (1, 2)
 
 
 AGAIN = "2026-01-05T11:00:00.000Z"
@@ -192,8 +196,8 @@ def test_a_value_from_a_cut_short_or_a_named_record_of_the_wire_does_not_count()
 @pytest.mark.parametrize(
     ("facts", "earned"),
     [
-        ({"mbit_per_s": 5.0}, 1),
-        ({"mbit_per_s": "fast"}, 1),
+        ({"mbit_per_s": 5.0}, 0.5),
+        ({"mbit_per_s": "fast"}, 0.5),
         ({"elapsed_s": 0}, 0),
         ({"elapsed_s": -60}, 0),
         ({"bytes": None}, 0),
@@ -201,24 +205,24 @@ def test_a_value_from_a_cut_short_or_a_named_record_of_the_wire_does_not_count()
         ({"bytes": True}, 0),
     ],
 )
-def test_an_idle_record_must_agree_with_itself(facts: dict[str, Any], earned: int) -> None:
+def test_an_idle_record_must_agree_with_itself(facts: dict[str, Any], earned: float) -> None:
     assert scores(instead(fabricated.idle(**facts)))["a5-record"].points == earned
 
 
 @pytest.mark.parametrize(
     ("answers", "earned"),
     [
-        ({}, 2),
-        ({"fault_a": "Wrong hosts "}, 2),
-        ({"node_a": "NODE01"}, 2),
-        ({"fault_a": "node-down"}, 1),
-        ({"node_a": "node02"}, 1),
+        ({}, 1),
+        ({"fault_a": "Wrong hosts "}, 1),
+        ({"node_a": "NODE01"}, 1),
+        ({"fault_a": "node-down"}, 0.5),
+        ({"node_a": "node02"}, 0.5),
         ({"fault_a": None, "node_a": 1}, 0),
         ({"fault_a": "", "node_a": ""}, 0),
     ],
 )
-def test_a_diagnosis_earns_a_point_for_the_fault_and_one_for_the_node(
-    answers: dict[str, Any], earned: int
+def test_a_diagnosis_earns_half_for_the_fault_and_half_for_the_node(
+    answers: dict[str, Any], earned: float
 ) -> None:
     assert scores(**answers)["broken-a"].points == earned
 
@@ -257,6 +261,166 @@ def test_records_of_junk_never_raise_and_never_earn_too_much(junk: dict[str, Any
         for record in fabricated.records()
     ]
     for name, score in scores(records).items():
-        assert 0 <= score.points <= 1
+        assert 0 <= score.points <= WORTH[name]
         assert math.isfinite(score.points)
         assert score.found, name
+
+
+# ------------------------------------------------------------ what a learner writes and draws
+
+
+def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -> None:
+    of = LAB.worth | {"explain": 4}
+    whole = sum(of.values())
+    assert of == WORTH | {"explain": 4}
+    assert sum(of[name] for name in (*lab_01.WRITTEN, *lab_01.DRAWN)) >= 0.4 * whole
+    assert sum(of[name] for name in lab_01.KEPT) <= 0.1 * whole
+    everybodys = ("hosts-first-line", "ordered-pairs", "ring-messages")
+    assert sum(of[name] for name in everybodys) <= 0.2 * whole
+
+
+def test_the_notebook_asks_of_a_plot_what_the_rubric_looks_for() -> None:
+    cells = release.student_version(release.sources()[SLUG]).cells
+    (call,) = (
+        node
+        for cell in cells
+        if cell.cell_type == "code" and "own_plot.Wants(" in cell.source
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "own_plot.Wants"
+    )
+    asked = Wants(**{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
+    assert asked == LAB.rubric.TRIPS
+
+
+HOME = ["node00", "node01", "node02", "node03"]
+PASSED = [HOME, HOME[:2], HOME[:3], HOME]
+
+
+@pytest.mark.parametrize(
+    ("record", "share", "said"),
+    [
+        (ring(), 1, "came home from every node"),
+        (ring(returned=["None", *PASSED[1:]]), 0.5, "returned None, not the token that came home"),
+        (ring(returned=[HOME[:1], *PASSED[1:]]), 0.5, "not what came home"),
+        (ring(returned=[HOME, ["node00"], *PASSED[2:]]), 0.5, "did not append its node"),
+        (ring(returned=[HOME[:1], "None", "None", "None"]), 0, "returned None"),
+        (ring(why="node01 (rank 1) waits in line 7 of pass_token"), 0, "waits in line 7"),
+        (ring(source=RING.replace("world.send", "world.bcast")), 0.5, "does not call send"),
+        (ring(source=f"{RING}    world.allgather(node)\n"), 0.5, "allgather, which is no ring"),
+        (ring(source="no Python ("), 0.5, "does not call send"),
+        (replace(ring(), complete=False), 0.5, "cut short"),
+        (replace(ring(), points=ring().points[:3]), 0.5, "2 of 3 calls"),
+        (replace(ring(), points=ring().points[1:]), 0.5, "does not call send"),
+        (replace(ring(), points=[]), 0, "0 of 3 calls"),
+    ],
+)
+def test_a_ring_that_is_not_right_says_why(record: Record, share: float, said: str) -> None:
+    found = LAB.one("own-ring", instead(record))
+    assert found.points == share * WORTH["own-ring"]
+    assert said in found.found
+
+
+def test_a_ring_is_judged_by_what_its_ranks_returned_and_not_by_what_is_said_of_it() -> None:
+    wrong = ring(returned=["None", *PASSED[1:]])
+    for point in wrong.points[1:]:
+        point.facts.update(right=True, why="")
+    assert LAB.one("own-ring", instead(wrong)).points == 0.5 * WORTH["own-ring"]
+    for point in wrong.points[1:]:
+        del point.facts["nodes"]
+    found = LAB.one("own-ring", instead(wrong))
+    assert found.points == 0
+    assert "missing or changed" in found.found
+
+
+@pytest.mark.parametrize(
+    ("record", "share", "said"),
+    [
+        (trips(), 1, "right between 12 ordered pairs"),
+        (trips(faults=["what came back is not what it sent. (3 calls)"]), 0.5, "what came back"),
+        (trips(left_out=[2]), 0.5, "From rank 2 to rank 0 it has 0 samples"),
+        (trips(faults=["it returned nothing."], left_out=range(4)), 0, "it returned nothing"),
+        (trips(left_out=range(4)), 0, "no times"),
+        (trips(source=PING_PONG.replace(".Recv", ".Bcast")), 0.5, "does not call Send and Recv"),
+        (replace(trips(), complete=False), 0.5, "cut short"),
+    ],
+)
+def test_round_trips_that_are_not_right_say_why(record: Record, share: float, said: str) -> None:
+    found = LAB.one("own-trips", instead(record))
+    assert found.points == share * WORTH["own-trips"]
+    assert said in found.found
+
+
+def shifted(change: Callable[[float], float]) -> Record:
+    plot = trips_plot()
+    for line in plot.points[0].facts["lines"]:
+        line["y"] = [change(y) for y in line["y"]]
+    return plot
+
+
+@pytest.mark.parametrize(
+    ("plot", "share"),
+    [
+        (trips_plot(), 1),
+        (shifted(lambda y: 1.03 * y), 1),
+        (trips_plot(y_label="round trip"), 5 / 6),
+        (trips_plot(legend=[]), 5 / 6),
+        (trips_plot(x_label="", y_label=""), 5 / 6),
+        (shifted(lambda y: y / 2), 1 / 4),  # half round trips
+        (shifted(lambda y: y / 1000), 1 / 4),  # milliseconds
+        (trips_plot(lines=[]), 0),
+    ],
+)
+def test_a_plot_has_labels_a_legend_and_the_learners_own_medians(
+    plot: Record, share: float
+) -> None:
+    assert LAB.one("trips-plot", instead(plot)).points == pytest.approx(share * WORTH["trips-plot"])
+
+
+def test_a_prediction_after_the_measurement_gives_nothing() -> None:
+    late = sealed("idle", 20, 0, 200, "A5", started="2026-02-01T00:00:00.000Z")
+    assert LAB.one("predict-idle", instead(late)).points == 0
+    far = sealed("trip", 1e6, 1e6, 1e6, "A2-own-trips")
+    assert LAB.one("predict-trip", instead(far)).points == WORTH["predict-trip"]
+
+
+# ------------------------------------------------------------ a ring that waits
+
+
+@pytest.mark.parametrize(
+    ("closed", "sender", "receivers"), [("node01", 0, 3), ("node02", 1, 3), ("node03", 2, 2)]
+)
+def test_who_waits_and_for_whom_is_that_of_the_learners_own_record(
+    closed: str, sender: int, receivers: int
+) -> None:
+    def waits(one: object, others: object) -> float:
+        kept = instead(stuck(closed))
+        return LAB.one("ring-waits", kept, sender_rank=one, receiving_ranks=others).points
+
+    assert waits(sender, receivers) == WORTH["ring-waits"]
+    assert waits(sender + 1, receivers) == WORTH["ring-waits"] / 2
+    assert waits(sender, receivers + 1) == WORTH["ring-waits"] / 2
+    assert waits(None, "3") == 0
+    kept = instead(stuck(closed))
+    assert LAB.one("broken-d", kept, node_d=f" {closed.upper()} ").points == WORTH["broken-d"]
+    assert LAB.one("broken-d", kept, node_d=f"node0{sender}").points == 0
+
+
+def without_waits() -> Record:
+    record = stuck()
+    record.points = [point for point in record.points if "rank" not in point.at]
+    return record
+
+
+def all_open() -> Record:
+    record = stuck()
+    for point in record.select(check="door"):
+        point.facts["shut"] = False
+    return record
+
+
+@pytest.mark.parametrize("record", [without_waits(), all_open(), replace(stuck(), cluster={})])
+def test_a_record_in_which_no_ring_waits_earns_nothing_and_says_so(record: Record) -> None:
+    for question in ("ring-waits", "broken-d"):
+        found = LAB.one(question, instead(record))
+        assert found.points == 0
+        assert "something is missing in it" in found.found

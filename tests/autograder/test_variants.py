@@ -157,8 +157,9 @@ def puzzled(student: str) -> list[Record]:
     found = []
     for name in PUZZLES:
         fault, node = solution(name, lab_01.NODES, variant.of(KEY, student))
-        found.append(marked(lab_01.validation(fault, node, variant=f"broken-{name}"), student))
-    return [marked(lab_01.validation(), student), marked(lab_01.idle(), student), *found]
+        found.append(marked(lab_01.broken(name, fault, node), student))
+    others = [each for each in lab_01.records() if not each.variant.startswith("broken-")]
+    return [*(marked(each, student) for each in others), *found]
 
 
 def right(student: str) -> dict[str, Any]:
@@ -166,6 +167,10 @@ def right(student: str) -> dict[str, Any]:
     for name in PUZZLES:
         fault, node = solution(name, lab_01.NODES, variant.of(KEY, student))
         answers |= {f"fault_{name}": fault, f"node_{name}": node}
+    del answers["fault_d"]  # nobody asks for it
+    rank = lab_01.NODES.index(answers["node_d"])
+    # All from this one on wait, and the first one, unless it is the one that sends.
+    answers |= {"sender_rank": rank - 1, "receiving_ranks": 4 - rank + (rank > 1)}
     return answers
 
 
@@ -182,15 +187,15 @@ def graded(
 
 def test_own_broken_clusters_give_all_points(course: Path) -> None:
     found = graded(course, lab_01.SLUG, "ada", right("ada"), puzzled("ada"))
-    assert found.points["broken-a"] == found.points["broken-c"] == 2
-    assert sum(found.points.values()) == 16
+    assert found.points["broken-a"] == found.points["broken-d"] == 1
+    assert found.points == pytest.approx(lab_01.WORTH)
     assert not any(score.outcome for score in found.scores.values())
 
 
 def test_broken_clusters_of_another_learner_are_noticed(course: Path) -> None:
     found = graded(course, lab_01.SLUG, "grace", right("ada"), puzzled("ada"))
     score = found.scores["broken-b"]
-    assert (score.points, score.outcome) == (1, "inconclusive")
+    assert (score.points, score.outcome) == (0.5, "inconclusive")
     assert "under another learner's word" in score.found
     assert "ada" not in score.found  # the instructor is told, by copies
 
@@ -201,7 +206,7 @@ def test_broken_clusters_without_a_word_are_asked_for_again(course: Path) -> Non
     assert found.scores["broken-a"].outcome == "inconclusive"
     assert variant.FILE in found.scores["broken-a"].found
     # What no word changes needs none.
-    assert found.points["a2-record"] == 3
+    assert found.points["a2-record"] == 1
     assert found.points["idle-mbit"] == 2
 
 
@@ -285,8 +290,8 @@ def test_what_is_read_off_given_records_counts_and_measuring_does_not(
     found = graded(course, lab_01.SLUG, "ada", lab_01.RIGHT, gifts)
     assert found.points["a2-record"] == found.points["a5-record"] == 0
     assert "the course gave" in found.scores["a2-record"].found
-    read_off = {name: p for name, p in found.points.items() if not name.endswith("-record")}
-    assert sum(read_off.values()) == 16 - 3 - 2
+    read_off = {name: points for name, points in found.points.items() if points}
+    assert read_off == {n: of for n, of in lab_01.WORTH.items() if n not in lab_01.MEASURED}
 
 
 def test_a_record_of_ones_own_beside_given_ones_counts_in_full(
@@ -295,8 +300,7 @@ def test_a_record_of_ones_own_beside_given_ones_counts_in_full(
     mine = [marked(lab_01.validation(), "ada"), marked(lab_01.idle(first_to_last_s=47.0), "ada")]
     mine[0].points[0].facts["processes"] = 7
     found = graded(course, lab_01.SLUG, "ada", lab_01.RIGHT, [*gifts, *mine])
-    assert found.points["a2-record"] == 3
-    assert found.points["a5-record"] == 2
+    assert found.points["a2-record"] == found.points["a5-record"] == 1
 
 
 def test_a_label_on_values_that_the_course_did_not_give_is_noticed(

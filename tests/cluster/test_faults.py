@@ -35,10 +35,11 @@ def broken(
     namespaces.down(folder=folder)
 
 
-def test_the_three_puzzles_of_a_learner_are_the_three_faults() -> None:
+def test_the_puzzles_of_a_learner_are_three_faults_and_one_that_only_messages_show() -> None:
     for learner in ("ada", "grace", "", "ü"):
         solved = [faults.solution(name, NODES, learner) for name in faults.PUZZLES]
-        assert {fault for fault, _ in solved} == set(faults.FAULTS)
+        assert {fault for fault, _ in solved[:3]} == set(faults.FAULTS)
+        assert [fault for fault, _ in solved[3:]] == [faults.CLOSED_PORTS]
         assert all(node in NODES[1:] for _, node in solved), "the master stays whole"
 
 
@@ -47,6 +48,7 @@ def test_different_learners_have_different_puzzles() -> None:
     solved = {tuple(faults.solution(p, NODES, who) for p in faults.PUZZLES) for who in learners}
     assert len(solved) > 20
     assert {faults.solution("a", NODES, who)[0] for who in learners} == set(faults.FAULTS)
+    assert {faults.solution("d", NODES, who)[1] for who in learners} == set(NODES[1:])
 
 
 def test_a_learner_has_the_same_puzzle_tomorrow() -> None:
@@ -54,13 +56,13 @@ def test_a_learner_has_the_same_puzzle_tomorrow() -> None:
 
 
 def test_a_puzzle_that_is_none_is_refused() -> None:
-    with pytest.raises(UsageError, match="There are: a, b, c, wrong-hosts, node-down, key-refused"):
-        faults.solution("d", NODES, "ada")
+    with pytest.raises(UsageError, match="There are: a, b, c, d, wrong-hosts, node-down, key-"):
+        faults.solution("e", NODES, "ada")
 
 
 @pytest.mark.cluster
 @pytest.mark.parametrize(
-    "puzzle", ["a", *(pytest.param(name, marks=pytest.mark.slow) for name in faults.PUZZLES[1:])]
+    "puzzle", ["a", *(pytest.param(name, marks=pytest.mark.slow) for name in faults.PUZZLES[1:3])]
 )
 def test_a_puzzle_is_found_by_study_a2_exactly(
     broken: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, puzzle: str
@@ -86,9 +88,34 @@ def test_a_fault_stands_on_the_node_that_was_chosen(broken: NamespaceCluster) ->
     assert broken.run("node00", "ssh node02 hostname").stdout == "node02\n"
 
 
+# What the shell gives for a connection to a port behind which there is nobody: refused at once, or no answer.
+REFUSED, NO_ANSWER = "1\n", "124\n"
+
+
+@pytest.mark.cluster
+def test_closed_ports_are_shown_by_neither_ping_nor_ssh(broken: NamespaceCluster) -> None:
+    def knock(node: str, peer: str) -> str:
+        line = f"timeout 1 bash -c ': < /dev/tcp/{peer}/9' 2>/dev/null; echo $?"
+        return broken.run(node, line).stdout
+
+    broken.break_it("closed-ports", "node01")
+    for node in ("node00", "node02"):
+        assert broken.run(node, "ping -c 1 -W 1 node01").returncode == 0
+        assert broken.run(node, "ssh node01 hostname").stdout == "node01\n"
+        assert knock(node, "node01") == NO_ANSWER
+    assert broken.run("node01", "ssh node02 hostname").stdout == "node02\n"
+    assert [knock("node01", "node02"), knock("node01", "node01")] == [REFUSED, REFUSED]
+    broken.heal()
+    assert knock("node00", "node01") == REFUSED
+    # Another fault takes its place.
+    broken.break_it("closed-ports", "node01")
+    broken.break_it("wrong-hosts", "node02")
+    assert knock("node00", "node01") == REFUSED
+
+
 @pytest.mark.cluster
 def test_a_healed_cluster_has_no_fault(broken: NamespaceCluster, tmp_path: Path) -> None:
-    for fault in faults.FAULTS:
+    for fault in faults.EVERY:
         broken.break_it(fault, "node01")
         broken.heal()
         assert broken.broken == ""
@@ -100,7 +127,7 @@ def test_the_command_says_what_it_may_and_no_more(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "3")
     said = beowulf("break", "a")
     assert "Cluster a is broken." in said
-    assert not any(fault in said for fault in faults.FAULTS)
+    assert not any(fault in said for fault in faults.EVERY)
     assert "Broken on purpose by `beowulf break a`" in beowulf("status", code=None)
     assert "node-down" in beowulf("break", "node-down", "--node", "node01")
     assert "There is no 'node09'" in beowulf("break", "node-down", "--node", "node09", code=2)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autograder.intake.inspection import LARGEST_NOTEBOOK_BYTES
-from autograder.rubrics.submission import MOST_RECORDS, RECORDS
+from autograder.evidence.record_files import MOST_RECORDS, RECORDS
 from tests.gold import lab_01
 from tests.gold.case import Case
 from tests.gold.hand_in import answered, file_name, hand_in, released
@@ -16,10 +16,7 @@ from tests.gold.measured import as_measured
 
 SLUG = lab_01.SLUG
 FILE = file_name(SLUG)
-FULL = {
-    **{"a2-record": 3, "hosts-first-line": 1, "ordered-pairs": 1, "ring-messages": 1},
-    **{"a5-record": 2, "idle-mbit": 2, "broken-a": 2, "broken-b": 2, "broken-c": 2},
-}
+FULL = lab_01.WORTH
 # Without the Records A2 of the whole cluster, these rest on nothing.
 OF_A2 = ("a2-record", "hosts-first-line", "ordered-pairs", "ring-messages")
 

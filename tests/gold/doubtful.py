@@ -17,10 +17,6 @@ from tests.gold.measured import as_measured
 
 Change = Callable[[Record], Record]
 OF_A7 = ("a7-record", "saturation-bytes", "four-nodes")
-LAB_01 = {
-    **{"a2-record": 3, "hosts-first-line": 1, "ordered-pairs": 1, "ring-messages": 1},
-    **{"a5-record": 2, "idle-mbit": 2, "broken-a": 2, "broken-b": 2, "broken-c": 2},
-}
 OF_A5 = ("a5-record", "idle-mbit")
 
 
@@ -62,7 +58,7 @@ def _a7(name: str, change: Change, share: float, says: str) -> Case:
 
 
 def _a5(name: str, change: Change, share: float, says: str) -> Case:
-    return _doubtful(lab_01, LAB_01, name, "A5", change, OF_A5, share, says)
+    return _doubtful(lab_01, lab_01.WORTH, name, "A5", change, OF_A5, share, says)
 
 
 def _each(change: Callable[[Point], Point]) -> Change:
@@ -206,7 +202,7 @@ def _captures() -> list[Case]:
             (folder / "records" / "A5.pcapng").write_bytes(content)
 
     def case(name: str, content: bytes, share: float, says: str) -> Case:
-        points = {q: of * (share if q in OF_A5 else 1) for q, of in LAB_01.items()}
+        points = {q: of * (share if q in OF_A5 else 1) for q, of in lab_01.WORTH.items()}
         said = {"a5-record": says}
         return Case(lab_01.SLUG, name, lambda f: write(f, content, name), points, said)
 

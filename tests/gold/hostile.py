@@ -18,7 +18,7 @@ from tests.gold.broken_files import FILE, FULL, SLUG, whole
 from tests.gold.case import Case
 from tests.gold.hand_in import answered, file_name, hand_in, released, written_in
 
-MEASURED = {"a2-record": 3, "a5-record": 2}
+MEASURED = lab_01.MEASURED
 _read: Callable[..., Any] = nbformat.read
 # Code that a notebook's kernel would run; a rubric never does.
 ATTACKS = {

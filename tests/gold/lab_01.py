@@ -1,13 +1,15 @@
-"""Lab 01's Records as nobody measured them: four nodes, a quiet wire, and three broken clusters."""
+"""Lab 01's Records as nobody measured them: a quiet wire, a ring, round trips, and four broken clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
+from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
 from beowulf.record import Point, Record
-from tests.gold.measured import LABEL, NODES
+from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "01-validation"
 ADDRESS = {node: f"192.168.0.{8 + place}" for place, node in enumerate(NODES)}
@@ -16,8 +18,35 @@ PUZZLES = {
     "b": ("node-down", "node02"),
     "c": ("key-refused", "node03"),
 }
+CLOSED = "node02"  # of cluster d
 MEMORY_BYTES, ROUTE = 4 * 2**30, "192.168.0.0/24 dev eth0"
 WIRE_BYTES, WIRE_SECONDS = 1380, 60.25
+
+CLUSTER = {"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit", "mpi": "classic"}
+BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+
+RING = """def pass_token(token):
+    before, after = (rank - 1) % ranks, (rank + 1) % ranks
+    if rank == 0:
+        token.append(node)
+        world.send(token, dest=after)
+        return world.recv(source=before)
+    token = world.recv(source=before)
+    token.append(node)
+    world.send(token, dest=after)
+    return token
+"""
+PING_PONG = """def round_trip_us(buffer, one, other):
+    began = MPI.Wtime()
+    for _ in range(20):
+        if rank == one:
+            world.Send(buffer, dest=other)
+            world.Recv(buffer, source=other)
+        elif rank == other:
+            world.Recv(buffer, source=one)
+            world.Send(buffer, dest=one)
+    return (MPI.Wtime() - began) / 20 * 1e6 if rank == one else None
+"""
 
 RIGHT: dict[str, Any] = {
     "hosts_first_line": "192.168.0.9 node01",
@@ -26,7 +55,22 @@ RIGHT: dict[str, Any] = {
     "idle_mbit_per_s": 8 * WIRE_BYTES / WIRE_SECONDS / 1e6,
     **{f"fault_{name}": fault for name, (fault, _) in PUZZLES.items()},
     **{f"node_{name}": node for name, (_, node) in PUZZLES.items()},
+    **{"sender_rank": 1, "receiving_ranks": 3, "node_d": CLOSED},
 }
+
+# By question: what a learner seals, writes and draws, and what they conclude.
+SEALED = ("predict-trip", "predict-idle")
+WRITTEN = ("own-ring", "own-trips")
+DRAWN = ("trips-plot",)
+KEPT = ("a2-record", "a5-record")  # for a measurement alone
+WORTH: dict[str, float] = {
+    **dict.fromkeys(SEALED, 0.5),
+    **{"hosts-first-line": 1, "ordered-pairs": 1, "ring-messages": 1, "a2-record": 1},
+    **{"own-ring": 5, "own-trips": 4, "trips-plot": 3, "a5-record": 1, "idle-mbit": 2},
+    **{"broken-a": 1, "broken-b": 1, "broken-c": 1, "ring-waits": 2, "broken-d": 1},
+}
+# What Records earn without an answer.
+MEASURED = {name: WORTH[name] for name in (*SEALED, *WRITTEN, *DRAWN, *KEPT)}
 
 
 def building(nodes: Sequence[str] = NODES) -> Record:
@@ -170,7 +214,131 @@ def idle(**facts: Any) -> Record:
     )
 
 
+def _of_own(variant: str, source: str, points: list[Point], **facts: Any) -> Record:
+    """A Record of a learner's own function."""
+    name = source.partition("(")[0].removeprefix("def ")
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    about = Point({"own": True}, facts={"name": name, "source": source, "sha256": digest, **facts})
+    program = {"name": name, "arguments": [], "sha256": digest}
+    return Record(
+        "A2",
+        variant=variant,
+        points=[about, *points],
+        cluster=CLUSTER,
+        program=program,
+        learner="a test",
+        warnings=[LABEL],
+        **WHEN,
+    )
+
+
+def ring(source: str = RING, returned: Sequence[Any] | None = None, why: str = "") -> Record:
+    """A learner's own ring: what each rank returned, in each of three calls; `why` where a call gave nothing."""
+    points = []
+    for call in range(1, own_ring.CALLS + 1):
+        token = [f"token 0000000{call}"]
+        right = [[*token, *NODES[: rank + 1]] if rank else [*token, *NODES] for rank in range(4)]
+        gave = right if returned is None else [_with(token, each) for each in returned]
+        fault = why or own_ring.wrong(token, NODES, gave)
+        facts = {"given": token, "returned": [] if why else gave, "nodes": list(NODES)}
+        points.append(Point({"call": call}, facts={**facts, "why": fault, "right": not fault}))
+    return _of_own(own_ring.VARIANT, source, points)
+
+
+def _with(token: list[str], returned: Any) -> Any:
+    return [*token, *returned] if isinstance(returned, list) else returned
+
+
+def trip_us(rank: int, other: int) -> float:
+    """A round trip between two ranks, in microseconds."""
+    return 50.0 + 2 * rank + other
+
+
+def trips(
+    source: str = PING_PONG, faults: Sequence[str] = (), left_out: Sequence[int] = ()
+) -> Record:
+    """A learner's own round trips between all ordered pairs of ranks but those that begin at one that is `left_out`."""
+    points = []
+    for rank, other in permutations(range(len(NODES)), 2):
+        at = {"rank": rank, "other": other, "node": NODES[rank], "peer": NODES[other]}
+        times = [] if rank in left_out else [trip_us(rank, other)] * own_trips.PASSES
+        points.append(Point({**at, "size_bytes": own_trips.BYTES}, own_trips.TRIP, times))
+    return _of_own(own_trips.VARIANT, source, points, faults=list(faults))
+
+
+def trips_plot(**other: Any) -> Record:
+    """A plot of those, with a line for each rank that begins."""
+    held = []
+    for rank, name in enumerate(NODES):
+        others = [each for each in range(len(NODES)) if each != rank]
+        times = [trip_us(rank, each) for each in others]
+        line = {"kind": "line", "label": f"from {name}", "points": len(others)}
+        held.append({**line, "x": [float(each) for each in others], "y": times})
+    facts: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": ""}
+    facts |= {"x_label": "number of the other node", "y_label": "round trip (µs)"}
+    facts |= {"legend": [line["label"] for line in held], "lines": held}
+    points = [Point({"axes": 0}, facts={**facts, **other})]
+    return Record(
+        "F1",
+        variant="trips",
+        points=points,
+        cluster=CLUSTER,
+        learner="a test",
+        warnings=[LABEL],
+        **WHEN,
+    )
+
+
+def stuck(closed: str = CLOSED) -> Record:
+    """The ring on cluster d, in which one node takes no connections."""
+    sender = NODES.index(closed) - 1
+    waits = [rank for rank in range(len(NODES)) if rank >= sender or rank == 0]
+    texts = dict.fromkeys(waits, "token = world.recv(source=before)")
+    texts[0], texts[sender] = "return world.recv(source=before)", "world.send(token, dest=after)"
+    report = [f"{NODES[r]} (rank {r}) waits in line 9 of pass_token: {texts[r]}" for r in waits]
+    why = "\n".join(["It did not end within 5 s: a deadlock, or a loop without end.", *report])
+    facts: Mapping[str, Any] = {"given": ["token 1"], "returned": [], "nodes": list(NODES)}
+    points = [Point({"call": 1}, facts={**facts, "why": why, "right": False})]
+    for rank in waits:
+        at = {"rank": rank, "node": NODES[rank]}
+        points.append(Point(at, facts={"line": 9, "text": texts[rank]}))
+    for node, peer in permutations(NODES, 2):
+        at = {"check": "door", "node": node, "peer": peer}
+        points.append(Point(at, facts={"shut": peer == closed}))
+    return _of_own(broken_ring.VARIANT, RING, points)
+
+
+def broken(name: str, fault: str, node: str) -> Record:
+    """The Record of one of the four broken clusters."""
+    return stuck(node) if name == "d" else validation(fault, node, variant=f"broken-{name}")
+
+
+def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
+    """A prediction that was sealed before anything was measured."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    points = [Point({"prediction": name}, facts=facts)]
+    return Record(
+        "P1",
+        variant=name,
+        points=points,
+        cluster=CLUSTER,
+        learner="a test",
+        warnings=[LABEL],
+        **{**BEFORE, **other},
+    )
+
+
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 01 has."""
-    broken = [validation(*puzzle, variant=f"broken-{name}") for name, puzzle in PUZZLES.items()]
-    return [building(), validation(), idle(), *broken]
+    return [
+        sealed("trip", 200, 20, 2000, "A2-own-trips"),
+        sealed("idle", 20, 0, 200, "A5"),
+        building(),
+        validation(),
+        ring(),
+        trips(),
+        trips_plot(),
+        idle(),
+        *(broken(name, *puzzle) for name, puzzle in PUZZLES.items()),
+        stuck(),
+    ]

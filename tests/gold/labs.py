@@ -45,17 +45,14 @@ LABS = (
         lab_01.SLUG,
         lab_01.RIGHT,
         lab_01.records,
-        worth={
-            **{"a2-record": 3, "hosts-first-line": 1, "ordered-pairs": 1, "ring-messages": 1},
-            **{"a5-record": 2, "idle-mbit": 2, "broken-a": 2, "broken-b": 2, "broken-c": 2},
-        },
-        measured={"a2-record": 3, "a5-record": 2},
-        # Bits for megabits, pairs counted once, one node of three, and one cluster not looked at.
+        worth=dict(lab_01.WORTH),
+        measured=dict(lab_01.MEASURED),
+        # Bits for megabits, pairs counted once, one node of three, one cluster not looked at, who complains.
         slips={
             **{"idle_mbit_per_s": 183.2, "ordered_pairs": 6, "node_b": "node03"},
-            **{"fault_c": None, "node_c": None},
+            **{"fault_c": None, "node_c": None, "node_d": "node01"},
         },
-        lost={"idle-mbit": 2, "ordered-pairs": 1, "broken-b": 1, "broken-c": 2},
+        lost={"idle-mbit": 2, "ordered-pairs": 1, "broken-b": 0.5, "broken-c": 1, "broken-d": 1},
     ),
     Gold(
         lab_02.SLUG,

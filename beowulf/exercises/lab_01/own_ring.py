@@ -1,24 +1,23 @@
 """Lab 01's exercise: a token that a learner's own function passes round all nodes, and who has had it.
 
 It is a Record of A2 with the variant `own-ring`, because A2 asks with a ring of its own whether all nodes can talk.
+broken_ring.py lets the same function run on a cluster that is broken.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from beowulf import host_state
 from beowulf.engines import Engines
 from beowulf.errors import LabError
 from beowulf.exercises import own_function
+from beowulf.exercises.lab_01.begun import STUDY, begun, kept
 from beowulf.measure.watched import Watched
-from beowulf.record import Point, Record, moment
-from beowulf.user import learner
+from beowulf.record import Point, Record
 
-STUDY, VARIANT = "A2", "own-ring"
+VARIANT = "own-ring"
 CALLS = 3
 
 
@@ -36,35 +35,27 @@ def measure(
         return recorded
     chance = chance or random.Random()
     with Watched(cluster, STUDY) as watched:
-        about = own_function.about(engines, name)
-        made = Record(
-            STUDY,
-            variant=VARIANT,
-            program={"name": name, "arguments": [], "sha256": about["sha256"]},
-            cluster=dict(cluster.describe()),
-            circumstances={"before": host_state.now(), "after": {}},
-            versions=host_state.versions(),
-            learner=learner(),
-            started=moment(),
-        )
-        made.points.append(Point({"own": True}, facts=about))
+        made = begun(cluster, VARIANT, own_function.about(engines, name))
         for number in range(1, CALLS + 1):
-            token = [f"token {chance.randrange(16**8):08x}"]
-            facts: dict[str, Any] = {"given": token, "returned": [], "nodes": list(engines.nodes)}
-            try:
-                facts["returned"] = engines.apply(_call, name, token)
-                facts["why"] = wrong(token, engines.nodes, facts["returned"])
-            except LabError as problem:
-                facts["why"] = problem.message
-            facts["right"] = not facts["why"]
-            made.points.append(Point({"call": number}, facts=facts))
+            made.points.append(called(engines, name, number, chance))
             if not engines.alive:
                 break
-        made.circumstances["after"] = host_state.now()
-        made.ended = moment()
-        watched.end(made).save_in(cluster.records or Path("records"))
+        kept(made, watched)
     print(*lines(made), sep="\n")
     return made
+
+
+def called(engines: Engines, name: str, number: int, chance: random.Random) -> Point:
+    """One call of the function on all ranks: the token, what each rank gave, and what is wrong with that."""
+    token = [f"token {chance.randrange(16**8):08x}"]
+    facts: dict[str, Any] = {"given": token, "returned": [], "nodes": list(engines.nodes)}
+    try:
+        facts["returned"] = engines.apply(_call, name, token)
+        facts["why"] = wrong(token, engines.nodes, facts["returned"])
+    except LabError as problem:
+        facts["why"] = problem.message
+    facts["right"] = not facts["why"]
+    return Point({"call": number}, facts=facts)
 
 
 def _call(names: dict[str, Any], function: str, token: list[str]) -> list[str] | str:

@@ -14,37 +14,78 @@
 # # Lab 01: Is this a cluster?
 #
 # Four computers, a switch and some cables are a heap of hardware. When do they become *one
-# machine*? In this notebook you ask every node, and every pair of nodes, until you know. The
-# handout (`labs/01-validation/README.md`) explains each word and shows the same steps in a
-# terminal; do its sections 1 to 6 first, or side by side with this.
+# machine*? In this notebook you ask every node, and every pair of nodes, until you know; you write two
+# small programs that run on all of them; and you find out what is wrong with clusters that somebody has
+# broken. The handout (`labs/01-validation/README.md`) has the same sections and explains each word; read
+# a section there, then do it here.
 #
-# - **Time** about 90 minutes together with the handout · **Points** 20
+# - **Time** about 90 minutes for the sections that are marked *core* · **Points** 30
 # - **You need** a running cluster: `make lab` booted one; in a terminal, `beowulf up` does
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
 #   notebook: raw values with their circumstances. Run cells with Shift+Enter, from top to bottom.
-#   Where you see `None`, your answer goes.
+#   Where you see `None`, your answer goes: a number, or a text in quotes. Where you see
+#   `# YOUR ANSWER HERE`, your program or your plot goes. You may add cells of your own anywhere.
+#   `check("01")` says what is still open.
 
 # %%
-from beowulf import claims, connect, picture, study
-from beowulf.cluster.faults import breakable
-from beowulf.notebook import form
+import matplotlib.pyplot as plt
+import numpy as np
 
+from beowulf import check, claims, connect, picture, predict, prediction, start_engines, study
+from beowulf.cluster.faults import breakable
+from beowulf.exercises import own_plot
+from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
+from beowulf.figures import course_style, prediction_band
+from beowulf.notebook import form
+from beowulf.predictions import outcome
+
+course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 print(cluster.kind, *cluster.nodes)
 
 # %% [markdown]
-# ## 1 Predict
+# ## 1 Predict, and seal
 #
-# Write down what you expect before you measure. Nobody grades a prediction; it is there so that
-# you notice a surprise.
+# *Core, 4 minutes*
+#
+# A prediction is a number, and the ends of a range in which you expect the result nine times out of ten.
+# It is **sealed**: kept before the measurement, and never changed. The points are for having sealed it,
+# whatever it says.
+#
+# **Question `predict-trip`** (0.5 points). A message of 8 bytes goes from one node to another and back.
+# How many microseconds does that take? (A second has a million of them.)
 
-# %%
-predicted_transfer_mbit_per_s = None  # 1 MB from node to node over cables of 100 Mbit/s: how fast?
-predicted_idle_packets = None  # packets on the wire in one minute in which nobody does anything
+# %% nbgrader={"grade_id": "predict-trip-guess", "solution": true}
+trip_guess = None
+trip_low = None
+trip_high = None
+### BEGIN SOLUTION
+trip_guess, trip_low, trip_high = 200, 20, 2000
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-trip", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "trip", value=trip_guess, low=trip_low, high=trip_high)
 
 # %% [markdown]
-# ## 2 What it is made of, and names
+# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute in which nobody
+# does anything: none, a few, hundreds?
+
+# %% nbgrader={"grade_id": "predict-idle-guess", "solution": true}
+idle_guess = None
+idle_low = None
+idle_high = None
+### BEGIN SOLUTION
+idle_guess, idle_low, idle_high = 20, 0, 200
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-idle", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "idle", value=idle_guess, low=idle_low, high=idle_high)
+
+# %% [markdown]
+# ## 2 Run and see
+#
+# *Core, 6 minutes*
 #
 # Study A1 asks every node what it is: its system, kernel, processor and memory, its network card,
 # its MPI and compiler, and the way to each other node. Paper A builds such a cluster of four PCs;
@@ -58,6 +99,14 @@ picture(a1)
 claims(a1)
 
 # %% [markdown]
+# A line of this table is a **Verdict**: what is claimed, whether your Record supports it
+# (`holds`, `contradicted`, or `inconclusive` when it cannot tell), and the evidence.
+
+# %% [markdown]
+# ## 3 Do: names and routes
+#
+# *Core, 7 minutes*
+#
 # `cluster.ask(node, command)` runs a command in a shell on a node and gives back what it prints.
 # The answer is also kept beside your Records.
 
@@ -90,20 +139,69 @@ print(cluster.ask("node00", "ip route"))
 # router in between. That is what *private LAN* means.
 
 # %% [markdown]
-# ## 3 Is it one machine?
+# ## 4 Do: doors
+#
+# *Core, 4 minutes*
+#
+# From node01 to node02 is one login, from node02 to node01 is another.
+#
+# **Question `ordered-pairs`** (1 point). How many ssh logins check every node to every *other* node of
+# **your** cluster?
+
+# %% nbgrader={"grade_id": "ordered-pairs-answer", "solution": true}
+ordered_pairs = None
+### BEGIN SOLUTION
+ordered_pairs = len(cluster.nodes) * (len(cluster.nodes) - 1)
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "ordered-pairs", "grade": true, "points": 1, "locked": true}
+form(ordered_pairs, "number")
+
+# %% [markdown]
+# ## 5 Do: data
+#
+# *Core, 4 minutes*
+#
+# In a terminal, with the handout: ten million bytes go from node00 to node01. How fast, and are they the
+# same bytes?
+
+# %% [markdown]
+# ## 6 Do: one program on four nodes
+#
+# *Core, 7 minutes*
+#
+# In a terminal, with the handout: `hello.c` starts on every node, and the ranks of `ring.c` pass a token
+# round. Both are beside this notebook. Read `pass_the_token` in `ring.c` *before* you run it.
+#
+# **Question `ring-messages`** (1 point). How many messages does that token need to come home, with
+# one rank on each node of your cluster?
+
+# %% nbgrader={"grade_id": "ring-messages-answer", "solution": true}
+ring_messages = None
+### BEGIN SOLUTION
+ring_messages = len(cluster.nodes)
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "ring-messages", "grade": true, "points": 1, "locked": true}
+form(ring_messages, "number")
+
+# %% [markdown]
+# ## 7 Do: ask everything at once
+#
+# *Core, 5 minutes*
 #
 # Study A2 repeats the validation of paper A: it asks every node for its configuration, every node
-# about every other (name, ping, ssh, one million random bytes), and runs the two MPI programs
-# `hello` and `ring` on all of them. It takes some seconds.
+# about every other (name, ping, ssh, one million random bytes), and runs `hello` and `ring` on all of
+# them. It takes some seconds.
 #
-# **Question `a2-record`** (3 points). Nothing to write: the points are for the Record of a whole
+# **Question `a2-record`** (1 point). Nothing to write: the point is for the Record of a whole
 # four-node cluster, which this cell measures and saves.
 
 # %%
 a2 = study("A2", cluster)
 a2
 
-# %% nbgrader={"grade_id": "a2-record", "grade": true, "points": 3, "locked": true}
+# %% nbgrader={"grade_id": "a2-record", "grade": true, "points": 1, "locked": true}
 assert a2.study == "A2", "Run the cell above: it measures A2 on your cluster."
 assert a2.variant == "", "This is the Record of a broken cluster; run the cell above again."
 assert a2.complete, "The measurement was cut short; run the cell above again."
@@ -119,70 +217,171 @@ picture(a2)
 claims(a2)
 
 # %% [markdown]
-# A line of this table is a **Verdict**: what is claimed, whether your Record supports it
-# (`holds`, `contradicted`, or `inconclusive` when it cannot tell), and the evidence.
+# ## 8 Your own ring
 #
-# **Question `ordered-pairs`** (1 point). From node01 to node02 is one login, from node02 to node01
-# is another. How many ssh logins check every node to every *other* node of **your** cluster?
-
-# %% nbgrader={"grade_id": "ordered-pairs-answer", "solution": true}
-ordered_pairs = None
-### BEGIN SOLUTION
-ordered_pairs = len(cluster.nodes) * (len(cluster.nodes) - 1)
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "ordered-pairs", "grade": true, "points": 1, "locked": true}
-form(ordered_pairs, "number")
-
-# %% [markdown]
-# Data go over the same cables. How fast was your million bytes?
+# *Core, 10 minutes*
+#
+# One line starts a Python interpreter on each node. All of them are ranks of one MPI program, and a cell
+# that begins with `%%px` runs on all of them at once. They know `world` (all ranks), `rank`, `ranks`
+# (how many there are), `node` (the name of the node), `MPI` and `np`.
 
 # %%
-for point in a2.select(check="transfer", node="node00"):
-    for rate in point.samples:
-        print(f"node00 to {point.at['peer']}: {8 * rate / 1e6:.1f} Mbit/s")
-print("You predicted:", predicted_transfer_mbit_per_s)
-
-# %% [markdown]
-# ## 4 Hello and the ring
-#
-# What the two MPI programs printed when A2 ran them:
+engines = start_engines(cluster)
 
 # %%
-for check in ("mpi-hello", "mpi-ring"):
-    for point in a2.select(check=check):
-        print(*point.facts["lines"], "", sep="\n")
+# %%px
+print(f"rank {rank} of {ranks} on {node}")
 
 # %% [markdown]
-# `hello` proves that a program can be *started* on every node. The `ring` proves that the nodes
-# can *talk*: read `pass_the_token` in `ring.c`, which lies beside this notebook.
+# **Question `own-ring`** (5 points). Write `pass_token(token)`: a token goes from rank 0 to 1, to 2, and so
+# on, and comes home to rank 0. Each rank appends the name of its node before it passes the token on.
 #
-# **Question `ring-messages`** (1 point). How many messages did that token need to come home, with
-# one rank on each node of your cluster?
+# - On rank 0 `token` is a list with one text in it; on all other ranks it is `None`.
+# - Rank 0 returns the list as it came home; each other rank returns the list as it passed it on.
+#
+# The points are for the Record that the cell below makes of it: three tokens, each of which every node has had,
+# in turn, and that came home. `world.send` and `world.recv` are all that you need.
 
-# %% nbgrader={"grade_id": "ring-messages-answer", "solution": true}
-ring_messages = None
+
+# %% nbgrader={"grade_id": "own-ring-answer", "solution": true}
+# %%px
+def pass_token(token):
+    """Pass the token round all ranks; the list as it came home (rank 0) or was passed on (all others)."""
+    ### BEGIN SOLUTION
+    before, after = (rank - 1) % ranks, (rank + 1) % ranks
+    if rank == 0:
+        token.append(node)
+        world.send(token, dest=after)
+        return world.recv(source=before)
+    token = world.recv(source=before)
+    token.append(node)
+    world.send(token, dest=after)
+    return token
+    ### END SOLUTION
+
+
+# %% [markdown]
+# Try it before you measure it. Where a rank waits for ever, the cell ends after its time-out, and reports
+# which rank waits in which line; `engines.restart()` starts the engines again, and the cell with your
+# function has to be run again.
+
+# %%
+# %%px --timeout 10
+pass_token(["a token"] if rank == 0 else None)
+
+# %%
+ring = own_ring.measure(engines, "pass_token")
+
+# %% nbgrader={"grade_id": "own-ring", "grade": true, "points": 5, "locked": true}
+assert ring.variant == "own-ring", "Run the cell above: it measures your function."
+
+# %% [markdown]
+# ## 9 Your own ping-pong
+#
+# *Core, 13 minutes*
+#
+# **Question `own-trips`** (4 points). Write `round_trip_us(buffer, one, other)`: it sends `buffer` (an array
+# of bytes) from rank `one` to rank `other` and back, with `Send` and `Recv`, and returns, on rank `one`, the time
+# of one round trip in microseconds by `MPI.Wtime()`. All other ranks return nothing. One round trip is
+# short beside a disturbance: let several follow each other, and divide.
+#
+# The points are for the Record that the cell below makes of it: 8 bytes between each node and each other
+# one, ten times, and the bytes that come back are those that left.
+
+
+# %% nbgrader={"grade_id": "own-trips-answer", "solution": true}
+# %%px
+def round_trip_us(buffer, one, other):
+    """One round trip of `buffer` between two ranks, in microseconds, on rank `one`; None on all others."""
+    ### BEGIN SOLUTION
+    trips = 20
+    began = MPI.Wtime()
+    for _ in range(trips):
+        if rank == one:
+            world.Send(buffer, dest=other)
+            world.Recv(buffer, source=other)
+        elif rank == other:
+            world.Recv(buffer, source=one)
+            world.Send(buffer, dest=one)
+    return (MPI.Wtime() - began) / trips * 1e6 if rank == one else None
+    ### END SOLUTION
+
+
+# %%
+# %%px --timeout 10
+round_trip_us(np.ones(8, np.uint8), 0, 1)
+
+# %%
+trips = own_trips.measure(engines, "round_trip_us")
+
+# %% nbgrader={"grade_id": "own-trips", "grade": true, "points": 4, "locked": true}
+assert trips.variant == "own-trips", "Run the cell above: it measures your function."
+
+# %% [markdown]
+# `own_trips.table(trips)` has a row for each ordered pair: the two nodes, the numbers of their ranks
+# (`rank` begins, `other` answers), and the median round trip in microseconds with its 95 % interval.
+#
+# **Question `trips-plot`** (3 points). Draw the median round trip over the number of the other node (0 to 3),
+# a line for each node that begins. Name the axes, with the unit, and each line in a legend.
+# `prediction_band(axes, prediction(cluster, "trip"))` adds what you have sealed.
+
+# %%
+# Here is room to look at the table.
+
+# %% nbgrader={"grade_id": "trips-plot-answer", "solution": true}
+trips_figure = None  # trips_figure, axes = plt.subplots()
 ### BEGIN SOLUTION
-ring_messages = len(cluster.nodes)
+trips_figure, axes = plt.subplots()
+for name, rows in own_trips.table(trips).groupby("node"):
+    axes.plot(rows["other"], rows["median"], "o-", label=f"from {name}")
+prediction_band(axes, prediction(cluster, "trip"))
+axes.set_xticks(range(len(cluster.nodes)))
+axes.set(title="Who reaches whom, and how fast", ylim=(0, None))
+axes.set(xlabel="number of the other node", ylabel="round trip of 8 bytes (µs)")
+axes.legend()
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "ring-messages", "grade": true, "points": 1, "locked": true}
-form(ring_messages, "number")
+# %% nbgrader={"grade_id": "trips-plot", "grade": true, "points": 3, "locked": true}
+own_plot.keep(
+    cluster,
+    trips_figure,
+    "trips",
+    own_plot.Wants(x="number of the other node", y="round trip in µs", lines=4, points=3),
+)
 
 # %% [markdown]
-# ## 5 The idle wire
+# *What to look at:* is one node further from the others than the rest? In a star each way is two cables
+# long. And is your round trip longer than that of `ping`, which the kernel of the other node answers without
+# waking a program?
+
+# %%
+pings_us = [1000 * time_ms for point in a2.select(check="ping") for time_ms in point.samples]
+print(f"ping took {np.median(pings_us):.0f} µs there and back (median of {len(pings_us)}).")
+if own_trips.curves(trips):
+    print(outcome(cluster, "trip", own_trips.middle_us(trips)))
+
+# %% [markdown]
+# The engines have connections open, which would be on the wire of the next section.
+
+# %%
+engines.stop()
+
+# %% [markdown]
+# ## 10 Do: the idle wire
+#
+# *Core, 5 minutes*
 #
 # Study A5 listens at the switch for a minute. Wait half a minute after your last command on a
 # node, because ssh keeps its connections open for so long. Then run the next cell, and keep your
 # hands off the cluster until it is done: no ping, no ssh.
 #
-# **Question `a5-record`** (2 points). Nothing to write: the points are for the Record.
+# **Question `a5-record`** (1 point). Nothing to write: the point is for the Record.
 
 # %%
 a5 = study("A5", cluster)
 a5
 
-# %% nbgrader={"grade_id": "a5-record", "grade": true, "points": 2, "locked": true}
+# %% nbgrader={"grade_id": "a5-record", "grade": true, "points": 1, "locked": true}
 assert a5.study == "A5", "Run the cell above: it listens to your idle wire."
 assert a5.complete, "The measurement was cut short; run the cell above again."
 
@@ -190,16 +389,9 @@ assert a5.complete, "The measurement was cut short; run the cell above again."
 wire = a5.points[0].facts
 for quantity in ("elapsed_s", "packets", "packets_per_s", "bytes", "bytes_per_s"):
     print(f"{quantity:14} {wire[quantity]}")
-print("You predicted:", predicted_idle_packets, "packets")
-
-# %%
-picture(a5)
+print(outcome(cluster, "idle", wire["packets"]))
 
 # %% [markdown]
-# *What to look at:* which protocols speak although nobody asked them to. One packet counts for
-# each protocol that it carries (ssh travels in TCP, and TCP in IP). An empty figure is a finding
-# too: a wire that is really quiet.
-#
 # **Question `idle-mbit`** (2 points). Work out the megabits per second of your idle wire from the
 # `bytes` and `elapsed_s` above. A byte has 8 bits, a megabit is 1,000,000 bits. You may write the
 # sum itself, with your own figures in it, such as `8 * 1250 / 60.0 / 1e6`.
@@ -214,10 +406,20 @@ idle_mbit_per_s = 8 * wire["bytes"] / wire["elapsed_s"] / 1e6
 form(idle_mbit_per_s, "number")
 
 # %%
+picture(a5)
+
+# %% [markdown]
+# *What to look at:* which protocols speak although nobody asked them to. One packet counts for
+# each protocol that it carries (ssh travels in TCP, and TCP in IP). An empty figure is a finding
+# too: a wire that is really quiet.
+
+# %%
 claims(a5)
 
 # %% [markdown]
-# ## 6 Three broken clusters
+# ## 11 Three broken clusters
+#
+# *Core, 10 minutes*
 #
 # Somebody has been at your cluster. In each of `a`, `b` and `c` one thing is wrong on one node:
 #
@@ -225,33 +427,36 @@ claims(a5)
 # - `node-down`: the node is switched off
 # - `key-refused`: the node does not accept the key that the others have
 #
-# Each of the three happens once. Look round with your own hands first, in a terminal
-# (`beowulf break a`, then section 10 of the handout); the cells below measure the same broken
-# cluster and keep its Record. Where `with` ends, the cluster is healed, so that the next one starts whole.
+# Each of the three happens once, and the master is sound. Which is which, and where, differs from learner to
+# learner.
+#
+# **Write your own search** in `probe`: it asks the broken cluster, and prints the answers.
+# `victim.ask(node, command)` gives what a command prints on a node. Ask from node00, about the others: a node
+# that is down cannot be asked, and would end the cell. (Or search in a terminal, with section 11 of the
+# handout.) The cells below break the cluster, run your search, and measure A2, which you look at *after* your
+# answer. Where `with` ends, the cluster is healed.
 #
 # PCs, VMs and the nodes of a queue are not broken, because others need them. There, `breakable` boots a
 # small cluster of namespaces on the machine of this notebook, and takes it down again.
-#
+
+
+# %%
+def probe(victim):
+    """Ask the nodes of a broken cluster, from node00, and print what they say."""
+    print(victim.ask("node00", "hostname"))  # and more questions of yours
+
+
+# %% [markdown]
 # ### Cluster a
+#
+# **Question `broken-a`** (1 point). Which fault, and on which node? The node at fault is the one
+# that you would have to repair.
 
 # %%
 with breakable(cluster) as victim:
     victim.break_it("a")
+    probe(victim)
     broken_a = study("A2", victim, variant="broken-a")
-picture(broken_a)
-
-# %% [markdown]
-# *What to look at:* one bad square is a matter between two nodes; the node of its **row** was
-# asked. A whole bad **column** is a node that nobody gets into; its squares say
-# whether it is silent or refuses. `not asked` is shown where a node could not be asked about others,
-# because there was no way into that node.
-
-# %%
-claims(broken_a)
-
-# %% [markdown]
-# **Question `broken-a`** (2 points). Which fault, and on which node? The node at fault is the one
-# that you would have to repair.
 
 # %% nbgrader={"grade_id": "broken-a-answer", "solution": true}
 fault_a = None  # "wrong-hosts", "node-down" or "key-refused"
@@ -263,24 +468,28 @@ fault_a = diagnose(broken_a).fault  # every learner has broken clusters of their
 node_a = diagnose(broken_a).node
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "broken-a", "grade": true, "points": 2, "locked": true}
+# %% nbgrader={"grade_id": "broken-a", "grade": true, "points": 1, "locked": true}
 form(fault_a, "choice:wrong-hosts,node-down,key-refused")
 form(node_a, "node")
 
 # %% [markdown]
+# Now look at what A2 saw. One bad square is a matter between two nodes; the node of its **row** was
+# asked. A whole bad **column** is a node that nobody gets into. `not asked` is shown where a node could not be
+# asked about others. `claims(broken_a)` has it in words.
+
+# %%
+picture(broken_a)
+
+# %% [markdown]
 # ### Cluster b
+#
+# **Question `broken-b`** (1 point). Which fault, and on which node?
 
 # %%
 with breakable(cluster) as victim:
     victim.break_it("b")
+    probe(victim)
     broken_b = study("A2", victim, variant="broken-b")
-picture(broken_b)
-
-# %%
-claims(broken_b)
-
-# %% [markdown]
-# **Question `broken-b`** (2 points). Which fault, and on which node?
 
 # %% nbgrader={"grade_id": "broken-b-answer", "solution": true}
 fault_b = None  # "wrong-hosts", "node-down" or "key-refused"
@@ -290,24 +499,23 @@ fault_b = diagnose(broken_b).fault
 node_b = diagnose(broken_b).node
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "broken-b", "grade": true, "points": 2, "locked": true}
+# %% nbgrader={"grade_id": "broken-b", "grade": true, "points": 1, "locked": true}
 form(fault_b, "choice:wrong-hosts,node-down,key-refused")
 form(node_b, "node")
 
+# %%
+picture(broken_b)
+
 # %% [markdown]
 # ### Cluster c
+#
+# **Question `broken-c`** (1 point). Which fault, and on which node?
 
 # %%
 with breakable(cluster) as victim:
     victim.break_it("c")
+    probe(victim)
     broken_c = study("A2", victim, variant="broken-c")
-picture(broken_c)
-
-# %%
-claims(broken_c)
-
-# %% [markdown]
-# **Question `broken-c`** (2 points). Which fault, and on which node?
 
 # %% nbgrader={"grade_id": "broken-c-answer", "solution": true}
 fault_c = None  # "wrong-hosts", "node-down" or "key-refused"
@@ -317,41 +525,122 @@ fault_c = diagnose(broken_c).fault
 node_c = diagnose(broken_c).node
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "broken-c", "grade": true, "points": 2, "locked": true}
+# %% nbgrader={"grade_id": "broken-c", "grade": true, "points": 1, "locked": true}
 form(fault_c, "choice:wrong-hosts,node-down,key-refused")
 form(node_c, "node")
 
+# %%
+picture(broken_c)
+
 # %% [markdown]
-# ## 7 Explain
+# ## 12 A ring that waits
 #
-# **Question `explain`** (4 points, read by a person). In five to ten sentences of your own:
+# *Core, 7 minutes*
+#
+# The last cluster, `d`, is harder: every node answers ping, lets everybody in, and knows the others. `hello`
+# prints its four lines. Your own ring runs on it now, with your `pass_token`, and is ended after five seconds.
+
+# %%
+with breakable(cluster) as victim:
+    victim.break_it("d")
+    stuck = broken_ring.measure(victim)
+
+# %% [markdown]
+# **Question `ring-waits`** (2 points). Which rank waits for ever in a *send* (its number), and how many ranks
+# wait for ever in a *receive*?
+
+# %% nbgrader={"grade_id": "ring-waits-answer", "solution": true}
+sender_rank = None
+receiving_ranks = None
+### BEGIN SOLUTION
+sender_rank = int(broken_ring.waiting(stuck)["sender_rank"])
+receiving_ranks = int(broken_ring.waiting(stuck)["receiving_ranks"])
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "ring-waits", "grade": true, "points": 2, "locked": true}
+form(sender_rank, "number")
+form(receiving_ranks, "number")
+
+# %% [markdown]
+# **Question `broken-d`** (1 point). On which node is something wrong? Two nodes take part in a send that waits.
+# Section 12 of the handout says how you ask which of the two it is; put the command into a cell like the one
+# above, or type it in a terminal.
+
+# %%
+with breakable(cluster) as victim:
+    victim.break_it("d")
+    probe(victim)
+
+# %% nbgrader={"grade_id": "broken-d-answer", "solution": true}
+node_d = None  # such as "node00"
+### BEGIN SOLUTION
+node_d = broken_ring.waiting(stuck)["node_d"]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "broken-d", "grade": true, "points": 1, "locked": true}
+form(node_d, "node")
+
+# %% [markdown]
+# ## 13 Explain
+#
+# *Core, 8 minutes*
+#
+# **Question `explain`** (4 points, read by a person). In six to twelve sentences of your own:
 #
 # 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`?
 #    Say what would happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were
 #    not configured for one network card.
 # 2. What is a capture of an idle wire good for, when later you capture a program at work? Use your
 #    own figure from `idle-mbit`.
+# 3. In cluster `d`, why do ping, ssh and `hello` find nothing, and why does the ring? One rank waits in a
+#    send and others in a receive: which of these lines points at the node to repair, and which only at the
+#    consequences?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **The own name first (2 points).** An MPI rank looks up its own name and gives the address that
+# **The own name first (1 point).** An MPI rank looks up its own name and gives the address that
 # it finds to the other ranks, so that they can connect. On the LAN address they reach it. On
 # 127.0.1.1 each of them reaches itself, because every machine takes addresses that begin with 127
 # for its own: the connection is refused. `hello` still prints its lines, since it only has to be
-# started and sends no message; `ring` stops at the first message. One point for what is handed on,
-# one for why hello and ring differ.
+# started and sends no message; `ring` stops at the first message.
 #
-# **The idle wire (2 points).** What the wire carries by itself is also in every later capture.
+# **The idle wire (1 point).** What the wire carries by itself is also in every later capture.
 # Without the baseline it would be counted as the program's traffic; with it one can subtract it,
 # or show that it is too small to matter. A wire that is not quiet when it should be also tells of
-# a program that was forgotten. One point for the comparison, one for an argument with the
-# learner's own figure.
+# a program that was forgotten. The argument uses the learner's own figure.
+#
+# **The ring that waits (2 points).** Ping is answered by the kernel, ssh is let in, and hello sends no
+# message, so none of them needs a connection from one rank to another; the ring does. One point for that.
+# The rank that waits in a send cannot connect to the next one: this line names the two nodes between which
+# nothing gets through. The ranks in a receive only wait for a token that never left; so does rank 0, which
+# waits for it to come home. Which of the two nodes is at fault the line does not tell: other nodes have to
+# ask both. One point for telling cause from consequence.
 # ### END SOLUTION
 
 # %% [markdown]
-# ## 8 Hand in
+# ## 14 Two programs
 #
-# 1. Save the notebook. Do not measure again for this: *Run All Cells* takes about two minutes,
-#    breaks the cluster three times, and adds new Records to those that you wrote about.
-# 2. What you hand in is this folder: the notebook **and** `records/`. An answer is held against
-#    your own Records; a figure without its Record counts for nothing, here and in research.
+# *More, 10 minutes*
+#
+# In a terminal, with the handout: `master.c` and `worker.c` are two programs in one MPI world.
+
+# %% [markdown]
+# ## 15 Compare with paper A
+#
+# *More, 5 minutes*
+#
+# The handout has the table. Put what your own nodes say into its last column.
+
+# %% [markdown]
+# ## 16 The questions
+#
+# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
+# nothing. Save the notebook first.
+
+# %%
+check("01")
+
+# %% [markdown]
+# What you hand in is this folder: the notebook **and** `records/`. You need not run everything again; an
+# answer is held against your own Records, and a figure without its Record counts for nothing, here and in
+# research.

@@ -1,0 +1,81 @@
+"""Lab 01's ring on a broken cluster: does it report who waits where, and keep for the grader which node is to blame?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beowulf.cluster import namespaces
+from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.faults import CLOSED_PORTS
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises.lab_01 import broken_ring
+from tests.gold import lab_01
+
+
+@pytest.fixture(scope="module")
+def victim(
+    tmp_path_factory: pytest.TempPathFactory, namespaces_work: None
+) -> Iterator[NamespaceCluster]:
+    folder = tmp_path_factory.mktemp("broken") / "state"
+    yield namespaces.up(ClusterConfig(), folder=folder)
+    namespaces.down(folder=folder)
+
+
+def test_what_waits_is_read_from_the_ranks_and_the_doors() -> None:
+    facts = broken_ring.waiting(lab_01.stuck("node03"))
+    assert facts == {"sender_rank": 2, "receiving_ranks": 2, "node_d": "node03"}
+
+
+def test_without_a_ring_of_ones_own_nothing_is_measured(tmp_path: Path) -> None:
+    empty = RecordedCluster(tmp_path)
+    with pytest.raises(LabError, match="There is no Record"):
+        broken_ring.measure(empty)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("node", "sender", "receivers"), [("node01", 0, 3), ("node02", 1, 3), ("node03", 2, 2)]
+)
+def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_receive(
+    victim: NamespaceCluster,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    node: str,
+    sender: int,
+    receivers: int,
+) -> None:
+    victim.records = tmp_path
+    with pytest.raises(LabError, match="no ring of your own yet"):
+        broken_ring.measure(victim)
+    lab_01.ring().save_in(tmp_path)
+    victim.break_it(CLOSED_PORTS, node)
+    record = broken_ring.measure(victim)
+    assert broken_ring.waiting(record) == {
+        "sender_rank": sender,
+        "receiving_ranks": receivers,
+        "node_d": node,
+    }
+    said = capsys.readouterr().out
+    assert f"node0{sender} (rank {sender}) waits in line" in said
+    assert said.count("world.send(token, dest=after)") == 1
+    assert said.count("world.recv(source=before)") == receivers
+    # The question comes before anything that names the fault.
+    assert CLOSED_PORTS not in said
+    again = broken_ring.measure(RecordedCluster(tmp_path))
+    assert again.points == record.points
+
+
+@pytest.mark.cluster
+def test_on_a_whole_cluster_nobody_waits(victim: NamespaceCluster, tmp_path: Path) -> None:
+    victim.heal()
+    victim.records = tmp_path
+    lab_01.ring().save_in(tmp_path)
+    record = broken_ring.measure(victim)
+    assert broken_ring.lines(record) == ["Call 1: right"]
+    with pytest.raises(LabError, match="0 nodes take no connections"):
+        broken_ring.waiting(record)

@@ -1,0 +1,136 @@
+"""Lab 01's ping-pong of one's own: is a right one told from a wrong one, with a sentence that names the symptom?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.engines import Engines
+from beowulf.errors import LabError
+from beowulf.exercises.lab_01 import own_trips
+from tests.gold.lab_01 import PING_PONG, trip_us, trips
+
+NODES = ("node00", "node01", "node02")
+
+
+def call(**other: Any) -> dict[int, dict[str, Any]]:
+    """What three ranks saw of a right round trip from rank 1 to rank 2, with `other` on rank 1."""
+    seen = {"value": None, "kind": "nothing", "elapsed_us": 400.0, "arrived": True}
+    one = {**seen, "value": 20.0, "kind": "a float", **other}
+    return {0: {**seen, "arrived": False}, 1: one, 2: dict(seen)}
+
+
+def test_bytes_that_come_back_and_a_time_that_fits_the_clock_are_right() -> None:
+    assert own_trips.fault(call(), 1, 2, NODES) is None
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"value": None, "kind": "nothing"}, "returned nothing on rank 1, not a number"),
+        ({"value": None, "kind": "a str"}, "returned a str on rank 1"),
+        ({"value": float("nan")}, "no time that passes"),
+        ({"value": -3.0}, "no time that passes"),
+        ({"value": 0.0}, "no time that passes"),
+        ({"arrived": False}, "what came back to rank 1 is not what it sent"),
+        ({"value": 500.0}, "the whole call took 400.0"),
+    ],
+)
+def test_each_usual_mistake_has_its_sentence(other: dict[str, Any], said: str) -> None:
+    found = own_trips.fault(call(**other), 1, 2, NODES)
+    assert found
+    assert said in found[1]
+    assert "From node01 (rank 1) to node02 (rank 2)" in found[1]
+
+
+def test_a_message_that_did_not_arrive_and_a_time_of_another_rank_are_named() -> None:
+    lost, more = call(), call()
+    lost[2]["arrived"] = False
+    more[2] |= {"value": 20.0, "kind": "a float"}
+    for seen, said in ((lost, "rank 2 does not hold what rank 1 sent"), (more, "on rank 2, too")):
+        found = own_trips.fault(seen, 1, 2, NODES)
+        assert found
+        assert said in found[1]
+
+
+def test_a_table_has_a_row_for_each_ordered_pair_and_a_curve_for_each_rank() -> None:
+    record = trips()
+    table = own_trips.table(record)
+    assert len(table) == 12
+    row = table[(table["node"] == "node02") & (table["peer"] == "node03")].iloc[0]
+    assert (row["rank"], row["other"], row["median"]) == (2, 3, trip_us(2, 3))
+    curves = own_trips.curves(record)
+    assert curves[1] == {float(other): trip_us(1, other) for other in (0, 2, 3)}
+    assert min(map(trip_us, (0, 3), (1, 2))) <= own_trips.middle_us(record) <= trip_us(3, 2)
+    with pytest.raises(LabError, match="no round trips of yours"):
+        own_trips.middle_us(trips(left_out=range(4)))
+
+
+# ------------------------------------------------------------ on nodes
+
+
+@pytest.fixture(scope="module")
+def shared(cluster: NamespaceCluster) -> Iterator[Engines]:
+    made = Engines(cluster)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def engines(shared: Engines, tmp_path: Path) -> Iterator[Engines]:
+    shared.cluster.records = tmp_path / "records"
+    shared.timeout_s = 3
+    yield shared.start()
+    shared.cluster.records = None
+
+
+@pytest.mark.cluster
+def test_a_right_ping_pong_is_kept_for_all_pairs_and_played_back(engines: Engines) -> None:
+    engines.run(PING_PONG)
+    record = own_trips.measure(engines)
+    assert own_trips.own(record)["faults"] == []
+    assert own_trips.own(record)["source"].strip() == PING_PONG.strip()
+    ranks = range(len(engines.nodes))
+    pairs = {(p.at["rank"], p.at["other"]) for p in record.points if p.samples}
+    assert pairs == set(permutations(ranks, 2))
+    assert all(
+        len(point.samples) == own_trips.PASSES and min(point.samples) > 0
+        for point in record.points
+        if point.quantity == own_trips.TRIP
+    )
+    assert engines.cluster.records
+    again = own_trips.measure(Engines(RecordedCluster(engines.cluster.records)))
+    assert again.points == record.points
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (PING_PONG.replace(" if rank == one else None", ""), "too"),
+        (PING_PONG.replace("* 1e6 if rank == one else None", "and None"), "returned nothing"),
+        (PING_PONG.replace("1e6", "1e9"), "the whole call took"),
+        (PING_PONG.replace("world.Send(buffer, dest=one)", "pass"), "waits in line"),
+        (
+            PING_PONG.replace("Recv(buffer, source=one)", "Recv(buffer.copy(), source=one)"),
+            "does not hold what",
+        ),
+        (PING_PONG.replace("one, other)", "one)", 1), "TypeError"),
+    ],
+    ids=["all ranks", "no return", "nanoseconds", "no answer", "a copy", "an exception"],
+)
+def test_a_wrong_ping_pong_is_kept_with_the_reason(
+    engines: Engines, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engines.run(text)
+    record = own_trips.measure(engines)
+    assert said in " ".join(own_trips.lines(record))
+    assert said in capsys.readouterr().out
+    assert engines.cluster.records
+    assert list(engines.cluster.records.glob("A2-own-trips-*.json"))
