@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Iterable
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests import gold
 from tests.gold import mutation, trial
-from tests.gold.hand_in import file_name
+from tests.gold.hand_in import answered, file_name, hand_in, released
+from tests.gold.labs import LABS, wrong
 
 MUTANTS = list(gold.mutants(2 * (len(mutation.OF_CELLS) + len(mutation.OF_TEXT)), seed=7))
 
@@ -40,3 +44,35 @@ def test_a_seed_gives_the_same_mutants_again(tmp_path: Path) -> None:
 def test_every_change_comes() -> None:
     names = {name for each in MUTANTS for name in each.changes}
     assert names == {*mutation.OF_CELLS, *mutation.OF_TEXT}
+
+
+SETS = 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_of_a_hundred_sets_of_wrong_answers_each_costs_its_own_questions_alone(
+    lab: gold.labs.Gold, tmp_path: Path
+) -> None:
+    folder, file = tmp_path / "hand-in", file_name(lab.slug)
+
+    def points(of: Iterable[str]) -> dict[str, float]:
+        answers = {**lab.right, **{name: wrong(lab.right[name]) for name in of}}
+        notebook = answered(released(lab.slug), answers)
+        if folder.exists():
+            nbformat.write(notebook, folder / file)
+        else:
+            hand_in(folder, notebook, lab.records(), Path(file).stem, student="somebody")
+        return trial.graded(lab.slug, folder, "somebody").points
+
+    full = points(())
+    alone = {name: points([name]) for name in lab.right}
+    draw = random.Random(lab.slug)
+    for _ in range(SETS):
+        chosen = draw.sample(sorted(alone), draw.randint(2, min(6, len(alone))))
+        for question, found in points(chosen).items():
+            costly = [alone[name][question] for name in chosen]
+            assert found <= min(costly) + 1e-9, (question, chosen)
+            if min(costly) == full[question]:
+                assert found == pytest.approx(full[question]), (question, chosen)
+    assert all(found != full for found in alone.values())

@@ -26,16 +26,16 @@ class Gold:
     def cases(self) -> list[Case]:
         """The four hand-ins."""
         average = {name: self.worth[name] - self.lost.get(name, 0.0) for name in self.worth}
-        wrong = {name: _not(value) for name, value in self.right.items()}
+        slips = {name: wrong(value) for name, value in self.right.items()}
         return [
             of_answers(self.slug, "perfect", self.right, self.records, self.worth),
             of_answers(self.slug, "average", {**self.right, **self.slips}, self.records, average),
             of_answers(self.slug, "empty", {}, list, {}),
-            of_answers(self.slug, "wrong", wrong, self.records, self.measured),
+            of_answers(self.slug, "wrong", slips, self.records, self.measured),
         ]
 
 
-def _not(value: Any) -> Any:
+def wrong(value: Any) -> Any:
     """An answer of the same form that is far from right."""
     return f"not {value}" if isinstance(value, str) else 7 * value + 1_000_003
 
