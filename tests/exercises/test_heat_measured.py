@@ -123,6 +123,16 @@ def test_what_is_not_written_yet_is_said_and_nothing_is_kept(
     assert not list((plate / "records").glob("*.json"))
 
 
+def test_a_lab_that_begins_has_no_record_that_would_make_a_prediction_late(
+    plate: Path, cluster: NamespaceCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (plate / "heat.py").write_text(program.composed(3))
+    record = heat.speed_up(cluster, folder=plate)
+    assert rights(record) == {"step_numpy": True, "my_rows": False, "run": False}
+    assert "run                  it is not written yet" in capsys.readouterr().out
+    assert not list((plate / "records").glob("*.json"))
+
+
 def _stubs() -> str:
     return (program.ORIGINALS / "heat.py").read_text()
 

@@ -172,7 +172,8 @@ def measured(
     made.points = [each for each in made.points if not _of_a_fault(each, heat)] + heat.points()
     made.program["arguments"] = []  # they name folders of this machine
     made.learner, made.variant = learner(), variant
-    made.save_in(records)
+    if session.programs:  # where no function was run there is nothing to keep: a prediction can still be sealed
+        made.save_in(records)
     print("\n".join(lines(made)))
     return made
 
