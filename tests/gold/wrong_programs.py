@@ -7,24 +7,62 @@ from typing import Any
 
 from beowulf.record import Record
 from tests import heat_solutions
-from tests.gold import lab_04
+from tests.gold import lab_01, lab_04
 from tests.gold.case import Case, of_answers
 
 
 def cases() -> list[Case]:
-    """Every kind of wrong program and plot of lab 04."""
-    return [*_round_trips(), *_exchanges(), *_plots()]
+    """Every kind of wrong program and plot of labs 01 and 04."""
+    return [*_of_nodes(), *_round_trips(), *_exchanges(), *_plots()]
 
 
-def _case(name: str, made: Record, left: Mapping[str, float], said: Mapping[str, str]) -> Case:
+def _case(
+    name: str, made: Record, left: Mapping[str, float], said: Mapping[str, str], lab: Any = lab_04
+) -> Case:
     """A perfect hand-in but for one Record; `left` has the points of the questions that lose some."""
 
     def records() -> list[Record]:
-        kept = [r for r in lab_04.records() if (r.study, r.variant) != (made.study, made.variant)]
+        kept = [r for r in lab.records() if (r.study, r.variant) != (made.study, made.variant)]
         return [*kept, made]
 
-    points = lab_04.WORTH | left
-    return of_answers(lab_04.SLUG, name, lab_04.RIGHT, records, points, said)
+    points = lab.WORTH | left
+    return of_answers(lab.SLUG, name, lab.RIGHT, records, points, said)
+
+
+def _of_nodes() -> list[Case]:
+    """Lab 01: rings, round trips, their plot, and a ring that did not wait."""
+
+    def case(name: str, question: str, share: float, says: str, made: Record) -> Case:
+        left = {question: share * lab_01.WORTH[question]}
+        return _case(name, made, left, {question: says}, lab_01)
+
+    home = list(lab_01.NODES)
+    passed = [home, home[:2], home[:3], home]
+    ring, trips, plot = lab_01.ring, lab_01.trips, lab_01.trips_plot
+    forgotten = ring(returned=[home[:1] + home[2:], home[:1], *passed[2:]])
+    outward = ring(returned=[home[:1], *passed[1:]])
+    waits = "node01 (rank 1) waits in line 7 of pass_token: token = world.recv(source=before)"
+    collected = ring(source="def pass_token(token):\n    return world.allgather(node)\n")
+    quick = trips(faults=["it returned 9,000.0 µs, and the whole call took 210.0 µs."])
+    whole = lab_01.stuck()
+    whole.points = [p for p in whole.points if "rank" not in p.at]
+    nobody = _case(
+        "a ring on which nobody waits",
+        whole,
+        {"ring-waits": 0, "broken-d": 0},
+        {"ring-waits": "did not wait"},
+        lab_01,
+    )
+    return [
+        case("a node that writes nothing", "own-ring", 0.5, "did not append its node", forgotten),
+        case("a token on its way out", "own-ring", 0.5, "not what came home", outward),
+        case("a ring that never closes", "own-ring", 0, waits, ring(why=waits)),
+        case("no ring at all", "own-ring", 0.5, "allgather, which is no ring", collected),
+        case("one rank only", "own-trips", 0.5, "it has 0 samples", trips(left_out=[1, 2, 3])),
+        case("a time too long", "own-trips", 0.5, "the whole call took 210.0 µs", quick),
+        case("trips without a unit", "trips-plot", 5 / 6, "no unit", plot(y_label="round trip")),
+        nobody,
+    ]
 
 
 def _round_trips() -> list[Case]:
