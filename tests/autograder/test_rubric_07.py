@@ -379,3 +379,33 @@ def test_records_of_junk_never_raise_and_never_earn(junk: Point) -> None:
 
 def test_a_source_may_have_words_of_its_own() -> None:
     assert not own_interval.OURS.search(SOURCE)
+
+
+def test_all_right_answers_are_asked_for() -> None:
+    notebook = release.student_version(release.sources()[SLUG])
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    assert all(f"{name} = None" in text for name in lab_07.RIGHT)
+
+
+def test_no_cell_says_what_a_later_question_asks() -> None:
+    """What decides or computes for a learner comes after the question that asks for it."""
+    cells = [each.source for each in release.student_version(release.sources()[SLUG]).cells]
+
+    def place(text: str) -> int:
+        (found,) = [number for number, cell in enumerate(cells) if text in cell]
+        return found
+
+    for question, tells in (
+        ("`budget`", "picture(l1)"),
+        ("`budget`", "claims(l1)"),
+        ("`own-interval`", "null_knob.picture(nothing)"),
+        ("`each-knob`", "knob_gains.table"),
+        ("`each-knob`", "claims(e6)"),
+        ("`kept-line`", "null_knob.picture(mine)"),
+        ("`plate`", "heat.worth(plate)"),
+        ("`plate`", "heat.picture(plate)"),
+        ("`fates`", "picture(e7)"),
+        ("`fates`", "claims(e7)"),
+        ("`limit`", "claims(l2)"),
+    ):
+        assert place(f"**Question {question}**") < place(tells), question
