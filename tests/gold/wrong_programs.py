@@ -7,13 +7,13 @@ from typing import Any
 
 from beowulf.record import Record
 from tests import heat_solutions
-from tests.gold import lab_01, lab_04
+from tests.gold import lab_01, lab_04, lab_07
 from tests.gold.case import Case, of_answers
 
 
 def cases() -> list[Case]:
-    """Every kind of wrong program and plot of labs 01 and 04."""
-    return [*_of_nodes(), *_round_trips(), *_exchanges(), *_plots()]
+    """Every kind of wrong program and plot of labs 01, 04 and 07."""
+    return [*_of_nodes(), *_round_trips(), *_exchanges(), *_plots(), *_of_knobs()]
 
 
 def _case(
@@ -109,3 +109,48 @@ def _plots() -> list[Case]:
         case("no unit", 5 / 6, "no unit", y_label="half round trip"),
         case("no lines", 0, "nothing is drawn", lines=[]),
     ]
+
+
+def _of_knobs() -> list[Case]:
+    """Lab 07: intervals, a plot of distributions, a learner's own knob and letters."""
+
+    def case(name: str, question: str, left: float, says: str, made: Record) -> Case:
+        return _case(name, made, {question: left}, {question: says}, lab_07)
+
+    def drawn_once(before: list[float], after: list[float]) -> list[float]:
+        return [lab_07.change_percent(before, after)[0]] * 3
+
+    def turned_round(before: list[float], after: list[float]) -> Any:
+        return lab_07.change_percent(after, before)
+
+    (plot,) = (point.facts for point in lab_07.quantiles().points)
+    swapped = [{**each, "x": each["y"], "y": each["x"]} for each in plot["lines"]]
+    return [
+        case("no width", "own-interval", 1, "too narrow", lab_07.interval(drawn_once)),
+        case(
+            "a ratio upside down",
+            "own-interval",
+            0,
+            "divides before",
+            lab_07.interval(turned_round),
+        ),
+        case("the package's interval", "own-interval", 0, "calls beowulf", _with_ours()),
+        case(
+            "axes swapped", "quantile-plot", 0.75, "0 of 2 lines", lab_07.quantiles(lines=swapped)
+        ),
+        case("a value that does not take", "own-knob", 0, "does not take", lab_07.own(takes=False)),
+        case(
+            "another state than before",
+            "own-knob",
+            3,
+            "does not come back",
+            lab_07.own(exact=False),
+        ),
+        case("letters that wait as before", "letters", 0, "1 times", lab_07.posted(44.0)),
+    ]
+
+
+def _with_ours() -> Record:
+    text = "    from beowulf.measure.statistics import ratio\n"
+    head, _, body = lab_07.SOURCE.partition("\n")
+    return lab_07.interval(source=f"{head}\n{text}{body}")
