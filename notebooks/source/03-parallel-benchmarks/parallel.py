@@ -136,7 +136,7 @@ def run(world, rows, columns, steps):
 # heat.check(3) is at home here.
 
 # %% [markdown]
-# **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, when the Record of the next cell
+# **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, where the Record of the next cell
 # says that they are right. It measures both plates on one to four nodes. Save `heat.py` first.
 
 # %%
