@@ -7,13 +7,13 @@ from typing import Any
 
 from beowulf.record import Record
 from tests import heat_solutions
-from tests.gold import lab_01, lab_04, lab_07
+from tests.gold import lab_01, lab_03, lab_04, lab_07
 from tests.gold.case import Case, of_answers
 
 
 def cases() -> list[Case]:
-    """Every kind of wrong program and plot of labs 01, 04 and 07."""
-    return [*_of_nodes(), *_round_trips(), *_exchanges(), *_plots(), *_of_knobs()]
+    """Every kind of wrong program and plot of labs 01, 03, 04 and 07."""
+    return [*_of_nodes(), *_of_plates(), *_round_trips(), *_exchanges(), *_plots(), *_of_knobs()]
 
 
 def _case(
@@ -62,6 +62,30 @@ def _of_nodes() -> list[Case]:
         case("a time too long", "own-trips", 0.5, "the whole call took 210.0 µs", quick),
         case("trips without a unit", "trips-plot", 5 / 6, "no unit", plot(y_label="round trip")),
         nobody,
+    ]
+
+
+def _of_plates() -> list[Case]:
+    """Lab 03: a plate that is wrong on several ranks has no times, so nothing that follows from them counts."""
+
+    def of_plate(mistake: str) -> Case:
+        wrong = heat_solutions.WRONG[mistake]
+        made = lab_03.plate(faults={wrong.name: wrong.said}, sources={wrong.name: wrong.function})
+        left = {"heat-run": 2 if wrong.name == "run" else 0, "speed-up-plot": 0.5}
+        left |= {"karp-flatt": 0, "cores-bound": 0}
+        return _case(mistake, made, left, {"heat-run": wrong.said}, lab_03)
+
+    def case(name: str, question: str, left: float, says: str, made: Record) -> Case:
+        return _case(name, made, {question: left}, {question: says}, lab_03)
+
+    plot, share = lab_03.drawn, lab_03.WORTH["speed-up-plot"]
+    alone, *_ = plot().points[0].facts["lines"]
+    return [
+        *(of_plate(name) for name, wrong in heat_solutions.WRONG.items() if wrong.lab == 3),
+        case("a law upside down", "laws", 2, "karp_flatt: 4 of 5", lab_03.asked(karp_flatt=4.0)),
+        case("pieces that fit, not counted", "sizes", 2, "ours is", lab_03.counted(one_packet=759)),
+        case("no intervals", "speed-up-plot", share * 5 / 6, "intervals", plot("line")),
+        case("one plate", "speed-up-plot", share * 3.5 / 6, "1 of 2 lines", plot(lines=[alone])),
     ]
 
 
