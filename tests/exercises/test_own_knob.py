@@ -73,6 +73,21 @@ def test_a_right_knob_is_turned_measured_put_back_and_played_back(
     assert null_knob.comparison(again) == null_knob.comparison(record)
 
 
+@pytest.mark.cluster
+@pytest.mark.parametrize("setting", drawn.SETTINGS)
+def test_each_setting_that_may_be_drawn_is_a_nodes_own_and_takes_both_values(
+    lab_folder: Path, cluster: NamespaceCluster, setting: str
+) -> None:
+    file = "/proc/sys/" + setting.replace(".", "/")
+    before = Path(file).read_text()
+    parts = KNOB | {"look": f'"cat {file}"', "set": f'f"echo {{value}} >{file}"'}
+    record = own_knob.measure(cluster, written(lab_folder, **parts), length=SHORT)
+    turns = own_knob.turns(record)
+    assert all(own_knob.takes(point) and own_knob.exact(point) for point in turns)
+    assert own_knob.setting(record) == setting
+    assert Path(file).read_text() == before
+
+
 # Turns the knob of a file, and is killed when the new value is in on one node.
 KILLED = """
 import os, signal, sys
