@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.text import counted
+from autograder.text import counted, plain
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
     from autograder.course.course import Course, Graded
+    from autograder.grading.marking import Answer
     from autograder.grading.regrade import Change
     from autograder.intake.submissions import Collected
 
@@ -24,6 +25,7 @@ app = typer.Typer(
     help="Give the labs to a class, collect what is handed in, grade it, and return the results.\n\n"
     "All but [bold]init[/bold] and [bold]kit[/bold] run in the course's folder, beside nbgrader's own commands.",
 )
+MOST_SHOWN = 20_000  # characters of an answer
 Lab = Annotated[str, typer.Argument(help="The lab's number or name, as 01.")]
 AnyLab = Annotated[
     str,
@@ -185,10 +187,17 @@ def collect(
         bool,
         typer.Option("--older", help="Also accept a submission older than the one collected."),
     ] = False,
+    times: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="When each was handed in: Moodle's grading worksheet, or a table with id and handed_in.",
+        ),
+    ] = None,
 ) -> None:
     """Collect what learners handed in: notebooks with their records/.
 
-    It ends with 1 when a hand-in could not be collected.
+    It ends with 1 when a hand-in could not be collected, or cannot be read.
 
     Example: beowulf class collect 01 hand-ins.zip
     """
@@ -196,9 +205,10 @@ def collect(
 
     course = _course()
     _doing(f"Collecting {course.lab(lab)}")
-    results = collection.collect(course, lab, place, older)
+    results = collection.collect(course, lab, place, older, times)
     for each in results:
-        print(f"{_who(each)}: {each.outcome}")
+        late = ", late by the LMS' mark" if each.late else ""
+        print(f"{_who(each)}: {each.outcome}{late}")
         for note in each.notes:
             print(f"  {note}")
     bad = {what: sum(each.outcome == what for each in results) for what in ("refused", "unknown")}
@@ -272,6 +282,117 @@ def regrade(
         return
     for slug, every in changes.items():
         _show_changes(every, slug)
+
+
+@app.command()
+def mark(
+    lab: Lab,
+    question: Annotated[
+        str, typer.Option(help="Only this question; without it, each that a person grades.")
+    ] = "",
+    student: Students = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also show answers that have points already.")
+    ] = False,
+    points: Annotated[
+        float | None,
+        typer.Option(help="Give one learner these points for one question, of any kind, at once."),
+    ] = None,
+    reason: Annotated[
+        str, typer.Option(help="Why, for --points: the learner reads it, and it is kept.")
+    ] = "",
+) -> None:
+    """Grade the written answers, one learner after the other, beside the author's answer.
+
+    Example: beowulf class mark 01
+    """
+    from autograder.grading import marking
+
+    course = _course()
+    slug = course.lab(lab)
+    if points is not None:
+        if not (question and student and len(student) == 1 and reason.strip()):
+            raise UsageError(
+                "--points needs one --student, one --question and a --reason.",
+                'As in: `--student ab12 --question explain --points 3 --reason "both parts"`.',
+            )
+        marking.give(course, slug, student[0], question, points, reason=reason)
+        print(f"{student[0]}, {question}: {points:g}. `beowulf class feedback {lab}` says why.")
+        return
+    models = marking.questions(course, slug)
+    if question and question not in models:
+        raise UsageError(f"No person grades {question!r}.", f"There are: {', '.join(models)}.")
+    for name in [question] if question else models:
+        answers, notes = marking.answers(course, slug, name, student or (), again=again)
+        for note in notes:
+            print(plain(note))
+        if not answers:
+            print(f"{name}: nothing waits.")
+        elif not _mark_all(course, slug, models[name], answers):
+            break
+
+
+def _mark_all(course: Course, slug: str, model: str, answers: list[Answer]) -> bool:
+    """Show each answer and ask for its points; False when the instructor has enough."""
+    from autograder.grading import marking
+
+    given: dict[str, float | None] = {each.student: each.given for each in answers}
+    place = 0
+    while place < len(answers):
+        answer = answers[place]
+        _show_answer(answer, model, f"{place + 1} of {len(answers)}")
+        now = given[answer.student]
+        has = "" if now is None else f", has {now:g}"
+        print(
+            f"Points of {answer.of:g}{has}, and a comment if you like. Enter: later, b: back, q: end"
+        )
+        try:
+            typed = input("> ").strip()
+        except EOFError:
+            return False
+        first, _, comment = typed.partition(" ")
+        if first == "q":
+            return False
+        if first == "b":
+            place = max(place - 1, 0)
+            continue
+        if first:
+            try:
+                number = float(first.replace(",", "."))
+                marking.give(
+                    course,
+                    slug,
+                    answer.student,
+                    answer.question,
+                    number,
+                    comment=comment.strip(),
+                    before=now,
+                )
+            except ValueError:
+                print(f"{first!r} is no number.")
+                continue
+            except LabError as problem:
+                print(f"{problem.message} {problem.hint}")
+                continue
+            given[answer.student] = number
+        place += 1
+    return True
+
+
+def _show_answer(answer: Answer, model: str, place: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    # Text has no markup, so that a learner's brackets stay brackets.
+    table = Table(title=Text(f"{answer.question}, {place}"), expand=True, show_lines=True)
+    table.add_column(Text(plain(answer.student)), ratio=1)
+    table.add_column("the author's answer", ratio=1)
+    shown = plain(answer.text[:MOST_SHOWN]) or "(nothing)"
+    table.add_row(Text(shown), Text(plain(model)))
+    if answer.comment:
+        table.add_row(Text(f"Your comment: {plain(answer.comment)}"), "")
+    Console().print(table)
 
 
 @app.command()
@@ -439,7 +560,7 @@ def _show(graded: list[Graded], slug: str) -> None:
 
     table = Table("learner", "points", "by hand", "note", title=f"Points in {slug}")
     for each in graded:
-        note = each.problem or ("graded before" if each.skipped else "")
+        note = each.problem or " ".join(filter(None, ["graded before" * each.skipped, each.late]))
         points = "" if each.problem else _points(each)
         table.add_row(escape(each.student), points, ", ".join(each.awaiting), escape(note))
     Console().print(table)
@@ -447,8 +568,12 @@ def _show(graded: list[Graded], slug: str) -> None:
 
 def _next(graded: Iterable[Graded]) -> None:
     if any(each.awaiting for each in graded):
-        print("What waits for you: start `jupyter lab` here and choose Nbgrader > Formgrader.")
-        print("When you have read it, give the class its points and reasons:")
+        print(
+            "What waits for you: `beowulf class mark LAB`, or start `jupyter lab` here and choose"
+        )
+        print(
+            "Nbgrader > Formgrader. When you have read it, give the class its points and reasons:"
+        )
     else:
         print("To give the class its points and reasons:")
     print("  beowulf class feedback")
@@ -479,5 +604,5 @@ def _show_changes(changes: list[Change], slug: str) -> None:
 
 def _points(graded: Graded) -> str:
     """The points and how many are possible, without those that still wait for a person."""
-    reached = f"{graded.points:g} of {graded.of - graded.by_hand:g}"
+    reached = f"{graded.points - graded.taken_off:g} of {graded.of - graded.by_hand:g}"
     return f"{reached}, {graded.by_hand:g} by hand" if graded.by_hand else reached

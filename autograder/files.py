@@ -1,12 +1,33 @@
-"""A file written completely, or not at all."""
+"""A file written completely, or not at all; and a course that one command changes at a time."""
 
 from __future__ import annotations
 
+import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from beowulf.errors import LabError
+
+LOCK = ".grading"
+
+
+@contextmanager
+def locked(course: Path) -> Iterator[None]:
+    """Hold a course; LabError when another command does: two at once would remove each other's files."""
+    handle = os.open(course / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LabError(
+                "Another grading or collecting is at work in this course.",
+                "Wait until it has ended.",
+            ) from None
+        yield
+    finally:
+        os.close(handle)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -19,7 +19,7 @@ AUTOGRADE = [
     "nbgrader.preprocessors.LimitOutput",
     "autograder.grading.scoring.WriteScores",
     "nbgrader.preprocessors.SaveAutoGrades",
-    "nbgrader.preprocessors.AssignLatePenalties",
+    "autograder.grading.lateness.TakeLatePoints",
     "nbgrader.preprocessors.CheckCellMetadata",
     "autograder.grading.safe_page.KeepSafe",
 ]

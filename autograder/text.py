@@ -20,6 +20,12 @@ def as_html(text: str) -> str:
     return "<br>".join(lines).replace("$", "&#36;")
 
 
+def plain(text: str) -> str:
+    """A learner's text for a terminal: its lines, and no control character."""
+    lines = text.expandtabs(4).split("\n")
+    return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
+
+
 def as_written(value: object, longest: int = 200) -> str:
     """A learner's value as text: not 0.30000000000000004, and cut where it is too long to read."""
     text = f"{value:.9g}" if isinstance(value, float) else repr(value)

@@ -41,6 +41,8 @@ class Graded:
     by_hand: float = 0.0  # how much of `of` only a person can give, and has not given
     problem: str = ""
     skipped: bool = False  # it was graded before, and nothing newer was handed in
+    late: str = ""  # a sentence, where it came late or may have
+    taken_off: float = 0.0  # for that; `points` are without it
 
     @property
     def awaiting(self) -> list[str]:

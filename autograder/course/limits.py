@@ -1,11 +1,12 @@
-"""How much a class sees of answers before they are graded: `course.toml`, which the course gives out."""
+"""`course.toml`, which a course gives out: how much its class sees of answers, and when labs are due."""
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,15 @@ from beowulf.errors import LabError
 from beowulf.lab_file import line_of, nearest
 
 FILE = "course.toml"
-KEYS = ("check", "hints", "solutions_from")
+WANTED = {
+    "check": f"one of {', '.join(LEVELS)}",
+    "hints": "true or false",
+    "solutions_from": "a day without quotes, such as 2030-01-31",
+    "due": "a day or a time without quotes, such as 2030-01-31T18:00:00",
+    "late_points": "a number of points that is not negative",
+    "grace_hours": "a number of hours that is not negative",
+}
+KEYS = tuple(WANTED)
 TEXT = """\
 # What `beowulf check` may say to this class. It goes into the kit and beside each released notebook; who deletes it
 # and has a clone of the project sees everything, so give out a kit (`beowulf class kit`).
@@ -28,9 +37,16 @@ hints = false
 # From this day on `beowulf check` says all of it and shows solutions. Without a day, never.
 # solutions_from = 2030-01-31
 
-# A lab of its own: the same keys, in a table with its number.
+# What a hand-in loses for each day or part of a day after its lab's `due`; 0: it is shown as late, and loses nothing.
+late_points = 0
+# A hand-in that comes at most so many hours after `due` is not late.
+grace_hours = 0
+
+# A lab of its own: the same keys, in a table with its number. `due` is in the time of the instructor's machine; a day
+# ends at midnight. Another date for one learner is in dates.csv, which is not given out.
 # [labs.01]
-# solutions_from = 2030-01-10
+# due = 2030-01-10T18:00:00
+# solutions_from = 2030-01-17
 """
 
 
@@ -43,6 +59,14 @@ class Limits:
     solutions: bool = True
     solutions_from: date | None = None
     whose: str = ""
+    due: datetime | None = None  # with its time zone
+    late_points: float = 0.0  # for each day or part of a day
+    grace_hours: float = 0.0
+
+
+def of_course(slug: str, course: Path) -> Limits:
+    """What a course's own file sets for a lab; the usual where it has none. LabError when the file is wrong."""
+    return _read(course / FILE, slug) if (course / FILE).is_file() else Limits()
 
 
 def of_lab(slug: str, folder: Path) -> Limits:
@@ -111,13 +135,25 @@ def _changed(
         elif key == "solutions_from" and isinstance(value, date):
             day = value.date() if isinstance(value, datetime) else value
             limits = replace(limits, solutions_from=day)
+        elif key == "due" and isinstance(value, date):
+            limits = replace(limits, due=end_of(value))
+        elif key in ("late_points", "grace_hours") and _is_amount(value):
+            amounts: dict[str, Any] = {key: float(value)}
+            limits = replace(limits, **amounts)
         elif key in KEYS:
-            wanted = {
-                "check": f"one of {', '.join(LEVELS)}",
-                "hints": "true or false",
-                "solutions_from": "a day without quotes, such as 2030-01-31",
-            }
-            raise LabError(f"{at}: `{key}` is {wanted[key]}, not {value!r}.")
+            raise LabError(f"{at}: `{key}` is {WANTED[key]}, not {value!r}.")
         else:
             raise LabError(f"{at}: `{key}` is no key of {FILE}.", nearest(key, KEYS))
     return limits
+
+
+def _is_amount(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value) and 0 <= value < 1e6  # type: ignore[operator, arg-type]
+
+
+def end_of(day: date) -> datetime:
+    """A time with its zone, this machine's where it has none; of a day its last second."""
+    if not isinstance(day, datetime):
+        day = datetime.combine(day, time(23, 59, 59))
+    return day if day.tzinfo else day.astimezone()

@@ -5,9 +5,7 @@ A bad submission stops no other. Each result is saved at once, so that the next 
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
@@ -18,7 +16,7 @@ from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from autograder.course.course import Course, Graded
-from autograder.files import write_text
+from autograder.files import locked, write_text
 from autograder.grading import one_submission
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Assignment, Outcome
@@ -35,7 +33,6 @@ from beowulf.progress import Progress, no_progress
 UNGRADED = "ungraded.json"  # in reports/SLUG/: why, by learner
 # Over a notebook's own time, for what the trusted side does with a submission.
 LONGEST_REST_S = 180.0
-LOCK = ".grading"
 
 
 def grade(
@@ -101,7 +98,7 @@ def _grade(
     pool: EnginePool | None,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
-    with _locked(course.folder), warnings.catch_warnings():
+    with locked(course.folder), warnings.catch_warnings():
         # nbgrader's own queries; an instructor cannot fix them.
         warnings.simplefilter("ignore", SAWarning)
         new, old = _new_and_old(course, assignment, chosen, again)
@@ -184,19 +181,3 @@ def _save_reason(course: Path, slug: str, why: dict[str, str], graded: Graded) -
         text = json.dumps(dict(sorted(why.items())), indent=1, ensure_ascii=False)
         with suppress(LabError):  # on a full disk the sentence is still in the Graded
             write_text(log.folder(course, slug) / UNGRADED, text + "\n")
-
-
-@contextmanager
-def _locked(course: Path) -> Iterator[None]:
-    """Two gradings of one course at the same time would remove each other's files."""
-    handle = os.open(course / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise LabError(
-                "Another grading is at work in this course.", "Wait until it has ended."
-            ) from None
-        yield
-    finally:
-        os.close(handle)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any
 
 from nbgrader.api import MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 
+from autograder.course import dates
 from autograder.course.course import Graded
+from autograder.grading import lateness
 from autograder.grading.one_submission import Assignment, Outcome, when
+from autograder.intake import log
 
 
 class Entries:
@@ -22,7 +26,12 @@ class Entries:
         # Kept, so that the names of the cells are read once and not for every learner.
         self._notebooks = list(book.find_assignment(assignment.slug).notebooks)
         self._cells = [cell for each in self._notebooks for cell in _cells(each)]
-        self._late = AssignLatePenalties in assignment.autograde
+        self._late = any(issubclass(step, AssignLatePenalties) for step in assignment.autograde)
+        self._dates = dates.of_lab(assignment.course, assignment.slug)
+        self._collected = {
+            each.student: each for each in log.remembered(assignment.course, assignment.slug)
+        }
+        lateness.set_due(book, assignment.slug, self._dates)
 
     def knows(self, student: str) -> bool:
         """Whether there are rows for a learner's submission."""
@@ -58,23 +67,17 @@ class Entries:
             for comment in notebook.comments:
                 if comment.name in comments:
                     comment.auto_comment = comments[comment.name]
-            if self._late:
-                notebook.late_submission_penalty = self._penalty(submission, notebook)
+        if self._late:
+            lateness.enter(
+                self.book, submission, self.late(outcome.student), self.assignment.config
+            )
         self.book.db.commit()
 
-    def _penalty(self, submission: Any, notebook: Any) -> float | None:
-        late_s = submission.total_seconds_late
-        if late_s <= 0:
-            return None
-        step = AssignLatePenalties(config=self.assignment.config)
-        step.init_plugin()
-        self.book.db.flush()
-        self.book.db.refresh(notebook, ["score"])
-        penalty = step.plugin_inst.late_submission_penalty(
-            submission.student.id, notebook.score, late_s
-        )
-        # As nbgrader does: no penalty takes more than there is.
-        return None if penalty is None else float(min(max(penalty, 0.0), notebook.score))
+    def late(self, student: str) -> lateness.Lateness:
+        """Whether what a learner handed in is late."""
+        stamp = when(self.assignment.submitted(student))
+        known = stamp.replace(tzinfo=UTC) if stamp and stamp.tzinfo is None else stamp
+        return lateness.of(self._dates, student, self._collected.get(student), known)
 
     def graded(self, student: str, skipped: bool = False) -> Graded:
         """The points of a submission as the rows have them."""
@@ -91,7 +94,18 @@ class Entries:
                 if grade.needs_manual_grade and grade.manual_score is None:
                     by_hand += worth
         ordered = dict(sorted(questions.items()))
-        return Graded(student, points, of, ordered, by_hand, skipped=skipped)
+        late = self.late(student) if self._late else lateness.Lateness()
+        taken_off = float(submission.late_submission_penalty or 0.0)
+        return Graded(
+            student,
+            points,
+            of,
+            ordered,
+            by_hand,
+            skipped=skipped,
+            late=late.says,
+            taken_off=taken_off,
+        )
 
 
 def _cells(notebook: Any) -> list[Any]:

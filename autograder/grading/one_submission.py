@@ -50,7 +50,6 @@ _BY_US = (
     steps.OverwriteKernelspec,
     steps.OverwriteCells,
     steps.SaveAutoGrades,
-    steps.AssignLatePenalties,
     KeepSafe,
 )
 
@@ -142,7 +141,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
             resources = _resources(assignment, student, name, folder)
             _restore(notebook, released)
             for step in [*assignment.sanitize, *assignment.autograde]:
-                if step not in _BY_US:
+                if step not in _BY_US and not issubclass(step, steps.AssignLatePenalties):
                     notebook, resources = step(config=assignment.config)(notebook, resources)
             points[name], comments[name] = _marks(notebook)
             KeepSafe(config=assignment.config)(notebook, resources)
@@ -179,6 +178,19 @@ def assess(assignment: Assignment, student: str) -> dict[str, Score]:
         AssessSubmission(config=assignment.config).preprocess(notebook, resources)
         scores |= resources.get("beowulf_scores") or {}
     return scores
+
+
+def sources(assignment: Assignment, student: str) -> dict[str, str]:
+    """What a learner wrote into each cell that has a name, as it was handed in; HandInError where it cannot be read."""
+    texts: dict[str, str] = {}
+    for name, released in assignment.notebooks.items():
+        notebook = read(assignment.submitted(student), name)
+        _restore(notebook, released)
+        named = (
+            (cell.metadata.get("nbgrader", {}).get("grade_id"), cell) for cell in notebook.cells
+        )
+        texts |= {str(grade_id): cell.source for grade_id, cell in named if grade_id}
+    return texts
 
 
 class HandInError(LabError):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
 
 from autograder.course import roster
-from autograder.grading import driver
+from autograder.grading import driver, lateness
+from autograder.grading.lateness import Lateness
 from autograder.intake import log
 from autograder.intake.submissions import Collected
 from autograder.rubrics.score import MIME_TYPE
@@ -59,6 +60,8 @@ class ClassOfLab:
     questions: dict[str, float] = field(
         default_factory=dict
     )  # in the notebook's order, with points
+    late: dict[str, Lateness] = field(default_factory=dict)
+    taken_off: dict[str, float] = field(default_factory=dict)  # for that
 
     @property
     def graded(self) -> list[str]:
@@ -84,6 +87,10 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
         questions = _questions(book, course.released(slug, book))
         given = list(_given(book, slug, questions))
         enrolled = [student.id for student in roster.enrolled(book)]
+        taken_off = {
+            each.student_id: float(each.late_submission_penalty or 0.0)
+            for each in book.assignment_submissions(slug)
+        }
     submitted = course.submitted(slug)
     graded = {each.student for each in given} & set(course.graded_students(slug))
     ungraded = driver.ungraded(course.folder, slug)
@@ -104,6 +111,8 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
         problems=problems,
         collected=log.remembered(course.folder, slug),
         questions=questions,
+        late=lateness.of_class(course.folder, slug, submitted),
+        taken_off={student: points for student, points in taken_off.items() if points},
     )
 
 

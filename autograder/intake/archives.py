@@ -30,7 +30,7 @@ _STRANGE = re.compile(r"[\x00-\x1f\x7f\\:]")
 # A single file, or a folder, as Moodle names what it gives out: NAME_NUMBER_assignsubmission_file_.
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)")
 # As Canvas names a file: lastfirst_LATE_PERSON_UPLOAD_FILE.
-_CANVAS = re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)")
+_CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)")
 # What a damaged zip, a password or a rare way of packing makes of reading it.
 DAMAGED = (
     zipfile.BadZipFile,
@@ -60,6 +60,7 @@ class Archive:
     sender: str
     number: str = ""  # Canvas' number for a person
     full_name: bool = False  # a person's name, as Moodle writes it, and no ID
+    late: bool = False  # by the LMS' own mark
     pieces: list[Piece] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -208,7 +209,9 @@ def _sorted(entries: list[Entry], slug: str) -> list[Archive]:
         hand_in, rest = _sender(path, what)
         if hand_in is None:
             continue
+        late = hand_in.late
         hand_in = hand_ins.setdefault((hand_in.sender, hand_in.number), hand_in)
+        hand_in.late = hand_in.late or late
         if isinstance(what, Piece):
             hand_in.pieces.append(Piece(rest, what.size, what.changed, what.open))
         elif what:
@@ -227,7 +230,8 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
     if rest.parts or not isinstance(what, Piece):
         return Archive(top), rest if rest.parts else PurePosixPath(top)
     if match := _CANVAS.fullmatch(top):
-        return Archive(match["name"], match["number"]), PurePosixPath(match["rest"])
+        whose = Archive(match["name"], match["number"], late=bool(match["late"]))
+        return whose, PurePosixPath(match["rest"])
     # One file a learner, named as the learner.
     stem, suffix = PurePosixPath(top).stem, PurePosixPath(top).suffix.lower()
     return (Archive(stem) if suffix in (".zip", ".ipynb") else None), PurePosixPath(top)

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
+import glob
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from autograder.course import roster
 from autograder.course.course import Course
 from autograder.course.roster import Directory
-from autograder.intake import inspection, log, submissions
-from autograder.intake.submissions import Collected, Wanted
+from autograder.files import locked
+from autograder.intake import inspection, log, submissions, times
+from autograder.intake.submissions import EXCHANGE, Collected, Wanted
 from beowulf.errors import LabError
+
+LATER_THAN_IT_SAYS = timedelta(hours=1)
 
 
 def collect(
-    course: Course, name: str, place: Path | None = None, older: bool = False
+    course: Course,
+    name: str,
+    place: Path | None = None,
+    older: bool = False,
+    table: Path | None = None,
 ) -> list[Collected]:
     """Collect the hand-ins of the lab of that name from a folder or a zip, or from the exchange, and save the notes.
 
-    One that is older than what is there is left out unless `older` is set; the exchange gives the newest.
+    One that is older than what is there is left out unless `older` is set; the exchange gives the newest. `table`
+    is an LMS' own of the times.
 
     LabError when there is nothing, or `place` is neither; a hand-in that is refused stops no other.
     """
     slug = course.lab(name)
     wanted = _wanted(course, slug)
     learners = directory(course)
-    if place is None:
-        results = _from_exchange(course, wanted, learners)
-    else:
-        submitted = course.folder / "submitted"
-        results = list(submissions.collect(place, wanted, submitted, learners, older=older))
-        if not results:
-            raise LabError(
-                f"There is nothing to collect in {place}.",
-                "It holds one folder a learner, named as the learner, with the notebook in it.",
+    given = times.read(table, learners) if table else {}
+    with locked(course.folder):
+        if place is None:
+            results = _from_exchange(course, wanted, learners)
+        else:
+            submitted = course.folder / "submitted"
+            results = list(
+                submissions.collect(place, wanted, submitted, learners, older=older, times=given)
             )
-    log.remember(course.folder, slug, results)
+            if not results:
+                raise LabError(
+                    f"There is nothing to collect in {place}.",
+                    "It holds one folder a learner, named as the learner, with the notebook in it.",
+                )
+        log.remember(course.folder, slug, results)
     return results
 
 
@@ -62,17 +76,36 @@ def _from_exchange(course: Course, wanted: Wanted, learners: Directory) -> list[
             outcome = "updated"
         folder = course.folder / "submitted" / student / slug
         notes = submissions.rename(folder, wanted) if outcome != "unchanged" else []
+        when = submissions.timestamp(folder / submissions.TIMESTAMP) or datetime.now(UTC)
+        handed_in, by = (
+            (submissions.as_stamp(when), EXCHANGE) if outcome != "unchanged" else ("", "")
+        )
+        if by:
+            notes += _doubts_about_time(course, student, slug, when)
         if learners.complete and not learners.find(student)[0]:
             notes.append("This name is not on the roster.")
-        results.append(
-            Collected(student, outcome, [*notes, *submissions.notes_on(folder, student, wanted)])
-        )
+        if any(submissions.fault_of(folder / each, wanted) for each in wanted.notebooks):
+            outcome = "refused"
+        notes += submissions.notes_on(folder, student, wanted)
+        results.append(Collected(student, outcome, notes, handed_in=handed_in, by=by))
     if not results:
         raise LabError(
             f"No learner has handed in {slug} through the exchange yet.",
             "To collect from a folder, name it: `beowulf class collect LAB FOLDER`.",
         )
     return results
+
+
+def _doubts_about_time(course: Course, student: str, slug: str, when: datetime) -> list[str]:
+    """A sentence when a hand-in came to the exchange long after the time that it gives itself."""
+    inbound = Path(course.api.exchange_root) / str(course.api.course_id) / "inbound"
+    folders = inbound.glob(f"{glob.escape(f'{student}+{slug}+')}*")
+    # The time of a folder's last change is the system's own; what is in the folder is the learner's.
+    came = max((folder.stat().st_ctime for folder in folders), default=0.0)
+    if came and datetime.fromtimestamp(came, UTC) - when > LATER_THAN_IT_SAYS:
+        at = f"{datetime.fromtimestamp(came, UTC):%Y-%m-%d %H:%M} UTC"
+        return [f"Its folder in the exchange was changed at {at}, after the time it was handed in."]
+    return []
 
 
 def _stamp(course: Course, student: str, slug: str) -> str:

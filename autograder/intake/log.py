@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from autograder.files import write_text
-from autograder.intake.submissions import Collected
+from autograder.intake.submissions import FILES, TABLE, Collected
 
 FILE = "collected.json"
 REPORTS = "reports"
@@ -24,10 +24,38 @@ def remember(course: Path, slug: str, collected: Iterable[Collected]) -> None:
     """Save the notes. Earlier notes on other learners stay; of unknown senders only the last ones are kept."""
     new = list(collected)
     by_student = {each.student: each for each in remembered(course, slug) if each.student}
-    by_student |= {each.student: each for each in new if each.student}
+    by_student |= {
+        each.student: _with_times(each, by_student.get(each.student))
+        for each in new
+        if each.student
+    }
     everything = [*by_student.values(), *(each for each in new if not each.student)]
     text = json.dumps([asdict(each) for each in everything], indent=1, ensure_ascii=False)
     write_text(folder(course, slug) / FILE, text + "\n")
+
+
+def _with_times(new: Collected, before: Collected | None) -> Collected:
+    """What was collected, with the times of what is in its place now."""
+    if before is None or (new.by and new.outcome in ("new", "updated")):
+        return new
+    if not new.by:
+        # What was there before stays, with its time.
+        return replace(
+            new,
+            handed_in=before.handed_in,
+            by=before.by,
+            late=before.late,
+            arrived=before.arrived,
+        )
+    # The same once more: it was here already when it came first, and a mark of lateness is never lost.
+    known = new if new.by == TABLE or before.by == FILES else before
+    return replace(
+        new,
+        handed_in=known.handed_in,
+        by=known.by,
+        late=new.late or before.late,
+        arrived=before.arrived or new.arrived,
+    )
 
 
 def remembered(course: Path, slug: str) -> list[Collected]:

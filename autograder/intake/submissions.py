@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from filecmp import cmp
 from pathlib import Path, PurePosixPath
@@ -22,19 +22,30 @@ MOST_FILES = 2_000
 LARGEST_FILE_KB = 50_000
 LARGEST_SUBMISSION_KB = 100_000
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
+# How it is known when something was handed in: by the exchange, by a table of the LMS, or by the learner's own files.
+EXCHANGE, TABLE, FILES = "exchange", "table", "files"
+# Files of another time than this are of a clock that is wrong.
+WRONG_CLOCK = timedelta(days=1)
+OLDEST_DAYS = 2 * 365
+NO_DAY = 1980  # the year that a zip gives to files without one
 
 
 @dataclass(frozen=True)
 class Collected:
     """What became of one hand-in: new, updated, unchanged, refused or unknown; `notes` explain it.
 
-    An unknown one has no `student`: its `sender` is not on the roster.
+    An unknown one has no `student`: its `sender` is not on the roster. A refused one that cannot be read is in its
+    place all the same, unless one that can be read was there before. Times are as in a timestamp.txt.
     """
 
     student: str
     outcome: str
     notes: list[str] = field(default_factory=list)
     sender: str = ""
+    handed_in: str = ""
+    by: str = ""  # EXCHANGE, TABLE or FILES; "" when what was there before stays
+    late: bool = False  # the LMS marked it as late
+    arrived: str = ""  # when it was collected
 
 
 @dataclass(frozen=True)
@@ -52,12 +63,18 @@ class RefusedError(LabError):
 
 
 def collect(
-    place: Path, wanted: Wanted, submitted: Path, learners: Directory, *, older: bool = False
+    place: Path,
+    wanted: Wanted,
+    submitted: Path,
+    learners: Directory,
+    *,
+    older: bool = False,
+    times: Mapping[str, datetime] | None = None,
 ) -> Iterator[Collected]:
     """Put what is in a folder or a zip to SUBMITTED/STUDENT/SLUG/, one hand-in at a time.
 
-    A newer hand-in replaces an older one. With `older`, an older hand-in replaces a newer one, too. One that is
-    refused does not stop the others.
+    `times` are those of an LMS' own table, by student. A newer hand-in replaces an older one. With `older`, an older
+    hand-in replaces a newer one, too. One that is refused does not stop the others.
     """
     with archives.opened(place, wanted.slug) as hand_ins:
         of_students: dict[str, list[Archive]] = {}
@@ -72,15 +89,15 @@ def collect(
             hand_in, notes = _newest(several)
             sender = hand_in.sender if hand_in.sender != student else ""
             notes += hand_in.notes
+            collected = Collected(student, "refused", notes, sender, late=hand_in.late)
             try:
-                outcome = _take(hand_in, student, wanted, submitted, notes, older)
+                when = (times or {}).get(student)
+                collected = _take(hand_in, collected, wanted, submitted, older, when)
             except RefusedError as problem:
-                outcome = "refused"
                 notes.append(problem.message)
             except OSError as problem:
-                outcome = "refused"
                 notes.append(f"It cannot be copied: {problem.strerror or problem}.")
-            yield Collected(student, outcome, notes, sender)
+            yield collected
 
 
 def _newest(several: list[Archive]) -> tuple[Archive, list[str]]:
@@ -96,9 +113,15 @@ def _changed(hand_in: Archive) -> datetime:
 
 
 def _take(
-    hand_in: Archive, student: str, wanted: Wanted, submitted: Path, notes: list[str], older: bool
-) -> str:
-    """Put a hand-in into its place, and add notes on it; returns the outcome."""
+    hand_in: Archive,
+    collected: Collected,
+    wanted: Wanted,
+    submitted: Path,
+    older: bool,
+    by_table: datetime | None,
+) -> Collected:
+    """Put a hand-in into its place, and add notes on it; returns what became of it."""
+    student, notes = collected.student, collected.notes
     place = submitted / student / wanted.slug
     fresh, old = (place.with_name(f".{place.name}.{what}") for what in ("new", "old"))
     if old.is_dir() and not place.exists():
@@ -114,22 +137,30 @@ def _take(
         fault = _fault(fresh, wanted)
         if fault and place.is_dir() and not _fault(place, wanted):
             raise RefusedError(f"{fault} The hand-in that was there before stays.")
-        when, before = _handed_in(hand_in), timestamp(place / TIMESTAMP)
+        now, before = datetime.now(UTC), timestamp(place / TIMESTAMP)
+        when = min(by_table or _changed(hand_in), now)
+        notes += _doubts_about_time(hand_in, by_table, now)
+        collected = replace(
+            collected,
+            handed_in=as_stamp(when),
+            by=TABLE if by_table else FILES,
+            arrived=as_stamp(now),
+        )
         if place.is_dir() and _same(fresh, place):
             notes += notes_on(fresh, student, wanted)
-            return "unchanged"
+            return replace(collected, outcome="refused" if fault else "unchanged")
         if before and when < before and not older:
             notes[:] = [_older_note(when, before), *notes_on(place, student, wanted)]
-            return "unchanged"
+            return Collected(student, "unchanged", notes, collected.sender)
         notes += notes_on(fresh, student, wanted)
         # nbgrader grades again only what is newer than what it graded.
         newer = when if before is None or when > before else before + timedelta(seconds=1)
-        (fresh / TIMESTAMP).write_text(newer.strftime(_FORMAT))
-        outcome = "updated" if place.exists() else "new"
+        (fresh / TIMESTAMP).write_text(as_stamp(newer))
+        outcome = "refused" if fault else "updated" if place.exists() else "new"
         if place.exists():
             place.rename(old)
         fresh.rename(place)
-        return outcome
+        return replace(collected, outcome=outcome)
     finally:
         for left in (fresh, *([old] if place.exists() else [])):
             shutil.rmtree(left, ignore_errors=True)
@@ -257,18 +288,17 @@ def rename(folder: Path, wanted: Wanted) -> list[str]:
 
 def notes_on(folder: Path, student: str, wanted: Wanted) -> list[str]:
     """Notes on a hand-in before it is graded: faults of its notebooks and its Records."""
-    notes = [
-        fault
-        for name in wanted.notebooks
-        if (fault := inspection.notebook_fault(folder / name))
-        or (fault := inspection.other_lab(folder / name, wanted.cells))
-    ]
+    notes = list(filter(None, (fault_of(folder / name, wanted) for name in wanted.notebooks)))
     return [*notes, *inspection.record_notes(folder, wanted.slug, student, wanted.course)]
 
 
 def _fault(folder: Path, wanted: Wanted) -> str:
-    faults = (inspection.notebook_fault(folder / name) for name in wanted.notebooks)
-    return next(filter(None, faults), "")
+    return next(filter(None, (fault_of(folder / name, wanted) for name in wanted.notebooks)), "")
+
+
+def fault_of(path: Path, wanted: Wanted) -> str:
+    """Why a hand-in's notebook cannot be graded, in a sentence; "" when it can be."""
+    return inspection.notebook_fault(path) or inspection.other_lab(path, wanted.cells)
 
 
 def _same(fresh: Path, place: Path) -> bool:
@@ -286,27 +316,34 @@ def _older_note(when: datetime, before: datetime) -> str:
     )
 
 
-def _handed_in(hand_in: Archive) -> datetime:
-    """When it was handed in: its timestamp, or else when its newest file was changed."""
-    stamps = [each for each in hand_in.pieces if each.path == PurePosixPath(TIMESTAMP)]
-    when = _stamp(stamps[0]) if stamps else None
-    return min(when or _changed(hand_in), datetime.now(UTC))
+def _doubts_about_time(hand_in: Archive, by_table: datetime | None, now: datetime) -> Iterator[str]:
+    """Sentences about times that a learner, or a learner's clock, made up."""
+    if any(each.path.name == TIMESTAMP for each in hand_in.pieces):
+        yield f"There is a {TIMESTAMP} in it, which anybody can write: its time does not count."
+    changed = _changed(hand_in)
+    if by_table or not hand_in.pieces or changed.year <= NO_DAY:
+        return
+    if changed > now + WRONG_CLOCK:
+        yield f"Its files are of {changed:%Y-%m-%d}, which is still to come: the learner's clock is wrong."
+    elif now - changed > timedelta(days=OLDEST_DAYS):
+        yield f"Its files are of {changed:%Y-%m-%d}, years ago: the learner's clock may be wrong."
 
 
-def _stamp(piece: Piece) -> datetime | None:
-    with piece.open() as file:
-        return _read(file.read(100).decode("ascii", "replace"))
+def as_stamp(when: datetime) -> str:
+    """A time as nbgrader writes it into a timestamp.txt."""
+    return when.astimezone(UTC).strftime(_FORMAT)
 
 
 def timestamp(path: Path) -> datetime | None:
     """When a collected submission was handed in; None without a timestamp that can be read."""
     try:
-        return _read(path.read_text())
+        return as_time(path.read_text())
     except (OSError, ValueError):
         return None
 
 
-def _read(text: str) -> datetime | None:
+def as_time(text: str) -> datetime | None:
+    """The time in a text of that form; None where there is none."""
     try:
         return datetime.strptime(text.strip(), _FORMAT).replace(tzinfo=UTC)
     except ValueError:

@@ -18,6 +18,7 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
 from autograder.files import write_text
+from autograder.grading import lateness
 from autograder.grading import points as class_points
 from beowulf.errors import LabError
 
@@ -70,8 +71,11 @@ class Grades(Table):
                 submission = submission_of(gradebook, assignment, student)
                 raw = float(submission.score) if submission else 0.0
                 penalty = submission.late_submission_penalty if submission else 0.0
+                due = (
+                    submission.duedate if submission and assignment.duedate else assignment.duedate
+                )
                 yield [
-                    *(assignment.name, assignment.duedate, submission and submission.timestamp),
+                    *(assignment.name, due, submission and submission.timestamp),
                     *(student.id, student.last_name, student.first_name, student.email),
                     *(raw, penalty, max(0.0, raw - (penalty or 0.0)), assignment.max_score),
                 ]
@@ -162,6 +166,8 @@ def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
         labs = {str(each.name) for each in book.assignments}
         if missing := [slug for slug in slugs if slug not in labs]:
             raise LabError(f"{missing[0]} was not released yet, so it has no grades.")
+    lateness.refresh(course, slugs or sorted(labs & set(course.labs)))
+    with course.gradebook() as book:
         plugin.export(book)
         learners = len(plugin.students(book))
     if isinstance(plugin, ForImport):

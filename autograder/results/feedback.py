@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_grade, is_task
+from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.cells import new_cell
+from autograder.grading import lateness, marking
 from autograder.grading.one_submission import Outcome
-from autograder.grading.safe_page import POLICY_TAG
+from autograder.grading.safe_page import POLICY_TAG, markdown
+from autograder.grading.scoring import course_of
 from autograder.grading.workers import Workers
 from autograder.rubrics.score import MIME_TYPE
 from autograder.text import as_html
-from beowulf import paths
+from beowulf import lab_file, paths
 from beowulf.errors import UsageError
 from beowulf.progress import Progress, no_progress
 
@@ -43,6 +45,10 @@ LOOK = (
 # The name of a Record is longer than a narrow column.
 TEXT = CELL.removesuffix('"') + '; overflow-wrap:anywhere; width:30%"'
 _SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
+# nbgrader's heading and its list of "Test cell", which has no names; of ours the table is at the same place.
+_CONTENTS = re.compile(
+    r'<div class="panel-heading">\s*<h4>[^<]*</h4>\s*<div id="toc">.*?</div>\s*</div>', re.DOTALL
+)
 WAITS = "Your instructor has not graded this yet."
 
 
@@ -79,6 +85,7 @@ def generate(
         logging.disable(logging.NOTSET)  # the reason is read from what nbgrader logs
         return Outcome(student, problem=course.nbgrader_feedback(slug, student))
 
+    lateness.refresh(course, [slug])
     _ = course.api  # read once, and not by each process
     with Workers(work, min(jobs, len(chosen)), LONGEST_PAGE_S, NOT_MADE) as workers:
         for done, outcome in enumerate(workers.run(chosen)):
@@ -91,22 +98,120 @@ def generate(
 
 
 class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
-    """Puts a table on top of the page: for each question the points, the answer, what was expected, where to read."""
+    """Puts on top of the page: the points in all, a table of the questions, the written answers with what they earned.
+
+    At its end are the sections of the handout that the table sends to.
+    """
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook with the table before its first cell; it needs the points from GetGrades."""
+        """The notebook with a cell before its first one; it needs the points from GetGrades and what KeepSafe left."""
         about = resources["nbgrader"]
+        slug, student = about["assignment"], about["student"]
+        course = course_of(Path(resources["metadata"]["path"]))
+        changed = marking.reasons(course, slug, student) if course else {}
+        graded = [cell for cell in nb.cells if is_grade(cell) or is_task(cell)]
         with Gradebook(about["db_url"]) as book:
-            rows = [
-                _row(cell, _grade(book, cell, about))
-                for cell in nb.cells
-                if is_grade(cell) or is_task(cell)
-            ]
-        if rows and about["assignment"] in paths.labs():
-            nb.cells.insert(0, new_cell("markdown", _table(rows), id="beowulf-summary"))
+            rows = [_row(cell, _grade(book, cell, about), changed) for cell in graded]
+        if not rows or slug not in paths.labs():
+            return nb, resources
+        late = lateness.of_class(course, slug, [student])[student].says if course else ""
+        sections = _sections(each.read for each in rows)
+        written = [(row, cell) for row, cell in zip(rows, graded, strict=True) if is_solution(cell)]
+        top = (
+            f"{LOOK}<h1>{as_html(_title(slug))}</h1>{_total(rows, about)}"
+            f"{_paragraph(late)}{_table(rows, sections)}{_written(written)}"
+        )
+        nb.cells.insert(0, new_cell("markdown", top, id="beowulf-summary"))
+        if sections:
+            end = f"<h1>Where to read</h1>{''.join(map(_section, sections.values()))}"
+            nb.cells.append(new_cell("markdown", end, id="beowulf-read"))
         return nb, resources
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One line of the table."""
+
+    question: str
+    points: float | None  # None: it waits
+    of: float
+    found: str
+    expected: str
+    read: str
+    comment: str = ""
+
+    @property
+    def reached(self) -> str:
+        return f"{'–' if self.points is None else f'{self.points:g}'} of {self.of:g}"
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A section of a handout, in the page itself, so that a link to it needs no network and no checkout."""
+
+    anchor: str
+    where: str
+    text: str
+
+
+def _sections(wanted: Iterable[str]) -> dict[str, _Section]:
+    """The sections that these texts name (`labs/NN-slug/README.md, HEADING`), each once."""
+    found: dict[str, _Section] = {}
+    for read in wanted:
+        place, _, heading = read.partition(", ")
+        slug = place.removeprefix("labs/").removesuffix("/README.md")
+        if read in found or slug not in paths.labs() or not heading:
+            continue
+        try:
+            handout = (paths.labs()[slug] / "README.md").read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        for part in handout.split("\n## ")[1:]:
+            title, _, text = part.partition("\n")
+            if heading in (title, title.partition(" ")[2]):
+                found[read] = _Section(f"read-{len(found) + 1}", read, text)
+                break
+    return found
+
+
+def _section(section: _Section) -> str:
+    return f'<h2 id="{section.anchor}">{as_html(section.where)}</h2>{markdown(section.text)}'
+
+
+def _title(slug: str) -> str:
+    return f"Lab {slug.partition('-')[0]}: {lab_file.read(slug).title}"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{as_html(text)}</p>" if text else ""
+
+
+def _total(rows: list[_Row], about: dict[str, Any]) -> str:
+    """The points in all, by nbgrader's own count."""
+    waits = sum(row.of for row in rows if row.points is None)
+    reached = f"<strong>{about['score']:g} of {about['max_score']:g} points</strong>"
+    later = f", of which {waits:g} are still to be given by your instructor" if waits else ""
+    return f"<p>{reached}{later}.</p>"
+
+
+def _written(answers: list[tuple[_Row, NotebookNode]]) -> str:
+    """What the learner wrote for a person to read, each with its points and the person's comment."""
+    if not answers:
+        return ""
+    # KeepSafe has made HTML of Markdown; of code, the text.
+    parts = [
+        f'<h3 id="written-{escape(row.question, quote=True)}">{as_html(row.question)}: {row.reached}</h3>'
+        + (cell.source if cell.cell_type == "markdown" else f"<p>{as_html(cell.source)}</p>")
+        + (
+            f"<p><strong>Your instructor:</strong> {as_html(row.comment)}</p>"
+            if row.comment
+            else ""
+        )
+        for row, cell in answers
+    ]
+    return f"<h2>Your written answers</h2>{''.join(parts)}"
 
 
 def _grade(book: Any, cell: NotebookNode, about: dict[str, Any]) -> Any:
@@ -117,7 +222,7 @@ def _grade(book: Any, cell: NotebookNode, about: dict[str, Any]) -> Any:
         return None
 
 
-def _row(cell: NotebookNode, grade: Any) -> list[str]:
+def _row(cell: NotebookNode, grade: Any, changed: Mapping[str, str]) -> _Row:
     marks = cell.metadata.nbgrader
     score = _score(cell)
     found, expected, read = (str(score.get(name, "")) for name in ("found", "expected", "read"))
@@ -126,17 +231,11 @@ def _row(cell: NotebookNode, grade: Any) -> list[str]:
     if waits:
         found = WAITS
     elif by_hand:
-        found, expected = f"{BY_HAND} {found}".strip(), ""
-    if comment := marks.get("comment"):
-        found = f"{found} {comment}".strip()
-    points = "–" if waits else f"{float(marks.get('score') or 0):g}"
-    return [
-        str(marks.grade_id),
-        f"{points} of {float(marks.get('points') or 0):g}",
-        found,
-        expected,
-        read,
-    ]
+        found, expected = f"{changed.get(marks.grade_id, BY_HAND)} {found}".strip(), ""
+    comment = str(marks.get("comment") or "")
+    points = None if waits else float(marks.get("score") or 0)
+    of = float(marks.get("points") or 0)
+    return _Row(str(marks.grade_id), points, of, found, expected, read, comment)
 
 
 def _score(cell: NotebookNode) -> dict[str, Any]:
@@ -147,22 +246,30 @@ def _score(cell: NotebookNode) -> dict[str, Any]:
     return {}
 
 
-def _table(rows: list[list[str]]) -> str:
+def _table(rows: list[_Row], sections: Mapping[str, _Section]) -> str:
     # One line, because Markdown takes what is after an empty line for text of its own.
     head = "".join(
         f'<th scope="col" {CELL}>{name}</th>'
         for name in ("Question", "Points", "Found", "Expected", "Where to read")
     )
     body = "".join(
-        f'<tr><th scope="row" {CELL}><a href="#{escape(row[0], quote=True)}">'
-        f"{as_html(row[0])}</a></th>"
-        f"<td {CELL}>{as_html(row[1])}</td>"
-        + "".join(f"<td {TEXT}>{as_html(text)}</td>" for text in row[2:4])
-        + f"<td {CELL}>{as_html(row[4])}</td></tr>"
+        f'<tr><th scope="row" {CELL}><a href="#{escape(row.question, quote=True)}">'
+        f"{as_html(row.question)}</a></th>"
+        f"<td {CELL}>{as_html(row.reached)}</td>"
+        + "".join(
+            f"<td {TEXT}>{as_html(text)}</td>"
+            for text in (f"{row.found} {row.comment}".strip(), row.expected)
+        )
+        + f"<td {CELL}>{_link(row.read, sections)}</td></tr>"
         for row in rows
     )
     caption = "<caption>Your points, question by question</caption>"
-    return f"{LOOK}<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _link(read: str, sections: Mapping[str, _Section]) -> str:
+    text = as_html(read)
+    return f'<a href="#{sections[read].anchor}">{text}</a>' if read in sections else text
 
 
 def finish_pages(assignment: str, student: str, notebooks: Iterable[str]) -> None:
@@ -174,10 +281,12 @@ def finish_pages(assignment: str, student: str, notebooks: Iterable[str]) -> Non
     """
     for folder in {Path(notebook).parent for notebook in notebooks}:
         place = Path("feedback", folder.parent.name, folder.name)
-        if folder.name in paths.labs():
+        ours = folder.name in paths.labs()
+        if ours:
             _clear(place)
         for page in place.glob("*.html"):
-            page.write_text(inert(page.read_text(encoding="utf-8")), encoding="utf-8")
+            text = inert(page.read_text(encoding="utf-8"))
+            page.write_text(_CONTENTS.sub("", text, count=1) if ours else text, encoding="utf-8")
 
 
 def inert(page: str) -> str:

@@ -50,6 +50,7 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
             sections.by_learner(lab_class),
             sections.waiting(lab_class),
             sections.hand_ins(lab_class),
+            sections.late(lab_class),
             sections.wrong_answers(lab_class),
             measured.time_spent(
                 {name: outliers.minutes_spent(of_student) for name, of_student in records.items()}

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from statistics import mean, median
 from typing import Any
 
@@ -94,10 +95,12 @@ def by_learner(lab_class: ClassOfLab) -> Section:
         points = {q: given[q].points if q in given else None for q in lab_class.questions}
         waits = sum(each.of for each in given.values() if each.points is None)
         total = sum(value for value in points.values() if value is not None)
-        rows.append(
-            {"learner": student, "points": total, "of": most - waits, "waits": waits, **points}
-        )
-    table = table_of(rows, ["learner", "points", "of", "waits", *lab_class.questions])
+        row = {"learner": student, "points": total, "of": most - waits, "waits": waits}
+        if lab_class.taken_off:
+            row["for being late"] = -lab_class.taken_off.get(student, 0.0)
+        rows.append(row | points)
+    late = ["for being late"] if lab_class.taken_off else []
+    table = table_of(rows, ["learner", "points", "of", "waits", *late, *lab_class.questions])
     missing = [student for student in lab_class.roster if student not in lab_class.submitted]
     text = f"{len(lab_class.graded)} graded; {len(missing)} on the roster handed in nothing"
     text += f": {listed(missing)}." if missing else "."
@@ -167,7 +170,10 @@ def waiting(lab_class: ClassOfLab) -> Section:
             "waiting", title, "Nothing waits to be graded by hand.", table_of(rows, columns)
         )
     counts = Counter(str(row["question"]) for row in rows)
-    text = "Start `jupyter lab` in the course's folder and choose Nbgrader > Formgrader."
+    text = (
+        "`beowulf class mark LAB` shows them one after the other. Or start `jupyter lab` in the course's folder and"
+        " choose Nbgrader > Formgrader."
+    )
     figure = charts.counts(counts, title="Waits for you", value_title="answers")
     urgent = f"{counted(len(rows), 'answer')} to grade by hand"
     return Section("waiting", title, text, table_of(rows, columns), figure, urgent)
@@ -231,6 +237,36 @@ def hand_ins(lab_class: ClassOfLab) -> Section:
     if outcomes:
         figure = charts.counts(outcomes, title="Hand-ins", value_title="hand-ins")
     return Section("hand-ins", "Hand-ins", text, table_of(rows, columns), figure, urgent)
+
+
+def late(lab_class: ClassOfLab) -> Section:
+    """Who handed in late, how that is known, and what it loses."""
+    late = {student: each for student, each in lab_class.late.items() if each.is_late}
+    rows = [
+        {
+            "learner": student,
+            "due": _minute(each.due),
+            "handed in": _minute(each.handed_in),
+            "days": each.days,
+            "taken off": lab_class.taken_off.get(student, 0.0),
+            "how it is known": each.says,
+        }
+        for student, each in sorted(late.items())
+    ]
+    columns = ["learner", "due", "handed in", "days", "taken off", "how it is known"]
+    unsure = sum(not each.sure for each in late.values())
+    text = f"{counted(len(rows), 'hand-in')} after the date." if rows else "No hand-in is late."
+    if unsure:
+        text += (
+            f" Of {unsure} only the learner's own files say when: nothing was taken off. If you know the time, write"
+            " it into `dates.csv`, or collect with `--times`."
+        )
+    urgent = f"{counted(unsure, 'hand-in')} that may have come late" if unsure else ""
+    return Section("late", "Late", text, table_of(rows, columns), urgent=urgent)
+
+
+def _minute(when: datetime | None) -> str:
+    return f"{when.astimezone():%Y-%m-%d %H:%M}" if when else ""
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:

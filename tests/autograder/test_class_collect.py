@@ -112,6 +112,11 @@ def test_a_zip_from_canvas_comes_to_the_learners_by_their_numbers(tmp_path: Path
         "cd34": "new",
         "nobody": "unknown",
     }
+    assert {name: each.late for name, each in found.items()} == {
+        "ab12": False,
+        "cd34": True,
+        "nobody": False,
+    }
     assert set(taken(tmp_path / "to", "ab12")) == {NAME, "records/A2-20260105T100000.000Z.json"}
     assert "validation-1.ipynb is taken as validation.ipynb." in found["ab12"].notes
 
@@ -246,9 +251,12 @@ def test_a_notebook_that_cannot_be_graded_gets_its_sentence(
     (place / "records" / "A2-x.json").write_text("{}")
     if content is not None:
         (place / NAME).write_bytes(content)
-    (found,) = collect(tmp_path / "in", tmp_path / "to").values()
-    assert found.outcome == "new"
-    assert any(said in note for note in found.notes), found.notes
+    # It is there for the instructor to look at, and counts as refused each time it comes.
+    for _ in range(2):
+        (found,) = collect(tmp_path / "in", tmp_path / "to").values()
+        assert found.outcome == "refused"
+        assert any(said in note for note in found.notes), found.notes
+    assert "records/A2-x.json" in taken(tmp_path / "to", "ab12")
 
 
 def test_an_unreadable_hand_in_does_not_take_the_place_of_a_readable_one(tmp_path: Path) -> None:
@@ -276,7 +284,7 @@ def test_a_huge_notebook_is_left_out_without_being_read(tmp_path: Path) -> None:
     ]
     (place / "notes.txt").write_text("here it is")
     (found,) = collect(tmp_path / "in", tmp_path / "to").values()
-    assert found.outcome == "new"
+    assert found.outcome == "refused"
     assert any("There is no notebook validation.ipynb" in note for note in found.notes)
 
 

@@ -1,0 +1,110 @@
+"""When a learner's lab is due: by `course.toml`, or by the table of exemptions `dates.csv`, which is not given out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+
+from autograder.course import limits
+from autograder.course.limits import Limits, end_of
+from beowulf import paths
+from beowulf.errors import LabError
+from beowulf.lab_file import nearest
+
+FILE = "dates.csv"
+COLUMNS = ("id", "lab", "due", "handed_in", "reason")
+LARGEST_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Exemption:
+    """One line of the table: another due date, or when the instructor knows that it was handed in, and why."""
+
+    due: datetime | None = None
+    handed_in: datetime | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Dates:
+    """The due date of a lab, what being late costs, and the exemptions by learner."""
+
+    limits: Limits = field(default_factory=Limits)
+    exemptions: Mapping[str, Exemption] = field(default_factory=dict)
+
+    def due(self, student: str) -> datetime | None:
+        """When a learner's lab is due; None where no date is set."""
+        exemption = self.exemptions.get(student)
+        return (exemption.due if exemption else None) or self.limits.due
+
+
+def of_lab(course: Path, slug: str) -> Dates:
+    """A lab's dates, from the files of a course; LabError when one of them is wrong."""
+    return Dates(limits.of_course(slug, course), _exemptions(course / FILE, slug))
+
+
+def _exemptions(file: Path, slug: str) -> dict[str, Exemption]:
+    """The lines about a lab; every line is checked, so that a slip of the pen never counts for nobody."""
+    if not file.is_file():
+        return {}
+    try:
+        if file.stat().st_size > LARGEST_BYTES:
+            raise LabError(f"{file} has more than {LARGEST_BYTES // 10**6} MB.")
+        reader = csv.DictReader(io.StringIO(file.read_text(encoding="utf-8-sig"), newline=""))
+        headings = [heading.strip() for heading in reader.fieldnames or []]
+        reader.fieldnames = headings
+        rows = [(reader.line_num, row) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise LabError(f"{file} cannot be read ({problem}).") from None
+    for wanted in ("id", "lab"):
+        if wanted not in headings:
+            raise LabError(f"{file} has no column `{wanted}`.", _columns())
+    for heading in headings:
+        if heading not in COLUMNS:
+            raise LabError(f"{file}: `{heading}` is no column of {FILE}.", _columns())
+    known = {each.partition("-")[0] for each in paths.labs()} | {slug}
+    lines: dict[str, int] = {}
+    exemptions = {}
+    for line, row in rows:
+        at = f"{file}, line {line}"
+        if None in row:
+            raise LabError(
+                f"{at} has more columns than the first line.", "Put text with a comma into quotes."
+            )
+        cells = {name: (row.get(name) or "").strip() for name in COLUMNS}
+        if not any(cells.values()):
+            continue
+        lab = f"{int(cells['lab']):02}" if cells["lab"].isdecimal() else cells["lab"]
+        if not cells["id"]:
+            raise LabError(f"{at}: there is no learner's ID.")
+        if lab.partition("-")[0] not in known and lab not in known:
+            raise LabError(f"{at}: there is no lab {cells['lab']!r}.", nearest(lab, sorted(known)))
+        times = {name: _time(cells[name], name, at) for name in ("due", "handed_in")}
+        if lab not in (slug, slug.partition("-")[0]):
+            continue
+        if cells["id"] in lines:
+            first = lines[cells["id"]]
+            raise LabError(f"{at}: {cells['id']} and this lab are in line {first} already.")
+        lines[cells["id"]] = line
+        exemptions[cells["id"]] = Exemption(**times, reason=cells["reason"])
+    return exemptions
+
+
+def _columns() -> str:
+    return f"Its columns are: {', '.join(COLUMNS)}."
+
+
+def _time(text: str, name: str, at: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        return end_of(date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        raise LabError(
+            f"{at}: `{name}` is {text!r}, which is no time.",
+            "Write 2030-01-31 or 2030-01-31 18:00.",
+        ) from None

@@ -1,0 +1,213 @@
+"""What a person grades: the written answers one after the other, and points that are changed with a reason."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+from nbgrader.api import MissingEntry
+from nbgrader.utils import is_grade, is_solution
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.files import locked
+from autograder.grading import one_submission
+from autograder.grading.one_submission import Assignment, HandInError
+from beowulf import user
+from beowulf.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+
+FILE = "changes.csv"  # in the course's folder: who changed which points, and why
+COLUMNS = ("time", "by", "id", "lab", "question", "before", "after", "reason")
+_SOLUTION = re.compile(r"^### BEGIN SOLUTION\n(.*?)^### END SOLUTION", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A learner's answer that a person grades; `points` None as long as it waits, `given` what a person gave."""
+
+    student: str
+    question: str
+    text: str
+    of: float
+    points: float | None
+    given: float | None
+    comment: str
+
+
+def questions(course: Course, slug: str) -> dict[str, str]:
+    """The questions of a lab that a person grades, each with the author's answer, from the course's own source/."""
+    models: dict[str, str] = {}
+    for path in sorted((course.folder / "source" / slug).glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if is_grade(cell) and is_solution(cell):
+                solved = _SOLUTION.findall(f"{cell.source}\n")
+                models[cell.metadata.nbgrader.grade_id] = "\n".join(solved or [cell.source]).strip()
+    return models
+
+
+def answers(
+    course: Course,
+    slug: str,
+    question: str,
+    students: Collection[str] = (),
+    *,
+    again: bool = False,
+) -> tuple[list[Answer], list[str]]:
+    """The answers of a class to a question that wait, or all of them `again`; and why others are not shown."""
+    assignment = Assignment.of(course, slug)
+    found: list[Answer] = []
+    notes: list[str] = []
+    for student in course.submitted(slug):
+        if students and student not in students:
+            continue
+        if not one_submission.is_graded(assignment, student):
+            notes.append(f"{student} has a hand-in that is not graded yet.")
+            continue
+        try:
+            texts = one_submission.sources(assignment, student)
+        except HandInError as problem:
+            notes.append(f"{student}: {problem.message}")
+            continue
+        with course.gradebook() as book:
+            notebook, grade = _grade(book, slug, student, question)
+            waits = grade.needs_manual_grade
+            if waits or again:
+                comment = _comment(book, slug, student, notebook, question)
+                found.append(
+                    Answer(
+                        student,
+                        question,
+                        texts.get(question, ""),
+                        float(grade.max_score),
+                        None if waits else float(grade.score),
+                        grade.manual_score,
+                        (comment and comment.manual_comment) or "",
+                    )
+                )
+    return found, notes
+
+
+def give(
+    course: Course,
+    slug: str,
+    student: str,
+    question: str,
+    points: float,
+    *,
+    comment: str = "",
+    reason: str = "",
+    before: float | object | None = ...,
+) -> float | None:
+    """Give points for a question; what a person had given before.
+
+    The learner reads the comment, which only a written answer can have, and the reason of a change, which is kept.
+    `before` is what a person had given when it was shown. LabError where another instructor gave others meanwhile.
+    """
+    try:
+        with locked(course.folder), course.gradebook() as book:
+            notebook, grade = _grade(book, slug, student, question)
+            of, earlier = float(grade.max_score), grade.manual_score
+            if not (math.isfinite(points) and 0 <= points <= of):
+                raise UsageError(f"{question} has 0 to {of:g} points, not {points:g}.")
+            if before is not ... and before != earlier:
+                raise LabError(
+                    f"{student} was given {_text(earlier)} for {question} meanwhile.",
+                    "Look at it again with `--again`.",
+                )
+            score = float(grade.score)
+            grade.manual_score, grade.needs_manual_grade = points, False
+            about = _comment(book, slug, student, notebook, question)
+            if about is not None and comment:
+                about.manual_comment = comment
+            if reason:
+                _log(course.folder, student, slug, question, score, points, reason)
+            book.db.commit()
+    except SQLAlchemyError as fault:
+        why = str(getattr(fault, "orig", None) or fault).splitlines()[0]
+        raise LabError(
+            f"The points could not be written into the gradebook ({why}).",
+            "Make room, or wait until others are done with it, and try again.",
+        ) from None
+    return None if earlier is None else float(earlier)
+
+
+def reasons(course: Path, slug: str, student: str) -> dict[str, str]:
+    """Why a learner's points were changed last, by question, in a sentence."""
+    return {
+        row["question"]: f"Your instructor changed it on {row['time'][:10]} from {row['before']} to"
+        f" {row['after']}: {row['reason']}"
+        for row in changes(course)
+        if row["id"] == student and row["lab"] == slug
+    }
+
+
+def changes(course: Path) -> Iterator[dict[str, str]]:
+    """Every change of points that has a reason, the first one first; none where the file cannot be read."""
+    try:
+        with (course / FILE).open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if all(row.get(each) for each in COLUMNS)]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        rows = []
+    yield from rows
+
+
+def _log(course: Path, student: str, slug: str, question: str, *change: Any) -> None:
+    before, after, reason = change
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    who = user.learner()
+    line = [
+        now,
+        who,
+        student,
+        slug,
+        question,
+        f"{before:g}",
+        f"{after:g}",
+        " ".join(reason.split()),
+    ]
+    try:
+        with (course / FILE).open("a", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            if not file.tell():
+                writer.writerow(COLUMNS)
+            writer.writerow(line)
+    except OSError as problem:
+        raise LabError(
+            f"The reason cannot be kept in {course / FILE} ({problem.strerror or problem}).",
+            "The points are as they were. Make room, and try again.",
+        ) from None
+
+
+def _grade(book: Any, slug: str, student: str, question: str) -> tuple[str, Any]:
+    """The notebook of a question, and a learner's row for it; UsageError where there is none."""
+    try:
+        submission = book.find_submission(slug, student)
+    except MissingEntry:
+        raise UsageError(f"{student} was not graded in {slug} yet.") from None
+    names = []
+    for notebook in submission.notebooks:
+        for grade in notebook.grades:
+            names.append(grade.name)
+            if grade.name == question:
+                return notebook.name, grade
+    raise UsageError(f"{slug} has no question {question!r}.", f"There are: {', '.join(names)}.")
+
+
+def _comment(book: Any, slug: str, student: str, notebook: str, question: str) -> Any:
+    try:
+        return book.find_comment(question, notebook, slug, student)
+    except MissingEntry:
+        return None
+
+
+def _text(points: float | None) -> str:
+    return "no points" if points is None else f"{points:g}"

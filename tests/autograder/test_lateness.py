@@ -1,0 +1,330 @@
+"""Is a hand-in late by a time that its learner could not make up, and does it lose what the course says, no more?"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.api import Gradebook
+from small_class import SLUG, grade, hand_in
+from test_class_collect import CLASS, NAME, WANTED, notebook, zipped
+from typer.testing import CliRunner
+
+from autograder.commands import app
+from autograder.course import dates, limits
+from autograder.course.course import Course
+from autograder.course.dates import Dates, Exemption
+from autograder.course.limits import Limits
+from autograder.course.roster import Directory
+from autograder.files import locked
+from autograder.grading import lateness
+from autograder.grading import points as class_points
+from autograder.intake import collection, log, submissions, times
+from autograder.intake.submissions import EXCHANGE, FILES, TABLE, Collected
+from autograder.results import export, feedback, sections
+from beowulf.errors import LabError, UsageError
+from tests import gold
+
+DUE = datetime(2026, 3, 2, 18, tzinfo=UTC)
+EVERYBODY = Directory(CLASS, complete=True)
+LAB = Dates(Limits(due=DUE, late_points=2.0, grace_hours=1.0))
+
+
+def collected(after: timedelta, by: str = EXCHANGE, *, late: bool = False) -> Collected:
+    """What came so long after the date."""
+    when = submissions.as_stamp(DUE + after)
+    return Collected("ada", "new", [], "", when, by, late, submissions.as_stamp(DUE + after * 2))
+
+
+@pytest.mark.parametrize(
+    ("after", "days"),
+    [
+        (timedelta(0), 0),
+        (timedelta(hours=1), 0),
+        (timedelta(hours=1, seconds=1), 1),
+        (timedelta(days=1), 1),
+        (timedelta(days=1, seconds=1), 2),
+    ],
+)
+def test_a_day_that_began_counts_and_grace_does_not(after: timedelta, days: int) -> None:
+    found = lateness.of(LAB, "ada", collected(after), None)
+    assert (found.days, found.costs, found.is_late) == (days, 2.0 * days, days > 0)
+    assert bool(found.says) == (days > 0)
+    if days:
+        assert f"{2 * days} taken off" in found.says
+
+
+@pytest.mark.parametrize("years", [-30, 5, 900])
+def test_a_learners_own_clock_takes_nothing_off_and_proves_nothing(years: int) -> None:
+    late = collected(timedelta(days=365 * years), FILES)
+    # It was collected after the date, and nothing but its files says when it was made.
+    late = replace(late, arrived=submissions.as_stamp(DUE + timedelta(days=9)))
+    found = lateness.of(LAB, "ada", late, None)
+    assert found.costs == 0
+    assert found.sure == (years < 0)
+    assert ("no proof" in found.says) == (years > 0)
+    there = replace(late, arrived=submissions.as_stamp(DUE - timedelta(days=1)))
+    assert not lateness.of(LAB, "ada", there, None).is_late
+
+
+def test_the_mark_of_an_lms_costs_the_least_that_it_can_mean() -> None:
+    marked = collected(timedelta(days=5), FILES, late=True)
+    found = lateness.of(LAB, "ada", marked, None)
+    assert (found.sure, found.days, found.costs) == (True, 1, 2.0)
+    assert "the LMS marked it as late. 1 day late: 2 taken off." in found.says
+    no_date = lateness.of(Dates(), "ada", marked, None)
+    assert (no_date.is_late, no_date.costs, no_date.says) == (
+        True,
+        0.0,
+        "The LMS marked it as late.",
+    )
+    known = lateness.of(LAB, "ada", replace(marked, by=TABLE), None)
+    assert (known.days, known.costs) == (5, 10.0)
+
+
+def test_an_exemption_is_for_one_learner() -> None:
+    lab = replace(LAB, exemptions={"ada": Exemption(due=DUE + timedelta(days=7), reason="ill")})
+    late = collected(timedelta(days=3), late=True)
+    assert not lateness.of(lab, "ada", late, None).is_late
+    assert lateness.of(lab, "bob", late, None).days == 3
+    lab = replace(LAB, exemptions={"ada": Exemption(handed_in=DUE - timedelta(days=1))})
+    assert not lateness.of(lab, "ada", late, None).is_late
+    assert (
+        lateness.of(LAB, "ada", None, DUE + timedelta(days=3)).costs == 0
+    )  # by nbgrader's own command
+
+
+def test_dates_are_read_from_both_files_and_the_exemptions_stay_here(tmp_path: Path) -> None:
+    (tmp_path / limits.FILE).write_text(
+        limits.TEXT
+        + "\n[labs.01]\ndue = 2026-03-02T18:00:00Z\nlate_points = 2\n[labs.02]\ndue = 2026-04-01\n"
+    )
+    (tmp_path / dates.FILE).write_text("id,lab,due,reason\nada,1,2026-03-09,ill\nada,02,,\n")
+    lab = dates.of_lab(tmp_path, SLUG)
+    assert (lab.due("bob"), lab.limits.late_points) == (DUE, 2.0)
+    own = lab.due("ada")
+    assert own
+    assert (own.day, own.hour, own.minute) == (9, 23, 59)
+    assert "ada" not in limits.text_of(tmp_path)
+    second = dates.of_lab(tmp_path, "02-node-benchmarks").due("bob")
+    assert second
+    assert second == datetime(2026, 4, 1, 23, 59, 59).astimezone()
+    assert dates.of_lab(tmp_path / "none", SLUG) == Dates()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("due = 7", "`due` is a day or a time without quotes"),
+        ("due = '2026-03-02'", "`due` is a day or a time without quotes"),
+        ("late_points = -1", "`late_points` is a number of points"),
+        ("late_points = nan", "`late_points` is a number of points"),
+        ("grace_hours = true", "`grace_hours` is a number of hours"),
+        ("late_point = 1", "Perhaps you mean 'late_points'"),
+    ],
+)
+def test_a_mistake_in_course_toml_is_named_with_its_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / limits.FILE).write_text(f'check = "form"\n{text}\n')
+    with pytest.raises(LabError) as problem:
+        dates.of_lab(tmp_path, SLUG)
+    assert said in f"{problem.value.message} {problem.value.hint}"
+    assert "line 2" in problem.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,due\nada,2026-03-02\n", "has no column `lab`"),
+        ("id,lab,until\nada,01,\n", "`until` is no column"),
+        ("id,lab,due\nada,01,soon\n", "line 2: `due` is 'soon', which is no time"),
+        ("id,lab,due\nada,01,9999-99-99\n", "line 2: `due` is '9999-99-99'"),
+        ("id,lab,due\n,01,2026-03-02\n", "line 2: there is no learner's ID"),
+        ("id,lab,due\nada,77,2026-03-02\n", "line 2: there is no lab '77'"),
+        ("id,lab,due\nada,01,\nada,1,\n", "line 3: ada and this lab are in line 2"),
+        ("id,lab,due\nada,01,,,,\n", "more columns than the first line"),
+        (b"id,lab\n\xff", "cannot be read"),
+    ],
+)
+def test_a_mistake_in_the_table_of_exemptions_is_named_with_its_line(
+    tmp_path: Path, text: str | bytes, said: str
+) -> None:
+    file = tmp_path / dates.FILE
+    file.write_bytes(text) if isinstance(text, bytes) else file.write_text(text)
+    with pytest.raises(LabError) as problem:
+        dates.of_lab(tmp_path, SLUG)
+    assert said in problem.value.message
+
+
+def taken_in(tmp_path: Path, **more: Any) -> Collected:
+    (found,) = submissions.collect(tmp_path / "in", WANTED, tmp_path / "to", EVERYBODY, **more)
+    return found
+
+
+def test_a_timestamp_beside_the_notebook_is_not_believed(tmp_path: Path) -> None:
+    place = tmp_path / "in" / "ab12"
+    place.mkdir(parents=True)
+    (place / NAME).write_bytes(notebook())
+    when = 1_790_000_000
+    os.utime(place / NAME, (when, when))
+    (place / submissions.TIMESTAMP).write_text("2020-01-01 00:00:00.000000 UTC")
+    os.utime(place / submissions.TIMESTAMP, (when, when))
+    found = taken_in(tmp_path)
+    stamp = submissions.timestamp(tmp_path / "to" / "ab12" / WANTED.slug / submissions.TIMESTAMP)
+    assert stamp
+    assert stamp.timestamp() == when
+    assert (found.by, submissions.as_time(found.handed_in)) == (FILES, stamp)
+    assert any("its time does not count" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("days", "said"), [(800, "is still to come"), (-1500, "years ago"), (0, "")]
+)
+def test_a_clock_that_is_years_off_is_named(tmp_path: Path, days: int, said: str) -> None:
+    place = tmp_path / "in" / "ab12"
+    place.mkdir(parents=True)
+    (place / NAME).write_bytes(notebook())
+    when = (datetime.now(UTC) + timedelta(days=days)).timestamp()
+    os.utime(place / NAME, (when, when))
+    found = taken_in(tmp_path)
+    clock = [note for note in found.notes if "clock" in note]
+    assert len(clock) == bool(said)
+    assert said in " ".join(clock)
+    stamp = submissions.as_time(found.handed_in)
+    assert stamp
+    assert stamp <= datetime.now(UTC)
+    # What the LMS says is the better time, and then nobody asks the files.
+    found = taken_in(tmp_path, times={"ab12": DUE}, older=True)
+    assert found.outcome == "unchanged"
+    assert (found.by, found.handed_in) == (TABLE, submissions.as_stamp(DUE))
+    assert not [note for note in found.notes if "clock" in note]
+
+
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Grade,Last modified (submission),Feedback comments\n"
+    'Participant 900,One Tree,,Submitted for grading,,"{}",\n'
+    "Participant 901,Two Stone,,No submission,,-,\n"
+    'Participant 902,No Body,,Submitted for grading,,"{}",\n'
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["Monday, 2 March 2026, 6:05 PM", "Monday, March 2, 2026, 6:05 PM"]
+)
+def test_moodles_worksheet_says_when_each_handed_in(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "worksheet.csv"
+    file.write_text("\ufeff" + WORKSHEET.format(text, text))
+    assert times.read(file, EVERYBODY) == {"ab12": datetime(2026, 3, 2, 18, 5).astimezone(UTC)}
+    file.write_text("id,handed_in\ncd34,2026-03-02 18:05:00Z\n")
+    assert times.read(file, EVERYBODY) == {"cd34": DUE + timedelta(minutes=5)}
+    file.write_text("id,handed_in\ncd34,2. März\n")
+    with pytest.raises(LabError, match=r"line 2: '2\. März' is no time"):
+        times.read(file, EVERYBODY)
+    file.write_text("who,when\n")
+    with pytest.raises(LabError, match="no column with a learner and a time"):
+        times.read(file, EVERYBODY)
+    with pytest.raises(UsageError, match="There is no file"):
+        times.read(tmp_path / "none.csv", EVERYBODY)
+
+
+def test_a_mark_and_a_first_arrival_outlive_the_next_collection(tmp_path: Path) -> None:
+    first = collected(timedelta(days=-1), FILES, late=True)
+
+    def after(new: Collected) -> Collected:
+        log.remember(tmp_path, SLUG, [first])
+        log.remember(tmp_path, SLUG, [new])
+        (found,) = log.remembered(tmp_path, SLUG)
+        return found
+
+    again = replace(collected(timedelta(days=3), FILES), outcome="unchanged")
+    assert (after(again).late, after(again).arrived) == (True, first.arrived)
+    assert after(replace(again, by=TABLE)).handed_in == again.handed_in
+    log.remember(tmp_path, SLUG, [again])
+    assert log.remembered(tmp_path, SLUG)[0].by == TABLE
+    stays = Collected("ada", "refused", ["It is empty."])
+    assert (after(stays).handed_in, after(stays).late) == (first.handed_in, True)
+    newer = collected(timedelta(days=3), FILES)
+    assert after(newer) == newer
+    # A file of an older version has no times.
+    file = log.folder(tmp_path, SLUG) / log.FILE
+    old = {"student": "ada", "outcome": "new", "notes": [], "sender": ""}
+    file.write_text(json.dumps([old]))
+    assert log.remembered(tmp_path, SLUG) == [Collected("ada", "new")]
+
+
+def test_two_instructors_do_not_collect_at_once(course: Course, tmp_path: Path) -> None:
+    place = zipped(tmp_path / "all.zip", [(f"ab12/{NAME}", notebook())])
+    with locked(course.folder), pytest.raises(LabError, match="is at work in this course"):
+        collection.collect(course, "01", place)
+    assert not (course.folder / "submitted" / "ab12").exists()
+
+
+def test_an_unreadable_hand_in_ends_collect_with_1(
+    class_of_guests: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = zipped(tmp_path / "all.zip", [(f"ab12/{NAME}", b"{")])
+    monkeypatch.chdir(class_of_guests.folder)
+    done = CliRunner().invoke(app, ["collect", "01", str(place)])
+    assert done.exit_code == 1
+    assert "ab12: refused" in done.stdout
+    assert "Here: 0. Refused: 1. Unknown: 0." in done.stdout
+
+
+@pytest.fixture
+def late_course(class_of_guests: Course) -> Any:
+    """A course with a due date; its file and its database are as before afterwards."""
+    course = class_of_guests
+    before = (course.folder / limits.FILE).read_text()
+    dated = f"{before}\n[labs.01]\ndue = {DUE.isoformat()}\nlate_points = 2\n"
+    (course.folder / limits.FILE).write_text(dated)
+    yield course
+    (course.folder / limits.FILE).write_text(before)
+    (course.folder / dates.FILE).unlink(missing_ok=True)
+    with course.gradebook() as book:
+        book.find_assignment(SLUG).duedate = None
+        book.db.commit()
+
+
+def test_what_is_taken_off_is_the_same_in_gradebook_report_feedback_and_export(
+    late_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = late_course
+    hand_in(course, {name: gold.hand_ins(SLUG)["perfect"] for name in ("ada", "bob")})
+    log.remember(
+        course.folder,
+        SLUG,
+        [replace(collected(timedelta(days=1.5)), student=name) for name in ("ada", "bob")],
+    )
+    graded = grade(course, "ada", "bob")
+    assert {each.taken_off for each in graded.values()} == {4.0}
+    assert "2 days late: 4 taken off" in graded["ada"].late
+
+    def shown() -> tuple[dict[str, float], dict[str, str], str]:
+        export.write(course, "moodle", tmp_path / "m.csv", [SLUG])
+        rows = [line.split(",") for line in (tmp_path / "m.csv").read_text().splitlines()[1:]]
+        exported = {row[0]: row[-1] for row in rows}
+        lab_class = class_points.gather(course, SLUG)
+        table = sections.late(lab_class).table
+        reported = dict(zip(table["learner"], table["taken off"], strict=True))
+        (page,) = feedback.generate(course, SLUG, ["ada"])
+        return reported, exported, page.files[0].read_text()
+
+    reported, exported, page = shown()
+    points = graded["ada"].points
+    assert reported == {"ada": 4.0, "bob": 4.0}
+    assert exported == {"ada": f"{points - 4:g}", "bob": f"{points - 4:g}"}
+    assert "2 days late: 4 taken off" in page
+    # An extension that is given afterwards counts without a new grading.
+    (course.folder / dates.FILE).write_text("id,lab,due,reason\nada,01,2026-03-09,ill\n")
+    reported, exported, page = shown()
+    assert reported == {"bob": 4.0}
+    assert exported == {"ada": f"{points:g}", "bob": f"{points - 4:g}"}
+    assert "taken off" not in page
+    with Gradebook(course.api.coursedir.db_url) as book:
+        assert book.find_submission(SLUG, "ada").total_seconds_late == 0
