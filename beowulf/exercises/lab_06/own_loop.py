@@ -140,7 +140,7 @@ def lines(points: Sequence[Point]) -> list[str]:
         if not verdict:
             verdict = "too few" if facts["yours"] < facts["ours"] else "too many"
         value = "" if facts["yours"] is None else f"{facts['yours']:,}"
-        said.append(f"{point.at['count']:<12} {value:>10}  {verdict}")
+        said.append(f"{point.at['count']:<13} {value:>10}  {verdict}")
     return said
 
 

@@ -175,7 +175,7 @@ print(packet.layers)
 # %% [markdown]
 # A packet has its headers by name, from the outer to the inner: `print(packet.ip)` shows all fields of
 # one, `packet.ip.hdr_len` is one of them, `packet.length` the bytes of the whole packet, `packet.tcp.len` what
-# TCP carries.
+# TCP carries. (DATA is no header: tshark shows the payload there once more.)
 
 # %%
 # Here is room to look into it.
@@ -231,7 +231,8 @@ assert plate.complete, "The measurement was cut short; run the cell above again.
 
 # %% [markdown]
 # This is the beginning of the connection on which the first ghost row travels. `flags` reads as in Wireshark:
-# SYN opens a connection, SYN, ACK answers, ACK alone acknowledges, FIN, ACK closes.
+# SYN opens a connection, SYN, ACK answers, ACK alone acknowledges, FIN, ACK closes. (PSH asks the receiver to
+# hand the bytes to its program at once.)
 
 # %%
 table, sent = read(file), messages(file)
@@ -297,7 +298,7 @@ with pyshark.FileCapture(str(card_file), custom_parameters=dissector.options()) 
 
 # %% [markdown]
 # When you are content, this cell gives your function all packets of your plate, and then the first half of
-# them, and compares each count with what our reader finds. It takes some seconds.
+# them, and compares each count with what our reader finds. It takes about ten seconds.
 
 # %%
 loop = own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)
