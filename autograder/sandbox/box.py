@@ -46,6 +46,7 @@ ETC = (
     "localtime",
     "mime.types",
     "timezone",
+    "wireshark",  # what its Lua scripts need, and so our dissector
 )
 WHY_NOT = "Learners' code is not run without it."
 

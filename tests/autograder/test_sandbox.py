@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -88,6 +89,20 @@ def test_an_honest_notebook_has_its_outputs_its_records_and_its_pictures(folder:
     assert ran.outputs[5][0]["data"]["text/plain"] == "'here'"
     assert ran.outputs[7][0]["ename"] == "ZeroDivisionError"
     assert ran.counts[7] == 7
+
+
+def test_tshark_knows_our_dissector_there(folder: Path) -> None:
+    # A field that it does not know is an error of tshark's; a capture without packets shows none.
+    empty = "d4c3b2a1020004000000000000000000ffff000001000000"
+    (folder / "records" / "empty.pcap").write_bytes(bytes.fromhex(empty))
+    code = """
+        import subprocess
+        from beowulf.packets.dissector import tshark_words
+        words = [*tshark_words("records/empty.pcap"), "-Y", "mpich.tag == 1"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        print(done.returncode, done.stdout, done.stderr)
+    """
+    assert said(folder, dedent(code)).startswith("0 ")
 
 
 def test_two_runs_share_nothing(folder: Path) -> None:
