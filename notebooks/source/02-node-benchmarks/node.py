@@ -227,8 +227,8 @@ def copy_us(size_bytes):
 
 # %% [markdown]
 # And `sizes`: a list of the sizes, in bytes, at which you want to know it. From 12 to 60 of them, the
-# smallest so small that it fits into every cache, the largest so large that it fits into none, and between
-# two of them less than a factor of 4.
+# smallest so small that it fits into every cache (8 KiB or less), the largest so large that it fits into none
+# (64 MiB to 256 MiB), and between two of them a factor of 4 at most.
 
 # %% nbgrader={"grade_id": "sizes-answer", "solution": true}
 sizes = None

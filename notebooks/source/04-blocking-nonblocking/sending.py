@@ -58,9 +58,9 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. From
-# which size of message on, in bytes, does the rate hardly rise any more? Write a number, and the
-# ends of a range in which you expect it nine times out of ten. The points are for having sealed it
-# before you measure, whatever it says.
+# which size of message on, in bytes, does the rate hardly rise any more (that is, it stays within 10 % of
+# the rate of the largest message)? Write a number, and the ends of a range in which you expect it nine
+# times out of ten. The points are for having sealed it before you measure, whatever it says.
 
 # %% nbgrader={"grade_id": "predict-saturation-guess", "solution": true}
 saturation_guess = None
@@ -136,8 +136,8 @@ print(f"rank {rank} of {ranks} on {node}")
 # **Question `own-blocking`** (2 points). Write `half_round_trip_us(buffer)`: it sends `buffer` (an array of
 # bytes) from rank 0 to rank 1 and back, with `Send` and `Recv`, as often as you like, and gives back, on
 # rank 0, half of the time of one round trip in microseconds by `MPI.Wtime()`. All other ranks give back
-# nothing. The points are for the Record that the cell below makes of it: right data, and times that fit the
-# clock.
+# nothing. (One round trip is enough for 1 MiB, which takes about 0.2 s there and back at 100 Mbit/s.) The
+# points are for the Record that the cell below makes of it: right data, and times that fit the clock.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -363,8 +363,8 @@ for point in ways.select(search="deadlock"):
 # - `pairs`: ping-pong. One message at a time in each pair; four ranks are two pairs
 # - `ring`: every rank sends to the next at the same time, with 2, 3 or 4 ranks
 #
-# It also measures in the way that paper A probably used: mpptest with `-bisect` prints the rate of one
-# pair times np, the number of ranks.
+# It also measures in the way that paper A probably used, as mpptest with `-bisect`. Section 7 of the handout
+# lets you find out what that prints.
 #
 # The study takes about a minute; leave the machine alone meanwhile.
 #

@@ -53,7 +53,8 @@ print(cluster.kind, *cluster.nodes)
 #
 # **Question `predict-arrival`** (0.5 points). Rank 0 begins a message of 40,000 bytes with `MPI_Isend`, works
 # for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms, then receives. The message travels 3 to 4 ms, and
-# the eager limit is 16,384 bytes. How many milliseconds after the start of both does rank 1 have it?
+# the eager limit is 16,384 bytes: a larger message is only announced at first, and its data are sent when the
+# receiver has asked for them. How many milliseconds after the start of both does rank 1 have it?
 
 # %% nbgrader={"grade_id": "predict-arrival-answer", "solution": true}
 arrival_guess = None
@@ -186,7 +187,7 @@ def overlapped_step(world, old, new):
 ### END SOLUTION
 
 # %%
-# heat.check(5) is at home here.
+# Here is room for heat.check(5).
 
 # %% [markdown]
 # **Question `overlap-python`** (4 points). Three for a Record of a step of your own that is right, the
@@ -250,8 +251,8 @@ own_step.medians(*kept.values()).round(2)
 
 # %% [markdown]
 # **Question `who-progresses`** (1.5 points). While your step computes, who moves the bytes of a ghost row?
-# Answer `"kernel"`, `"library"` or `"nobody"`. The library is as it comes, with an eager limit of 131,072
-# bytes.
+# Answer `"kernel"` (it alone), `"library"` (it has to run as well) or `"nobody"`. The library is as it comes,
+# with an eager limit of 131,072 bytes.
 
 # %% nbgrader={"grade_id": "who-progresses-answer", "solution": true}
 row_of_64000 = None  # bytes, without MPI_Test
