@@ -223,11 +223,7 @@ def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
         ((POSTED, INNER_ROWS, BORDER_ROWS, WAITED), "a border row, is computed without the neighbour's row"),
         ((POSTED, INNER_ROWS, BORDER_ROWS), "a border row, is computed without the neighbour's row"),
         ((POSTED, INNER_ROWS, WAITED), "a border row, is not filled"),
-        # Slow, because on a busy machine the rank's last line may not arrive before mpiexec ends.
-        pytest.param(
-            (POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS), "MPI_Waitall",
-            marks=pytest.mark.slow,
-        ),
+        ((POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS), "MPI_Waitall"),
         ((POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS), "row "),
     ],
     ids=["borders too early", "never waited", "borders forgotten", "wrong tag", "off by one"],

@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L /* nanosleep, sysconf, S_ISFIFO */
 #endif
 
+#include "lines.h"
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,6 +73,7 @@ static inline int all_ranks(void) {
 /* Start MPI in such a way that errors come back as codes, for check() to explain. */
 static inline void start_mpi(int *argc, char ***argv) {
     check(MPI_Init(argc, argv));
+    write_whole_lines();
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 }
 

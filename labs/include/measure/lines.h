@@ -38,8 +38,19 @@ static inline void put_truth(const char *name, int truth) {
 static inline void end_line(void) { puts("}"); }
 
 /* Lines are kept back while something is measured, because each one that leaves wakes mpiexec and
- * ssh, which take a core for it. flush_lines() lets them go. */
-static inline void keep_lines_back(void) { setvbuf(stdout, NULL, _IOFBF, 1 << 20); }
+ * ssh, which take a core for it. flush_lines() lets them go. stdout is given the room for them: what
+ * MPI_Init has left it holds one byte. */
+static inline void keep_lines_back(void) {
+    static char lines[1 << 20];
+    setvbuf(stdout, lines, _IOFBF, sizeof lines);
+}
+
+/* MPICH's MPI_Init leaves stdout without a buffer: a line would leave in pieces, and arrive with
+ * pieces of other ranks' lines in it. */
+static inline void write_whole_lines(void) {
+    static char line[1 << 16];
+    setvbuf(stdout, line, _IOLBF, sizeof line);
+}
 
 static inline void flush_lines(void) { fflush(stdout); }
 
