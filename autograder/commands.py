@@ -81,9 +81,23 @@ def init(
     course = make_course(folder, name, exchange, roster)
     print(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")
     if roster:
-        with course.gradebook() as book:
-            print(f"Learners: {len(book.students)}.")
+        _show_roster(course)
     print(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
+
+
+def _show_roster(course: Course) -> None:
+    """How many learners there are, and who is not on the newest roster any more."""
+    from autograder.course import roster
+
+    on_it = {each.id for each in roster.read(course.folder / roster.FILE)}
+    with course.gradebook() as book:
+        known = [each.id for each in roster.enrolled(book)]
+    print(f"Learners: {len(known)}.")
+    if left := [plain(each) for each in known if each not in on_it]:
+        print(f"Not on this roster, and kept with all that they have: {', '.join(left)}.")
+        print(
+            "`nbgrader db student remove ID` takes one out of the gradebook; --force with the points."
+        )
 
 
 @app.command()
@@ -170,8 +184,14 @@ def release(lab: Lab) -> None:
     Example: beowulf class release 01
     """
     course = _course()
-    _doing(f"Making the learners' version of {course.lab(lab)}")
+    slug = course.lab(lab)
+    _doing(f"Making the learners' version of {slug}")
     print(f"It is in the exchange, {course.release(lab)}; hand-ins are graded by it.")
+    if graded := course.graded_students(slug):
+        print(
+            f"By the version before, {counted(len(graded), 'hand-in')} of it were graded:"
+            f" `beowulf class regrade {lab} --dry-run` shows what would change."
+        )
 
 
 @app.command()

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from autograder.cells import new_cell
 from autograder.course import limits, release, roster
 from autograder.course.course import CONFIGURATION, Course
-from autograder.evidence.variants import KEY
+from autograder.evidence.variants import KEY, WORDS
 from autograder.files import write_text
 from beowulf.errors import LabError, UsageError
 
@@ -127,8 +127,11 @@ def _add_header(course: Course) -> None:
 
 
 def _add_key(course: Course) -> None:
-    """Make the course's secret, which only its owner may read and which is never changed."""
-    if (course.folder / KEY).exists():
+    """Make the course's secret, which only its owner may read and which is never changed.
+
+    Where words were given out, another secret would make all of them wrong.
+    """
+    if (course.folder / KEY).exists() or (course.folder / WORDS).exists():
         return
     fresh = course.folder / f".{KEY}.new"
     fresh.unlink(missing_ok=True)

@@ -1,7 +1,8 @@
 """The course's side of variants: the words that it gave out, and which learner made a Record.
 
 `words.csv` in the course's folder has a line for each student. Where it is there, the course has
-variants; the words themselves follow from `course.key`, so that no edited line changes anything.
+variants; the words themselves follow from `course.key`, so that no edited line changes anything while the key is
+there.
 """
 
 from __future__ import annotations
@@ -62,9 +63,14 @@ def issue(course: Path, students: Iterable[str]) -> Path:
     Students who are in it stay. LabError when the course has no key.
     """
     key = _key(course)
+    if not key and (course / WORDS).exists():
+        raise LabError(
+            f"{course / KEY} is gone, and a new one would give other words.",
+            f"Restore it from a backup. Learners who are in {WORDS} keep their words; no new ones can be made.",
+        )
     if not key:
         raise LabError(f"There is no {KEY} in {course}.", "`beowulf class init` makes one.")
-    all_students = sorted({*_students(course), *students})
+    all_students = sorted({*_rows(course), *students})
     fresh = course / f".{WORDS}.new"
     # Anyone who has a word can make Records that look like its owner's.
     with open(
@@ -118,8 +124,17 @@ def _class(course: Path) -> _Class:
 @lru_cache(maxsize=4)
 def _compute(course: Path, *_states: tuple[int, ...]) -> _Class:
     key = _key(course)
-    words = {each: variant.of(key, each) for each in _students(course)} if key else {}
+    # With the key gone, what was given out is all that is known, and the class goes on with it.
+    known = {each: variant.of(key, each) if key else word for each, word in _rows(course).items()}
+    words = {each: word for each, word in known.items() if _is_word(word)}
     return _Class(words, {variant.mark(word): each for each, word in words.items()})
+
+
+def _is_word(text: str) -> bool:
+    try:
+        return bool(variant.checked(text))
+    except LabError:
+        return False
 
 
 def _state(file: Path) -> tuple[int, ...]:
@@ -138,9 +153,11 @@ def _key(course: Path) -> str:
         return ""
 
 
-def _students(course: Path) -> list[str]:
+def _rows(course: Path) -> dict[str, str]:
+    """The students in words.csv, each with the word in their line."""
     try:
         with (course / WORDS).open(encoding="utf-8", newline="") as file:
-            return [row["student"] for row in csv.DictReader(file) if row.get("student")]
+            rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error):
-        return []
+        return {}
+    return {row["student"]: row.get("word") or "" for row in rows if row.get("student")}

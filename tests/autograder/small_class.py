@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from sqlalchemy.exc import SAWarning
+
 from autograder.course.course import Course, Graded
 from autograder.grading import driver
+from autograder.grading.gradebook import Entries
+from autograder.grading.one_submission import Assignment, Outcome
 from tests.gold.case import Case
 
 SLUG = "01-validation"
@@ -23,6 +28,16 @@ def hand_in(course: Course, cases: Mapping[str, Case]) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         case.write(folder)
         (folder / "timestamp.txt").write_text(HANDED_IN)
+
+
+def enter(course: Course, case: Case, student: str, points: Mapping[str, float | None]) -> None:
+    """Let a learner have handed in and have these points, without running anything."""
+    assignment = Assignment.of(course, SLUG)
+    hand_in(course, {student: case})
+    shutil.copytree(assignment.submitted(student), assignment.autograded(student))
+    with course.gradebook() as book, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own way of adding
+        Entries(book, assignment).enter(Outcome(student, {"validation": dict(points)}))
 
 
 def grade(course: Course, *students: str, **how: Any) -> dict[str, Graded]:

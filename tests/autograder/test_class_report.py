@@ -28,8 +28,10 @@ from autograder.grading import points as class_points
 from autograder.intake import collection, log
 from autograder.results import outliers, report
 from autograder.rubrics.score import Score
+from beowulf import paths
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
+from tests.gold.hand_in import EXPLANATION
 
 SLUG = "01-validation"
 ROSTER = 'id,last_name,first_name,lms_user_id\nab12,"Tree, Old",=One,71\ncd34,,,72\nef56,,,73\ngh78,,,74\n'
@@ -228,6 +230,24 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
     assert "labs/01-validation/README.md" in by_name["ordered-pairs"]
     assert "3 of 4" in by_name["explain"]
     assert "Good, and &lt;short&gt;." in by_name["explain"]
+    # It begins with our table, and nbgrader's list without names is gone.
+    assert "Test cell" not in text
+    assert "Lab 01: Validation" in text[: text.index("Your points, question by question")]
+    # Where to read is in the page itself.
+    links = re.findall(r'href="#(read-\d+)"', summary)
+    assert links
+    assert all(f'<h2 id="{link}">' in text for link in links)
+    (heading,) = re.findall(rf'<h2 id="{links[0]}">[^<]*, ([^<]*)</h2>', text)
+    handout = (paths.labs()[SLUG] / "README.md").read_text(encoding="utf-8")
+    section = re.split(rf"^## (?:\d+ )?{re.escape(heading)}$", handout, flags=re.MULTILINE)[1]
+    words = re.findall(r"[A-Za-z]{5,}", section)[:3]
+    assert len(words) == 3
+    assert all(word in text[text.index(f'<h2 id="{links[0]}">') :] for word in words)
+    # What was written is there with its points, and what the instructor said of it.
+    written = text[text.index('<h3 id="written-explain">') :]
+    written = written[: written.index("&lt;short&gt;.")]
+    assert written.startswith('<h3 id="written-explain">explain: 3 of 4</h3>')
+    assert EXPLANATION in written
     other = (spring.folder / "feedback" / "ab12" / SLUG / "validation.html").read_text()
     assert "has not graded this yet" in other
     # nbgrader's own command gives the same page.
@@ -291,6 +311,8 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
 def test_a_changed_rubric_is_reported_before_it_is_applied(
     spring: Course, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    told = run("release", "01").stdout
+    assert "3 hand-ins of it were graded: `beowulf class regrade 01 --dry-run` shows" in told
     assert list(regrade.changes(spring, SLUG)) == []
     assert "No points in 01-validation would change." in run("regrade", "01", "--dry-run").stdout
     as_before = rubrics.find(SLUG)

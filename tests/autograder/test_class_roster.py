@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from autograder.commands import app
 from autograder.course import roster
 from autograder.course.course import Course
 from autograder.course.create import make_course
 from autograder.course.roster import Directory, Student
+from autograder.evidence import variants
 from beowulf.errors import LabError, UsageError
 
 
@@ -122,7 +125,29 @@ def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
     assert {"ab12": "", "cd34": "Two", "ef56": ""}.items() <= found.items()
     kept = course.folder / "roster.csv"
     assert kept.read_text() == "id\nef56\nab12\n"
+    # Who is not on it any more stays, and is named.
+    told = CliRunner().invoke(app, ["init", str(course.folder), "--roster", str(path)]).stdout
+    assert "Not on this roster, and kept with all that they have: " in told
+    (line,) = [line for line in told.splitlines() if line.startswith("Not on this roster")]
+    assert "cd34" in line
+    assert "ab12" not in line
     kept.unlink()
+
+
+def test_a_course_whose_key_was_lost_gets_no_other_one(course: Course) -> None:
+    key, words = course.folder / variants.KEY, course.folder / variants.WORDS
+    before = key.read_text()
+    try:
+        variants.issue(course.folder, ["ab12"])
+        key.unlink()
+        make_course(course.folder)
+        assert not key.exists()
+        words.unlink()
+        make_course(course.folder)
+        assert key.read_text() != before
+    finally:
+        key.write_text(before)
+        words.unlink(missing_ok=True)
 
 
 def test_a_bad_roster_makes_no_course(tmp_path: Path) -> None:

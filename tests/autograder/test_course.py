@@ -25,7 +25,7 @@ from autograder.course.roster import Directory
 from autograder.grading import driver
 from autograder.intake import collection
 from autograder.intake import submissions as folders
-from autograder.intake.submissions import Collected, Wanted
+from autograder.intake.submissions import EXCHANGE, Collected, Wanted
 from autograder.results import feedback
 from autograder.rubrics.score import MIME_TYPE
 from autograder.sandbox.box import HOME
@@ -293,7 +293,19 @@ def test_the_exchange_carries_records_and_programs(
 
     before = set(course.submitted(SLUG))
     (new,) = [each for each in collection.collect(course, "01") if each.student not in before]
-    assert new.outcome == "new"
+    assert (new.outcome, new.by) == ("new", EXCHANGE)
+    # Its owner may change the time in it afterwards; when the folder was changed is the system's own.
+    (inbound,) = (Path(course.api.exchange_root) / "beowulf" / "inbound").iterdir()
+    stamp = inbound / folders.TIMESTAMP
+    ours = course.folder / "submitted" / new.student / SLUG / folders.TIMESTAMP
+    assert ours.read_text() == stamp.read_text()
+    assert not [note for note in new.notes if "in the exchange" in note]
+    kept = stamp.read_text()
+    stamp.write_text("2026-01-01 10:00:00.000000 UTC")
+    shutil.rmtree(ours.parent.parent)
+    (again,) = [each for each in collection.collect(course, "01") if each.student == new.student]
+    assert "Its folder in the exchange was changed at" in " ".join(again.notes)
+    stamp.write_text(kept)
     (found,) = driver.grade(course, SLUG, [new.student])
     assert found.questions["a2-record"] == 1
     kept = course.folder / "autograded" / new.student / SLUG / "ring.c"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
-from small_class import SLUG, grade, hand_in
+from small_class import SLUG, enter
 from test_class_collect import CLASS, NAME, WANTED, notebook, zipped
 from typer.testing import CliRunner
 
@@ -24,6 +24,8 @@ from autograder.course.roster import Directory
 from autograder.files import locked
 from autograder.grading import lateness
 from autograder.grading import points as class_points
+from autograder.grading.gradebook import Entries
+from autograder.grading.one_submission import Assignment
 from autograder.intake import collection, log, submissions, times
 from autograder.intake.submissions import EXCHANGE, FILES, TABLE, Collected
 from autograder.results import export, feedback, sections
@@ -295,15 +297,18 @@ def test_what_is_taken_off_is_the_same_in_gradebook_report_feedback_and_export(
     late_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course = late_course
-    hand_in(course, {name: gold.hand_ins(SLUG)["perfect"] for name in ("ada", "bob")})
     log.remember(
         course.folder,
         SLUG,
         [replace(collected(timedelta(days=1.5)), student=name) for name in ("ada", "bob")],
     )
-    graded = grade(course, "ada", "bob")
-    assert {each.taken_off for each in graded.values()} == {4.0}
-    assert "2 days late: 4 taken off" in graded["ada"].late
+    for name in ("ada", "bob"):
+        enter(course, gold.hand_ins(SLUG)["perfect"], name, {"a2-record": 3.0, "idle-mbit": 2.0})
+    with course.gradebook() as book:
+        entries = Entries(book, Assignment.of(course, SLUG))
+        found = [entries.graded(name) for name in ("ada", "bob")]
+    assert {(each.points, each.taken_off) for each in found} == {(5.0, 4.0)}
+    assert "2 days late: 4 taken off" in found[0].late
 
     def shown() -> tuple[dict[str, float], dict[str, str], str]:
         export.write(course, "moodle", tmp_path / "m.csv", [SLUG])
@@ -316,7 +321,7 @@ def test_what_is_taken_off_is_the_same_in_gradebook_report_feedback_and_export(
         return reported, exported, page.files[0].read_text()
 
     reported, exported, page = shown()
-    points = graded["ada"].points
+    points = 5.0
     assert reported == {"ada": 4.0, "bob": 4.0}
     assert exported == {"ada": f"{points - 4:g}", "bob": f"{points - 4:g}"}
     assert "2 days late: 4 taken off" in page

@@ -134,16 +134,28 @@ def test_words_are_kept_from_others_and_stay_when_students_come(course: Path) ->
     assert f"ada,{variant.of(KEY, 'ada')}" in after
 
 
-def test_without_words_or_key_or_for_a_stranger_there_are_no_variants(
+def test_without_words_or_for_a_stranger_there_are_no_variants(
     course: Path, tmp_path: Path
 ) -> None:
     assert variants.of(None, "ada") is None
     assert variants.of(course, "stranger") is None
     assert variants.of(tmp_path, "ada") is None
-    (course / variants.KEY).unlink()
-    assert variants.of(course, "ada") is None
     with pytest.raises(LabError, match=r"no course\.key"):
-        variants.issue(course, ["ada"])
+        variants.issue(tmp_path, ["ada"])
+
+
+def test_a_lost_key_takes_no_learner_the_word_that_was_given_out(course: Path) -> None:
+    before = variants.of(course, "ada")
+    (course / variants.KEY).unlink()
+    assert before
+    assert variants.of(course, "ada") == before
+    with pytest.raises(LabError, match="is gone, and a new one would give other words") as problem:
+        variants.issue(course, ["ada", "margaret"])
+    assert "Restore it from a backup" in problem.value.hint
+    # A line that holds no word is as none.
+    words = course / variants.WORDS
+    words.write_text(words.read_text().replace(before.word, "A WORD"))
+    assert variants.of(course, "ada") is None
 
 
 def marked(record: Record, student: str) -> Record:

@@ -1,0 +1,152 @@
+"""Does an instructor grade every written answer from the keyboard, and does each change of points keep its reason?"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import fabricated
+import pytest
+from small_class import SLUG, enter, guests
+from typer.testing import CliRunner, Result
+
+from autograder.commands import app
+from autograder.course.course import Course
+from autograder.files import locked
+from autograder.grading import marking
+from autograder.grading.gradebook import Entries
+from autograder.grading.one_submission import Assignment, Outcome
+from autograder.intake import submissions
+from beowulf.errors import LabError, UsageError
+from tests.gold.case import Case
+from tests.gold.hand_in import answered
+
+STUDENTS = ("ann", "ben", "cleo")
+HOSTILE = "Ann's answer [red]\x1b[31m\x07 <b>and</b> $x$"
+
+
+@pytest.fixture
+def waiting(course: Course, released: Any) -> Iterator[Course]:
+    """Three learners with points by the rubric, whose written answers wait; nothing was run for that."""
+    with guests(course):
+        for student in STUDENTS:
+            text = HOSTILE if student == "ann" else f"{student}'s answer"
+            notebook = answered(released, {}, text)
+            case = Case(SLUG, student, partial(fabricated.hand_in, notebook=notebook, kept=[]))
+            enter(course, case, student, {"explain": None, "ordered-pairs": 0.0})
+        yield course
+    (course.folder / marking.FILE).unlink(missing_ok=True)
+
+
+@pytest.fixture
+def run(waiting: Course, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def invoke(*arguments: str, typed: str = "") -> Result:
+        return CliRunner().invoke(app, ["mark", "01", *arguments], input=typed)
+
+    monkeypatch.chdir(waiting.folder)
+    monkeypatch.setenv("COLUMNS", "160")
+    return invoke
+
+
+def given(course: Course) -> dict[str, tuple[float | None, bool, str | None]]:
+    found = {}
+    with course.gradebook() as book:
+        for student in STUDENTS:
+            grade = book.find_grade("explain", "validation", SLUG, student)
+            comment = book.find_comment("explain", "validation", SLUG, student)
+            found[student] = (grade.manual_score, grade.needs_manual_grade, comment.manual_comment)
+    return found
+
+
+def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment(
+    waiting: Course, run: Any
+) -> None:
+    told = run(typed="3 Good, and short.\n\n2,5\n")
+    assert told.exit_code == 0
+    assert given(waiting) == {
+        "ann": (3.0, False, "Good, and short."),
+        "ben": (None, True, None),
+        "cleo": (2.5, False, None),
+    }
+    shown = told.stdout
+    for words in ("explain, 1 of 3", "explain, 3 of 3", "ben's answer", "the author's answer"):
+        assert words in shown
+    (model,) = marking.questions(waiting, SLUG).values()
+    assert " ".join(model.split()[:3]) in " ".join(shown.split())
+    assert "SOLUTION" not in shown
+    # What a learner wrote is text: no colour, no bell, no markup.
+    assert "[red]" in shown
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    # Only who waits comes again.
+    assert "explain, 1 of 1" in run(typed="q\n").stdout
+    assert "explain, 1 of 3" in run("--again", typed="q\n").stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("5\n3\nq\n", "explain has 0 to 4 points, not 5."),
+        ("-1\n3\nq\n", "explain has 0 to 4 points, not -1."),
+        ("nan\n3\nq\n", "explain has 0 to 4 points, not nan."),
+        ("good\n3\nq\n", "'good' is no number."),
+        ("\nb\n3\nq\n", "explain, 2 of 3"),
+        ("3", "explain, 2 of 3"),
+    ],
+)
+def test_a_slip_of_the_fingers_is_asked_again(
+    waiting: Course, run: Any, typed: str, said: str
+) -> None:
+    told = run(typed=typed)
+    assert told.exit_code == 0
+    assert said in told.stdout
+    assert {name: points for name, (points, *_) in given(waiting).items()} == {
+        "ann": 3.0,
+        "ben": None,
+        "cleo": None,
+    }
+
+
+def test_of_two_instructors_the_second_sees_what_the_first_gave(waiting: Course) -> None:
+    marking.give(waiting, SLUG, "ann", "explain", 3.0, before=None)
+    with pytest.raises(LabError, match="ann was given 3 for explain meanwhile"):
+        marking.give(waiting, SLUG, "ann", "explain", 1.0, before=None)
+    with locked(waiting.folder), pytest.raises(LabError, match="is at work"):
+        marking.give(waiting, SLUG, "ann", "explain", 1.0)
+    assert given(waiting)["ann"][0] == 3.0
+
+
+def test_an_appeal_changes_any_question_and_keeps_its_reason(waiting: Course, run: Any) -> None:
+    change = ["--student", "ben", "--question", "ordered-pairs", "--points", "1"]
+    for missing in (change, [*change[2:], "--reason", "x"]):
+        assert isinstance(run(*missing).exception, UsageError)
+    told = run(*change, "--reason", "The Record\nhas 4 nodes")
+    assert told.exit_code == 0
+    with waiting.gradebook() as book:
+        grade = book.find_grade("ordered-pairs", "validation", SLUG, "ben")
+        assert (grade.score, grade.auto_score) == (1.0, 0.0)
+    (row,) = csv.DictReader((waiting.folder / marking.FILE).open())
+    assert [row[each] for each in ("id", "lab", "question", "before", "after")] == [
+        *("ben", SLUG, "ordered-pairs", "0", "1")
+    ]
+    (reason,) = marking.reasons(waiting.folder, SLUG, "ben").values()
+    assert "from 0 to 1: " in reason
+    assert "The Record has 4 nodes" in reason
+    assert marking.reasons(waiting.folder, SLUG, "ann") == {}
+    # A new grading by the rubric does not take it away.
+    with waiting.gradebook() as book:
+        outcome = Outcome("ben", {"validation": {"ordered-pairs": 0.0}})
+        Entries(book, Assignment.of(waiting, SLUG)).enter(outcome)
+        assert book.find_grade("ordered-pairs", "validation", SLUG, "ben").score == 1.0
+
+
+def test_what_is_not_graded_yet_is_named_and_not_shown(waiting: Course, run: Any) -> None:
+    newer = waiting.folder / "submitted" / "ben" / SLUG / submissions.TIMESTAMP
+    newer.write_text("2026-03-03 10:00:00.000000 UTC")
+    told = run(typed="q\n")
+    assert "ben has a hand-in that is not graded yet." in told.stdout
+    assert "explain, 1 of 2" in told.stdout
+    assert isinstance(run("--question", "ring-messages").exception, UsageError)
+    assert "nothing waits" in run("--student", "nobody").stdout
