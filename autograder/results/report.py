@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.files import write_text
-from autograder.grading import points
+from autograder.grading import lateness, points
 from autograder.intake import log
 from autograder.results import copies, measured, outliers, sections
 from autograder.results.export import as_csv
@@ -28,6 +28,7 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
 
     LabError when the lab was not released, or nothing was collected.
     """
+    lateness.refresh(course, [slug])
     lab_class = points.gather(course, slug, with_reasons=True)
     if not (lab_class.submitted or lab_class.collected):
         raise LabError(

@@ -7,12 +7,15 @@ import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.plugins import LateSubmissionPlugin
 from small_class import SLUG, enter
 from test_class_collect import CLASS, NAME, WANTED, notebook, zipped
+from traitlets.config import Config
 from typer.testing import CliRunner
 
 from autograder.commands import app
@@ -87,6 +90,24 @@ def test_the_mark_of_an_lms_costs_the_least_that_it_can_mean() -> None:
     )
     known = lateness.of(LAB, "ada", replace(marked, by=TABLE), None)
     assert (known.days, known.costs) == (5, 10.0)
+
+
+class Half(LateSubmissionPlugin):  # type: ignore[misc]
+    """A course's own: half of what there is."""
+
+    def late_submission_penalty(self, student: str, score: float, late_s: float) -> float:
+        return score / 2
+
+
+def test_a_plug_in_of_the_courses_own_decides_in_place_of_ours() -> None:
+    config = Config({"AssignLatePenalties": {"plugin_class": f"{__name__}.Half"}})
+    ours, own = lateness.TakeLatePoints(), lateness.TakeLatePoints(config=config)
+    submission = SimpleNamespace(student=SimpleNamespace(id="ada"), total_seconds_late=0.0)
+    late = lateness.of(LAB, "ada", collected(timedelta(days=2)), None)
+    assert [each.penalty(submission, 10.0, late) for each in (ours, own)] == [4.0, 5.0]
+    assert ours.penalty(submission, 3.0, late) == 3.0
+    unsure = lateness.of(LAB, "ada", collected(timedelta(days=2), FILES), None)
+    assert [each.penalty(submission, 10.0, unsure) for each in (ours, own)] == [None, None]
 
 
 def test_an_exemption_is_for_one_learner() -> None:
