@@ -258,6 +258,11 @@ def test_a_capture_has_each_ghost_row_of_each_step(plate: Path, cluster: Namespa
     assert facts["ghost_rows"] == 5 * 2 * 3
     assert facts["ghost_wire_bytes"] > facts["ghost_rows"] * facts["ghost_row_bytes"]
     assert (plate / "records" / record.captures[0]["file"]).exists()
+    assert sum(count for _, count in facts["lengths"]) == record.captures[0]["packets"]
+    # A count that was edited does not fit the capture.
+    facts["ghost_ack_packets"] += 1
+    (found,) = evidence.findings(record, plate / "records")
+    assert "counted again gives another ghost_ack_packets" in found.says
 
 
 def test_a_wrong_program_leaves_no_capture(plate: Path, cluster: NamespaceCluster) -> None:
