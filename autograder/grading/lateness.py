@@ -187,10 +187,11 @@ def refresh(course: Course, slugs: list[str]) -> None:
 
 
 def _needed(course: Course, slug: str, lab: Dates, graded: Mapping[str, Any]) -> bool:
-    """Whether a course has dates at all: without, nothing is touched."""
+    """Whether a course has dates, or had some that it has no more: otherwise nothing is touched."""
     has_dates = lab.limits.due or lab.exemptions
     marked = any(each.late for each in log.remembered(course.folder, slug))
-    return bool(graded) and bool(has_dates or marked)
+    taken_off = any(each.late_submission_penalty for each in graded.values())
+    return bool(graded) and bool(has_dates or marked or taken_off)
 
 
 class TakeLatePoints(AssignLatePenalties):  # type: ignore[misc]

@@ -87,7 +87,10 @@ def _from_exchange(course: Course, wanted: Wanted, learners: Directory) -> list[
         if any(submissions.fault_of(folder / each, wanted) for each in wanted.notebooks):
             outcome = "refused"
         notes += submissions.notes_on(folder, student, wanted)
-        results.append(Collected(student, outcome, notes, handed_in=handed_in, by=by))
+        arrived = submissions.as_stamp(datetime.now(UTC)) if by else ""
+        results.append(
+            Collected(student, outcome, notes, handed_in=handed_in, by=by, arrived=arrived)
+        )
     if not results:
         raise LabError(
             f"No learner has handed in {slug} through the exchange yet.",

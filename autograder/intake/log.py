@@ -36,7 +36,7 @@ def remember(course: Path, slug: str, collected: Iterable[Collected]) -> None:
 
 def _with_times(new: Collected, before: Collected | None) -> Collected:
     """What was collected, with the times of what is in its place now."""
-    if before is None or (new.by and new.outcome in ("new", "updated")):
+    if before is None or new.arrived:
         return new
     if not new.by:
         # What was there before stays, with its time.
@@ -54,7 +54,7 @@ def _with_times(new: Collected, before: Collected | None) -> Collected:
         handed_in=known.handed_in,
         by=known.by,
         late=new.late or before.late,
-        arrived=before.arrived or new.arrived,
+        arrived=before.arrived,
     )
 
 

@@ -45,7 +45,7 @@ class Collected:
     handed_in: str = ""
     by: str = ""  # EXCHANGE, TABLE or FILES; "" when what was there before stays
     late: bool = False  # the LMS marked it as late
-    arrived: str = ""  # when it was collected
+    arrived: str = ""  # when it was collected; "" when the same was there before
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,6 @@ def _take(
             collected,
             handed_in=as_stamp(when),
             by=TABLE if by_table else FILES,
-            arrived=as_stamp(now),
         )
         if place.is_dir() and _same(fresh, place):
             notes += notes_on(fresh, student, wanted)
@@ -160,7 +159,7 @@ def _take(
         if place.exists():
             place.rename(old)
         fresh.rename(place)
-        return replace(collected, outcome=outcome)
+        return replace(collected, outcome=outcome, arrived=as_stamp(now))
     finally:
         for left in (fresh, *([old] if place.exists() else [])):
             shutil.rmtree(left, ignore_errors=True)

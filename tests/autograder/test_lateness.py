@@ -265,15 +265,16 @@ def test_a_mark_and_a_first_arrival_outlive_the_next_collection(tmp_path: Path) 
         (found,) = log.remembered(tmp_path, SLUG)
         return found
 
-    again = replace(collected(timedelta(days=3), FILES), outcome="unchanged")
+    again = replace(collected(timedelta(days=3), FILES), outcome="unchanged", arrived="")
     assert (after(again).late, after(again).arrived) == (True, first.arrived)
     assert after(replace(again, by=TABLE)).handed_in == again.handed_in
     log.remember(tmp_path, SLUG, [again])
     assert log.remembered(tmp_path, SLUG)[0].by == TABLE
     stays = Collected("ada", "refused", ["It is empty."])
     assert (after(stays).handed_in, after(stays).late) == (first.handed_in, True)
-    newer = collected(timedelta(days=3), FILES)
-    assert after(newer) == newer
+    for outcome in ("updated", "refused"):  # it was put there, though it cannot be read
+        newer = replace(collected(timedelta(days=3), FILES), outcome=outcome)
+        assert after(newer) == newer
     # A file of an older version has no times.
     file = log.folder(tmp_path, SLUG) / log.FILE
     old = {"student": "ada", "outcome": "new", "notes": [], "sender": ""}
@@ -347,10 +348,19 @@ def test_what_is_taken_off_is_the_same_in_gradebook_report_feedback_and_export(
     assert exported == {"ada": f"{points - 4:g}", "bob": f"{points - 4:g}"}
     assert "2 days late: 4 taken off" in page
     # An extension that is given afterwards counts without a new grading.
-    (course.folder / dates.FILE).write_text("id,lab,due,reason\nada,01,2026-03-09,ill\n")
+    (course.folder / dates.FILE).write_text(
+        "id,lab,due,reason\nada,01,2026-03-09,ill\nadda,01,2026-03-09,ill\n"
+    )
     reported, exported, page = shown()
     assert reported == {"bob": 4.0}
     assert exported == {"ada": f"{points:g}", "bob": f"{points - 4:g}"}
     assert "taken off" not in page
     with Gradebook(course.api.coursedir.db_url) as book:
         assert book.find_submission(SLUG, "ada").total_seconds_late == 0
+    section = sections.late(class_points.gather(course, SLUG))
+    assert "nobody of this class: adda" in section.urgent
+    # Without dates nothing is taken off any more.
+    (course.folder / limits.FILE).write_text(limits.TEXT)
+    (course.folder / dates.FILE).unlink()
+    reported, exported, page = shown()
+    assert (reported, exported) == ({}, dict.fromkeys(("ada", "bob"), f"{points:g}"))
