@@ -8,6 +8,7 @@ with a Finding is not what was measured.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,8 +20,6 @@ __all__ = ["IMPOSSIBLE", "INCONCLUSIVE", "Finding", "cannot_be", "findings"]
 
 # A full Record of D4 has 64,000 samples; far more would only take the grader's time.
 MOST_SAMPLES = 500_000
-# What reading an edited Record may raise.
-_UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 def findings(
@@ -32,16 +31,26 @@ def findings(
     """
     if sum(len(point.samples) for point in record.points) > MOST_SAMPLES:
         return [Finding(INCONCLUSIVE, f"It has more than {MOST_SAMPLES:,} samples.")]
-    problems: list[Finding] = []
+    checks: tuple[Callable[[], list[Finding]], ...] = (
+        lambda: clock.order(record, now or datetime.now(UTC)),
+        lambda: clock.duration(record),
+        lambda: clock.digits(record),
+        lambda: clock.spread(record),
+        lambda: circumstances.findings(record),
+        lambda: wire.findings(record),
+        lambda: captured.findings(record, records),
+    )
+    return [finding for check in checks for finding in _guarded(check)]
+
+
+def _guarded(check: Callable[[], list[Finding]]) -> list[Finding]:
+    """What a check finds; a Record that one check cannot read is still looked at by the others."""
     try:
-        problems += clock.order(record, now or datetime.now(UTC))
-        problems += clock.duration(record)
-        problems += clock.digits(record)
-        problems += clock.spread(record)
-        problems += circumstances.findings(record)
-        problems += wire.findings(record)
-        problems += captured.findings(record, records)
-    except _UNFORESEEN as problem:
+        return check()
+    except (
+        Exception,
+        RecursionError,
+        MemoryError,
+    ) as problem:  # whatever an edited Record leads to
         message = f"It holds what our measurements never leave ({type(problem).__name__})."
-        problems.append(Finding(INCONCLUSIVE, message))
-    return problems
+        return [Finding(INCONCLUSIVE, message)]

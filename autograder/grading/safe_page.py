@@ -10,11 +10,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import sys
 from collections.abc import Mapping
-from functools import cache
-from html import escape
+from functools import cache, partial
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import nh3
 from markdown_it import MarkdownIt
@@ -22,7 +24,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked, is_solution
 
-from autograder.cells import node
+from autograder.cells import new_cell, node
 from autograder.rubrics.score import MIME_TYPE, score_in
 
 # For a page that learners wrote a part of: nothing of it may run or be fetched.
@@ -30,8 +32,15 @@ POLICY_TAG = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:;'
     " style-src 'unsafe-inline'; font-src data:; base-uri 'none'; form-action 'none'\">"
 )
-LONGEST_TEXT = 20_000  # characters of an answer that are shown
-MOST_PICTURE_BYTES = 5_000_000
+# What is shown of one text, and of a notebook's text, pictures and cells: with it a page stays below 3 MB. A notebook
+# of the labs has 0.4 MB.
+LONGEST_TEXT = 20_000
+MOST_TEXT, MOST_PICTURES, MOST_CELLS = 400_000, 2_000_000, 1_000
+LONGEST_HTML = 100_000  # without pictures, of one answer: a table may become fifty times as long as it was written
+ANSI_AS_HTML = 60  # characters that a page needs for a colour
+TOO_MANY_PICTURES = f"a notebook shows {MOST_PICTURES / 1e6:g} MB of pictures."
+MADE_SAFE = "beowulf_made_safe"  # among a notebook's metadata, all of which are ours
+CUT = "(cut off: a page shows {} of a notebook)"
 FIRST_BYTES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 TAGS = set(
     "a b blockquote br code dd del div dl dt em h1 h2 h3 h4 h5 h6 hr i img li ol p pre s strong sub sup table tbody"
@@ -46,12 +55,14 @@ URLS = {
     ("td", "align"): re.compile(r"[a-z]*\Z"),
     ("th", "align"): re.compile(r"[a-z]*\Z"),
 }
+# MathJax leaves a text of this class alone: in Formgrader it comes from elsewhere and runs.
+BEGIN, END = '<div class="tex2jax_ignore">', "</div>"
 NEW_TAB = 'target="_blank" rel="noopener noreferrer"'
 # What Markdown or MathJax would take for more than a character, and line ends: an empty line ends HTML in Markdown.
 IN_TEXT = re.compile(r"[\r\n$\\`*_\[\]!~{}|#]")
 IN_TAG = re.compile(r"[\r\n$\\]")
 _TAG = re.compile(r"(<[^>]*>)")
-_ATTACHED = re.compile(r"attachment:([^\s)\"'>]+)")
+_IMAGE = re.compile(r'<img src="attachment:([^"]{1,400})"[^>]{0,2000}>')
 # Formgrader serves the files of a submission; by these endings, as something that a browser only shows or saves.
 ENDINGS = set(
     " .c .csv .h .ipynb .jpeg .jpg .json .log .lua .md .pcap .pcapng .png .py .toml .txt".split(" ")
@@ -66,24 +77,95 @@ class KeepSafe(NbGraderPreprocessor):  # type: ignore[misc]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook with safe cells; unsafe files are removed from its folder."""
         nb.metadata.pop("widgets", None)
+        made_safe = bool(nb.metadata.get(MADE_SAFE))  # by grading; this is the page of feedback
+        room = Room(*3 * [sys.maxsize]) if made_safe else Room()
+        nb.cells = nb.cells if made_safe else few(nb.cells)
+        # Answers first: for what a person grades there is room, whatever else a notebook shows.
+        for cell in sorted(nb.cells, key=lambda cell: not is_solution(cell)):
+            attachments = cell.pop("attachments", {})
+            if is_locked(cell):
+                continue
+            if cell.cell_type != "markdown":
+                cell.source = room.text(cell.source)
+            elif made_safe:
+                inner = cell.source.removeprefix(BEGIN).removesuffix(END)
+                cell.source = _one_line(inner)
+            else:
+                cell.source = markdown(cell.source, attachments, room)
         for cell in nb.cells:
-            if cell.cell_type == "markdown" and not is_locked(cell):
-                cell.source = markdown(cell.source, cell.pop("attachments", {}))
-            elif cell.cell_type == "code":
+            if cell.cell_type == "code":
                 ours = is_grade(cell) and not is_solution(cell)
-                cell.outputs = [output(each, ours) for each in cell.outputs]
+                cell.outputs = [output(each, ours, room) for each in cell.outputs]
+        nb.metadata[MADE_SAFE] = True
         remove_unsafe(Path(resources["metadata"]["path"]))
         return nb, resources
 
 
-def markdown(text: str, attachments: object = None) -> str:
-    """A learner's Markdown as one line of HTML that every reader of Markdown takes as it is."""
-    if len(text) > LONGEST_TEXT:
-        cut = f"The first {LONGEST_TEXT:,} of {len(text):,} characters:"
-        return _one_line(f"<p>{cut}</p><pre>{escape(text[:LONGEST_TEXT])}</pre>")
-    pictures = _pictures(attachments)
-    text = _ATTACHED.sub(lambda match: pictures.get(match[1], ""), text)
-    return _one_line(_reader().render(text))
+class Room:
+    """How many characters of text and of pictures a notebook may still show."""
+
+    def __init__(
+        self, left: int = MOST_TEXT, left_pictures: int = MOST_PICTURES, longest: int = LONGEST_TEXT
+    ) -> None:
+        self.left, self.left_pictures, self.longest = left, left_pictures, longest
+
+    def text(self, text: str) -> str:
+        """The text, or the beginning of one that is too long, with a note."""
+        most = min(self.longest, max(self.left, 0))
+        shown = text[:most]
+        self.left -= len(escape(shown)) + ANSI_AS_HTML * shown.count("\x1b")
+        if len(text) <= most:
+            return text
+        return f"{shown}\n{CUT.format(f'{LONGEST_TEXT:,} characters of a text, {MOST_TEXT:,}')}"
+
+    def picture(self, data: str) -> str:
+        """The data of a picture; "" when there is no room for it."""
+        if len(data) > self.left_pictures:
+            return ""
+        self.left_pictures -= len(data)
+        return data
+
+
+def few(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """The cells, without those of a learner's own that are too many; the lab's own stay."""
+    more = len(cells) - MOST_CELLS
+    if more <= 0:
+        return cells
+    own = [place for place, cell in enumerate(cells) if not cell.metadata.get("nbgrader")]
+    left_out = set(own[-more:])
+    note = f"{len(left_out):,} more cells are not shown: a page has {MOST_CELLS:,}."
+    return [
+        *(cell for place, cell in enumerate(cells) if place not in left_out),
+        new_cell("markdown", note, id="cells-not-shown"),
+    ]
+
+
+def markdown(text: str, attachments: object = None, room: Room | None = None) -> str:
+    """A learner's Markdown as one line of HTML that every reader of Markdown takes as it is.
+
+    What is too long as it is or becomes so is shown as it was typed, as far as there is `room`.
+    """
+    room = room or Room()
+    if len(text) > LONGEST_TEXT or room.left < len(text):
+        shown = text[: min(LONGEST_TEXT, max(room.left, 0))]
+        room.left -= len(escape(shown))
+        cut = f"The first {len(shown):,} of {len(text):,} characters:"
+        return _one_line(f"<p>{cut}</p><pre>{escape(shown)}</pre>")
+    html = _reader().render(text)
+    room.left -= len(html)
+    if len(html) > LONGEST_HTML:
+        html = f"<pre>{escape(text)}</pre>"
+    return _one_line(_IMAGE.sub(partial(_attached, _pictures(attachments), room), html))
+
+
+def _attached(pictures: Mapping[str, str], room: Room, match: re.Match[str]) -> str:
+    """The tag of a pasted picture with the picture in it, or what is shown in its place."""
+    name = unquote(unescape(match[1]))
+    if name not in pictures:
+        return f"<em>(The picture {escape(name[:80])} is not in the notebook.)</em>"
+    if not (data := room.picture(pictures[name])):
+        return f"<em>({escape(name[:80])} is not shown: {TOO_MANY_PICTURES})</em>"
+    return match[0].replace(f"attachment:{match[1]}", data)
 
 
 def _one_line(html: str) -> str:
@@ -96,8 +178,7 @@ def _one_line(html: str) -> str:
         link_rel=None,
     )
     clean = clean.replace("<a href=", f"<a {NEW_TAB} href=")
-    # MathJax leaves a text of this class alone: in Formgrader it comes from elsewhere and runs.
-    parts = _TAG.split(f'<div class="tex2jax_ignore">{clean}</div>')
+    parts = _TAG.split(f"{BEGIN}{clean}{END}")
     return "".join(_coded(part, IN_TAG if part.startswith("<") else IN_TEXT) for part in parts)
 
 
@@ -128,7 +209,7 @@ def _pictures(attachments: object) -> dict[str, str]:
 
 def picture(kind: str, data: object) -> str:
     """The base64 text of a picture that is what its kind says, or ""."""
-    if not isinstance(data, str) or len(data) > MOST_PICTURE_BYTES * 4 // 3 + 4:
+    if not isinstance(data, str) or len(data) > 2 * MOST_PICTURES:
         return ""
     try:
         content = base64.b64decode("".join(data.split()), validate=True)
@@ -137,10 +218,14 @@ def picture(kind: str, data: object) -> str:
     return base64.b64encode(content).decode() if content.startswith(FIRST_BYTES[kind]) else ""
 
 
-def output(shown: Mapping[str, Any], ours: bool = False) -> NotebookNode:
-    """A cell's output as text and pictures; that of a test cell of `ours` may be the Score that grading wrote."""
+def output(shown: Mapping[str, Any], ours: bool = False, room: Room | None = None) -> NotebookNode:
+    """A cell's output as text and pictures; that of a test cell of `ours` may be the Score that grading wrote.
+
+    What there is no `room` for is left out.
+    """
+    room = room or Room()
     if "data" not in shown:
-        return node(dict(shown))
+        return node(_with_room(dict(shown), room))
     data = shown["data"]
     score = score_in(data) if ours else None
     safe_data: dict[str, Any] = {}
@@ -148,12 +233,26 @@ def output(shown: Mapping[str, Any], ours: bool = False) -> NotebookNode:
         safe_data = score.as_output()
     else:
         if isinstance(data.get("text/plain"), str):
-            safe_data["text/plain"] = data["text/plain"]
-        safe_data |= {kind: safe for kind in FIRST_BYTES if (safe := picture(kind, data.get(kind)))}
+            safe_data["text/plain"] = room.text(data["text/plain"])
+        pictures = {kind: safe for kind in FIRST_BYTES if (safe := picture(kind, data.get(kind)))}
+        safe_data |= {kind: safe for kind, safe in pictures.items() if room.picture(safe)}
+        if len(pictures) and not pictures.keys() & safe_data.keys():
+            safe_data = {"text/plain": f"(A picture is not shown: {TOO_MANY_PICTURES})"}
         if not safe_data:
             left_out = ", ".join(sorted(str(kind) for kind in data if kind != MIME_TYPE))
-            safe_data = {"text/plain": f"(not shown: {left_out or 'nothing'})"}
+            safe_data = {"text/plain": room.text(f"(not shown: {left_out or 'nothing'})")}
     return node({**shown, "metadata": {}, "data": safe_data})
+
+
+def _with_room(shown: dict[str, Any], room: Room) -> dict[str, Any]:
+    """What a cell printed, or its error, as far as there is room for it."""
+    if "text" in shown:
+        shown["text"] = room.text(shown["text"])
+    if "traceback" in shown:
+        whole = "\n".join(shown["traceback"])
+        if (trace := room.text(whole)) != whole:
+            shown |= {"traceback": [trace], "evalue": str(shown.get("evalue"))[:200]}
+    return shown
 
 
 def remove_unsafe(folder: Path) -> None:

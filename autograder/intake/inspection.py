@@ -11,14 +11,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.evidence import variants
-from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS
+from autograder.evidence import record_files, variants
+from autograder.evidence.record_files import RECORDS
 from beowulf import lab_file, paths
 from beowulf.cluster.recorded import ANSWERS
-from beowulf.errors import LabError
-from beowulf.record import Record
 
 LARGEST_NOTEBOOK_BYTES = 20_000_000
+# A notebook of the labs has 3,000 values and 80 cells.
+MOST_VALUES, MOST_CELLS = 2_000_000, 5_000
 NOTEBOOK_VERSION = 4
 MOST_SENTENCES = 8  # of one kind; the rest is counted
 # A Record, a capture or an exported picture's table beside the notebook.
@@ -34,8 +34,8 @@ def notebook_fault(path: Path) -> str:
     size = path.stat().st_size
     if not size:
         return f"{path.name} is empty."
-    if size > LARGEST_NOTEBOOK_BYTES:
-        return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
+    if fault := _too_much(path):
+        return fault
     unread = f"{path.name} is not a notebook that can be read"
     try:
         content = json.loads(path.read_bytes().decode("utf-8"))
@@ -51,10 +51,21 @@ def notebook_fault(path: Path) -> str:
     cells = content.get("cells")
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         return f"{unread}: it has no cells."
+    if len(cells) > MOST_CELLS:
+        return f"{path.name} has {len(cells):,} cells; {MOST_CELLS:,} are allowed."
     try:
         read(path)
     except Exception:  # nbformat raises whatever a strange file leads to
         return f"{unread}: parts of it are missing."
+    return ""
+
+
+def _too_much(path: Path) -> str:
+    """Why a file is too large to be made objects of, in a sentence; "" when it is not."""
+    if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
+        return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
+    if record_files.values(path.read_bytes()) > MOST_VALUES:
+        return f"{path.name} has more than {MOST_VALUES:,} values."
     return ""
 
 
@@ -68,7 +79,7 @@ def grade_ids(path: Path) -> set[str]:
     """The names of nbgrader's cells in a readable notebook."""
     names = set()
     try:
-        cells = json.loads(path.read_bytes())["cells"]
+        cells = [] if _too_much(path) else json.loads(path.read_bytes())["cells"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return set()
     for cell in cells if isinstance(cells, list) else ():
@@ -99,18 +110,9 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
     unreadable: list[str] = []
     foreign: list[str] = []
     others: dict[str, list[str]] = {}
-    for path in sorted(place.glob("*.json"))[:MOST_RECORDS]:
-        if path.name == ANSWERS:
-            continue
-        try:
-            if path.stat().st_size > LARGEST_RECORD_BYTES:
-                raise LabError(f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.")
-            record = Record.load(path)
-        except LabError as problem:
-            unreadable.append(problem.message.replace(str(path), path.name))
-            continue
-        except (RecursionError, MemoryError, OSError, ValueError) as problem:
-            unreadable.append(f"{path.name} cannot be read ({problem}).")
+    for path, record, why in record_files.records(place):
+        if record is None:
+            unreadable.append(why)
             continue
         if note := variants.foreign(record, student, course):
             foreign.append(note if path.name in note else f"{path.name}: {note}")

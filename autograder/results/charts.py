@@ -27,6 +27,7 @@ from beowulf.figures.look import (
 LONGEST_LABEL = 46
 MOST_LINES = 24  # of values beside the class, those with the farthest first
 STEPS = 12  # of a histogram, at most
+FARTHEST = 1000.0  # times the class' middle that is drawn; the table has the value itself
 
 
 def label(text: str) -> str:
@@ -136,7 +137,7 @@ def beside_the_class(values: Sequence[Compared], *, title: str) -> Figure:
             for odd in (False, True):
                 here = [each for each in lines[line] if each.odd is odd]
                 axes.plot(
-                    [each.times for each in here],
+                    [_drawn_at(each.times) for each in here],
                     [down] * len(here),
                     linestyle="none",
                     marker=MARKERS[2] if odd else MARKERS[0],
@@ -148,14 +149,14 @@ def beside_the_class(values: Sequence[Compared], *, title: str) -> Figure:
                 for each in here if odd else ():
                     axes.annotate(
                         label(each.student),
-                        (each.times, down),
+                        (_drawn_at(each.times), down),
                         (6, 5),
                         textcoords="offset points",
                         fontsize=9,
                     )
         axes.axvline(1.0, color="#666666", linewidth=1)
         axes.set_xscale("log")
-        ticks = _ticks([each.times for line in shown for each in lines[line]])
+        ticks = _ticks([_drawn_at(each.times) for line in shown for each in lines[line]])
         axes.set_xticks(ticks, [number_text(tick) for tick in ticks])
         axes.minorticks_off()
         names = [label(f"{study}: {titled(quantity)}") for study, quantity in shown]
@@ -182,6 +183,11 @@ def beside_the_class(values: Sequence[Compared], *, title: str) -> Figure:
         f"A mark for each learner in each of {len(shown)} quantities. {title}. {far_text}",
         table,
     )
+
+
+def _drawn_at(times: float) -> float:
+    """Where a value is drawn: what is beyond all measure is at the edge, so that the others can be told apart."""
+    return min(max(times, 1 / FARTHEST), FARTHEST)
 
 
 def _ticks(values: Sequence[float]) -> list[float]:

@@ -16,11 +16,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from autograder.evidence import shared_records, variants
-from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS
+from autograder.evidence import record_files, shared_records, variants
+from autograder.evidence.record_files import RECORDS
 from autograder.text import counted
 from beowulf import schemas
-from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
 
@@ -43,11 +42,21 @@ UNIQUE_DIGITS = 7
 # So many of a Record's values are compared; by their digests the same ones are chosen of equal Records.
 VALUES_COMPARED = 64
 FEWEST_SHARED, LEAST_SHARE = 4, 0.1
+MOST_WITH_ONE_VALUE = 300  # students
 LARGEST_CAPTURE_BYTES = 100_000_000
 LEAST_CAPTURE_BYTES = 1_000  # an idle wire leaves captures that hold nothing but their header
 CAPTURES = {".pcap", ".pcapng"}
 MOST_SENTENCES = 6  # sentences of one suspicion; its files are all named
-_UNREADABLE = (LabError, OSError, ValueError, RecursionError, MemoryError)
+_UNREADABLE = (
+    LabError,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
 
 
 @dataclass(frozen=True)
@@ -147,12 +156,10 @@ def _surest(shared: Shared) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
 
 
 def _records(student: str, folder: Path, gifts: frozenset[str]) -> Iterator[_File]:
-    paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
-    for path in paths[:MOST_RECORDS]:
+    for path, record, _ in record_files.records(folder):
+        if record is None:
+            continue
         try:
-            if path.is_symlink() or path.stat().st_size > LARGEST_RECORD_BYTES:
-                continue
-            record = Record.load(path)
             if shared_records.is_given(record, gifts):
                 continue
             samples = {s for point in record.points for s in point.samples if _is_unique(s)}
@@ -226,18 +233,19 @@ def _marked(files: Iterable[_File], course: Path | None) -> Iterator[Shared]:
 def _equal_values(records: Iterable[_File]) -> Iterator[Shared]:
     """Records of two students that share values, though their points are not the same throughout."""
     with_values = [each for each in records if each.values]
-    places: dict[int, list[int]] = defaultdict(list)
+    # Of a student the first Record with a value, so that equal ones of their own are not compared with each other.
+    places: dict[int, dict[str, int]] = defaultdict(dict)
     for place, each in enumerate(with_values):
         for value in each.values:
-            places[value].append(place)
+            places[value].setdefault(each.student, place)
     shared: dict[tuple[int, int], int] = defaultdict(int)
     for where in places.values():
-        for pair in combinations(where[:MOST_RECORDS], 2):
+        for pair in combinations(list(where.values())[:MOST_WITH_ONE_VALUE], 2):
             shared[pair] += 1
     for (one, other), count in shared.items():
         first, second = with_values[one], with_values[other]
         fewer = min(len(first.values), len(second.values))
-        if first.student == second.student or count < max(FEWEST_SHARED, LEAST_SHARE * fewer):
+        if count < max(FEWEST_SHARED, LEAST_SHARE * fewer):
             continue
         if first.digest and first.digest == second.digest:
             continue

@@ -7,14 +7,14 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from autograder.evidence import record_files
+from autograder.evidence.finding import is_number
 from autograder.evidence.shared_records import LABEL
-from autograder.rubrics.submission import LARGEST_RECORD_BYTES, MOST_RECORDS, RECORDS, is_number
-from beowulf.cluster.recorded import ANSWERS
 
 # With fewer there is no middle from which a learner could be far.
 LEAST_STUDENTS = 3
@@ -25,6 +25,9 @@ LONGEST_PAUSE_MIN = 30.0
 # Facts with these ends are measured, and are compared as samples are.
 MEASURED = ("_per_s", "_us", "_ms", "_ns")
 MOST_POINTS = 5_000
+# No quantity is smaller or larger, in whatever unit: a ratio of two values is a number that can be drawn.
+LEAST_MEASURED, MOST_MEASURED = 1e-15, 1e21
+LONGEST_MEASUREMENT = timedelta(days=7)
 
 Plain = dict[str, Any]
 
@@ -44,14 +47,13 @@ class Compared:
 def plain_records(hand_in: Path) -> list[Plain]:
     """What a learner measured, as plain data; a file that is no Record, or one that the course gave, is left out."""
     records: list[Plain] = []
-    for path in sorted((hand_in / RECORDS).glob("*.json"))[:MOST_RECORDS]:
-        if path.name == ANSWERS or path.is_symlink():
+    for path, fault in record_files.files(hand_in / record_files.RECORDS):
+        if fault:
             continue
         try:
-            if path.stat().st_size <= LARGEST_RECORD_BYTES:
-                content = json.loads(path.read_bytes())
-                if _is_own(content):
-                    records.append(content)
+            content = json.loads(path.read_bytes())
+            if _is_own(content):
+                records.append(content)
         except (OSError, ValueError, RecursionError, MemoryError):
             continue
     return records
@@ -84,10 +86,11 @@ def _span(record: Plain) -> tuple[datetime, datetime] | None:
         started, ended = (
             datetime.fromisoformat(str(record[when])) for when in ("started", "ended")
         )
-    except (LookupError, ValueError):
+    except (LookupError, ValueError, OverflowError):
         return None
     both = [each if each.tzinfo else each.replace(tzinfo=UTC) for each in (started, ended)]
-    return (both[0], both[1]) if both[0] <= both[1] else None
+    lasted = both[1] - both[0]
+    return (both[0], both[1]) if timedelta() <= lasted <= LONGEST_MEASUREMENT else None
 
 
 def compared(records: Mapping[str, list[Plain]]) -> list[Compared]:
@@ -156,4 +159,4 @@ def _middle(samples: list[Any]) -> float | None:
 
 
 def _is_positive(value: object) -> bool:
-    return is_number(value) and math.isfinite(value) and value > 0
+    return is_number(value) and LEAST_MEASURED < value < MOST_MEASURED

@@ -29,7 +29,7 @@ KINDS = {FULL: 0, PART: 5, NONE: 1, AGAIN: 3, WAITS: 4}
 MOST_WRONG = 5  # answers of one question
 MOST_IN_A_PICTURE = 12
 # A Record's name has its moment, and would make every answer different.
-_RECORD_NAME = re.compile(r"\b([A-Z]\d+)-[\w.-]*?\d{8}T[\w.-]*?\.json(?:\.\w+)?")
+_RECORD_NAME = re.compile(r"\b([A-Z]\d{1,3})-[\w.-]{0,65}?\d{8}T[\w.-]{0,40}?\.json(?:\.\w+)?")
 
 
 @dataclass(frozen=True)

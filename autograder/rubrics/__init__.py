@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -20,6 +21,7 @@ from autograder.rubrics.submission import Submission
 Rubric = Callable[[Submission], dict[str, Score]]
 
 PARTIAL = 0.5  # of the points that rest on an inconclusive Record
+MOST_LEFT_OUT = 50  # Records, one after the other, to find the one that a rubric cannot read
 
 _log = logging.getLogger(__name__)
 
@@ -95,9 +97,23 @@ def _with_given_records(name: str, question: Question, submission: Submission) -
 def _ask(name: str, question: Question, submission: Submission) -> Score:
     try:
         score = question.score(submission).worth(question.of)
-    except Exception as problem:
-        # A fault of the rubric, or a Record that it does not foresee: the instructor looks at it.
-        _log.exception("the question %s could not be scored", name)
-        message = f"This question could not be scored ({type(problem).__name__}: {problem})."
-        return Score(0.0, question.of, message, "Your instructor looks at it.")
+    except (Exception, RecursionError, MemoryError) as problem:
+        readable = _without_unreadable(question, submission)
+        if readable is None:
+            # A fault of the rubric, or an answer that it does not foresee: the instructor looks at it.
+            _log.exception("the question %s could not be scored", name)
+            message = f"This question could not be scored ({type(problem).__name__}: {problem})."
+            score = Score(0.0, question.of, message, "Your instructor looks at it.")
+            return score.within(question.of)
+        score = readable
     return score if score.points == question.of else replace(score, read=question.read)
+
+
+def _without_unreadable(question: Question, submission: Submission) -> Score | None:
+    """The Score without the one Record that a rubric cannot read; None when it is not because of one Record."""
+    for place, record in enumerate(submission.records[:MOST_LEFT_OUT]):
+        with suppress(Exception):
+            score = question.score(submission.without({place})).worth(question.of)
+            note = f"{record.file_name} cannot be read: it holds what our measurements never leave."
+            return replace(score, found=f"{note} {score.found}")
+    return None

@@ -73,12 +73,12 @@ class Plot:
             facts = best([point.facts for point in record.points], self.wants)
             parts = remarks(facts, self.wants)
             drawn = [_by_x(line) for line in facts["lines"]]
+            said = [str(each) for part in parts.values() for each in part]
         except UNFORESEEN as problem:
             what = f"{record.file_name} cannot be read ({type(problem).__name__})."
             return Score(0, of, what, expected)
         if not any(drawn):
             return Score(0, of, f"{record.file_name}: nothing is drawn.", expected)
-        said = [each for part in parts.values() for each in part]
         points = float(sum(not part for part in parts.values()))
         if self.data:
             share, why = _best_share(drawn, data, self.wants.points, room)

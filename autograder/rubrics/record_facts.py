@@ -79,7 +79,17 @@ def best_of_own(
     records = submission.measured(study, variant)[:MOST_RECORDS]
     if not records:
         return Score(0, 1, submission.missing(study, variant), expected)
-    return max((judge(record, expected) for record in records), key=lambda score: score.points)
+    scores = (_judged(record, judge, expected) for record in records)
+    return max(scores, key=lambda score: score.points)
+
+
+def _judged(record: Record, judge: Callable[[Record, str], Score], expected: str) -> Score:
+    """What the judge gives for one Record; nothing for one that it cannot read, which costs no other."""
+    try:
+        return judge(record, expected)
+    except (LabError, ArithmeticError, *UNFORESEEN) as bad:
+        what = f"{record.file_name}: something is missing in it ({_first(bad)})."
+        return Score(0, 1, what, expected)
 
 
 @dataclass(frozen=True)

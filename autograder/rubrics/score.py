@@ -17,6 +17,8 @@ _CELL = "text-align:left; vertical-align:top; padding:0.2em 1em 0.2em 0"
 _CAPTION = "text-align:left; caption-side:top; font-weight:bold; padding:0.2em 0"
 # An outcome beside right and wrong: the measurement is not good enough. Measure again.
 INCONCLUSIVE = "inconclusive"
+TEXTS = ("found", "expected", "read", "outcome")
+LONGEST_TEXT = 2_000  # of a reason, which may quote what a learner wrote
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,10 @@ class Score:
     outcome: str = ""
 
     def within(self, of: float) -> Score:
-        """The same for a cell that is worth `of`: finite, not negative, never more than that."""
+        """The same for a cell that is worth `of`: finite, not negative, never more than that; its texts with an end."""
         points = self.points if math.isfinite(self.points) else 0.0
-        return replace(self, points=min(max(float(points), 0.0), of), of=of)
+        texts = {name: _short(getattr(self, name)) for name in TEXTS}
+        return replace(self, points=min(max(float(points), 0.0), of), of=of, **texts)
 
     def worth(self, of: float) -> Score:
         """The same share of what a question is worth by lab.toml."""
@@ -77,5 +80,9 @@ def score_in(data: Mapping[str, Any]) -> Score | None:
         points, of = float(plain["points"]), float(plain["of"])
     except (KeyError, TypeError, ValueError):
         return None
-    texts = {name: str(plain.get(name, "")) for name in ("found", "expected", "read", "outcome")}
+    texts = {name: _short(str(plain.get(name, ""))) for name in TEXTS}
     return Score(points, of, **texts)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"

@@ -14,19 +14,14 @@ from typing import Any, TypeGuard, TypeVar
 from nbformat import NotebookNode
 
 from autograder import evidence
-from autograder.evidence import Finding, shared_records, variants
+from autograder.evidence import Finding, record_files, shared_records, variants
 from autograder.evidence.variants import Own
 from autograder.text import as_written
-from beowulf.cluster.recorded import ANSWERS
-from beowulf.errors import LabError
 from beowulf.record import Record
 
 T = TypeVar("T")
-RECORDS = "records"
-# A Record of lab 01 has about 100 KB; what is far larger would only fill the memory.
-LARGEST_RECORD_BYTES = 20_000_000
-MOST_RECORDS = 500
-LONGEST_CELL = 100_000
+RECORDS = record_files.RECORDS
+LONGEST_CELL, MOST_LINES = 40_000, 2_000  # characters and lines of an answer cell
 MOST_REASONS = 3  # why Records are doubted, in a message
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -189,22 +184,11 @@ def _name(record: Record) -> str:
 def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
     records: list[Record] = []
     bad: list[Unreadable] = []
-    # What cluster.ask() remembers for the notebook is no measurement.
-    paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
-    for path in paths[MOST_RECORDS:]:
-        bad.append(Unreadable(path.name, f"Only {MOST_RECORDS} files are read."))
-    for path in paths[:MOST_RECORDS]:
-        try:
-            if path.is_symlink() or not path.is_file():
-                raise LabError(f"{path.name} is not a file.")
-            if path.stat().st_size > LARGEST_RECORD_BYTES:
-                raise LabError(f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.")
-            records.append(Record.load(path))
-        except LabError as problem:
-            # The learner knows the file by its name, not by the grader's path.
-            bad.append(Unreadable(path.name, problem.message.replace(str(path), path.name)))
-        except (RecursionError, MemoryError, OSError, ValueError) as problem:
-            bad.append(Unreadable(path.name, f"{path.name} cannot be read ({problem})."))
+    for path, record, why in record_files.records(folder):
+        if record is None:
+            bad.append(Unreadable(path.name, why))
+        else:
+            records.append(record)
     return records, bad
 
 
@@ -226,8 +210,9 @@ def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], li
             try:
                 answers[name] = literal(value, answers)
                 unread.pop(name, None)
-            except (ValueError, ArithmeticError, RecursionError, MemoryError):
-                unread[name] = _short(text)
+            except (ValueError, ArithmeticError, RecursionError, MemoryError) as problem:
+                reason = " (a number out of range)" if isinstance(problem, OutOfRangeError) else ""
+                unread[name] = _short(text) + reason
                 answers.pop(name, None)
     return answers, unread, notes
 
@@ -235,17 +220,29 @@ def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], li
 def _assignments(source: str) -> Iterable[tuple[str, ast.expr, str]]:
     """The names that a cell assigns at its top level, with expression and source, in order."""
     if len(source) > LONGEST_CELL:
-        raise ValueError(f"it has more than {LONGEST_CELL} characters")
+        raise ValueError(f"it has more than {LONGEST_CELL:,} characters")
+    if source.count("\n") > MOST_LINES:
+        raise ValueError(f"it has more than {MOST_LINES:,} lines")
     # Lines for a shell or for IPython are no Python.
     plain = re.sub(r"(?m)^[ \t]*[!%].*$", "", source)
+    lines = plain.encode().splitlines(keepends=True)
     for statement in ast.parse(plain).body:
         if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
             continue
-        text = ast.get_source_segment(plain, statement.value) or ""
+        text = _segment(lines, statement.value)
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for target in targets:
             if isinstance(target, ast.Name):
                 yield target.id, statement.value, text
+
+
+def _segment(lines: list[bytes], expression: ast.expr) -> str:
+    """The source of an expression: ast.get_source_segment would split the whole cell for each."""
+    last = (expression.end_lineno or expression.lineno) - 1
+    part = lines[expression.lineno - 1 : last + 1]
+    part[-1] = part[-1][: expression.end_col_offset]
+    part[0] = part[0][expression.col_offset :]
+    return b"".join(part).decode(errors="replace")
 
 
 def literal(expression: ast.expr, names: Mapping[str, Any] | None = None) -> Any:
@@ -265,9 +262,25 @@ def literal(expression: ast.expr, names: Mapping[str, Any] | None = None) -> Any
         if is_number(value):
             return -value
     try:
-        return ast.literal_eval(expression)
+        value = ast.literal_eval(expression)
     except (TypeError, SyntaxError) as problem:
         raise ValueError(str(problem)) from None
+    if _is_out_of_range(value):
+        raise OutOfRangeError("a number out of range")
+    return value
+
+
+class OutOfRangeError(ValueError):
+    """A number that nothing can be computed with, such as 1e400."""
+
+
+def _is_out_of_range(value: object) -> bool:
+    """Whether a plain value is such a number, or holds one."""
+    if isinstance(value, int | float | complex):
+        return not abs(value) < 1e300
+    if isinstance(value, Mapping):
+        return any(map(_is_out_of_range, (*value.keys(), *value.values())))
+    return isinstance(value, list | tuple | set) and any(map(_is_out_of_range, value))
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

@@ -10,6 +10,7 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +21,9 @@ Upgraders = Mapping[int, Callable[[Plain], Plain]]
 
 # A digit string longer than this is refused by Python itself when it is read back.
 _LONGEST_INTEGER = 10**4000
+
+# Of very many faults of one file the first are looked at for the one to report.
+MOST_FAULTS = 50
 
 _AGAIN = "Measure again, or bring back an older copy of the file."
 
@@ -54,7 +58,8 @@ def fault(kind: str, version: int, content: object) -> str:
     """Where and how `content` departs from the schema, in a few words; "" when it follows it."""
     from jsonschema.exceptions import best_match
 
-    error = best_match(_validator(kind, version).iter_errors(content))
+    errors = _validator(kind, version).iter_errors(content)
+    error = best_match(islice(errors, MOST_FAULTS))
     if error is None:
         return ""
     where = "/".join(str(step) for step in error.absolute_path) or "the top level"

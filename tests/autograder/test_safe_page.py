@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
+from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +14,14 @@ from attacks import HTML, MARKDOWN
 from hypothesis import given
 from hypothesis import strategies as st
 from nbconvert.filters import markdown2html
+from nbformat import NotebookNode
+from nbformat.v4 import (
+    new_code_cell,
+    new_markdown_cell,
+    new_notebook,
+    new_output,
+    new_raw_cell,
+)
 
 from autograder.grading import safe_page
 from autograder.results import feedback
@@ -103,6 +113,78 @@ def test_a_very_long_answer_is_cut_and_says_so() -> None:
     page = safe_page.markdown("*a" * 50_000)
     assert "The first 20,000 of 100,000 characters" in page
     assert len(Seen(page).text) < 21_000
+
+
+def kept_safe(tmp_path: Path, *cells: NotebookNode) -> NotebookNode:
+    """A notebook of these cells as grading writes it."""
+    whole = new_notebook()
+    whole.cells = list(cells)
+    notebook, _ = safe_page.KeepSafe().preprocess(whole, {"metadata": {"path": str(tmp_path)}})
+    return notebook
+
+
+def size(notebook: NotebookNode) -> int:
+    return len(json.dumps(notebook))
+
+
+MUCH = "x" * 19_000
+BIG_PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(1_000_000)).decode()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [new_markdown_cell("![x](attachment:p.png) " * 800)],
+        [new_markdown_cell("|a" * 900 + "|\n" + "|-" * 900 + "|\n" + "|b\n" * 5_000)] * 9,
+        [new_markdown_cell(MUCH)] * 900,
+        [new_raw_cell(MUCH)] * 900,
+        [new_code_cell(MUCH)] * 900,
+        [new_code_cell(outputs=[new_output("stream", text=MUCH * 90)] * 90)] * 9,
+        [new_code_cell(outputs=[new_output("stream", text="\x1b[31m<" * 9_000)] * 90)] * 9,
+        [new_code_cell(outputs=[new_output("error", traceback=[MUCH] * 900, evalue=MUCH)] * 90)],
+        [new_code_cell(outputs=[new_output("display_data", data={"image/png": BIG_PICTURE})] * 9)],
+        [new_code_cell(outputs=[new_output("display_data", data={"text/plain": MUCH})] * 900)],
+        [new_code_cell(outputs=[new_output("display_data", data={MUCH: ""})] * 900)],
+        [new_markdown_cell("x")] * 3_000,
+    ],
+    ids=lambda cells: f"{len(cells)} {cells[0].cell_type}",
+)
+def test_the_page_of_a_notebook_has_an_end_and_the_answer_is_on_it(
+    cells: list[NotebookNode], tmp_path: Path
+) -> None:
+    attached = {"p.png": {"image/png": BIG_PICTURE}}
+    marks = {"nbgrader": {"grade_id": "explain", "solution": True, "locked": False}}
+    answer = new_markdown_cell("my answer", metadata=marks)
+    theirs = [deepcopy(cell) for cell in cells]
+    if theirs[0].cell_type == "markdown":
+        theirs[0]["attachments"] = attached
+    notebook = kept_safe(tmp_path, *theirs, answer)
+    assert size(notebook) < 3_500_000
+    assert len(notebook.cells) <= safe_page.MOST_CELLS + 1
+    said = json.dumps(notebook)
+    assert "my answer" in said
+    assert any(each in said for each in ("cut off", "The first", "not shown"))
+
+
+def test_a_page_that_is_made_safe_again_is_the_same(tmp_path: Path) -> None:
+    """Feedback makes safe what grading wrote: a pasted picture made an answer longer than a text may be."""
+    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(30_000)).decode()
+    answer = new_markdown_cell("**see** ![x](attachment:p.png)", metadata={"nbgrader": {}})
+    answer["attachments"] = {"p.png": {"image/png": picture}}
+    long = new_code_cell(outputs=[new_output("stream", text="x" * 90_000)])
+    once = kept_safe(tmp_path, answer, long)
+    assert picture in once.cells[0].source
+    again, _ = safe_page.KeepSafe().preprocess(
+        deepcopy(once), {"metadata": {"path": str(tmp_path)}}
+    )
+    assert again == once
+
+
+def test_a_picture_that_is_not_in_the_notebook_is_named_in_its_place() -> None:
+    page = safe_page.markdown('![x](attachment:my%20"plot".png) and attachment:note')
+    assert 'The picture my "plot".png is not in the notebook.' in Seen(page).text
+    assert "attachment:note" in Seen(page).text
+    refuse_all_that_acts(page)
 
 
 def test_outputs_are_text_and_pictures_and_only_our_own_score_is_more() -> None:

@@ -11,7 +11,7 @@ import fabricated
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.rubrics import submission
+from autograder.evidence import record_files
 from autograder.rubrics.submission import Submission, literal
 
 
@@ -83,6 +83,30 @@ def test_a_cell_that_is_no_python_gives_a_note_and_no_error(tmp_path: Path, sour
     assert "an-answer" in found.notes[0]
 
 
+@pytest.mark.parametrize(
+    "source", ["1e400", "-1e400", "0x" + "f" * 9_000, "[1, {2: 0x" + "f" * 9_000 + "}]"]
+)
+def test_a_number_out_of_range_is_no_answer_and_can_be_quoted(tmp_path: Path, source: str) -> None:
+    found = handed_in(tmp_path, f"x = {source}\ny = 1")
+    assert found.answers == {"y": 1}
+    assert "a number out of range" in found.given("x")
+
+
+def test_an_answer_cell_has_an_end_and_costs_the_others_nothing(tmp_path: Path) -> None:
+    found = handed_in(tmp_path, "x = 1\n" * 2_001, "y = 1")
+    assert found.answers == {"y": 1}
+    assert "more than 2,000 lines" in found.notes[0]
+
+
+def test_a_cell_is_split_into_lines_once_and_not_for_each_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It splits the whole cell again, so that thousands of lines take minutes.
+    monkeypatch.delattr(ast, "get_source_segment")
+    found = handed_in(tmp_path, "a = 'ü'; b = f(\n  'é',\n 2) ; c = g()\nd = h('x')")
+    assert found.unread_answers == {"b": "f(\n  'é',\n 2)", "c": "g()", "d": "h('x')"}
+
+
 def test_a_name_is_an_answer_of_any_cell_further_up(tmp_path: Path) -> None:
     found = handed_in(tmp_path, "full_us = 17.9", "half_us = full_us / 2", "third = half_us / 3")
     assert found.answers == {"full_us": 17.9, "half_us": 8.95, "third": 8.95 / 3}
@@ -101,7 +125,7 @@ def test_only_answer_cells_are_read(tmp_path: Path) -> None:
 
 
 def test_numbers_too_large_to_compute_with_are_left_alone() -> None:
-    with pytest.raises(ValueError, match="malformed"):
+    with pytest.raises(ValueError, match="out of range"):
         literal(ast.parse("*".join(["9" * 4000] * 3), mode="eval").body)
 
 
@@ -114,7 +138,7 @@ def test_each_bad_file_has_its_reason_and_good_ones_are_kept(
 ) -> None:
     folder = tmp_path / "records"
     folder.mkdir()
-    monkeypatch.setattr(submission, "LARGEST_RECORD_BYTES", 100_000)
+    monkeypatch.setattr(record_files, "LARGEST_RECORD_BYTES", 100_000)
     good = fabricated.idle()
     good.save_in(folder)
     content = json.loads((folder / good.file_name).read_text())

@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.intake.inspection import LARGEST_NOTEBOOK_BYTES
 from autograder.evidence.record_files import MOST_RECORDS, RECORDS
+from autograder.intake.inspection import LARGEST_NOTEBOOK_BYTES
 from tests.gold import lab_01
 from tests.gold.case import Case
 from tests.gold.hand_in import answered, file_name, hand_in, released

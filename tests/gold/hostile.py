@@ -229,7 +229,7 @@ def _answers() -> list[Case]:
         pairs("very long", "'" + "x" * 200_000 + "'", "more than"),
         pairs("a deep bracket", "(" * 300 + "12" + ")" * 300, "cannot be read as Python"),
         rate("not a number", "float('nan')", plain),
-        rate("infinity", "1e999", "inf"),
+        rate("infinity", "1e999", "a number out of range"),
         rate("a division by nothing", "8 / 0", plain),
         rate("a huge integer", "9" * 5000, "cannot be read as Python"),
         rate("a script", "'<script>alert(1)</script>'", "<script>"),

@@ -1,0 +1,72 @@
+"""The Records of a hand-in as files: each is read within limits, or left out with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from beowulf.cluster.recorded import ANSWERS
+from beowulf.errors import LabError
+from beowulf.record import Record
+
+RECORDS = "records"
+# A Record of lab 01 has about 100 KB and a full one of A3 1.2 MB; what is far larger would only fill the memory.
+LARGEST_RECORD_BYTES = 20_000_000
+MOST_RECORDS = 500
+# A full Record of A3 has 80,000 values. A value of two bytes in a file takes a hundred times as much in memory.
+MOST_VALUES = 500_000
+MOST_VALUES_TOGETHER = 1_000_000
+LONGEST_REASON = 300
+
+
+def files(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Every file that may be a Record, each with the reason why it is left out, or ""."""
+    together = 0
+    # What cluster.ask() remembers for the notebook is no measurement.
+    paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
+    for place, path in enumerate(paths):
+        if place >= MOST_RECORDS:
+            yield path, f"{path.name} is not read: only {MOST_RECORDS} files are."
+            continue
+        try:
+            fault, number = _look(path)
+        except OSError as problem:
+            fault, number = f"{path.name} cannot be read ({problem.strerror or problem}).", 0
+        if not fault and together + number > MOST_VALUES_TOGETHER:
+            fault = (
+                f"{path.name} is not read: it and the Records before it have more than"
+                f" {MOST_VALUES_TOGETHER:,} values together."
+            )
+        together += 0 if fault else number
+        yield path, fault
+
+
+def records(folder: Path) -> Iterator[tuple[Path, Record | None, str]]:
+    """Every file that may be a Record, with the Record in it, or None and the reason."""
+    for path, fault in files(folder):
+        record: Record | None = None
+        try:
+            record = None if fault else Record.load(path)
+        except LabError as problem:
+            # The learner knows the file by its name, not by the grader's path.
+            fault = problem.message.replace(str(path), path.name)
+        except (RecursionError, MemoryError, OSError, ValueError) as problem:
+            fault = f"{path.name} cannot be read ({problem})."
+        yield path, record, fault[:LONGEST_REASON]
+
+
+def _look(path: Path) -> tuple[str, int]:
+    """Why a file is too large or none to be read, or "", and about how many values it has."""
+    if path.is_symlink() or not path.is_file():
+        return f"{path.name} is not a file.", 0
+    if path.stat().st_size > LARGEST_RECORD_BYTES:
+        return f"{path.name} has more than {LARGEST_RECORD_BYTES // 10**6} MB.", 0
+    number = values(path.read_bytes())
+    if number > MOST_VALUES:
+        return f"{path.name} has more than {MOST_VALUES:,} values.", 0
+    return "", number
+
+
+def values(content: bytes) -> int:
+    """About how many values JSON has, before they are made objects: each has a comma or a bracket before it."""
+    return sum(map(content.count, (b",", b"[", b"{")))

@@ -1,0 +1,238 @@
+"""Does a value that nothing can be made of stop a reader on the trusted side, or cost anybody else anything?"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder import rubrics
+from autograder.evidence import record_files
+from autograder.evidence.record_files import RECORDS
+from autograder.intake import inspection
+from autograder.results import charts, copies, measured, outliers
+from autograder.rubrics.score import LONGEST_TEXT
+from autograder.rubrics.submission import Submission
+from tests.gold import lab_01
+from tests.gold.hostile_values import replaced
+from tests.gold.labs import LABS
+from tests.gold.measured import as_measured
+
+SEEDS = [range(2), pytest.param(range(2, 60), marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("seeds", SEEDS, ids=["a few", "many"])
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_every_question_has_a_score_and_the_class_its_report(
+    lab: Any, seeds: range, tmp_path: Path
+) -> None:
+    rubric = rubrics.find(lab.slug)
+    assert rubric
+    honest = {name: tmp_path / name for name in ("ada", "bob", "eve")}
+    for folder in honest.values():
+        (folder / RECORDS).mkdir(parents=True)
+        for record in lab.records():
+            as_measured(record, folder.name).save_in(folder / RECORDS)
+    everybody = dict(honest)
+    for seed in seeds:
+        everybody[f"mallory-{seed}"] = hand_in = tmp_path / f"mallory-{seed}"
+        notebook = replaced(lab, hand_in, seed)
+        for name, score in rubric(Submission.read(hand_in, notebook)).items():
+            assert "could not be scored" not in score.found, (seed, name, score.found)
+            assert math.isfinite(score.points)
+            assert max(map(len, (score.found, score.expected))) <= LONGEST_TEXT
+        inspection.record_notes(hand_in, lab.slug, "", None)
+    values = {name: outliers.plain_records(each) for name, each in everybody.items()}
+    beside = outliers.compared(values)
+    assert all(math.isfinite(each.times) and each.times > 0 for each in beside)
+    assert {each.student for each in beside} >= set(honest) or not beside
+    measured.time_spent({name: outliers.minutes_spent(each) for name, each in values.items()})
+    copies.suspected(everybody)
+
+
+def timed() -> Any:
+    """A Record of lab 01 that has samples."""
+    records = map(as_measured, lab_01.records())
+    return next(each for each in records if any(point.samples for point in each.points))
+
+
+def only(folder: Path, *records: Any) -> Path:
+    for record in records:
+        record.save_in(folder / RECORDS)
+    return folder
+
+
+@pytest.mark.parametrize("sample", [5e-324, 1e308])
+def test_values_beyond_all_measure_leave_the_class_its_comparison(
+    sample: float, tmp_path: Path
+) -> None:
+    """They would be 0 or infinite times the class' middle, and no logarithm or axis has these."""
+    record = timed()
+    points = [point for point in record.points if point.samples]
+    odd = replace(record, points=[replace(p, samples=[sample] * len(p.samples)) for p in points])
+    learners = {"ada": record, "bob": record, "eve": record, "mallory": odd}
+    values = {
+        name: outliers.plain_records(only(tmp_path / name, each)) for name, each in learners.items()
+    }
+    compared = outliers.compared(values)
+    assert {each.student for each in compared if each.quantity == points[0].quantity} == {
+        "ada",
+        "bob",
+        "eve",
+    }
+    assert measured.measured_values(compared).figure
+
+
+def test_who_is_far_beyond_the_class_is_drawn_at_the_edge() -> None:
+    three = [outliers.Compared("A1", "time_s", name, 1.0, 1, False) for name in ("ada", "bob")]
+    far = outliers.Compared("A1", "time_s", "eve", 1e30, 1, True)
+    axes = charts.beside_the_class([*three, far], title="values").drawing.axes[0]
+    assert axes.get_xlim()[1] < 1e5
+
+
+def test_a_record_that_a_rubric_cannot_read_costs_no_other_record(tmp_path: Path) -> None:
+    good = timed()
+    submission = Submission.read(only(tmp_path, good), _notebook())
+    bad = replace(good, variant="bad")
+    both = replace(submission, records=[bad, *submission.records])
+
+    def score(given: Submission) -> rubrics.Score:
+        if any(record.variant == "bad" for record in given.records):
+            raise TypeError("an edited Record")
+        return rubrics.Score(1, 1, "It is there.")
+
+    question = rubrics.Question(of=2.0, read="", score=score)
+    got = rubrics.ask({"q": question}, both)["q"]
+    assert got.points == 2
+    assert bad.file_name in got.found
+
+
+def test_one_check_that_cannot_read_a_record_leaves_the_others_to_look(tmp_path: Path) -> None:
+    from autograder import evidence
+
+    record = timed()
+    backwards = replace(record, started=record.ended, ended=record.started)
+    # No file can have this name, and whether it is there cannot even be asked.
+    odd = replace(backwards, captures=[{"file": "x" * 100_000}])
+    kinds = [each.kind for each in evidence.findings(odd, tmp_path)]
+    assert evidence.IMPOSSIBLE in kinds
+    assert evidence.INCONCLUSIVE in kinds
+
+
+# ---------------------------------------------------------------- limits
+
+
+def _notebook() -> Any:
+    from nbformat.v4 import new_notebook
+
+    return new_notebook()
+
+
+def test_a_record_of_very_many_values_is_never_made_objects_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_files, "MOST_VALUES", 20_000)
+    monkeypatch.setattr(record_files, "MOST_VALUES_TOGETHER", 40_000)
+    only(tmp_path, *map(as_measured, lab_01.records()))
+    folder = tmp_path / RECORDS
+    for number in range(3):
+        (folder / f"Z{number}-full.json").write_text("[" + "{}," * 18_000 + "{}]")
+    (folder / "Z9-small.json").write_text(json.dumps([[]] * 9))
+    loaded = json.loads
+    sizes: list[int] = []
+
+    def watched(text: Any, *arguments: Any, **more: Any) -> Any:
+        sizes.append(record_files.values(text.encode() if isinstance(text, str) else text))
+        return loaded(text, *arguments, **more)
+
+    monkeypatch.setattr(json, "loads", watched)
+    for look in (
+        lambda: Submission.read(tmp_path, _notebook()).unreadable,
+        lambda: inspection.record_notes(tmp_path, lab_01.SLUG, "", None),
+        lambda: outliers.plain_records(tmp_path),
+        lambda: copies.suspected({"ada": tmp_path, "bob": tmp_path}),
+    ):
+        sizes.clear()
+        found = str(look())
+        assert max(sizes) <= 20_000
+        assert len(sizes) <= 2 * len(lab_01.records()) + 2
+        assert "Z9" in found or "values" not in found
+    why = {bad.file: bad.why for bad in Submission.read(tmp_path, _notebook()).unreadable}
+    assert why["Z0-full.json"] == "Z0-full.json has more than 20,000 values."
+
+
+def test_the_records_of_a_hand_in_have_a_limit_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [as_measured(record) for record in lab_01.records()]
+    only(tmp_path, *records)
+    sizes = [
+        record_files.values(path.read_bytes())
+        for path in sorted((tmp_path / RECORDS).glob("*.json"))
+    ]
+    monkeypatch.setattr(record_files, "MOST_VALUES_TOGETHER", sum(sizes[:2]))
+    submission = Submission.read(tmp_path, _notebook())
+    assert 2 <= len(submission.records) < len(records)
+    assert "values together" in submission.unreadable[0].why
+
+
+def test_a_notebook_of_very_many_values_or_cells_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "validation.ipynb"
+    path.write_text('{"nbformat": 4, "cells": [' + "{}," * 5_000 + "{}]}")
+    assert "5,001 cells; 5,000 are allowed" in inspection.notebook_fault(path)
+    path.write_text("[" + "{}," * inspection.MOST_VALUES + "{}]")
+    assert "has more than 2,000,000 values" in inspection.notebook_fault(path)
+    assert inspection.grade_ids(path) == set()
+
+
+def test_a_records_own_faults_are_counted_no_further_than_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jsonschema import Draft202012Validator
+
+    from beowulf import schemas
+
+    plain = timed().as_plain() | {"points": [{}] * 2_000}
+    path = tmp_path / "A2.json"
+    path.write_text(json.dumps(plain))
+    faults: list[object] = []
+    every = Draft202012Validator.iter_errors
+
+    def counted(self: Any, *arguments: Any, **more: Any) -> Any:
+        for error in every(self, *arguments, **more):
+            faults.append(error)
+            yield error
+
+    monkeypatch.setattr(Draft202012Validator, "iter_errors", counted)
+    assert "does not follow schema" in next(record_files.records(tmp_path))[2]
+    assert len(faults) <= 4 * schemas.MOST_FAULTS
+
+
+def test_an_own_value_in_many_records_is_compared_once(tmp_path: Path) -> None:
+    """500 equal Records of one learner are 500 times 500 pairs in each of 64 values."""
+    point = next(point for point in timed().points if point.samples)
+    samples = [1.2345678901 + number for number in range(9)]
+    record = replace(timed(), points=[replace(point, samples=samples, facts={})])
+    for name in ("ada", "bob"):
+        (tmp_path / name / RECORDS).mkdir(parents=True)
+        for number in range(60):
+            copied = replace(record, variant=f"v{number}", warnings=[name])
+            copied.save_in(tmp_path / name / RECORDS)
+    pairs = 0
+
+    def watch(frame: Any, event: str, _: Any) -> None:
+        nonlocal pairs
+        pairs += event == "call" and frame.f_code.co_name == "_surest"
+
+    sys.setprofile(watch)
+    try:
+        found = copies.suspected({name: tmp_path / name for name in ("ada", "bob")})
+    finally:
+        sys.setprofile(None)
+    assert [each.students for each in found] == [("ada", "bob")]
+    assert pairs < 60
