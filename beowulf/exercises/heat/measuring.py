@@ -172,7 +172,8 @@ def measured(
     made.points = [each for each in made.points if not _of_a_fault(each, heat)] + heat.points()
     made.program["arguments"] = []  # they name folders of this machine
     made.learner, made.variant = learner(), variant
-    if session.programs:  # where no function was run there is nothing to keep: a prediction can still be sealed
+    # Where no function was run there is nothing to keep, and a prediction can still be sealed.
+    if session.programs:
         made.save_in(records)
     print("\n".join(lines(made)))
     return made
