@@ -84,7 +84,7 @@ def test_she_may_capture_at_the_switch_at_a_node_and_at_all_nodes(learner: Learn
     assert said.splitlines() == ["switch 6", "node01 6", "nodes 12"]
 
 
-@pytest.mark.parametrize("fault", ["wrong-hosts", "node-down", "key-refused"])
+@pytest.mark.parametrize("fault", ["wrong-hosts", "node-down", "key-refused", "closed-ports"])
 def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
     learner("break", fault, "--node", "node02")
     assert (
@@ -97,6 +97,14 @@ def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
         "node00",
     ]
     assert learner("ssh", "node00", "ssh node02 hostname").strip() == "node02"
+
+
+def test_closed_ports_of_hers_answer_nobody_until_they_are_healed(learner: Learner) -> None:
+    knock = "timeout 1 bash -c ': < /dev/tcp/node02/9' 2>/dev/null; echo $?"
+    learner("break", "closed-ports", "--node", "node02")
+    assert learner("ssh", "node00", knock).split() == ["124"]
+    learner("up")
+    assert learner("ssh", "node00", knock).split() == ["1"]
 
 
 def test_a_killed_node_is_started_again(learner: Learner) -> None:
