@@ -126,8 +126,12 @@ def enter(book: Any, submission: Any, lateness: Lateness, config: Any) -> bool:
         submission.timestamp = _naive(lateness.handed_in)
     if lateness.due and submission.assignment.duedate:
         submission.extension = _naive(lateness.due) - submission.assignment.duedate
-    book.db.flush()
     step, left = TakeLatePoints(config=config), lateness.costs
+    if not left and not step.is_own:
+        for notebook in submission.notebooks:
+            notebook.late_submission_penalty = None
+        return _state(submission) != before
+    book.db.flush()
     for notebook in submission.notebooks:
         book.db.refresh(notebook, ["score"])
         penalty = step.penalty(submission, notebook.score, replace(lateness, costs=left))
@@ -197,10 +201,14 @@ def _needed(course: Course, slug: str, lab: Dates, graded: Mapping[str, Any]) ->
 class TakeLatePoints(AssignLatePenalties):  # type: ignore[misc]
     """Takes off what course.toml says for a late hand-in; a plug-in of the course's own decides in place of it."""
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the course has a plug-in of its own."""
+        return self.plugin_class is not type(self).plugin_class.default_value
+
     def penalty(self, submission: Any, score: float, lateness: Lateness) -> float | None:
         """What a notebook with this score loses, never more than it has; None when it is not late."""
-        own = self.plugin_class is not type(self).plugin_class.default_value
-        if not own:
+        if not self.is_own:
             penalty: float | None = lateness.costs or None
         else:
             self.init_plugin()

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 FILE = "changes.csv"  # in the course's folder: who changed which points, and why
 COLUMNS = ("time", "by", "id", "lab", "question", "before", "after", "reason")
+# Within a paragraph: where the author's line ended, a terminal's need not.
+_LINE_END = re.compile(r"(?<=[^\n])\n(?![\n*+|0-9-])")
 _SOLUTION = re.compile(r"^### BEGIN SOLUTION\n(.*?)^### END SOLUTION", re.MULTILINE | re.DOTALL)
 
 
@@ -50,7 +52,8 @@ def questions(course: Course, slug: str) -> dict[str, str]:
         for cell in nbformat.read(path, as_version=4).cells:
             if is_grade(cell) and is_solution(cell):
                 solved = _SOLUTION.findall(f"{cell.source}\n")
-                models[cell.metadata.nbgrader.grade_id] = "\n".join(solved or [cell.source]).strip()
+                text = "\n".join(solved or [cell.source]).strip()
+                models[cell.metadata.nbgrader.grade_id] = _LINE_END.sub(" ", text)
     return models
 
 
