@@ -36,6 +36,7 @@ NOBODY = 65534
 FIRST_OWN_UID = 1_900_000_000
 LARGEST_PID, PLACES = 1 << 22, 32  # of Linux; and all of these IDs are below 1 << 31
 LONGEST_START_S = 30.0
+FILE_BYTES = 2048  # of the kernel's memory for each file, also an empty one
 # What a program finds in /etc; no accounts, no keys.
 ETC = (
     "alternatives",
@@ -123,11 +124,12 @@ class Box:
             with suppress(OSError):
                 disk = os.statvfs(inside / place.lstrip("/"))
                 written += (disk.f_blocks - disk.f_bfree) * disk.f_frsize
+                written += (disk.f_files - disk.f_ffree) * FILE_BYTES
         processes = [inside / "proc" / name for name in _numbers(inside / "proc")]
-        quickly = written + sum(map(_own_bytes, processes))
+        quickly = written + sum(map(_resident_bytes, processes))
         if quickly <= self.limits.memory_bytes:
             return quickly
-        # Memory that a fork has not written to yet is counted twice there, and only once here.
+        # What several processes share is counted once for each there, and only once here.
         return written + sum(map(_share_bytes, processes))
 
     def _words(self, info_fd: int, passwd: int) -> Iterator[str]:
@@ -252,6 +254,12 @@ def _numbers(folder: Path) -> list[str]:
     with suppress(OSError):
         return [name for name in os.listdir(folder) if name.isdecimal()]
     return []
+
+
+def _resident_bytes(process: Path) -> int:
+    with suppress(OSError, ValueError):
+        return int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
 
 
 def _own_bytes(process: Path) -> int:

@@ -234,6 +234,26 @@ def test_calls_that_no_notebook_needs_are_refused(folder: Path) -> None:
     assert said(folder, CALLS).split() == ["-1"] * 4
 
 
+PARENT = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+for what in ('mem', 'fd/1', 'environ', 'maps'):
+    try:
+        open(f'/proc/{os.getppid()}/{what}', 'rb')
+        print('open')
+    except PermissionError:
+        print('closed')
+pidfd = libc.syscall(434, os.getppid(), 0)
+print(pidfd, libc.syscall(438, pidfd, 1, 0), libc.syscall(438, 1, 1, 0), ctypes.get_errno())
+"""
+
+
+def test_what_reports_the_run_lets_nobody_into_its_memory_and_its_files(folder: Path) -> None:
+    if "Seccomp:" not in Path("/proc/self/status").read_text():
+        pytest.skip("this kernel filters no calls")
+    assert said(folder, PARENT).split() == ["closed"] * 4 + ["-1", "-1", "-1", "1"]
+
+
 # ---------------------------------------------------------------- what is taken without end
 
 
@@ -280,6 +300,27 @@ def test_memory_has_an_end_for_one_process_and_for_many(folder: Path) -> None:
     )
     ran = run(folder, many, memory_bytes=600 << 20)
     assert "more than 600 MiB of memory" in ran.reason
+
+
+SHARE = """
+import mmap, os, time
+for n in range(6):
+    if not os.fork():
+        shared = mmap.mmap(-1, 150 << 20)
+        for place in range(0, 150 << 20, 4096):
+            shared[place] = 1
+        time.sleep(1000)
+time.sleep(1000)
+"""
+
+
+def test_memory_that_processes_could_share_is_counted(folder: Path) -> None:
+    assert "more than 600 MiB of memory" in run(folder, SHARE, memory_bytes=600 << 20).reason
+
+
+def test_empty_files_take_memory_too(folder: Path) -> None:
+    many = "import os\nfor n in range(10_000_000):\n    os.mknod(f'/tmp/{n}')"
+    assert "of memory" in run(folder, many, memory_bytes=300 << 20).reason
 
 
 LIFT = """
