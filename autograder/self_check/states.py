@@ -185,7 +185,11 @@ class _Check:
         if self._names(name) or f"{name}-answer" not in self.work.released:
             return None
         if self.work.cell(f"{name}-answer") is None:
-            return "empty", "Your code goes into its cell."
+            # Functions of the heat program are in a file beside the notebook: their Record shows them.
+            if any(self.work.submission.measured(*need) for need in self.needs.get(name, ())):
+                return None
+            section = self.work.lab.questions[name].read
+            return "empty", f"It is not written yet: section {section!r} says where it goes."
         note = self._syntax(name)
         return ("malformed", note) if note else None
 
