@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.text import counted, plain
+from autograder.text import counted, plain, say
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -79,10 +79,10 @@ def init(
 
     _doing(f"Building the notebooks of every lab for {folder}")
     course = make_course(folder, name, exchange, roster)
-    print(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")
+    say(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")
     if roster:
         _show_roster(course)
-    print(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
+    say(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
 
 
 def _show_roster(course: Course) -> None:
@@ -92,10 +92,10 @@ def _show_roster(course: Course) -> None:
     on_it = {each.id for each in roster.read(course.folder / roster.FILE)}
     with course.gradebook() as book:
         known = [each.id for each in roster.enrolled(book)]
-    print(f"Learners: {len(known)}.")
+    say(f"Learners: {len(known)}.")
     if left := [plain(each) for each in known if each not in on_it]:
-        print(f"Not on this roster, and kept with all that they have: {', '.join(left)}.")
-        print(
+        say(f"Not on this roster, and kept with all that they have: {', '.join(left)}.")
+        say(
             "`nbgrader db student remove ID` takes one out of the gradebook; --force with the points."
         )
 
@@ -116,8 +116,8 @@ def words() -> None:
             "The roster is empty.", "`beowulf class init . --roster FILE.csv` reads one."
         )
     made = variants.issue(course.folder, students)
-    print(f"{made}: a word for each of {counted(len(students), 'learner')}.")
-    print("Give each learner their own line only, for instance by mail merge.")
+    say(f"{made}: a word for each of {counted(len(students), 'learner')}.")
+    say("Give each learner their own line only, for instance by mail merge.")
 
 
 @app.command()
@@ -137,8 +137,8 @@ def give(
         raise UsageError(f"There is no folder {records}.", "Name a folder of Records.")
     made = shared_records.prepare(course.folder, slug, records, course.api.course_id)
     where = course.folder / shared_records.FOLDER / slug
-    print(f"{counted(len(made), 'file')} in {where}: give them out as records/.")
-    print("What is read off them counts in full; the points for having measured do not.")
+    say(f"{counted(len(made), 'file')} in {where}: give them out as records/.")
+    say("What is read off them counts in full; the points for having measured do not.")
 
 
 @app.command()
@@ -173,8 +173,8 @@ def kit(
     else:
         count = kits.write(place, course)
     whose = f"the course in {course}" if course else "this checkout"
-    print(f"{place}: {counted(count, 'file')}, of {whose}, without solutions.")
-    print("A learner who has it types `make lab` in it, as in a clone.")
+    say(f"{place}: {counted(count, 'file')}, of {whose}, without solutions.")
+    say("A learner who has it types `make lab` in it, as in a clone.")
 
 
 @app.command()
@@ -186,9 +186,9 @@ def release(lab: Lab) -> None:
     course = _course()
     slug = course.lab(lab)
     _doing(f"Making the learners' version of {slug}")
-    print(f"It is in the exchange, {course.release(lab)}; hand-ins are graded by it.")
+    say(f"It is in the exchange, {course.release(lab)}; hand-ins are graded by it.")
     if graded := course.graded_students(slug):
-        print(
+        say(
             f"By the version before, {counted(len(graded), 'hand-in')} of it were graded:"
             f" `beowulf class regrade {lab} --dry-run` shows what would change."
         )
@@ -228,12 +228,12 @@ def collect(
     results = collection.collect(course, lab, place, older, times)
     for each in results:
         late = ", late by the LMS' mark" if each.late else ""
-        print(f"{_who(each)}: {each.outcome}{late}")
+        say(f"{_who(each)}: {each.outcome}{late}")
         for note in each.notes:
-            print(f"  {note}")
+            say(f"  {note}")
     bad = {what: sum(each.outcome == what for each in results) for what in ("refused", "unknown")}
     here = len(results) - sum(bad.values())
-    print(f"Here: {here}. Refused: {bad['refused']}. Unknown: {bad['unknown']}.")
+    say(f"Here: {here}. Refused: {bad['refused']}. Unknown: {bad['unknown']}.")
     if any(bad.values()):
         raise typer.Exit(1)
 
@@ -293,7 +293,7 @@ def regrade(
         with bar("comparing", shown=sys.stderr.isatty()) as progress:
             changes[slug] = list(again.changes(course, slug, progress, student))
     if as_json:
-        print(
+        say(
             json.dumps(
                 {slug: [asdict(each) for each in every] for slug, every in changes.items()},
                 indent=1,
@@ -337,7 +337,7 @@ def mark(
                 'As in: `--student ab12 --question explain --points 3 --reason "both parts"`.',
             )
         marking.give(course, slug, student[0], question, points, reason=reason)
-        print(f"{student[0]}, {question}: {points:g}. `beowulf class feedback {lab}` says why.")
+        say(f"{student[0]}, {question}: {points:g}. `beowulf class feedback {lab}` says why.")
         return
     models = marking.questions(course, slug)
     if question and question not in models:
@@ -345,9 +345,9 @@ def mark(
     for name in [question] if question else models:
         answers, notes = marking.answers(course, slug, name, student or (), again=again)
         for note in notes:
-            print(plain(note))
+            say(note)
         if not answers:
-            print(f"{name}: nothing waits.")
+            say(f"{name}: nothing waits.")
         elif not _mark_all(course, slug, models[name], answers):
             break
 
@@ -363,7 +363,7 @@ def _mark_all(course: Course, slug: str, model: str, answers: list[Answer]) -> b
         _show_answer(answer, model, f"{place + 1} of {len(answers)}")
         now = given[answer.student]
         has = "" if now is None else f", has {now:g}"
-        print(
+        say(
             f"Points of {answer.of:g}{has}, and a comment if you like. Enter: later, b: back, q: end"
         )
         try:
@@ -389,10 +389,10 @@ def _mark_all(course: Course, slug: str, model: str, answers: list[Answer]) -> b
                     before=now,
                 )
             except ValueError:
-                print(f"{first!r} is no number.")
+                say(f"{first!r} is no number.")
                 continue
             except LabError as problem:
-                print(f"{problem.message} {problem.hint}")
+                say(f"{problem.message} {problem.hint}")
                 continue
             given[answer.student] = number
         place += 1
@@ -441,18 +441,16 @@ def feedback(
             pages = list(feedback_pages.generate(course, slug, student, progress, jobs=jobs))
         for page in pages:
             if page.problem:
-                print(f"{page.student}: {page.problem}")
+                say(f"{page.student}: {page.problem}")
         bad += sum(bool(page.problem) for page in pages)
         written = sum(len(page.files) for page in pages)
-        print(
-            f"{slug}: {counted(written, 'page')} in {course.folder / 'feedback'}/LEARNER/{slug}/."
-        )
+        say(f"{slug}: {counted(written, 'page')} in {course.folder / 'feedback'}/LEARNER/{slug}/.")
         if to_exchange:
             there = [course.release_feedback(slug, page.student) for page in pages if page.files]
-            print(f"In the exchange, each for its learner: {sum(there)}.")
+            say(f"In the exchange, each for its learner: {sum(there)}.")
             if not all(there):
                 others = len(there) - sum(there)
-                print(f"Not there, because the hand-in did not come by the exchange: {others}.")
+                say(f"Not there, because the hand-in did not come by the exchange: {others}.")
     if bad:
         raise typer.Exit(1)
 
@@ -470,7 +468,7 @@ def report(lab: AnyLab = "") -> None:
     for slug in _labs(course, lab):
         with bar("report", shown=sys.stderr.isatty()) as progress:
             page = class_report.write(course, slug, progress)
-        print(f"{page} (with tables and pictures beside it)")
+        say(f"{page} (with tables and pictures beside it)")
 
 
 @app.command()
@@ -494,16 +492,14 @@ def export(
     course = _course()
     slugs = [course.lab(name) for name in lab or []]
     export = grades.write(course, form, to, slugs)
-    print(
-        f"{export.path}: the points of {counted(export.learners, 'learner')} in the format {form}."
-    )
+    say(f"{export.path}: the points of {counted(export.learners, 'learner')} in the format {form}.")
     if export.gaps:
-        print(
+        say(
             f"{counted(export.gaps, 'cell')} of it without points: an import clears what is there."
             " Name one lab at a time to leave them out."
         )
     if waiting := grades.waiting(course, slugs):
-        print(f"Without the points of answers that wait to be graded by hand: {waiting}.")
+        say(f"Without the points of answers that wait to be graded by hand: {waiting}.")
 
 
 def _course() -> Course:
@@ -553,18 +549,18 @@ def _graded(
             return sorted(every, key=lambda each: each.student)
     finally:
         for message in pool.messages if pool else ():
-            print(message, file=sys.stderr)
+            say(message, to=sys.stderr)
 
 
 def _doing(what: str) -> None:
     # Beside the results, so that a script which reads those does not get it.
-    print(f"{what} …", file=sys.stderr, flush=True)
+    say(f"{what} …", to=sys.stderr)
 
 
 def _show_all(graded: dict[str, list[Graded]], as_json: bool) -> None:
     if as_json:
-        plain = {slug: [asdict(each) for each in every] for slug, every in graded.items()}
-        print(json.dumps(plain, indent=1))
+        every_lab = {slug: [asdict(each) for each in every] for slug, every in graded.items()}
+        say(json.dumps(every_lab, indent=1))
     else:
         for slug, every in graded.items():
             _show(every, slug)
@@ -582,23 +578,21 @@ def _show(graded: list[Graded], slug: str) -> None:
     for each in graded:
         note = each.problem or " ".join(filter(None, ["graded before" * each.skipped, each.late]))
         points = "" if each.problem else _points(each)
-        table.add_row(escape(each.student), points, ", ".join(each.awaiting), escape(note))
+        table.add_row(
+            escape(plain(each.student)), points, ", ".join(each.awaiting), escape(plain(note))
+        )
     Console().print(table)
 
 
 def _next(graded: Iterable[Graded]) -> None:
     if any(each.awaiting for each in graded):
-        print(
-            "What waits for you: `beowulf class mark LAB`, or start `jupyter lab` here and choose"
-        )
-        print(
-            "Nbgrader > Formgrader. When you have read it, give the class its points and reasons:"
-        )
+        say("What waits for you: `beowulf class mark LAB`, or start `jupyter lab` here and choose")
+        say("Nbgrader > Formgrader. When you have read it, give the class its points and reasons:")
     else:
-        print("To give the class its points and reasons:")
-    print("  beowulf class feedback")
-    print("  beowulf class export")
-    print("What the class did, on one page: beowulf class report")
+        say("To give the class its points and reasons:")
+    say("  beowulf class feedback")
+    say("  beowulf class export")
+    say("What the class did, on one page: beowulf class report")
 
 
 def _show_changes(changes: list[Change], slug: str) -> None:
@@ -607,17 +601,17 @@ def _show_changes(changes: list[Change], slug: str) -> None:
     from rich.table import Table
 
     if not changes:
-        print(f"No points in {slug} would change.")
+        say(f"No points in {slug} would change.")
         return
     table = Table("learner", "question", "now", "then", "why", title=f"What would change in {slug}")
     for each in changes:
         why = f"{each.why} (stays: points by hand)" if each.by_hand else each.why
         row = (each.student, each.question, f"{each.before:g}", f"{each.after:g}", why)
-        table.add_row(*map(escape, row))
+        table.add_row(*(escape(plain(text)) for text in row))
     Console().print(table)
     whose = counted(len({each.student for each in changes}), "learner")
     them = "it" if len(changes) == 1 else "them"
-    print(
+    say(
         f"{counted(len(changes), 'change')} for {whose}. `beowulf class regrade {slug}` makes {them}."
     )
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 from html import escape
+from typing import TextIO
+
+from beowulf.errors import plain
+
+__all__ = ["as_html", "as_written", "counted", "plain", "say"]
 
 _COMMAND = re.compile(r"`([^`\n]+)`")
 
@@ -20,10 +25,9 @@ def as_html(text: str) -> str:
     return "<br>".join(lines).replace("$", "&#36;")
 
 
-def plain(text: str) -> str:
-    """A learner's text for a terminal: its lines, and no control character."""
-    lines = text.expandtabs(4).split("\n")
-    return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
+def say(text: str, to: TextIO | None = None) -> None:
+    """Print a line, and what learners wrote in it only as text: every command for a class prints by this."""
+    print(plain(text), file=to, flush=True)
 
 
 def as_written(value: object, longest: int = 200) -> str:

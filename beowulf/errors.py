@@ -1,6 +1,12 @@
 """What goes wrong in a way that a person can fix: a message, and a hint what to try."""
 
 
+def plain(text: str) -> str:
+    """A text that others wrote, for a terminal: its lines, and no control character."""
+    lines = text.expandtabs(4).split("\n")
+    return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
+
+
 class LabError(Exception):
     """A `message`: what happened, on which `node` if on one; a `hint`: what to try. The command line exits with 1."""
 

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-from beowulf.errors import LabError
+from beowulf.errors import LabError, plain
 
 # What typer makes of a KeyboardInterrupt; a command on a node may end with it too.
 INTERRUPTED = 130
@@ -37,7 +37,7 @@ def main() -> None:
             if sys.stdout:
                 sys.stdout.flush()
     except LabError as trouble:
-        print(f"beowulf: {trouble}", file=sys.stderr)
+        print(f"beowulf: {plain(str(trouble))}", file=sys.stderr)
         sys.exit(trouble.exit_code)
     except OSError as error:
         _drop_output()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import sys
@@ -10,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from autograder import rubrics
+from autograder import commands, rubrics
+from autograder.commands import app
+from autograder.course.course import Course
 from autograder.evidence import record_files
 from autograder.evidence.record_files import RECORDS
 from autograder.intake import inspection
@@ -236,3 +240,47 @@ def test_an_own_value_in_many_records_is_compared_once(tmp_path: Path) -> None:
         sys.setprofile(None)
     assert [each.students for each in found] == [("ada", "bob")]
     assert pairs < 60
+
+
+# ---------------------------------------------------------------- terminals
+
+CONTROL = "e\x1b[31mv\x07i\x9bl\u202e"
+
+
+@pytest.fixture
+def run(class_of_guests: Course, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def invoke(*arguments: str) -> str:
+        return CliRunner().invoke(app, list(arguments)).output
+
+    monkeypatch.chdir(class_of_guests.folder)
+    return invoke
+
+
+def refuse_control_characters(text: str) -> None:
+    assert [c for c in text if not c.isprintable() and c != "\n"] == []
+
+
+def test_names_that_learners_chose_reach_a_terminal_as_text(run: Any, hand_ins: Path) -> None:
+    for name in (CONTROL, "ada"):
+        only(hand_ins / name, timed())
+        (hand_ins / name / f"{CONTROL}.ipynb").write_text(json.dumps({"nbformat": CONTROL}))
+        (hand_ins / name / RECORDS / f"A2-{CONTROL}.json").write_text(
+            json.dumps({"kind": CONTROL, "schema": 1})
+        )
+        (hand_ins / name / f"{CONTROL}.txt").symlink_to("/etc/passwd")
+    said = run("collect", "01", str(hand_ins))
+    assert "e [31mv i l" in said
+    refuse_control_characters(said)
+    refuse_control_characters(run("grade", "01", "--student", CONTROL))
+    refuse_control_characters(run("collect", "01", CONTROL))
+
+
+def test_every_command_for_a_class_prints_by_one_function() -> None:
+    tree = ast.parse(Path(commands.__file__).read_text(encoding="utf-8"))
+    called = [
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
+    assert "say" in called
+    assert "print" not in called
