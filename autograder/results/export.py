@@ -58,15 +58,16 @@ class Table(ExportPlugin):  # type: ignore[misc]
 
 
 class Grades(Table):
-    """A line for each learner and lab, in the columns of nbgrader's own export, with quotes where text needs them."""
+    """A line for each learner and lab, in the columns of nbgrader's own export and `late`, with quotes where needed."""
 
     def rows(self, gradebook: Any) -> Iterator[list[Any]]:
         """The lines; a learner who handed in nothing has 0 points, as nbgrader counts."""
         yield [
             *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name"),
-            *("email", "raw_score", "late_submission_penalty", "score", "max_score"),
+            *("email", "raw_score", "late_submission_penalty", "score", "max_score", "late"),
         ]
         for assignment in self.assignments(gradebook):
+            late = self._late(str(assignment.name))
             for student in self.students(gradebook):
                 submission = submission_of(gradebook, assignment, student)
                 raw = float(submission.score) if submission else 0.0
@@ -78,7 +79,17 @@ class Grades(Table):
                     *(assignment.name, due, submission and submission.timestamp),
                     *(student.id, student.last_name, student.first_name, student.email),
                     *(raw, penalty, max(0.0, raw - (penalty or 0.0)), assignment.max_score),
+                    late.get(str(student.id), ""),
                 ]
+
+    def _late(self, slug: str) -> dict[str, str]:
+        """What is to be said of each late hand-in of a lab."""
+        if self.parent is None:
+            return {}
+        course = Path(self.parent.coursedir.root)
+        students = [path.parent.name for path in course.glob(f"submitted/[!.]*/{slug}")]
+        every = lateness.of_class(course, slug, students)
+        return {student: each.says for student, each in every.items()}
 
 
 class ForImport(Table):

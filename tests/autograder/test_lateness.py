@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from dataclasses import replace
@@ -333,10 +334,16 @@ def test_what_is_taken_off_is_the_same_in_gradebook_report_feedback_and_export(
     assert "2 days late: 4 taken off" in found[0].late
 
     def shown() -> tuple[dict[str, float], dict[str, str], str]:
+        lab_class = class_points.gather(course, SLUG)
+        found = lab_class.late
         export.write(course, "moodle", tmp_path / "m.csv", [SLUG])
         rows = [line.split(",") for line in (tmp_path / "m.csv").read_text().splitlines()[1:]]
         exported = {row[0]: row[-1] for row in rows}
-        lab_class = class_points.gather(course, SLUG)
+        export.write(course, "nbgrader", tmp_path / "g.csv", [SLUG])
+        grades = list(csv.DictReader((tmp_path / "g.csv").open()))
+        says = {row["student_id"]: row["late"] for row in grades if row["late"]}
+        assert set(says) == {name for name, each in found.items() if each.is_late}
+        assert all("2 days late" in text for text in says.values())
         table = sections.late(lab_class).table
         reported = dict(zip(table["learner"], table["taken off"], strict=True))
         (page,) = feedback.generate(course, SLUG, ["ada"])
