@@ -133,7 +133,7 @@ def run(world, rows, columns, steps):
 ### END SOLUTION
 
 # %%
-# heat.check(3) is at home here.
+# Here is room for heat.check(3).
 
 # %% [markdown]
 # **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, where the Record of the next cell
@@ -431,7 +431,7 @@ form(paid_by, "choice:piece,byte")
 picture(measured)
 
 # %% [markdown]
-# *What to look at:* does a large share go with a small speed-up? Time inside MPI is waiting as well: for a rank
+# *What to look at:* do those with a large share have a small speed-up? Time inside MPI is waiting as well: for a rank
 # that still computes, and on few cores for a core.
 
 # %% [markdown]

@@ -115,8 +115,9 @@ ways
 #
 # **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives.
 # How many microseconds take, of one byte, (1) TCP/IP within a node, beyond its system calls; (2) cable and
-# cards, beyond one node alone; (3) waking a receiver that sleeps; (4) MPI, beyond plain TCP? Each is a
-# difference of two lines of the table. You may write the sum itself, such as `8.1 - 2 * 0.25`.
+# cards, beyond one node alone; (3) waking a receiver that sleeps, on the other node; (4) MPI, beyond plain
+# TCP? Each is a difference of two lines of the table, of ways that poll but for the waking. You may write the
+# sum itself, such as `8.1 - 2 * 0.25`.
 
 # %% nbgrader={"grade_id": "budget-answer", "solution": true}
 stack_us = None
