@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autograder.files import cannot_write
 from autograder.text import counted, plain, say
 from beowulf.errors import LabError, UsageError
 
@@ -115,7 +116,10 @@ def words() -> None:
         raise LabError(
             "The roster is empty.", "`beowulf class init . --roster FILE.csv` reads one."
         )
-    made = variants.issue(course.folder, students)
+    try:
+        made = variants.issue(course.folder, students)
+    except OSError as problem:
+        raise cannot_write(course.folder / variants.WORDS, problem) from None
     say(f"{made}: a word for each of {counted(len(students), 'learner')}.")
     say("Give each learner their own line only, for instance by mail merge.")
 

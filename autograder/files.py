@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -16,7 +17,10 @@ LOCK = ".grading"
 @contextmanager
 def locked(course: Path) -> Iterator[None]:
     """Hold a course; LabError when another command does: two at once would remove each other's files."""
-    handle = os.open(course / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        handle = os.open(course / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as problem:
+        raise cannot_write(course / LOCK, problem) from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,7 +44,15 @@ def write_text(path: Path, text: str) -> None:
     except OSError as problem:
         with suppress(OSError):
             fresh.unlink()
-        why = (problem.strerror or str(problem)).lower()
-        raise LabError(
-            f"{path} cannot be written ({why}).", "Free some space, and try again."
-        ) from None
+        raise cannot_write(path, problem) from None
+
+
+def cannot_write(path: Path, problem: OSError) -> LabError:
+    """A sentence about a file that cannot be written, with the hint that fits: a full disk, or one to read only."""
+    why = (problem.strerror or str(problem)).lower()
+    hint = "Free some space, and try again."
+    if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+        hint = f"Look at the owner and the permissions of {path.parent}, and try again."
+    if problem.errno == errno.EROFS:
+        hint = "Copy the course to a disk that can be written to, and try again there."
+    return LabError(f"{path} cannot be written ({why}).", hint)

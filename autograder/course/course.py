@@ -22,7 +22,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.cells import known_cells
 from autograder.course import limits
-from autograder.files import write_text
+from autograder.files import cannot_write, write_text
 from autograder.rubrics import questions
 from beowulf.errors import LabError, UsageError
 
@@ -202,4 +202,8 @@ def _reason(result: dict[str, Any]) -> str:
         r"^ *([\w.]*(?:Error|Exception|Entry)\b: .+)$", result.get("log", ""), re.MULTILINE
     ) or re.findall(r"^\[ERROR\] (.+)$", result.get("log", ""), re.MULTILINE)
     fallback = result.get("error", "nbgrader gives no reason").strip().splitlines()[-1]
-    return str(errors[-1] if errors else fallback)[:300]
+    last = str(errors[-1] if errors else fallback)
+    if system := re.match(r"\w+: \[Errno (\d+)\][^']*'?([^']*)", last):
+        number = int(system[1])
+        return str(cannot_write(Path(system[2]), OSError(number, os.strerror(number))))
+    return last[:300]

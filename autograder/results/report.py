@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,22 +47,39 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
     with warnings.catch_warnings():
         # A letter that the font lacks; the table has it.
         warnings.simplefilter("ignore", UserWarning)
-        made = [
-            sections.by_question(lab_class),
-            sections.by_learner(lab_class),
-            sections.waiting(lab_class),
-            sections.hand_ins(lab_class),
-            sections.late(lab_class),
-            sections.wrong_answers(lab_class),
-            measured.time_spent(
-                {name: outliers.minutes_spent(of_student) for name, of_student in records.items()}
+        parts: tuple[tuple[str, Callable[[], Section]], ...] = (
+            ("Points by question", lambda: sections.by_question(lab_class)),
+            ("Points by learner", lambda: sections.by_learner(lab_class)),
+            ("Waits for you", lambda: sections.waiting(lab_class)),
+            ("Hand-ins", lambda: sections.hand_ins(lab_class)),
+            ("Late hand-ins", lambda: sections.late(lab_class)),
+            ("Common wrong answers", lambda: sections.wrong_answers(lab_class)),
+            ("Time spent", lambda: measured.time_spent(_minutes(records))),
+            ("Measured values", lambda: measured.measured_values(outliers.compared(records))),
+            (
+                "Suspected copies",
+                lambda: measured.suspected_copies(copies.suspected(folders, course.folder)),
             ),
-            measured.measured_values(outliers.compared(records)),
-            measured.suspected_copies(copies.suspected(folders, course.folder)),
-        ]
+        )
+        made = [_guarded(title, make) for title, make in parts]
         return _write(
             course, slug, made, _about(course, len(lab_class.submitted), len(lab_class.roster))
         )
+
+
+def _minutes(records: Mapping[str, list[outliers.Plain]]) -> dict[str, float | None]:
+    return {name: outliers.minutes_spent(of_student) for name, of_student in records.items()}
+
+
+def _guarded(title: str, make: Callable[[], Section]) -> Section:
+    """A section, or a sentence in its place: what one learner handed in costs no other section anything."""
+    try:
+        return make()
+    except (Exception, RecursionError, MemoryError) as problem:
+        name = title.lower().replace(" ", "-")
+        text = f"This part could not be made ({type(problem).__name__}: {str(problem)[:200]})."
+        table = sections.table_of([], [])
+        return Section(name, title, text, table, urgent=f"{title}: this part could not be made")
 
 
 def _about(course: Course, handed_in: int, enrolled: int) -> str:

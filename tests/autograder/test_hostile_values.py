@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import math
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +15,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from autograder import commands, rubrics
+from autograder import commands, files, rubrics
 from autograder.commands import app
+from autograder.course import course as course_module
 from autograder.course.course import Course
 from autograder.evidence import record_files
 from autograder.evidence.record_files import RECORDS
 from autograder.intake import inspection
-from autograder.results import charts, copies, measured, outliers
+from autograder.results import charts, copies, measured, outliers, report
 from autograder.rubrics.score import LONGEST_TEXT
 from autograder.rubrics.submission import Submission
+from beowulf.errors import LabError
 from tests.gold import lab_01
 from tests.gold.hostile_values import replaced
 from tests.gold.labs import LABS
@@ -284,3 +288,47 @@ def test_every_command_for_a_class_prints_by_one_function() -> None:
     ]
     assert "say" in called
     assert "print" not in called
+
+
+# ---------------------------------------------------------------- the report, a disk
+
+
+def test_a_section_that_cannot_be_made_leaves_the_others(
+    class_of_guests: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = class_of_guests
+    only(course.folder / "submitted" / "ada" / lab_01.SLUG, timed())
+
+    def fail(*_: Any) -> Any:
+        raise OverflowError("a value that nobody foresaw")
+
+    monkeypatch.setattr(outliers, "compared", fail)
+    page = report.write(course, lab_01.SLUG).read_text(encoding="utf-8")
+    assert "This part could not be made (OverflowError: a value that nobody foresaw)." in page
+    assert "Measured values: this part could not be made" in page
+    for title in ("Points by question", "Hand-ins", "Time spent", "Suspected copies"):
+        assert f"<h2>{title}</h2>" in page
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (errno.ENOSPC, "Free some space"),
+        (errno.EROFS, "Copy the course to a disk"),
+        (errno.EACCES, "Look at the owner"),
+    ],
+)
+def test_a_file_that_cannot_be_written_gets_the_hint_that_fits(
+    number: int, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(LabError) as raised:
+        files.write_text(tmp_path / "grades.csv", "x")
+    assert hint in raised.value.hint
+    logged = {"log": f"OSError: [Errno {number}] {os.strerror(number)}: '{tmp_path}/page.html'"}
+    said = course_module._reason(logged)
+    assert hint in said
+    assert f"{tmp_path}/page.html cannot be written" in said
