@@ -25,6 +25,7 @@ LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "__MACOSX", "Thumbs.db", "*.pyc
 MOST_FILES = 100_000  # in a zip of a whole class
 LONGEST_PATH = 200
 ENCRYPTED = 0x1
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 # Drive letters, streams and what else is no plain name somewhere.
 _STRANGE = re.compile(r"[\x00-\x1f\x7f\\:]")
 # A single file, or a folder, as Moodle names what it gives out: NAME_NUMBER_assignsubmission_file_.
@@ -137,6 +138,9 @@ def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
             entries.append((PurePosixPath(*_shown_parts(path)), wrong))
         elif stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
             entries.append((path, "is a link and is left out"))
+        elif member.compress_type not in PACKED:
+            # Others may ask for gigabytes of memory before the first byte.
+            entries.append((path, "is packed in a rare way and is left out"))
         elif member.flag_bits & ENCRYPTED:
             entries.append((path, "needs a password and is left out"))
         else:

@@ -20,6 +20,7 @@ from traitlets import Dict, Unicode
 from autograder.files import write_text
 from autograder.grading import lateness
 from autograder.grading import points as class_points
+from autograder.text import plain
 from beowulf.errors import LabError
 
 # A spreadsheet takes these for the beginning of a formula.
@@ -216,6 +217,7 @@ def as_csv(rows: Iterable[list[Any]]) -> str:
 
 
 def _cell(value: Any) -> Any:
+    value = plain(value) if isinstance(value, str) else value
     if isinstance(value, str) and value.startswith(FORMULA):
         return f"'{value}"
     # pandas makes NaN, which is not even equal to itself, of what is missing.

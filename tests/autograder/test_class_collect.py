@@ -96,6 +96,16 @@ def test_a_zip_from_moodle_comes_to_the_learners_by_their_names(tmp_path: Path) 
     assert nothing_half_written(tmp_path / "to")
 
 
+def test_a_file_that_is_packed_in_a_rare_way_is_left_out(tmp_path: Path) -> None:
+    """LZMA's header names how much memory it wants: gigabytes, for a file of some bytes."""
+    place = zipped(tmp_path / "hand-ins.zip", [(f"ab12/{NAME}", notebook()), ("cd34/x.txt", b"x")])
+    with zipfile.ZipFile(place, "a") as archive:
+        archive.writestr("ab12/large.txt", b"x" * 100, zipfile.ZIP_LZMA)
+    found = collect(place, tmp_path / "to")["ab12"]
+    assert found.notes[0] == "large.txt is packed in a rare way and is left out."
+    assert set(taken(tmp_path / "to", "ab12")) == {NAME}
+
+
 def test_a_zip_from_canvas_comes_to_the_learners_by_their_numbers(tmp_path: Path) -> None:
     place = zipped(
         tmp_path / "submissions.zip",

@@ -22,7 +22,7 @@ from autograder.course.course import Course
 from autograder.evidence import record_files
 from autograder.evidence.record_files import RECORDS
 from autograder.intake import inspection
-from autograder.results import charts, copies, measured, outliers, report
+from autograder.results import charts, copies, export, measured, outliers, report
 from autograder.rubrics.score import LONGEST_TEXT
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
@@ -332,3 +332,7 @@ def test_a_file_that_cannot_be_written_gets_the_hint_that_fits(
     said = course_module._reason(logged)
     assert hint in said
     assert f"{tmp_path}/page.html cannot be written" in said
+
+
+def test_a_table_for_a_spreadsheet_has_no_control_characters() -> None:
+    refuse_control_characters(export.as_csv([[CONTROL, 1.5], [f"{CONTROL}\nb", None]]))
