@@ -105,7 +105,7 @@ def test_in_a_kit_a_check_finds_what_is_missing_and_knows_no_answer(
     states = {line["question"]: line["state"] for line in found["lines"]}
     wanted = {name for name, need in needs.of_lab(slug).items() if need}
     assert {states[name] for name in wanted} <= {
-        *("Record missing", "plot missing", "prediction not sealed"),
+        *("Record missing", "plot missing", "prediction not sealed", "empty"),
     }
     question = found["lines"][0]["question"]
     done = run(made, tmp_path, "check", slug, "--solution", question)
