@@ -177,8 +177,9 @@ def pairs(before: Point, after: Point) -> list[tuple[float, float]]:
     times = {**by_visit(before), **by_visit(after)}
     mine = set(by_visit(after))
     neighbours = []
-    for first in range(0, max(times, default=-1) + 1, 2):
-        if first not in times or first + 1 not in times:
+    # By the visits that there are: in an edited Record a number may be too large to count up to.
+    for first in sorted(visit for visit in times if visit >= 0 and visit % 2 == 0):
+        if first + 1 not in times:
             continue
         both = (times[first], times[first + 1])
         neighbours.append(both if first in mine else both[::-1])

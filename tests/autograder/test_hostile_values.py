@@ -26,6 +26,8 @@ from autograder.results import charts, copies, export, measured, outliers, repor
 from autograder.rubrics.score import LONGEST_TEXT
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
+from beowulf.record import Point
+from beowulf.tuning import ab_comparison
 from tests.gold import lab_01
 from tests.gold.hostile_values import replaced
 from tests.gold.labs import LABS
@@ -336,3 +338,9 @@ def test_a_file_that_cannot_be_written_gets_the_hint_that_fits(
 
 def test_a_table_for_a_spreadsheet_has_no_control_characters() -> None:
     refuse_control_characters(export.as_csv([[CONTROL, 1.5], [f"{CONTROL}\nb", None]]))
+
+
+def test_nobody_counts_up_to_a_number_that_a_record_names() -> None:
+    point = Point({}, "half_round_trip_us", [1.0, 2.0], {"visit": [0, 10**30]})
+    other = Point({}, "half_round_trip_us", [3.0, 4.0], {"visit": [1, 10**30 + 1]})
+    assert ab_comparison.pairs(point, other) == [(3.0, 1.0), (4.0, 2.0)]
