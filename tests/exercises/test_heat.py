@@ -336,3 +336,7 @@ def test_a_recorded_cluster_gives_what_was_kept(tmp_path: Path) -> None:
     assert heat.overlap(cluster, "C").variant == "c"
     assert heat.capture(cluster).study == "H6"
     assert heat.tuned(cluster, "firewall").variant == "firewall"
+
+
+def test_a_comment_without_an_end_is_one_comment_to_the_end() -> None:
+    assert program.bare_c("int a; /* one */ b; /* two /* three") == "inta;b;"

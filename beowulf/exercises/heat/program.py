@@ -31,6 +31,8 @@ FUNCTIONS = {
 IN_C = {"heat_step": STEP_C, "overlapped": OVERLAP_C}
 LAST_LAB = 9
 HEADING = re.compile(r"^# ---- Lab (\d\d)", re.MULTILINE)
+# One without an end goes on to the end of the text: looking for it again from each place would take for ever.
+COMMENT_IN_C = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 MOST_SOURCE = 20_000  # letters of it that a Record keeps
 UNWRITTEN = "it is not written yet"
 # What a function is not to be made of, by the names that it calls.
@@ -173,7 +175,7 @@ def is_own(name: str, source: str) -> bool:
 
 def bare_c(source: str) -> str:
     """C without comments and white space."""
-    return re.sub(r"\s+", "", re.sub(r"/\*.*?\*/|//[^\n]*", " ", source, flags=re.DOTALL))
+    return re.sub(r"\s+", "", COMMENT_IN_C.sub(" ", source))
 
 
 def given_before(lab: int) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.heat.program import COMMENT_IN_C
 from beowulf.exercises.heat.reading import BYTES, PARTS, columns_of, functions, part_medians
 from beowulf.record import Record, readable
 
@@ -26,7 +27,6 @@ COLUMNS = (4000, 8000, 14_000, 20_000)
 WITHOUT, WITH = "without MPI_Test", "with MPI_Test"
 TESTS = {"test", "testall", "testany", "testsome", "iprobe"}
 TEST_IN_C = re.compile(r"\bMPI_(Test|Testall|Testany|Testsome|Iprobe)\b")
-COMMENT_IN_C = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def version(record: Record) -> str:
