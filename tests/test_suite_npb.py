@@ -131,6 +131,7 @@ def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_all_of_them_run_and_come_as_plain_data(at_cluster: Beowulf) -> None:
     found: dict[str, Any] = json.loads(at_cluster("npb", "all", "-n", "1", "--json"))

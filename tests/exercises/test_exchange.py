@@ -38,6 +38,7 @@ def written(lab_folder: Path, body: str) -> Path:
     return source
 
 
+@pytest.mark.slow
 def test_the_exercise_runs_as_it_is_handed_out_and_its_record_is_played_back(
     lab_folder: Path, cluster: NamespaceCluster
 ) -> None:

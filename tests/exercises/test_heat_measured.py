@@ -160,6 +160,7 @@ def test_a_run_that_is_wrong_on_several_ranks_only_is_named(
         heat.table(record)
 
 
+@pytest.mark.slow
 def test_three_exchanges_are_measured_and_the_deadlock_is_found(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -178,6 +179,7 @@ def test_three_exchanges_are_measured_and_the_deadlock_is_found(
     assert {p.at["ranks"] for p in record.points if p.quantity == "exchange_s"} == {4}
 
 
+@pytest.mark.slow
 def test_an_exchange_that_hangs_is_named_by_rank_and_line_and_the_others_are_measured(
     plate: Path, cluster: NamespaceCluster
 ) -> None:

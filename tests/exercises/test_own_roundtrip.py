@@ -130,6 +130,7 @@ def engines(shared: Engines, tmp_path: Path) -> Iterator[Engines]:
     shared.cluster.records = None
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     ("protocol", "text"), [("blocking", BLOCKING), ("nonblocking", NONBLOCKING)]

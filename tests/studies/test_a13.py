@@ -336,6 +336,7 @@ def measured(
         yield Record.load(made.save_in(folder)), folder
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_the_study_measures_judges_and_draws(measured: tuple[Record, Path]) -> None:
     made, _ = measured
