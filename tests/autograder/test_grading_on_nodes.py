@@ -50,7 +50,8 @@ def files(course: Course, student: str) -> dict[str, int]:
     return {str(path.relative_to(place)): path.stat().st_mode for path in sorted(place.rglob("*"))}
 
 
-@pytest.mark.parametrize("kind", [ByLogin, pytest.param(ByMpi, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [ByLogin, ByMpi])
 def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gives(
     class_of_guests: Course, duo: NamespaceCluster, kind: Callable[..., EnginePool]
 ) -> None:

@@ -200,6 +200,7 @@ def served(first: str, pcs: Hall) -> Iterator[Served]:
 
 @pytest.mark.cluster
 @needs_root
+@pytest.mark.slow
 def test_check_says_that_jupyterlab_would_come_and_changes_nothing(
     learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
@@ -247,6 +248,7 @@ def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(serve
 
 @pytest.mark.cluster
 @needs_root
+@pytest.mark.slow
 def test_a_kernel_that_cannot_share_a_home_is_named_and_all_else_stands(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:

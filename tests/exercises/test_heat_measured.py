@@ -274,6 +274,7 @@ def test_a_wrong_program_leaves_no_capture(plate: Path, cluster: NamespaceCluste
     assert not list((plate / "records").glob("*"))
 
 
+@pytest.mark.slow
 def test_what_a_knob_is_worth_is_measured_in_pairs_and_it_is_as_before(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
