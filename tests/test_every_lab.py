@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from running import Beowulf
 from school import School, opened
-from whole_lab import Graded, keep, table, worked_through
+from whole_lab import Graded, keep, table, unanswered, worked_through
 
 from beowulf import paths
 
@@ -78,3 +78,29 @@ def test_the_table_has_a_row_for_each_lab_and_a_column_for_each_kind() -> None:
         "| 01 | 16 of 16, 2.2 min | 10 of 16, 2.2 min (2 runs) |",
         "| 02 | 15.5 of 16, 2.2 min |  |",
     ]
+
+
+# What a cell of ours says where an answer or a function is missing, and what follows from that in the next ones.
+EXPECTED = {"AssertionError", "LabError", "NameError", "NotAnAnswerError", "UsageError"}
+
+
+@pytest.mark.cluster
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("slug", paths.labs())
+def test_a_lab_without_answers_runs_to_its_end_and_earns_its_records_alone(
+    slug: str, namespaces_work: None, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    with up("namespaces", request, tmp_path) as learner:
+        outcome, ran = unanswered(learner, slug, tmp_path / "work")
+    assert not outcome.problem
+    raised = {
+        output.ename: output.evalue
+        for cell in ran.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "error"
+    }
+    assert set(raised) <= EXPECTED, raised
+    earned = {name: points for name, points in outcome.points.items() if points}
+    assert all(name.endswith("-record") for name in earned), earned

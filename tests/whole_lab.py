@@ -123,9 +123,19 @@ def _with_answers_kept(notebook: NotebookNode, slug: str) -> NotebookNode:
     return notebook
 
 
-def run(learner: Beowulf, notebook: Path) -> None:
+def unanswered(learner: Beowulf, slug: str, folder: Path) -> tuple[trial.Outcome, NotebookNode]:
+    """Run a lab as it is handed out, all cells, whatever they say: its points, and the notebook as it ran."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEOWULF_WORK", str(folder))
+        notebook = jupyter.lay_out(slug)
+    run(learner, notebook, "--allow-errors")
+    ran: NotebookNode = nbformat.read(notebook, as_version=4)
+    return trial.graded(slug, notebook.parent), ran
+
+
+def run(learner: Beowulf, notebook: Path, *options: str) -> None:
     """Run a notebook to its end, each cell in turn; what the first one that fails printed."""
-    words = [str(paths.python_bin() / "jupyter-execute"), "--inplace"]
+    words = [str(paths.python_bin() / "jupyter-execute"), "--inplace", *options]
     words += [f"--timeout={LONGEST_CELL_S}", notebook.name]
     done = subprocess.run(
         [*learner.prefix, "env", "-C", str(notebook.parent), *words],
