@@ -186,7 +186,7 @@ def beside_the_class(values: Sequence[Compared], *, title: str) -> Figure:
 
 
 def _drawn_at(times: float) -> float:
-    """Where a value is drawn: what is beyond all measure is at the edge, so that the others can be told apart."""
+    """Where a value is drawn: what is beyond all measure is at the edge, so that the others stay apart."""
     return min(max(times, 1 / FARTHEST), FARTHEST)
 
 

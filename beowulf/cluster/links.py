@@ -74,7 +74,7 @@ def interfaces(plan: ClusterConfig, node: str) -> list[str]:
 
 
 def closed() -> list[str]:
-    """Lines for a node's namespace: no new connection comes in but those of ssh, and nobody is told so."""
+    """Lines for a node's namespace: new connections but those of ssh are dropped without an answer."""
     return [
         "nft -f - <<'RULES'",
         f"table inet {CLOSED_TABLE} {{",

@@ -311,8 +311,8 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
 def test_a_changed_rubric_is_reported_before_it_is_applied(
     spring: Course, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = run("release", "01").stdout
-    assert "3 hand-ins of it were graded: `beowulf class regrade 01 --dry-run` shows" in told
+    printed = run("release", "01").stdout
+    assert "3 hand-ins of it were graded: `beowulf class regrade 01 --dry-run` shows" in printed
     assert list(regrade.changes(spring, SLUG)) == []
     assert "No points in 01-validation would change." in run("regrade", "01", "--dry-run").stdout
     as_before = rubrics.find(SLUG)

@@ -126,9 +126,9 @@ def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
     kept = course.folder / "roster.csv"
     assert kept.read_text() == "id\nef56\nab12\n"
     # Who is not on it any more stays, and is named.
-    told = CliRunner().invoke(app, ["init", str(course.folder), "--roster", str(path)]).stdout
-    assert "Not on this roster, and kept with all that they have: " in told
-    (line,) = [line for line in told.splitlines() if line.startswith("Not on this roster")]
+    printed = CliRunner().invoke(app, ["init", str(course.folder), "--roster", str(path)]).stdout
+    assert "Not on this roster, and kept with all that they have: " in printed
+    (line,) = [line for line in printed.splitlines() if line.startswith("Not on this roster")]
     assert "cd34" in line
     assert "ab12" not in line
     kept.unlink()

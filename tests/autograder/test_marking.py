@@ -63,14 +63,14 @@ def given(course: Course) -> dict[str, tuple[float | None, bool, str | None]]:
 def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment(
     waiting: Course, run: Any
 ) -> None:
-    told = run(typed="3 Good, and short.\n\n2,5\n")
-    assert told.exit_code == 0
+    done = run(typed="3 Good, and short.\n\n2,5\n")
+    assert done.exit_code == 0
     assert given(waiting) == {
         "ann": (3.0, False, "Good, and short."),
         "ben": (None, True, None),
         "cleo": (2.5, False, None),
     }
-    shown = told.stdout
+    shown = done.stdout
     for words in ("explain, 1 of 3", "explain, 3 of 3", "ben's answer", "the author's answer"):
         assert words in shown
     (model,) = marking.questions(waiting, SLUG).values()
@@ -99,9 +99,9 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
 def test_a_slip_of_the_fingers_is_asked_again(
     waiting: Course, run: Any, typed: str, said: str
 ) -> None:
-    told = run(typed=typed)
-    assert told.exit_code == 0
-    assert said in told.stdout
+    done = run(typed=typed)
+    assert done.exit_code == 0
+    assert said in done.stdout
     assert {name: points for name, (points, *_) in given(waiting).items()} == {
         "ann": 3.0,
         "ben": None,
@@ -122,8 +122,8 @@ def test_an_appeal_changes_any_question_and_keeps_its_reason(waiting: Course, ru
     change = ["--student", "ben", "--question", "ordered-pairs", "--points", "1"]
     for missing in (change, [*change[2:], "--reason", "x"]):
         assert isinstance(run(*missing).exception, UsageError)
-    told = run(*change, "--reason", "The Record\nhas 4 nodes")
-    assert told.exit_code == 0
+    done = run(*change, "--reason", "The Record\nhas 4 nodes")
+    assert done.exit_code == 0
     with waiting.gradebook() as book:
         grade = book.find_grade("ordered-pairs", "validation", SLUG, "ben")
         assert (grade.score, grade.auto_score) == (1.0, 0.0)
@@ -145,8 +145,8 @@ def test_an_appeal_changes_any_question_and_keeps_its_reason(waiting: Course, ru
 def test_what_is_not_graded_yet_is_named_and_not_shown(waiting: Course, run: Any) -> None:
     newer = waiting.folder / "submitted" / "ben" / SLUG / submissions.TIMESTAMP
     newer.write_text("2026-03-03 10:00:00.000000 UTC")
-    told = run(typed="q\n")
-    assert "ben has a hand-in that is not graded yet." in told.stdout
-    assert "explain, 1 of 2" in told.stdout
+    done = run(typed="q\n")
+    assert "ben has a hand-in that is not graded yet." in done.stdout
+    assert "explain, 1 of 2" in done.stdout
     assert isinstance(run("--question", "ring-messages").exception, UsageError)
     assert "nothing waits" in run("--student", "nobody").stdout
