@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # Our options; `separate`: their value is the next word.
-OURS = re.compile(r"--profile|(?P<separate>-n|--timeout)|-n=?\d+|--timeout=.*")
+OURS = re.compile(r"--profile|--trace|(?P<separate>-n|--timeout)|-n=?\d+|--timeout=.*")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -27,6 +27,7 @@ def add_to(app: typer.Typer) -> None:
         rich_help_panel="Programs and studies",
         context_settings={"allow_interspersed_args": False},
     )(run)
+    app.command(rich_help_panel="Programs and studies")(timeline)
 
 
 def run(
@@ -47,6 +48,17 @@ def run(
             "--profile", help="Count its MPI calls, and say how long it was inside of them."
         ),
     ] = False,
+    trace: Annotated[
+        bool,
+        typer.Option("--trace", help="Record each rank's MPI calls; `beowulf timeline` shows them."),
+    ] = False,
+    capture: Annotated[
+        bool, typer.Option("--capture", help="With --trace: record the packets of the wire, too.")
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="With --trace: the folder for it; else PROGRAM.trace."),
+    ] = None,
 ) -> None:
     """Run an MPI program on the cluster, from node00, in the folder that you are in.
 
@@ -59,7 +71,16 @@ def run(
     from beowulf.cluster import running
 
     words = own_arguments(program, arguments or [])
-    if profile:
+    if trace and profile:
+        raise UsageError(
+            "`--trace` and `--profile` stand at the same place, between a program and MPI.",
+            "Give one of them; a trace has the profile's numbers, too.",
+        )
+    if (capture or folder) and not trace:
+        raise UsageError("`--capture` and `--output` belong to `--trace`.", "Add `--trace`.")
+    if trace:
+        done = _traced(program, ranks, words, timeout, folder, capture)
+    elif profile:
         done = _profiled(program, ranks, words, timeout)
     else:
         done = mpi.launch(
@@ -126,3 +147,52 @@ def _profiled(program: Path, ranks: int, arguments: Sequence[str], timeout_s: fl
     if done.returncode == 0:
         Console().print(profile.printed(done.stdout))
     return done
+
+
+def _traced(
+    program: Path,
+    ranks: int,
+    arguments: Sequence[str],
+    timeout_s: float,
+    folder: Path | None,
+    capture: bool,
+) -> Launch:
+    """The same with the recorder between the program and MPI; what it recorded is told at the end."""
+    from rich.console import Console
+
+    from beowulf import mpi
+    from beowulf.cluster import running
+    from beowulf.timeline import analysis, recording
+
+    cluster = running()
+    words = mpi.prepare(program, library=cluster.mpi)
+    into = folder or Path(f"{program.stem}.trace")
+    done = recording.launch(
+        cluster,
+        words,
+        ranks,
+        arguments,
+        into,
+        capture=capture,
+        timeout_s=timeout_s,
+        output=mpi.to_screen,
+        errors=mpi.errors_to_screen,
+        stdin=True,
+    )
+    Console().print(analysis.read(into))
+    Console().print(f"`beowulf timeline {into}` draws it.", highlight=False)
+    return done
+
+
+def timeline(
+    folder: Annotated[Path, typer.Argument(help="What `beowulf run --trace` has written.")],
+) -> None:
+    """Say what the ranks of a recorded run did, and why they waited.
+
+    Example: beowulf timeline ring.trace
+    """
+    from rich.console import Console
+
+    from beowulf.timeline import analysis
+
+    Console().print(analysis.read(folder))

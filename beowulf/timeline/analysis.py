@@ -1,0 +1,157 @@
+"""All that is known of a recorded run, and the tables that say it in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as Folder
+from typing import TYPE_CHECKING, Any
+
+from beowulf.timeline import matching, recording, trace
+from beowulf.timeline import path as paths
+from beowulf.timeline import waits as reasons
+from beowulf.timeline.trace import PART, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import RenderableType
+
+SHOWN = 10  # waits in the terminal
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A run: its events, its messages, its waits and its critical path."""
+
+    trace: Trace
+    details: Mapping[str, Any]
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """A row each; see matching.events."""
+        return matching.events(self.trace)
+
+    @cached_property
+    def messages(self) -> pd.DataFrame:
+        """A row for each that was sent and received; see matching.messages."""
+        return matching.messages(self.events)
+
+    @cached_property
+    def collectives(self) -> pd.DataFrame:
+        """The calls of each rank, with the number of the collective call that they are one of."""
+        return matching.collectives(self.events)
+
+    @cached_property
+    def waits(self) -> pd.DataFrame:
+        """Why ranks waited, the longest first; see waits.waits."""
+        return reasons.waits(
+            self.trace,
+            self.events,
+            self.messages,
+            self.collectives,
+            eager_bytes=float(self.details.get("eager_bytes", recording.SHIPPED_EAGER_BYTES)),
+        )
+
+    @cached_property
+    def critical_path(self) -> paths.Path:
+        """The chain that decided how long the run took."""
+        return paths.critical_path(self.trace, self.events, self.waits)
+
+    @cached_property
+    def replay(self) -> paths.Replay:
+        """What the run would have taken, were a message free."""
+        return paths.Replay(self.trace, self.events, self.waits, self.messages)
+
+    @property
+    def length_ns(self) -> int:
+        """From the first rank's beginning to the last one's end."""
+        return self.trace.ended_ns - self.trace.began_ns
+
+    @cached_property
+    def parts(self) -> pd.DataFrame:
+        """For each rank in ns: `run`, `computing`, `in_mpi`, and of the latter `waiting`; run = computing + in_mpi."""
+        import pandas as pd
+
+        calls = self.events[(self.events["flags"] & PART) == 0]
+        spent = (calls["ended_ns"] - calls["began_ns"]).groupby(calls["rank"]).sum()
+        rows = []
+        for each in self.trace.ranks:
+            run = each.ended_ns - each.began_ns
+            inside = int(spent.get(each.rank, 0))
+            if each.left_out:
+                run = (each.left_out_since_ns or each.ended_ns) - each.began_ns
+            mine = self.waits[self.waits["rank"] == each.rank]
+            waiting = min(int(mine.groupby("event")["waited_ns"].max().sum()), inside)
+            rows.append((each.rank, each.host, run, run - inside, inside, waiting))
+        return pd.DataFrame(rows, columns=["rank", "host", "run", "computing", "in_mpi", "waiting"])
+
+    def name(self, event: int) -> str:
+        """The MPI function of an event."""
+        return self.trace.calls[int(self.events["call"].iat[event])]
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+
+        return Group(*self.trace.warnings, _ranks(self), _waits(self), _path(self))
+
+
+def read(folder: Folder) -> Analysis:
+    """The run whose traces are in a folder."""
+    return Analysis(trace.read(folder), recording.details(folder))
+
+
+def _ms(ns: float) -> str:
+    return f"{ns / 1e6:.3f}"
+
+
+def _ranks(found: Analysis) -> RenderableType:
+    from rich.table import Table
+
+    table = Table(title="Where the time of each rank went, in ms", title_justify="left")
+    for head in ("rank", "node"):
+        table.add_column(head, no_wrap=True)
+    for head in ("whole run", "computing", "in MPI", "of it waiting"):
+        table.add_column(head, justify="right")
+    for row in found.parts.itertuples():
+        table.add_row(
+            str(row.rank),
+            str(row.host),
+            *(_ms(float(value)) for value in (row.run, row.computing, row.in_mpi, row.waiting)),  # type: ignore[arg-type]
+        )
+    return table
+
+
+def _waits(found: Analysis) -> RenderableType:
+    from rich.table import Table
+
+    if found.waits.empty:
+        return "No rank waited for another one for more than 0.02 ms."
+    table = Table(title=f"The longest of {len(found.waits):,} waits", title_justify="left")
+    table.add_column("at ms", justify="right")
+    table.add_column("rank", justify="right")
+    table.add_column("in", no_wrap=True)
+    table.add_column("reason", no_wrap=True)
+    table.add_column("for rank", justify="right")
+    table.add_column("ms", justify="right")
+    for row in found.waits.head(SHOWN).itertuples():
+        table.add_row(
+            _ms(int(row.since_ns) - found.trace.began_ns),  # type: ignore[arg-type]
+            str(row.rank),
+            found.name(int(row.event)),  # type: ignore[arg-type]
+            str(row.kind),
+            str(row.cause),
+            _ms(int(row.waited_ns)),  # type: ignore[arg-type]
+        )
+    return table
+
+
+def _path(found: Analysis) -> str:
+    path = found.critical_path
+    whole = path.length_ns or 1
+    shares = ", ".join(f"{ns / whole:.0%} {what}" for what, ns in path.parts_ns.items())
+    ranks = [str(step.rank) for step in path.steps]
+    return (
+        f"The critical path goes through {len(set(ranks))} ranks and {sum(s.is_message for s in path.steps)} messages or"
+        f" collective calls. Of its {_ms(whole)} ms: {shares}."
+    )

@@ -1,0 +1,192 @@
+"""The critical path: the longest chain through ranks and messages, which decided when the run was over; and what-if."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beowulf.timeline.trace import PART, Trace
+from beowulf.timeline.waits import Inside, inside
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COMPUTING, NETWORK, CALLING = "computing", "network", "in MPI"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of the path: on one rank, or from one rank (`source`) to another by a message or a collective call."""
+
+    rank: int
+    began_ns: int
+    ended_ns: int
+    source: int = -1  # whose being late decided when this began; -1: it goes on with what the rank did before
+    event: int = -1  # the call that waited
+
+    @property
+    def is_message(self) -> bool:
+        """Whether the path comes from another rank here."""
+        return self.source >= 0
+
+
+@dataclass(frozen=True)
+class Path:
+    """From the end of the run back to its beginning, in the order of time."""
+
+    steps: tuple[Step, ...]
+    parts_ns: Mapping[str, int]  # computing, network, in MPI; together the length of the run
+
+    @property
+    def length_ns(self) -> int:
+        """From the path's beginning to the end of the run."""
+        return self.steps[-1].ended_ns - self.steps[0].began_ns if self.steps else 0
+
+
+def critical_path(trace: Trace, table: pd.DataFrame, waits: pd.DataFrame) -> Path:
+    """Go back from the end of the rank that ended last: along a rank, and where it waited, to the rank it waited for."""
+    last = max(trace.ranks, key=lambda each: each.ended_ns)
+    began = {each.rank: each.began_ns for each in trace.ranks}
+    calls = inside(table)
+    found = {
+        int(rank): rows for rank, rows in _ordered(waits, table).items()  # by the end of their calls
+    }
+    steps: list[Step] = []
+    rank, at = last.rank, last.ended_ns
+    while True:
+        wait = _before(found.get(rank), at)
+        if wait is None:
+            steps.append(Step(rank, min(began[rank], at), at))
+            break
+        released, call_ended, cause, event = wait
+        call_ended = min(call_ended, at)
+        if call_ended < at:
+            steps.append(Step(rank, call_ended, at))
+        steps.append(Step(rank, released, call_ended, cause, event))
+        rank, at = cause, released
+    steps.reverse()
+    return Path(tuple(steps), _parts(steps, calls))
+
+
+Rows = tuple[list[int], list[tuple[int, int, int, int]]]
+
+
+def _ordered(waits: pd.DataFrame, table: pd.DataFrame) -> dict[int, Rows]:
+    found: dict[int, Rows] = {}
+    ended = table["ended_ns"].to_numpy()
+    rows = waits[waits["cause"] != waits["rank"]].assign(
+        released=lambda each: each["since_ns"] + each["waited_ns"],
+        ended=lambda each: ended[each["event"].to_numpy(dtype=np.int64)],
+    )
+    rows = rows.sort_values("released")
+    for rank, mine in rows.groupby("rank"):
+        values = list(
+            zip(
+                mine["released"].tolist(),
+                mine["ended"].tolist(),
+                mine["cause"].tolist(),
+                mine["event"].tolist(),
+                strict=True,
+            )
+        )
+        found[int(rank)] = ([value[0] for value in values], values)  # type: ignore[call-overload]
+    return found
+
+
+def _before(rows: Rows | None, at: int) -> tuple[int, int, int, int] | None:
+    """The latest wait of a rank that was over before a moment."""
+    if rows is None:
+        return None
+    place = bisect.bisect_left(rows[0], at) - 1
+    return rows[1][place] if place >= 0 else None
+
+
+def _parts(steps: list[Step], calls: Mapping[int, Inside]) -> dict[str, int]:
+    parts = {COMPUTING: 0, NETWORK: 0, CALLING: 0}
+    for step in steps:
+        length = step.ended_ns - step.began_ns
+        if step.is_message:
+            parts[NETWORK] += length
+            continue
+        within = _overlap(calls.get(step.rank), step.began_ns, step.ended_ns)
+        parts[CALLING] += within
+        parts[COMPUTING] += length - within
+    return parts
+
+
+def _overlap(calls: Inside | None, began_ns: int, ended_ns: int) -> int:
+    if calls is None:
+        return 0
+    first = int(np.searchsorted(calls.ended_ns, began_ns, side="right"))
+    last = int(np.searchsorted(calls.began_ns, ended_ns, side="left"))
+    begins = np.maximum(calls.began_ns[first:last], began_ns)
+    ends = np.minimum(calls.ended_ns[first:last], ended_ns)
+    return int(np.maximum(ends - begins, 0).sum())
+
+
+class Replay:
+    """The run once more on paper, with some of its costs changed: what each rank did between its calls stays as long.
+
+    A call that waited ends as long after it was released as it did; so whoever is released earlier ends earlier.
+    """
+
+    def __init__(self, trace: Trace, table: pd.DataFrame, waits: pd.DataFrame, messages: pd.DataFrame) -> None:
+        calls = table[(table["flags"] & PART) == 0]
+        self._rank = calls["rank"].to_numpy()
+        self._place = {event: place for place, event in enumerate(calls.index.tolist())}
+        self._began = calls["began_ns"].to_numpy()
+        self._ended = calls["ended_ns"].to_numpy()
+        self._start = {each.rank: each.began_ns for each in trace.ranks}
+        self._end = {each.rank: each.ended_ns for each in trace.ranks}
+        self._order = np.lexsort((self._began, self._ended))
+        self._released = dict(self._releases(waits, messages, table))
+        self._receiving = {
+            int(message): self._place[int(table["where"].iat[int(received)])]
+            for message, received in zip(messages.index, messages["received"], strict=True)
+        }
+
+    def _releases(
+        self, waits: pd.DataFrame, messages: pd.DataFrame, table: pd.DataFrame
+    ) -> Iterator[tuple[int, tuple[int, int, int]]]:
+        """For a call that waited: by which rank it was released, and when, and in which of its calls."""
+        by_rank: dict[int, tuple[list[int], list[int]]] = {}
+        for rank in set(self._rank.tolist()):
+            places = np.flatnonzero(self._rank == rank)
+            by_rank[rank] = (self._began[places].tolist(), places.tolist())
+        ordered = waits[waits["cause"] != waits["rank"]].sort_values("waited_ns")
+        for row in ordered.itertuples():
+            released = int(row.since_ns + row.waited_ns)  # type: ignore[operator,arg-type]
+            begins, places = by_rank.get(int(row.cause), ([], []))  # type: ignore[arg-type]
+            place = bisect.bisect_right(begins, released) - 1
+            if place >= 0:
+                yield self._place[int(row.event)], (int(row.cause), released, places[place])  # type: ignore[arg-type]
+
+    def length_ns(self, *, free: set[int] | frozenset[int] = frozenset()) -> int:
+        """How long the run takes when these messages cost nothing once their sender has begun."""
+        without_cost = {self._receiving[message] for message in free if message in self._receiving}
+        now = dict(self._start)  # by the changed clock, where each rank is
+        was = dict(self._start)
+        begins: dict[int, int] = {}
+        began, ended, rank = self._began.tolist(), self._ended.tolist(), self._rank.tolist()
+        for place in self._order.tolist():
+            mine = rank[place]
+            begin = now[mine] + began[place] - was[mine]
+            begins[place] = begin
+            own = ended[place] - began[place]
+            release = self._released.get(place)
+            if release:
+                cause, released, call = release
+                if call in begins:
+                    moment = begins[call] + released - began[call]
+                else:  # it has begun and not ended yet, or is the gap before it
+                    moment = now[cause] + released - was[cause]
+                rest = 0 if place in without_cost else ended[place] - released
+                end = max(begin, moment) + max(rest, 0)
+            else:
+                end = begin + (0 if place in without_cost else own)
+            now[mine], was[mine] = end, ended[place]
+        return max(now[each] + self._end[each] - was[each] for each in now) - min(self._start.values())

@@ -1,0 +1,153 @@
+"""Run a program with the recorder between it and MPI, and bring home what each rank has written."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import shlex
+import shutil
+import tarfile
+import tempfile
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from beowulf import mpi
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.timeline.trace import FILE
+
+SOURCE = Path(__file__).with_name("recorder.c")
+DETAILS, CAPTURE = "trace.json", "wire.pcapng"
+EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
+SHIPPED_EAGER_BYTES = 131072
+DEFAULT_MOST = 1_000_000  # events of each rank
+LONGEST_FETCH_S = 300.0
+# Behind what the cluster's mpiexec preloads already, and for the program alone, not for this shell.
+LOAD = (
+    'library=$1 BEOWULF_TRACE=$2 BEOWULF_TRACE_MOST=$3; export BEOWULF_TRACE BEOWULF_TRACE_MOST; shift 3;'
+    ' (umask 077; mkdir -p "$BEOWULF_TRACE");'
+    ' LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$library" exec "$@"'
+)
+
+
+def build(folder: Path, *, library: str = "classic") -> Path:
+    """Compile the recorder for an MPI library, into a folder that all nodes see."""
+    return mpi.build(
+        SOURCE, library=library, output=folder / "recorder.so", flags=("-shared", "-fPIC", "-pthread")
+    )
+
+
+class Recording:
+    """The traces of one launch: `prefix` starts a program with the recorder, `collect` brings its files to `folder`.
+
+    They are written below /tmp on each node, so that no network carries them while the program runs.
+    """
+
+    def __init__(self, cluster: Cluster, folder: Path, *, most: int = DEFAULT_MOST) -> None:
+        self.cluster, self.folder, self.most = cluster, folder, most
+        self._there = f"/tmp/beowulf-trace-{uuid.uuid4().hex}"
+        self._scratch = tempfile.TemporaryDirectory(prefix="beowulf-")
+
+    def __enter__(self) -> Recording:
+        _empty(self.folder)
+        library = build(Path(self._scratch.name), library=self.cluster.mpi)
+        self.prefix = ["sh", "-c", LOAD, "trace", str(library), self._there, str(self.most)]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.collect()
+        finally:
+            self._scratch.cleanup()
+
+    def collect(self) -> None:
+        """Bring the ranks' files here, and leave none on the nodes."""
+        if self.cluster.can.shared_files:
+            here = Path(self._there)
+            if here.is_dir():
+                for file in here.iterdir():
+                    shutil.move(file, self.folder / file.name)
+                shutil.rmtree(here, ignore_errors=True)
+            return
+        dead = self.cluster.dead_nodes()
+        for node in self.cluster.nodes:
+            if node not in dead:
+                self._fetch(node)
+
+    def _fetch(self, node: str) -> None:
+        there = shlex.quote(self._there)
+        line = f"[ ! -d {there} ] || {{ tar -C {there} -cz . | base64; rm -rf {there}; }}"
+        done = self.cluster.run(node, line, timeout_s=LONGEST_FETCH_S)
+        if done.returncode:
+            raise LabError(f"The trace could not be fetched from {node}: {done.stderr.strip()}", "", node)
+        if not done.stdout.strip():
+            return
+        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(done.stdout)), mode="r:gz") as archive:
+            for member in archive:
+                name = Path(member.name).name
+                source = archive.extractfile(member) if member.isfile() else None
+                if source and FILE.fullmatch(name):
+                    (self.folder / name).write_bytes(source.read())
+
+
+def _empty(folder: Path) -> None:
+    """A folder for a new trace: an old one of ours is replaced, anything else is left alone."""
+    if folder.exists() and any(folder.iterdir()) and not (folder / DETAILS).exists():
+        raise LabError(
+            f"{folder} has other files in it.", "Name an empty folder, or one that does not exist."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.iterdir():
+        if FILE.fullmatch(file.name) or file.name in (DETAILS, CAPTURE):
+            file.unlink()
+
+
+def launch(
+    cluster: Cluster,
+    words: Sequence[str],
+    ranks: int,
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    capture: bool = False,
+    environment: Mapping[str, str] | None = None,
+    most: int = DEFAULT_MOST,
+    **options: Any,
+) -> mpi.Launch:
+    """As mpi.launch, with what every rank did in `folder`, and with `capture` the packets of the wire, too."""
+    details: dict[str, Any] = {
+        "program": Path(words[-1]).name,
+        "arguments": list(arguments),
+        "ranks": ranks,
+        "cluster": dict(cluster.describe()),
+        "one_clock": cluster.can.one_machine,
+        "eager_bytes": int((environment or {}).get(EAGER_LIMIT, SHIPPED_EAGER_BYTES)),
+    }
+    with Recording(cluster, folder, most=most) as recording:
+        (folder / DETAILS).write_text(json.dumps(details, indent=1))
+        line = [*recording.prefix, *words]
+        if not capture:
+            return mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
+        with cluster.capture(folder / CAPTURE) as wire:
+            done = mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
+        details["capture"] = {
+            "file": CAPTURE,
+            "packets": wire.packets,
+            "dropped": wire.dropped,
+            "warnings": list(wire.warnings),
+            "shifted_s": dict(wire.shifted_s),
+        }
+        (folder / DETAILS).write_text(json.dumps(details, indent=1))
+        return done
+
+
+def details(folder: Path) -> dict[str, Any]:
+    """What is known of the run beside what its ranks wrote; empty where that is missing."""
+    try:
+        found = json.loads((folder / DETAILS).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,244 @@
+"""Reading what the recorder (recorder.c) has written: one file a rank, see trace_file.h."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beowulf.errors import LabError
+
+MAGIC = b"BEOTRACE"
+VERSION = 1
+FILE = re.compile(r"rank-(\d+)\.trace")
+NOBODY, ANYBODY, UNKNOWN = -1, -2, -3  # in place of a partner
+SENDS, RECEIVES, COMPLETES, COLLECTIVE, PART, MARK, FAILED, WAITS, MATCHES = (
+    1 << bit for bit in range(9)
+)
+NO_COMM = 0xFFFF
+BEGIN_MARK, END_MARK = 10, 11  # levels of MPI_Pcontrol
+
+Events = NDArray[Any]
+
+EVENT = np.dtype(
+    [
+        ("began_ns", "<i8"),
+        ("ended_ns", "<i8"),
+        ("bytes", "<i8"),
+        ("partner", "<i4"),
+        ("tag", "<i4"),
+        ("request", "<u4"),
+        ("call", "<u2"),
+        ("flags", "<u2"),
+        ("comm", "<u2"),
+        ("thread", "<u2"),
+        ("left_out", "<u4"),
+    ]
+)
+_MOST_CALLS, _MOST_COMMS, _MOST_CLOCKS, _MOST_NAMES = 128, 1024, 4096, 256
+HEAD = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "<u4"),
+        ("head_bytes", "<u4"),
+        ("event_bytes", "<u4"),
+        ("rank", "<i4"),
+        ("ranks", "<i4"),
+        ("pid", "<i4"),
+        ("finished", "<i4"),
+        ("comms_left_out", "<u4"),
+        ("began_ns", "<i8"),
+        ("ended_ns", "<i8"),
+        ("events", "<u8"),
+        ("left_out", "<u8"),
+        ("left_out_since_ns", "<i8"),
+        ("full", "<i4"),
+        ("most_events", "<u4"),
+        ("comm_count", "<u4"),
+        ("clock_count", "<u4"),
+        ("name_count", "<u4"),
+        ("call_count", "<u4"),
+        ("ties", [("at_ns", "<i8"), ("behind_ns", "<i8"), ("error_ns", "<i8")], 2),
+        ("host", "S64"),
+        ("program", "S256"),
+        ("calls", "S32", _MOST_CALLS),
+        ("totals", [("calls", "<u8"), ("ns", "<i8"), ("bytes", "<i8")], _MOST_CALLS),
+        ("comms", [("members", "<u8"), ("number", "<u4"), ("size", "<i4")], _MOST_COMMS),
+        ("clocks", [("monotonic_ns", "<i8"), ("real_ns", "<i8")], _MOST_CLOCKS),
+        ("names", "S48", _MOST_NAMES),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class RankTrace:
+    """What one rank did, by its own monotonic clock."""
+
+    rank: int
+    ranks: int
+    host: str
+    program: str
+    began_ns: int
+    ended_ns: int
+    events: Events
+    calls: tuple[str, ...]
+    totals: dict[str, tuple[int, int, int]]  # calls, ns inside, bytes: those left out, too
+    comms: tuple[tuple[int, int, int], ...]  # digest of the members, number, size
+    clocks: NDArray[Any]  # moments on the monotonic clock and since 1970
+    names: tuple[str, ...]  # of marks
+    ties: tuple[tuple[int, int, int], ...] = ()  # when, how far behind rank 0's clock, and how wrong that may be
+    left_out: int = 0
+    left_out_since_ns: int = 0
+    warnings: tuple[str, ...] = ()
+
+    def to_real_ns(self) -> int:
+        """What is added to a time of this rank's to have nanoseconds since 1970."""
+        steps = self.clocks["real_ns"] - self.clocks["monotonic_ns"]
+        return int(np.median(steps)) if steps.size else 0
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One run of a program: its ranks in order, and what to know of it."""
+
+    ranks: tuple[RankTrace, ...]
+    folder: Path | None = None
+    warnings: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def began_ns(self) -> int:
+        """When the first rank began."""
+        return min(each.began_ns for each in self.ranks)
+
+    @property
+    def ended_ns(self) -> int:
+        """When the last rank ended."""
+        return max(each.ended_ns for each in self.ranks)
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The names of MPI's functions, by the number that events have."""
+        return self.ranks[0].calls
+
+
+def read(folder: Path) -> Trace:
+    """The run whose files are in a folder; LabError where there is none or they are of several runs."""
+    files = sorted(
+        (int(found[1]), path) for path in folder.glob("*.trace") if (found := FILE.fullmatch(path.name))
+    )
+    if not files:
+        raise LabError(
+            f"There is no trace in {folder}.",
+            "`beowulf run --trace PROGRAM` records one. Is it an MPI program?",
+        )
+    ranks = tuple(read_rank(path) for _, path in files)
+    sizes, programs = {each.ranks for each in ranks}, {each.calls for each in ranks}
+    if len(sizes) > 1 or len(programs) > 1 or [each.rank for each in ranks] != [n for n, _ in files]:
+        raise LabError(
+            f"The traces in {folder} are not of one run.", "Record into an empty folder."
+        )
+    warnings = [warning for each in ranks for warning in each.warnings]
+    missing = sorted(set(range(ranks[0].ranks)) - {each.rank for each in ranks})
+    if missing:
+        names = ", ".join(map(str, missing))
+        warnings.insert(0, f"Nothing was recorded of rank {names}: it ended before MPI_Init did.")
+    return Trace(ranks, folder, tuple(warnings))
+
+
+def read_rank(path: Path) -> RankTrace:
+    """One rank's file; LabError when it is none. What a killed rank or a full disk left is read up to its end."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise LabError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(content) < HEAD.itemsize or not content.startswith(MAGIC):
+        raise LabError(f"{path} is no trace of this recorder, or is cut off within its head.")
+    head = np.frombuffer(content, HEAD, 1)[0]
+    layout = (int(head["version"]), int(head["head_bytes"]), int(head["event_bytes"]))
+    if layout != (VERSION, HEAD.itemsize, EVENT.itemsize):
+        raise LabError(f"{path} was written by another version of the recorder.", "Record again.")
+    rank, warnings = int(head["rank"]), []
+    there = (len(content) - HEAD.itemsize) // EVENT.itemsize
+    wanted = int(head["events"])
+    count = min(there, wanted)
+    if count < wanted:
+        warnings.append(
+            f"The trace of rank {rank} is cut short: {count:,} of its {wanted:,} events are there."
+        )
+    events = np.frombuffer(content, EVENT, count, HEAD.itemsize)
+    began, ended = int(head["began_ns"]), int(head["ended_ns"])
+    if count < wanted or not head["finished"]:
+        latest = int(events["ended_ns"].max()) if count else began
+        if not head["finished"]:
+            warnings.append(
+                f"Rank {rank} did not come to the end of MPI_Finalize. What it did is known up to its last call,"
+                f" {(latest - began) / 1e9:.3f} s after MPI_Init began."
+            )
+        ended = latest
+    names = [_text(name) for name in head["calls"][: int(head["call_count"])]]
+    if not _plausible(events, began, len(names), int(head["ranks"])):
+        raise LabError(f"{path} is damaged: its events make no sense.", "Record again.")
+    left_out = int(head["left_out"])
+    if left_out:
+        since = (int(head["left_out_since_ns"]) - began) / 1e9
+        why = (
+            f"more than {int(head['most_events']):,} events"
+            if int(head["full"]) == 1
+            else "there was no room on the disk"
+        )
+        warnings.append(
+            f"Rank {rank}: {why}, so {left_out:,} events from {since:.3f} s on are counted and not shown."
+        )
+    totals = head["totals"]
+    return RankTrace(
+        rank,
+        int(head["ranks"]),
+        _text(head["host"]),
+        _text(head["program"]),
+        began,
+        ended,
+        events,
+        tuple(names),
+        {
+            name: (int(row["calls"]), int(row["ns"]), int(row["bytes"]))
+            for name, row in zip(names, totals, strict=False)
+            if row["calls"]
+        },
+        tuple(
+            (int(row["members"]), int(row["number"]), int(row["size"]))
+            for row in head["comms"][: int(head["comm_count"])]
+        ),
+        head["clocks"][: int(head["clock_count"])].copy(),
+        tuple(_text(name) for name in head["names"][: int(head["name_count"])]),
+        tuple(
+            (int(tie["at_ns"]), int(tie["behind_ns"]), int(tie["error_ns"]))
+            for tie in head["ties"]
+            if tie["at_ns"]
+        ),
+        left_out,
+        int(head["left_out_since_ns"]),
+        tuple(warnings),
+    )
+
+
+def _text(raw: bytes) -> str:
+    text = raw.decode(errors="replace")
+    return "".join(mark if mark.isprintable() else " " for mark in text).strip()
+
+
+def _plausible(events: Events, began_ns: int, calls: int, ranks: int) -> bool:
+    """Whether the events can be a rank's: known calls and partners, none that ends before it begins."""
+    if not events.size:
+        return True
+    return bool(
+        (events["call"] < calls).all()
+        and (events["ended_ns"] >= events["began_ns"]).all()
+        and (events["began_ns"] >= began_ns).all()
+        and (events["partner"] >= UNKNOWN).all()
+        and (events["partner"] < max(ranks, 1)).all()
+    )

@@ -1,0 +1,212 @@
+"""Why a rank waits inside of MPI: who came late, and what it cost, by rules that a reader can check in the picture.
+
+late sender           a receive (or the wait for it) begins before the send of its message does
+late receiver         a send does not return before the receive of its message begins
+wait at a collective  a rank comes to a collective call before the last one does
+late root             a rank comes to a broadcast or scatter before its root does
+early root            the root of a reduce or gather comes before the last of the others
+rendezvous            both sides have begun, but a long message waits until the side that is needed next calls MPI again
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beowulf.timeline.trace import PART, WAITS, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LATE_SENDER, LATE_RECEIVER, COLLECTIVE_WAIT = "late sender", "late receiver", "wait at a collective"
+LATE_ROOT, EARLY_ROOT, RENDEZVOUS = "late root", "early root", "rendezvous"
+FROM_ROOT = ("Bcast", "Scatter", "Scatterv")
+TO_ROOT = ("Reduce", "Gather", "Gatherv")
+# Shorter ones are what a message needs anyway: its way through the network and the kernels.
+SHORTEST_NS = 20_000
+
+Integers = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """When a rank is inside of MPI: its calls, none of which overlap."""
+
+    began_ns: Integers
+    ended_ns: Integers
+
+    def next(self, moments: Integers) -> Integers:
+        """The first time from each moment on at which the rank is inside of a call; a huge one where it never is again."""
+        after = np.searchsorted(self.ended_ns, moments, side="left")
+        begins = np.append(self.began_ns, np.iinfo(np.int64).max)
+        return np.maximum(moments, begins[after])
+
+
+def inside(table: pd.DataFrame) -> dict[int, Inside]:
+    """For each rank when it is inside of MPI."""
+    calls = table[(table["flags"] & PART) == 0]
+    found = {}
+    for rank, rows in calls.groupby("rank"):
+        ordered = rows.sort_values("ended_ns")
+        found[int(rank)] = Inside(  # type: ignore[call-overload]
+            ordered["began_ns"].to_numpy(), ordered["ended_ns"].to_numpy()
+        )
+    return found
+
+
+def waits(
+    trace: Trace,
+    table: pd.DataFrame,
+    messages: pd.DataFrame,
+    collectives: pd.DataFrame,
+    *,
+    eager_bytes: float = float("inf"),
+    shortest_ns: int = SHORTEST_NS,
+) -> pd.DataFrame:
+    """One row a wait: `rank`, the call `event`, `kind`, from when, how long, the rank that it waits for, and the message.
+
+    Messages of more than `eager_bytes` need a rendezvous.
+    """
+    import pandas as pd
+
+    parts = [
+        *_of_messages(table, messages, eager_bytes),
+        *_of_collectives(trace, table, collectives),
+    ]
+    columns = ["rank", "event", "kind", "since_ns", "waited_ns", "cause", "message"]
+    found = pd.concat([part[columns] for part in parts], ignore_index=True)
+    found = found[found["waited_ns"] >= shortest_ns]
+    # A wait for several messages lasts as long as the last of them makes it.
+    found = found.sort_values("waited_ns", ascending=False)
+    found = found.drop_duplicates(["event", "kind"])
+    return found.sort_values("waited_ns", ascending=False, ignore_index=True)
+
+
+def _frame(kind: str, rank: Any, event: Any, since: Any, until: Any, cause: Any, message: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "rank": rank,
+            "event": event,
+            "kind": kind,
+            "since_ns": since,
+            "waited_ns": np.asarray(until) - np.asarray(since),
+            "cause": cause,
+            "message": message,
+        }
+    )
+
+
+def _of_messages(
+    table: pd.DataFrame, messages: pd.DataFrame, eager_bytes: float
+) -> list[pd.DataFrame]:
+    began, ended = table["began_ns"].to_numpy(), table["ended_ns"].to_numpy()
+    where = table["where"].to_numpy()
+    blocks = _blocking(table)
+    number = messages.index.to_numpy()
+    source, to = messages["source"].to_numpy(), messages["to"].to_numpy()
+    send, receive = where[messages["send"]], where[messages["receive"]]
+    got, sent = where[messages["received"]], np.where(messages["sent"] >= 0, where[messages["sent"]], -1)
+    sender_began, receiver_began = began[send], began[receive]
+    frames = []
+    # In the call that ends the receive, until the send begins.
+    waits = blocks[got] & (sender_began > began[got])
+    until = np.minimum(sender_began, ended[got])
+    frames.append(
+        _frame(LATE_SENDER, to, got, began[got], until, source, number)[waits]
+    )
+    # In the call that ends the send, until the receive begins: only if it returned no earlier.
+    waits = (sent >= 0) & blocks[sent] & (receiver_began > began[sent]) & (ended[sent] > receiver_began)
+    frames.append(
+        _frame(LATE_RECEIVER, source, sent, began[sent], receiver_began, to, number)[waits]
+    )
+    if not np.isfinite(eager_bytes) or not (messages["got_bytes"] > eager_bytes).any():
+        return frames
+    ready = np.maximum(sender_began, receiver_began)
+    in_mpi = inside(table)
+    asked = np.empty_like(ready)  # when the receiver takes the request
+    sends = np.empty_like(ready)  # when the sender learns of its answer
+    for rank, calls in in_mpi.items():
+        mine = to == rank
+        asked[mine] = calls.next(ready[mine])
+    for rank, calls in in_mpi.items():
+        mine = source == rank
+        sends[mine] = calls.next(asked[mine])
+    delay = sends - ready
+    # The side that was longer away from MPI is the cause.
+    cause = np.where(asked - ready >= sends - asked, to, source)
+    for rank, event in ((to, got), (source, sent)):
+        long = messages["got_bytes"].to_numpy() > eager_bytes
+        waits = (event >= 0) & blocks[event] & long
+        since = np.maximum(began[event], ready)
+        until = np.minimum(ended[event], since + delay)
+        frames.append(_frame(RENDEZVOUS, rank, event, since, until, cause, number)[waits])
+    return frames
+
+
+def _blocking(table: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which events are calls that return only when something is done."""
+    from beowulf.timeline.trace import COMPLETES, SENDS
+
+    flags = table["flags"].to_numpy()
+    request = table["request"].to_numpy()
+    waiting = (flags & WAITS) != 0
+    at_once = (request == 0) & ((flags & (SENDS | COMPLETES)) != 0)
+    return np.asarray(waiting | at_once)
+
+
+def _of_collectives(trace: Trace, table: pd.DataFrame, collectives: pd.DataFrame) -> list[pd.DataFrame]:
+    frames = []
+    names = np.array([name.removeprefix("MPI_") for name in trace.calls])
+    blocking = collectives[collectives["request"] == 0]
+    if len(blocking):
+        name = names[blocking["call"]]
+        frames.append(_at_last(blocking[~np.isin(name, FROM_ROOT + TO_ROOT)]))
+        frames.append(_for_root(blocking[np.isin(name, FROM_ROOT)]))
+        frames.append(_of_root(blocking[np.isin(name, TO_ROOT)]))
+    finalize = table[names[table["call"]] == "Finalize"]
+    if len(finalize) == len(trace.ranks):
+        frames.append(_at_last(finalize.assign(group=0)))
+    return frames
+
+
+def _at_last(rows: pd.DataFrame) -> pd.DataFrame:
+    rows = _several(rows)
+    latest = rows.groupby("group")["began_ns"].transform("max")
+    cause = rows.groupby("group")["began_ns"].transform("idxmax")
+    until = np.minimum(latest, rows["ended_ns"])
+    frame = _frame(
+        COLLECTIVE_WAIT, rows["rank"], rows.index, rows["began_ns"], until, rows["rank"].loc[cause].to_numpy(), -1
+    )
+    return frame
+
+
+def _for_root(rows: pd.DataFrame) -> pd.DataFrame:
+    rows = _several(rows)
+    roots = rows[rows["rank"] == rows["partner"]].set_index("group")["began_ns"]
+    roots = roots[~roots.index.duplicated()]
+    others = rows[rows["rank"] != rows["partner"]]
+    root_began = others["group"].map(roots).fillna(0).astype("int64")
+    until = np.minimum(root_began, others["ended_ns"])
+    return _frame(LATE_ROOT, others["rank"], others.index, others["began_ns"], until, others["partner"], -1)
+
+
+def _of_root(rows: pd.DataFrame) -> pd.DataFrame:
+    rows = _several(rows)
+    others = rows[rows["rank"] != rows["partner"]]
+    latest = others.groupby("group")["began_ns"].max()
+    cause = others.loc[others.groupby("group")["began_ns"].idxmax()].set_index("group")["rank"]
+    roots = rows[(rows["rank"] == rows["partner"]) & rows["group"].isin(latest.index)]
+    until = np.minimum(roots["group"].map(latest), roots["ended_ns"])
+    return _frame(
+        EARLY_ROOT, roots["rank"], roots.index, roots["began_ns"], until, roots["group"].map(cause), -1
+    )
+
+
+def _several(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those whose call more than one rank takes part in."""
+    return rows[rows.groupby("group")["rank"].transform("size") > 1] if len(rows) else rows

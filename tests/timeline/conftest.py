@@ -1,0 +1,68 @@
+"""MPI programs with the recorder in between, on this machine alone: no cluster is needed for what ranks do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from beowulf import mpi, paths
+from beowulf.timeline import recording
+
+HERE = Path(__file__).parent
+Recorded = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    folder = tmp_path_factory.mktemp("programs")
+    done: dict[str, Path] = {}
+
+    def build(name: str) -> Path:
+        if name not in done:
+            if name == "recorder":
+                done[name] = recording.build(folder)
+            else:
+                done[name] = mpi.build(HERE / name, output=folder / Path(name).stem)
+        return done[name]
+
+    return build
+
+
+@pytest.fixture
+def record(built: Callable[[str], Path], tmp_path: Path) -> Recorded:
+    """Run a program of this folder, or any words, with some ranks; the folder with their traces."""
+
+    def run(
+        program: str | list[str],
+        ranks: int,
+        *arguments: str,
+        code: int | None = 0,
+        environment: Mapping[str, str] | None = None,
+    ) -> Path:
+        folder = tmp_path / "trace"
+        folder.mkdir(exist_ok=True)
+        words = [str(built(program))] if isinstance(program, str) else program
+        preload = f"{paths.native('patient_poll.so')}:{built('recorder')}"
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).with_name("mpiexec")),
+                *("-n", str(ranks), "-genv", "LD_PRELOAD", preload),
+                *("-genv", "BEOWULF_TRACE", str(folder), "-genv", "BEOWULF_PATIENT", "always"),
+                *words,
+                *arguments,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, **(environment or {})},
+        )
+        if code is not None:
+            assert done.returncode == code, done.stdout + done.stderr
+        return folder
+
+    return run

@@ -1,0 +1,161 @@
+"""Does the recorder keep what each rank did, whole and true, also when the rank is killed or does too much?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Recorded  # type: ignore[import-not-found]
+
+from beowulf.errors import LabError
+from beowulf.timeline import analysis, matching, trace
+from beowulf.timeline.trace import MARK, PART
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_every_way_of_sending_is_matched_with_its_receive(record: Recorded, ranks: int) -> None:
+    found = analysis.read(record("everything.c", ranks))
+    assert found.trace.warnings == ()
+    sends, receives = matching.unmatched(found.events, found.messages)
+    assert sends.empty
+    assert receives.empty
+    messages = found.messages
+    assert (messages["bytes"] == messages["got_bytes"]).all()
+    # By tag: the ring, three non-blocking, three persistent, one by Mprobe in each half, one Ssend.
+    counts = Counter(messages["tag"])
+    halves = 2 if ranks == 4 else 0
+    assert counts == Counter(
+        {7: 3 * ranks, 8: ranks, 9: ranks, 1: 3 * ranks, 3: 1} | ({2: halves} if halves else {})
+    )
+    world = messages[messages["tag"] != 2]
+    assert set(zip(world["source"], world["to"], strict=True)) <= {
+        (rank, (rank + 1) % ranks) for rank in range(ranks)
+    }
+    # The first of each half, which is its highest rank, sends to its last one.
+    assert {(int(row.source), int(row.to)) for row in messages[messages["tag"] == 2].itertuples()} == (
+        {(2, 0), (3, 1)} if halves else set()
+    )
+    # Each collective call is one of all of its ranks.
+    groups = found.collectives.groupby("group")
+    assert (groups["call"].nunique() == 1).all()
+    sizes = {trace_name: sorted(set(groups["rank"].nunique()[rows["group"]])) for trace_name, rows in (
+        (found.trace.calls[call], rows) for call, rows in found.collectives.groupby("call"))}
+    assert sizes["MPI_Allreduce"] == [ranks // 2]
+    assert sizes["MPI_Barrier"] == sizes["MPI_Ibcast"] == sizes["MPI_Comm_split"] == [ranks]
+
+
+def test_the_parts_of_a_rank_are_its_run(record: Recorded) -> None:
+    found = analysis.read(record("everything.c", 2))
+    for each in found.trace.ranks:
+        calls = each.events[(each.events["flags"] & PART) == 0]
+        # No call begins before the one before it has ended.
+        assert (calls["began_ns"][1:] >= calls["ended_ns"][:-1]).all()
+        assert {name: total[0] for name, total in each.totals.items()} == Counter(
+            each.calls[call] for call in calls["call"]
+        )
+    parts = found.parts
+    assert (parts["computing"] + parts["in_mpi"] == parts["run"]).all()
+    assert (parts["computing"] > 0).all()
+
+
+def test_marks_have_their_names(record: Recorded) -> None:
+    found = trace.read(record("everything.c", 2))
+    for each in found.ranks:
+        marks = each.events[(each.events["flags"] & MARK) != 0]
+        assert [(int(mark["bytes"]), int(mark["tag"])) for mark in marks] == [(10, 1), (11, 1), (0, 0)]
+        assert each.names == ("the end",)
+
+
+def test_a_python_program_is_recorded_as_well(record: Recorded, tmp_path: Path) -> None:
+    import sys
+
+    program = tmp_path / "pickle.py"
+    program.write_text(
+        "from mpi4py import MPI\n"
+        "world = MPI.COMM_WORLD\n"
+        "if world.rank == 0:\n"
+        "    world.send({'a': 1}, 1, tag=5)\n"
+        "    world.Send(b'12345', 1, tag=6)\n"
+        "else:\n"
+        "    world.recv(source=0, tag=5)\n"
+        "    world.Recv(bytearray(9), 0, tag=6)\n"
+        "world.bcast('all', 0)\n"
+    )
+    found = analysis.read(record([sys.executable, str(program)], 2))
+    assert [(int(m.source), int(m.tag)) for m in found.messages.itertuples()] == [(0, 5), (0, 6)]
+    assert found.messages["got_bytes"].iat[1] == 5
+
+
+def test_what_a_killed_rank_did_is_kept_up_to_its_last_call(record: Recorded) -> None:
+    found = analysis.read(record("dies.c", 2, code=None))
+    warnings = " ".join(found.trace.warnings)
+    assert "Rank 1 did not come to the end of MPI_Finalize" in warnings
+    victim = found.trace.ranks[1]
+    assert victim.totals["MPI_Barrier"][0] == 10
+    assert victim.events.size == 11
+
+
+def test_more_calls_than_there_is_room_for_are_counted(record: Recorded) -> None:
+    folder = record("many.c", 2, "5000", environment={"BEOWULF_TRACE_MOST": "1000"})
+    found = analysis.read(folder)
+    for each in found.trace.ranks:
+        assert each.events.size == 1000
+        assert each.totals["MPI_Barrier"][0] == 5000
+        assert each.left_out == 5000 + 2 - 1000
+    assert "4,002 events from" in " ".join(found.trace.warnings)
+    assert "are counted and not shown" in " ".join(found.trace.warnings)
+
+
+def test_what_several_threads_call_is_not_lost(record: Recorded) -> None:
+    found = trace.read(record("threads.c", 2, "200"))
+    for each in found.ranks:
+        assert set(each.events["thread"]) >= {1, 2, 3}
+    messages = matching.messages(matching.events(found))
+    assert len(messages) == 2 * 200
+
+
+@pytest.mark.parametrize("cut", [10, 50_000, -24, -48 * 3])
+def test_a_file_cut_short_is_read_as_far_as_it_goes(record: Recorded, cut: int) -> None:
+    folder = record("everything.c", 2)
+    file = folder / "rank-1.trace"
+    content = file.read_bytes()
+    file.write_bytes(content[:cut])
+    if cut > 0:
+        with pytest.raises(LabError, match="is no trace of this recorder, or is cut off"):
+            trace.read(folder)
+        return
+    found = trace.read(folder)
+    assert "The trace of rank 1 is cut short" in " ".join(found.warnings)
+    assert found.ranks[1].events.size < found.ranks[0].events.size + 10
+
+
+@pytest.mark.parametrize(
+    ("place", "value"), [("call", 500), ("partner", 77), ("ended_ns", 1), ("began_ns", 1)]
+)
+def test_damaged_events_are_refused(record: Recorded, place: str, value: int) -> None:
+    file = record("everything.c", 2) / "rank-0.trace"
+    content = bytearray(file.read_bytes())
+    events = np.frombuffer(content, trace.EVENT, offset=trace.HEAD.itemsize)
+    events[3][place] = value
+    file.write_bytes(content)
+    with pytest.raises(LabError, match="damaged"):
+        trace.read(file.parent)
+
+
+def test_files_of_other_runs_and_of_no_run_are_refused(record: Recorded, tmp_path: Path) -> None:
+    folder = record("everything.c", 2)
+    (folder / "rank-1.trace").rename(folder / "rank-3.trace")
+    with pytest.raises(LabError, match="not of one run"):
+        trace.read(folder)
+    with pytest.raises(LabError, match="no trace in"):
+        trace.read(tmp_path / "nothing")
+
+
+def test_a_program_without_mpi_leaves_no_trace(record: Recorded) -> None:
+    folder = record(["true"], 2)
+    assert subprocess.run(["ls", folder], capture_output=True).stdout == b""
+    json.dumps([])
