@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path as Folder
 from typing import TYPE_CHECKING, Any
 
-from beowulf.timeline import matching, recording, trace
+from beowulf.timeline import clock, matching, recording, trace, wire
 from beowulf.timeline import path as paths
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.trace import PART, Trace
@@ -54,6 +54,25 @@ class Analysis:
         )
 
     @cached_property
+    def wire(self) -> wire.Wire | None:
+        """The packets, where they were captured while the program ran; see wire.read."""
+        file = self.trace.folder / recording.CAPTURE if self.trace.folder else None
+        if file is None or not file.exists():
+            return None
+        return wire.read(file, self.trace, self.events, self.messages)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known before the picture is believed."""
+        captured = self.details.get("capture", {})
+        return [
+            *self.trace.warnings,
+            *filter(None, [clock.impossible(self.trace, self.events, self.messages)]),
+            *captured.get("warnings", ()),
+            *(self.wire.warnings if self.wire else ()),
+        ]
+
+    @cached_property
     def critical_path(self) -> paths.Path:
         """The chain that decided how long the run took."""
         return paths.critical_path(self.trace, self.events, self.waits)
@@ -93,12 +112,12 @@ class Analysis:
     def __rich__(self) -> RenderableType:
         from rich.console import Group
 
-        return Group(*self.trace.warnings, _ranks(self), _waits(self), _path(self))
+        return Group(*self.warnings, _ranks(self), _waits(self), _path(self))
 
 
 def read(folder: Folder) -> Analysis:
     """The run whose traces are in a folder."""
-    return Analysis(trace.read(folder), recording.details(folder))
+    return Analysis(clock.aligned(trace.read(folder)), recording.details(folder))
 
 
 def _ms(ns: float) -> str:

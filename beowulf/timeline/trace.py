@@ -23,6 +23,7 @@ NO_COMM = 0xFFFF
 BEGIN_MARK, END_MARK = 10, 11  # levels of MPI_Pcontrol
 
 Events = NDArray[Any]
+Integers = NDArray[Any]
 
 EVENT = np.dtype(
     [

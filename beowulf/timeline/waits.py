@@ -40,7 +40,7 @@ class Inside:
 
     def next(self, moments: Integers) -> Integers:
         """The first time from each moment on at which the rank is inside of a call; a huge one where it never is again."""
-        after = np.searchsorted(self.ended_ns, moments, side="left")
+        after = np.searchsorted(self.ended_ns, moments, side="right")
         begins = np.append(self.began_ns, np.iinfo(np.int64).max)
         return np.maximum(moments, begins[after])
 
@@ -127,15 +127,18 @@ def _of_messages(
     if not np.isfinite(eager_bytes) or not (messages["got_bytes"] > eager_bytes).any():
         return frames
     ready = np.maximum(sender_began, receiver_began)
+    # A call that only begins a message is over before the other side's answer can be there.
+    sender_back = np.where(blocks[send], ready, np.maximum(ready, ended[send]))
+    receiver_back = np.where(blocks[receive], ready, np.maximum(ready, ended[receive]))
     in_mpi = inside(table)
     asked = np.empty_like(ready)  # when the receiver takes the request
     sends = np.empty_like(ready)  # when the sender learns of its answer
     for rank, calls in in_mpi.items():
         mine = to == rank
-        asked[mine] = calls.next(ready[mine])
+        asked[mine] = calls.next(receiver_back[mine])
     for rank, calls in in_mpi.items():
         mine = source == rank
-        sends[mine] = calls.next(asked[mine])
+        sends[mine] = calls.next(np.maximum(asked, sender_back)[mine])
     delay = sends - ready
     # The side that was longer away from MPI is the cause.
     cause = np.where(asked - ready >= sends - asked, to, source)

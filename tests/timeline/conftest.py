@@ -53,12 +53,14 @@ def record(built: Callable[[str], Path], tmp_path: Path) -> Recorded:
                 str(Path(sys.executable).with_name("mpiexec")),
                 *("-n", str(ranks), "-genv", "LD_PRELOAD", preload),
                 *("-genv", "BEOWULF_TRACE", str(folder), "-genv", "BEOWULF_PATIENT", "always"),
+                # By TCP, as between nodes.
+                *("-genv", "MPIR_CVAR_NOLOCAL", "1"),
                 *words,
                 *arguments,
             ],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=30,
             env={**os.environ, **(environment or {})},
         )
         if code is not None:

@@ -73,7 +73,7 @@ def test_marks_have_their_names(record: Recorded) -> None:
 def test_a_python_program_is_recorded_as_well(record: Recorded, tmp_path: Path) -> None:
     import sys
 
-    program = tmp_path / "pickle.py"
+    program = tmp_path / "letters.py"
     program.write_text(
         "from mpi4py import MPI\n"
         "world = MPI.COMM_WORLD\n"
