@@ -17,7 +17,7 @@ enum { LATE_MS = 5, LONG = 1 << 20 };
 
 static int rank;
 static char data[LONG];
-static volatile double *shared; /* when the other rank was about to wait */
+static volatile double *shared; /* when the other rank was about to wait; and whether it may */
 
 static void rest(int ms) { nanosleep(&(struct timespec){0, ms * 1000000L}, NULL); }
 
@@ -81,9 +81,12 @@ static void rendezvous(void) {
     if (rank == 0) {
         MPI_Request request;
         MPI_Isend(data, LONG, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+        shared[1] = 1.0;
         come_late();
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else if (rank == 1) {
+        while (shared[1] == 0.0)
+            rest(1);
         soon();
         MPI_Recv(data, LONG, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
@@ -100,13 +103,13 @@ int main(int argc, char **argv) {
     char path[4096];
     snprintf(path, sizeof path, "%s/shared", getenv("BEOWULF_TRACE"));
     int file = open(path, O_RDWR | O_CREAT, 0600);
-    if (file < 0 || ftruncate(file, sizeof *shared) != 0)
+    if (file < 0 || ftruncate(file, 2 * sizeof *shared) != 0)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    shared = mmap(NULL, 2 * sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     int times = argc > 2 ? atoi(argv[2]) : 1;
     for (int i = 0; i < times; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
-        *shared = 0.0;
+        shared[0] = shared[1] = 0.0;
         MPI_Barrier(MPI_COMM_WORLD);
         rest(2);
         MPI_Pcontrol(10, argv[1]);
