@@ -40,7 +40,7 @@ enum {
 #define CLOCK_EVERY_NS 500000000LL
 
 #define CALLS(X)                                                                                   \
-    X(Init) X(Init_thread) X(Finalize) X(Pcontrol)                                                 \
+    X(Finalize) X(Pcontrol)                                                                         \
     X(Send) X(Bsend) X(Ssend) X(Rsend) X(Isend) X(Ibsend) X(Issend) X(Irsend)                      \
     X(Recv) X(Irecv) X(Sendrecv) X(Sendrecv_replace)                                               \
     X(Send_init) X(Bsend_init) X(Ssend_init) X(Rsend_init) X(Recv_init) X(Start) X(Startall)       \
@@ -69,7 +69,6 @@ static uint64_t taken; /* places given out */
 static int file = -1;
 static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
 static int several_threads;
-static int64_t init_began_ns;
 static int64_t clock_read_ns;
 static uint32_t threads;
 static __thread uint32_t thread_number; /* from 1 */
@@ -122,7 +121,7 @@ static void say(const char *what, const char *path, int error) {
     fprintf(stderr, "Nothing is recorded: %s %s: %s.\n", what, path, strerror(error));
 }
 
-static void open_file(const char *folder, int64_t began_ns) {
+static void open_file(const char *folder) {
     char path[4096];
     int rank, ranks;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -156,7 +155,7 @@ static void open_file(const char *folder, int64_t began_ns) {
     fresh->rank = rank;
     fresh->ranks = ranks;
     fresh->pid = getpid();
-    fresh->began_ns = began_ns;
+    fresh->began_ns = now_ns();
     fresh->most_events = (uint32_t)most;
     fresh->call_count = CALL_COUNT;
     for (int i = 0; i < CALL_COUNT; i++)
@@ -573,31 +572,29 @@ static void tie_to_rank_0(struct tie *tie) {
 
 /* Beginning and end. */
 
-static void after_init(int64_t began_ns, enum call call, int level) {
+/* A rank's run begins when MPI_Init is over: before, mpiexec is still starting the others. */
+static void after_init(int level) {
     const char *folder = getenv("BEOWULF_TRACE");
     several_threads = level == MPI_THREAD_MULTIPLE;
-    init_began_ns = began_ns;
     if (folder && *folder)
-        open_file(folder, began_ns);
-    if (!head)
-        return;
-    tie_to_rank_0(&head->ties[0]);
-    note(call, began_ns, now_ns(), MPI_SUCCESS, (struct event){.partner = NOBODY});
+        open_file(folder);
+    if (head)
+        tie_to_rank_0(&head->ties[0]);
+    if (head)
+        head->began_ns = now_ns();
 }
 
 int MPI_Init(int *argc, char ***argv) {
-    RUN(PMPI_Init(argc, argv));
-    (void)ended_ns;
+    int code = PMPI_Init(argc, argv);
     if (code == MPI_SUCCESS)
-        after_init(began_ns, CALL_Init, MPI_THREAD_SINGLE);
+        after_init(MPI_THREAD_SINGLE);
     return code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-    RUN(PMPI_Init_thread(argc, argv, required, provided));
-    (void)ended_ns;
+    int code = PMPI_Init_thread(argc, argv, required, provided);
     if (code == MPI_SUCCESS)
-        after_init(began_ns, CALL_Init_thread, *provided);
+        after_init(*provided);
     return code;
 }
 
@@ -623,7 +620,7 @@ int beowulf_trace_start(const char *folder) {
     memset(known, 0, sizeof known);
     known_count = 0;
     latest = NULL;
-    open_file(folder, now_ns());
+    open_file(folder);
     return head ? 0 : 2;
 }
 

@@ -178,7 +178,7 @@ def read_rank(path: Path) -> RankTrace:
         if not head["finished"]:
             warnings.append(
                 f"Rank {rank} did not come to the end of MPI_Finalize. What it did is known up to its last call,"
-                f" {(latest - began) / 1e9:.3f} s after MPI_Init began."
+                f" {(latest - began) / 1e9:.3f} s after MPI_Init."
             )
         ended = latest
     names = [_text(name) for name in head["calls"][: int(head["call_count"])]]

@@ -75,7 +75,7 @@ struct head {
     int32_t rank, ranks, pid;
     int32_t finished;  /* 1: MPI_Finalize was called; 2: recording was stopped */
     uint32_t comms_left_out; /* communicators for which there was no room */
-    int64_t began_ns, ended_ns; /* of MPI_Init, or of recording; `ended` 0 where it did not end */
+    int64_t began_ns, ended_ns; /* when MPI_Init was over, and MPI_Finalize; `ended` 0 if it was not */
     uint64_t events, left_out;  /* kept, and not */
     int64_t left_out_since_ns;
     int32_t full;      /* 1: so many events were asked for; else the errno of a disk that took no more */

@@ -35,7 +35,7 @@ APART_NS = 1_000_000_000  # a capture that begins or ends so far from the run is
 
 @dataclass(frozen=True)
 class Wire:
-    """`packets`: one row each; `messages`: those that the capture has, with their number in the trace (-1: none)."""
+    """`packets`: one row each, `mpi` those between two MPI processes; `messages`: those that the capture has, with their number in the trace (-1: none)."""
 
     packets: pd.DataFrame
     messages: pd.DataFrame
@@ -82,7 +82,9 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
     _name(table, traffic, found)
     frame = _frame(traffic, found, to_trace)
     nodes = tuple(packets.addresses)
-    kept = ["time_ns", "src", "dst", "kind", "flags", "payload_bytes", "message", "wire_message", "number"]
+    mine = [each.number for each in traffic.connections]
+    table["mpi"] = table["conversation"].isin(mine)
+    kept = "time_ns src dst kind flags payload_bytes message wire_message number mpi".split()
     return Wire(table[kept], frame, nodes, tuple(warnings))
 
 
