@@ -7,10 +7,10 @@ import json
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from beowulf.cluster.recorded import remember_values
@@ -21,6 +21,7 @@ from beowulf.engines.screen import Screen
 from beowulf.engines.world import AGAIN, World
 from beowulf.errors import LabError
 from beowulf.schemas import plain
+from beowulf.timeline import recording
 
 LOOK_EVERY_S = 0.1
 GRACE_S = 2.0  # that other ranks get when one has raised an exception
@@ -187,6 +188,18 @@ class Engines(World):
         except ValueError as problem:
             raise LabError(f"{name} cannot be collected: {problem}.") from None
         return values
+
+    @contextmanager
+    def recorded(self, folder: Path) -> Iterator[None]:
+        """Record what each rank does within the block, into a folder, for `beowulf.timeline`."""
+        with recording.Recording(self.cluster, folder) as record:
+            record.note({"program": folder.name})
+            self._ask("record", record.there)
+            try:
+                yield
+            finally:
+                if self.alive:
+                    self._ask("record", "")
 
     def _ask(self, what: str, *arguments: Any, timeout_s: float | None = None) -> list[Any]:
         from ipyparallel import Reference

@@ -23,6 +23,7 @@ from beowulf.cluster.shells import missing, surroundings
 from beowulf.engines import reach
 from beowulf.engines.controller import NAME, connection, named, options
 from beowulf.errors import LabError
+from beowulf.timeline import recording
 
 LONGEST_END_S = 5.0
 MOST_KEPT_BYTES = 64 * 1024
@@ -113,6 +114,9 @@ class MpiStart:
         engine += [f"--profile-dir={self.there / 'profile'}", "--IPEngine.enable_nanny=False"]
         # It is started at once, and loads its programs while the controller does.
         engine += ["--IPEngine.wait_for_url_file=120", "--timeout=120"]
+        # It records when it is asked to (%%px --trace).
+        with suppress(LabError):
+            engine = [*recording.loaded(self.cluster.mpi), *engine]
         nodes = self.cluster.nodes
         ours = ["bash", "--norc", "-c", THERE, "mpiexec"]
         ours += ["-n", str(len(nodes)), "-hosts", ",".join(nodes)]

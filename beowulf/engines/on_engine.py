@@ -5,6 +5,7 @@ A notebook calls the one object of this file by its name `_beowulf`; the learner
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import inspect
 import linecache
@@ -121,6 +122,17 @@ class OnEngine:
             return f"there is no function {name}", None
         except (OSError, TypeError):
             return f"{name} is no function that a cell defines", None
+
+    def record(self, folder: str) -> tuple[str, Any]:
+        """Begin to record MPI calls into a folder (beowulf/timeline/recorder.c), or end it where none is named."""
+        library = ctypes.CDLL(None)
+        if not hasattr(library, "beowulf_trace_start"):
+            return "the recorder is not loaded", None
+        if not folder:
+            return "", library.beowulf_trace_stop()
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        failed = library.beowulf_trace_start(folder.encode())
+        return "nothing can be recorded" if failed else "", None
 
     def trouble(self) -> dict[str, Any]:
         """What went wrong last, and in which line of a cell."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from beowulf.errors import LabError, UsageError
@@ -30,6 +33,7 @@ def _options() -> _Options:
     reader.add_argument("-e", "--group-outputs", "--no-stream", action="store_true", dest="at_end")
     reader.add_argument("-o", "--out", default="", metavar="NAME")
     reader.add_argument("--local", action="store_true")
+    reader.add_argument("--trace", default="", metavar="NAME")
     return reader
 
 
@@ -69,18 +73,36 @@ class Px:
         except ValueError as problem:
             raise UsageError(f"%%px: {line} cannot be read ({problem}).") from None
         chosen = ranks(asked_for.targets, len(self.engines.nodes))
+        if asked_for.trace and asked_for.noblock:
+            raise UsageError("%%px: what runs in the background is not recorded.", "Leave out `-a`.")
         # So that lines are counted as in the notebook; what is a magic of its own has to come first.
         numbered = cell if cell.lstrip().startswith("%%") else f"# %%px\n{cell}"
-        asked = self.engines.submit(numbered, chosen)
-        if asked_for.out:
-            self.shell.user_ns[asked_for.out] = asked.result
-        if asked_for.local:
-            self.shell.run_cell(cell)
-        if asked_for.noblock:
-            self.last = asked
-            print(BEHIND)
+        with self._recorded(asked_for.trace):
+            asked = self.engines.submit(numbered, chosen)
+            if asked_for.out:
+                self.shell.user_ns[asked_for.out] = asked.result
+            if asked_for.local:
+                self.shell.run_cell(cell)
+            if asked_for.noblock:
+                self.last = asked
+                print(BEHIND)
+                return
+            self.engines.follow(asked, timeout_s=asked_for.timeout, at_end=asked_for.at_end)
+
+    @contextmanager
+    def _recorded(self, name: str) -> Iterator[None]:
+        """Record the ranks into a folder of that name, and show what they did; nothing where there is no name."""
+        if not name:
+            yield
             return
-        self.engines.follow(asked, timeout_s=asked_for.timeout, at_end=asked_for.at_end)
+        folder = Path(f"{name}.trace")
+        with self.engines.recorded(folder):
+            yield
+        from rich.console import Console
+
+        from beowulf.timeline import analysis
+
+        Console().print(analysis.read(folder))
 
     def line(self, line: str) -> None:
         """Run a line on all engines."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import json
+import os
 import shlex
 import shutil
 import tarfile
-import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from beowulf import mpi
+from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.timeline.trace import FILE
@@ -26,18 +27,31 @@ SHIPPED_EAGER_BYTES = 131072
 DEFAULT_MOST = 1_000_000  # events of each rank
 LONGEST_FETCH_S = 300.0
 # Behind what the cluster's mpiexec preloads already, and for the program alone, not for this shell.
+PRELOAD = 'library=$1; shift; LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$library" exec "$@"'
 LOAD = (
-    'library=$1 BEOWULF_TRACE=$2 BEOWULF_TRACE_MOST=$3; export BEOWULF_TRACE BEOWULF_TRACE_MOST; shift 3;'
+    "library=$1 BEOWULF_TRACE=$2 BEOWULF_TRACE_MOST=$3 BEOWULF_TRACE_CLOCKS=$4; shift 4;"
+    " export BEOWULF_TRACE BEOWULF_TRACE_MOST BEOWULF_TRACE_CLOCKS;"
     ' (umask 077; mkdir -p "$BEOWULF_TRACE");'
     ' LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$library" exec "$@"'
 )
 
 
-def build(folder: Path, *, library: str = "classic") -> Path:
-    """Compile the recorder for an MPI library, into a folder that all nodes see."""
-    return mpi.build(
-        SOURCE, library=library, output=folder / "recorder.so", flags=("-shared", "-fPIC", "-pthread")
-    )
+def recorder(library: str = "classic") -> Path:
+    """The recorder for an MPI library; it is compiled once, into the folder that remembers the cluster."""
+    text = b"".join(path.read_bytes() for path in (SOURCE, SOURCE.with_name("trace_file.h")))
+    digest = hashlib.sha256(text).hexdigest()[:12]
+    built = paths.state() / f"recorder-{library}-{digest}.so"
+    if not built.exists():
+        built.parent.mkdir(parents=True, exist_ok=True)
+        aside = built.with_suffix(f".{os.getpid()}")
+        flags = ("-shared", "-fPIC", "-pthread", f"-I{SOURCE.parent}")
+        mpi.build(SOURCE, library=library, output=aside, flags=flags).replace(built)
+    return built
+
+
+def loaded(library: str = "classic") -> list[str]:
+    """The words before a program's own that load the recorder, which waits until it is asked to record."""
+    return ["sh", "-c", PRELOAD, "recorder", str(recorder(library))]
 
 
 class Recording:
@@ -48,25 +62,29 @@ class Recording:
 
     def __init__(self, cluster: Cluster, folder: Path, *, most: int = DEFAULT_MOST) -> None:
         self.cluster, self.folder, self.most = cluster, folder, most
-        self._there = f"/tmp/beowulf-trace-{uuid.uuid4().hex}"
-        self._scratch = tempfile.TemporaryDirectory(prefix="beowulf-")
+        self.there = f"/tmp/beowulf-trace-{uuid.uuid4().hex}"
+        # Nodes that are machines of their own have clocks of their own.
+        self._clocks = "0" if cluster.can.one_machine else "1"
 
     def __enter__(self) -> Recording:
         _empty(self.folder)
-        library = build(Path(self._scratch.name), library=self.cluster.mpi)
-        self.prefix = ["sh", "-c", LOAD, "trace", str(library), self._there, str(self.most)]
+        library = recorder(self.cluster.mpi)
+        settings = [str(library), self.there, str(self.most), self._clocks]
+        self.prefix = ["sh", "-c", LOAD, "trace", *settings]
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            self.collect()
-        finally:
-            self._scratch.cleanup()
+        self.collect()
+
+    def note(self, about: Mapping[str, Any]) -> None:
+        """Write down what is known of the run, beside the traces."""
+        known = {"cluster": dict(self.cluster.describe()), **about}
+        (self.folder / DETAILS).write_text(json.dumps(known, indent=1))
 
     def collect(self) -> None:
         """Bring the ranks' files here, and leave none on the nodes."""
         if self.cluster.can.shared_files:
-            here = Path(self._there)
+            here = Path(self.there)
             if here.is_dir():
                 for file in here.iterdir():
                     shutil.move(file, self.folder / file.name)
@@ -78,7 +96,7 @@ class Recording:
                 self._fetch(node)
 
     def _fetch(self, node: str) -> None:
-        there = shlex.quote(self._there)
+        there = shlex.quote(self.there)
         line = f"[ ! -d {there} ] || {{ tar -C {there} -cz . | base64; rm -rf {there}; }}"
         done = self.cluster.run(node, line, timeout_s=LONGEST_FETCH_S)
         if done.returncode:
@@ -118,29 +136,26 @@ def launch(
     **options: Any,
 ) -> mpi.Launch:
     """As mpi.launch, with what every rank did in `folder`, and with `capture` the packets of the wire, too."""
-    details: dict[str, Any] = {
+    about: dict[str, Any] = {
         "program": Path(words[-1]).name,
         "arguments": list(arguments),
-        "ranks": ranks,
-        "cluster": dict(cluster.describe()),
-        "one_clock": cluster.can.one_machine,
         "eager_bytes": int((environment or {}).get(EAGER_LIMIT, SHIPPED_EAGER_BYTES)),
     }
     with Recording(cluster, folder, most=most) as recording:
-        (folder / DETAILS).write_text(json.dumps(details, indent=1))
+        recording.note(about)
         line = [*recording.prefix, *words]
         if not capture:
             return mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
         with cluster.capture(folder / CAPTURE) as wire:
             done = mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
-        details["capture"] = {
+        about["capture"] = {
             "file": CAPTURE,
             "packets": wire.packets,
             "dropped": wire.dropped,
             "warnings": list(wire.warnings),
             "shifted_s": dict(wire.shifted_s),
         }
-        (folder / DETAILS).write_text(json.dumps(details, indent=1))
+        recording.note(about)
         return done
 
 

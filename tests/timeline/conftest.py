@@ -25,7 +25,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def build(name: str) -> Path:
         if name not in done:
             if name == "recorder":
-                done[name] = recording.build(folder)
+                done[name] = recording.recorder()
             else:
                 done[name] = mpi.build(HERE / name, output=folder / Path(name).stem)
         return done[name]
