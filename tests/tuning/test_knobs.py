@@ -122,8 +122,8 @@ def test_a_knob_that_is_not_here_says_so_and_where_it_is(
 def test_every_knob_tells_what_a_learner_wants_to_know() -> None:
     for name, knob in ALL.items():
         assert knob.name == name
-        told = (knob.title, knob.what, knob.why, knob.here, knob.elsewhere)
-        assert all(told), name
+        texts = (knob.title, knob.what, knob.why, knob.here, knob.elsewhere)
+        assert all(texts), name
         assert knob.kinds, name
         if knob.values:
             assert {knob.tuned, knob.shows} <= set(knob.values), name
@@ -173,7 +173,7 @@ def test_rules_of_somebody_else_come_back_with_their_counters(cluster: Namespace
     assert cluster.administer("node01", lines).returncode == 0
     before = whole(cluster)
     knob = find("firewall")
-    assert values(cluster, knob)["node01"] == "rules of somebody else"
+    assert values(cluster, knob)["node01"] == "rules of another program"
     with changing(cluster, [(knob, "none")]) as change:
         change(True)
         assert values(cluster, knob)["node01"] == "none"

@@ -399,7 +399,7 @@ claims(a3)
 #
 # 1. Between paper A's PCs and your node, some rows became faster by a large factor and some hardly.
 #    What distinguishes the two kinds, and why is it so?
-# 2. Somebody wants to add up an array of 100 KB, and asks whether four nodes do it faster than one.
+# 2. Someone wants to add up an array of 100 KB, and asks whether four nodes do it faster than one.
 #    Answer by your own figures, and name those that decide.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}

@@ -570,10 +570,10 @@ print(outcome(cluster, "impatience", impatience_times))
 # ### BEGIN SOLUTION
 # **What Send promises (1 point).** When it returns, the buffer may be used again; nothing is known about
 # the receiver. A small message is sent eagerly: it leaves at once and the other side keeps it until
-# somebody asks, so that Send returns before the receive. A large one is announced first and leaves only
+# someone asks, so that Send returns before the receive. A large one is announced first and leaves only
 # when the receive has been posted (rendezvous): if all ranks send first, each waits for a neighbour's
 # receive, and none comes to it. Paper A's description fits only the large one (and MPI_Ssend). In turns,
-# somebody receives; Isend only begins the send, so the rank goes on to its receive.
+# someone receives; Isend only begins the send, so the rank goes on to its receive.
 #
 # **A latency that cannot be (1 point).** While a direction of the cable is idle, its bucket saves up to
 # 3,200 bytes of credit, so that each long message begins that much sooner: its time is less than n / beta,
