@@ -493,7 +493,7 @@ printed(f"A-table-{drawn_rows.table()}")
 # %% [markdown]
 # **Question `paper-tables`** (1 point). In how many rows of it is *Grendel* the faster one? And table 3
 # says that a stream by AF UNIX moves 2033 MB/s, which takes two copies, while memory is copied at 370 MB/s:
-# what explains it best? `"misprint"`, `"cache"` (its blocks of 64 KiB stay in a cache) or `"disk"`.
+# what explains it best: a `"misprint"`, a `"cache"` or a `"disk"`?
 
 # %% nbgrader={"grade_id": "paper-tables-answer", "solution": true}
 grendel_faster_in = None

@@ -19,7 +19,8 @@
 # when "hardly a difference" is true. The handout (`labs/04-blocking-nonblocking/README.md`) has the same
 # sections and explains each word; read a section there, then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core* · **Points** 25
+# - **Time** about 90 minutes for the sections that are marked *core*, which have 23.5 points; those marked
+#   *more* take about 40 and have 1.5 · **Points** 25
 # - **You need** a running cluster (`beowulf lab 04` booted one), and little else
 #   running on your machine: what is measured here are microseconds
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
@@ -120,7 +121,7 @@ form(most_columns, "number")
 # %% [markdown]
 # ## 4 Your own ping-pong
 #
-# *Core, 16 minutes*
+# *Core, 17 minutes*
 #
 # One line starts a Python interpreter on each node. All four are ranks of one MPI
 # program, and a cell that begins with `%%px` runs on all of them.
@@ -356,7 +357,7 @@ for point in ways.select(search="deadlock"):
 # %% [markdown]
 # ## 7 More nodes, more rate?
 #
-# *Core, 12 minutes*
+# *Core, 14 minutes*
 #
 # Study A7 repeats figures 13 to 15 of paper A with `roundtrip.c`, in two patterns:
 #
@@ -472,7 +473,7 @@ picture(a7)
 # %% [markdown]
 # ## 8 Patience
 #
-# *Core, 5 minutes*
+# *More, 6 minutes*
 #
 # Your cluster's `mpiexec` makes ranks wait politely when they outnumber the processors of your
 # machine (section 8 of the handout). What happens without that?
@@ -548,9 +549,9 @@ print(outcome(cluster, "impatience", impatience_times))
 # %% [markdown]
 # ## 9 Explain
 #
-# *Core, 8 minutes*
+# *Core, 10 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In eight to twelve sentences of your own, with your
+# **Question `explain`** (4 points, read by a person). In six to ten sentences of your own, with your
 # own figures:
 #
 # 1. From some size on your `exchange_send_first` hangs, and the other two never do. What does `Send`
