@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lively import Lively
 from running import Beowulf, at_switch
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.studies import by_kind
 from beowulf.tuning import log, machines
 from beowulf.tuning.change import changing
 from beowulf.tuning.knob import Knob
@@ -286,3 +288,14 @@ def test_a_card_of_a_pc_is_turned_by_ethtool(
     assert knob.value(run(knob.look("node00"))) == other
     run(knob.back(before, "node00"))
     assert run(knob.look("node00")) == before
+
+
+def test_on_a_kind_whose_nodes_are_not_ours_nothing_is_changed(tmp_path: Path) -> None:
+    with (
+        pytest.raises(LabError, match="firewall is not ours to change"),
+        changing(Lively(tmp_path), [(find("firewall"), "100")]),
+    ):
+        pass
+    for study in ("E6", "E7", "L2"):
+        with pytest.raises(LabError, match="not ours to change"):
+            by_kind.refuse_unseen(study, Lively(tmp_path))
