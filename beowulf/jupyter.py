@@ -120,7 +120,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
     notebook = lay_out_play() if slug == PLAY else lay_out(slug)
     _refuse_second(slug)
-    machines = cluster_here() if (paths.state() / state.TARGET).exists() else None
+    machines = cluster_here() if state.kind_in(paths.state()) else None
     if measured := lock.holder(paths.state()):
         raise lock.LockedError(
             measured, "Open the lab when that is done, or `beowulf down --force`."

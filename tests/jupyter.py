@@ -1,4 +1,4 @@
-"""Somebody at a Jupyter server: asks its API, and types lines into a terminal of it.
+"""A user of a Jupyter server: asks its API, and types lines into a terminal of it.
 
 As a command, for servers in another network: URL TOKEN LINE PATTERN types a line and prints what comes until the
 pattern does.

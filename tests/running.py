@@ -151,7 +151,7 @@ def _with(text: str) -> list[tuple[int, str]]:
             words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             environment = (entry / "environ").read_bytes().decode(errors="replace")
         except OSError:
-            continue  # it ended, or is somebody else's
+            continue  # it ended, or is another user's
         if text in words or text in environment:
             running.append((int(entry.name), words))
     return running

@@ -127,7 +127,7 @@ class Hall:
         return f"{NETWORK}.{10 + self.names.index(name)}"
 
     def at(self, name: str, script: str, *, code: int | None = 0) -> str:
-        """What lines of shell print that are run on a PC, by somebody who sits before it."""
+        """What lines of shell print that are run on a PC, by someone who sits before it."""
         words = ["nsenter", f"--target={self._pid(name)}", "--all", "--root", "--wd"]
         words += ["bash", "--norc", "-c", script]
         done = subprocess.run(

@@ -32,7 +32,7 @@ NOT_SLOWER = Question("it", "ours", "other", Bar(1.0, "ratio", "not slower"))
 
 
 def silent(done: float, of: float, what: str) -> None:
-    """Nobody is told."""
+    """Nothing is reported."""
 
 
 def pairs(seed: int, factor: float, n: int = 20) -> tuple[list[float], list[float]]:

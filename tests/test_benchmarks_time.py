@@ -40,7 +40,7 @@ HOST = roundtrip.HOST
 
 
 def silent(done: float, of: float, what: str) -> None:
-    """Nobody is told."""
+    """Nothing is reported."""
 
 
 def verdict(question: Question, samples: Mapping[str, list[float]]) -> str:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from beowulf import paths
 from beowulf.cli import studies
 from beowulf.cli.commands import app
-from beowulf.record import Record
+from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find, titles
 
 
@@ -209,6 +209,21 @@ def test_a_record_with_nothing_in_it_does_not_hold(learner: Beowulf, study: str)
     said = learner("claims", study, code=None)
     assert "✓" not in said
     assert f"beowulf study {study}" in said or "inconclusive" in said
+
+
+def test_neither_show_nor_claims_prints_the_rate_that_lab_01_lets_the_learner_compute(
+    learner: Beowulf,
+) -> None:
+    wire = {"elapsed_s": 60.0, "packets": 7, "bytes": 4321, "mbit_per_s": 0.000576133}
+    rate = {"rate": "100mbit"}
+    Record("A5", points=[Point({"where": "switch"}, facts=wire)], cluster=rate).save_in(
+        learner.here / "records"
+    )
+    for command, sent in (("show", "bytes: 4321"), ("claims", "4,321 bytes in 60 s")):
+        said = learner(command, "A5")
+        assert sent in said
+        assert "0.00057" not in said
+    assert "mbit_per_s" in learner("show", "A5", "--json")
 
 
 # For scripts

@@ -417,7 +417,7 @@ def test_the_innermost_line_of_a_cell_is_found_in_what_python_prints() -> None:
         ("np.sum(received)", False),
     ],
 )
-def test_a_call_that_waits_is_told_from_one_that_computes(text: str, waits: bool) -> None:
+def test_a_call_that_waits_is_distinguished_from_one_that_computes(text: str, waits: bool) -> None:
     assert places.Place(1, "", text).sentence.startswith("waits") == waits
 
 

@@ -38,7 +38,7 @@ esac
 """
 FAKE_UV = '#!/bin/bash\necho "uv $* index=$UV_DEFAULT_INDEX" >>"$CALLS"\nexit "${UV_FAILS:-0}"\n'
 FAKE_APT = '#!/bin/bash\necho "apt-get $*" >>"$CALLS"\nexit 100\n'
-FAKE_ID = '#!/bin/bash\n[[ $1 == -u ]] && echo "${FAKE_UID:-0}" || echo somebody\n'
+FAKE_ID = '#!/bin/bash\n[[ $1 == -u ]] && echo "${FAKE_UID:-0}" || echo someone\n'
 FAKE_UNAME = '#!/bin/bash\necho "${SYSTEM:-Linux}"\n'
 FAKE_MAKE = '#!/bin/bash\necho "make $*" >>"$CALLS"\n'
 

@@ -171,7 +171,7 @@ class Machine:
 
 
 class Person:
-    """Somebody in a browser: cookies, forms, and in the end a server of their own."""
+    """A user in a browser: cookies, forms, and in the end a server of their own."""
 
     def __init__(self, machine: Machine, name: str) -> None:
         self.machine, self.name, self.jar = machine, name, CookieJar()
@@ -226,7 +226,7 @@ def _runs(user: dict[str, Any]) -> bool:
 
 @pytest.fixture(scope="module")
 def machine(namespaces_work: None) -> Iterator[Machine]:
-    """A machine with somebody who teaches, and somebody who is not of the class."""
+    """A machine with someone who teaches, and someone who is not of the class."""
     folder = Path(tempfile.mkdtemp(prefix="beowulf-hub-"))
     try:
         folder.chmod(0o755)

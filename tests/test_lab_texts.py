@@ -76,7 +76,9 @@ def test_an_answer_cell_is_empty_for_the_learner_and_solved_for_the_author(slug:
                 # The learner finds the name, and `form` a value that it can say something about; or the first line of
                 # a function to write.
                 names = set(re.findall(r"^(\w+) = None", before, re.MULTILINE))
-                assert names or re.search(r"^def \w+\(", before, re.MULTILINE)
+                if not names:
+                    assert re.search(r"^def \w+\(", before, re.MULTILINE)
+                    continue
                 # What the author computes from the Records may take more names.
                 nodes = list(ast.walk(ast.parse(textwrap.dedent(rest))))
                 stored = [n for n in nodes if isinstance(n, ast.Name)]

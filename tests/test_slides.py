@@ -58,6 +58,17 @@ def test_a_deck_has_a_title_notes_on_each_slide_and_fits_into_its_time(deck: Pat
     assert not silent, f"slides without speaker's notes: {silent}"
 
 
+@pytest.mark.parametrize(
+    ("lab", "answers"),
+    [("05", ["1.99 s", "2.00 s"]), ("06", ["frame.svg", "of 146", "travels in"])],
+)
+def test_a_deck_leaves_what_is_predicted_in_its_lab_to_the_learner(
+    lab: str, answers: list[str]
+) -> None:
+    text = next(deck for deck in DECKS if deck.stem.startswith(lab)).read_text(encoding="utf-8")
+    assert not [each for each in answers if each in text]
+
+
 @pytest.mark.parametrize("deck", DECKS, ids=NAMES)
 def test_a_built_deck_needs_nothing_beside_itself(deck: Path, tmp_path: Path) -> None:
     html = build.build(deck, tmp_path).read_text(encoding="utf-8")

@@ -161,10 +161,12 @@ def test_all_of_them_on_two_nodes_are_those_that_take_two_ranks(at_cluster: Beow
     assert ran == ["EP", "IS", "CG", "MG", "FT", "LU"]
 
 
-@pytest.mark.parametrize(("letter", "told"), [("S", False), ("W", True), ("A", False)])
-def test_the_other_sizes_of_npb_2_3_are_reported_of_class_w_alone(letter: str, told: bool) -> None:
+@pytest.mark.parametrize(("letter", "reported"), [("S", False), ("W", True), ("A", False)])
+def test_the_other_sizes_of_npb_2_3_are_reported_of_class_w_alone(
+    letter: str, reported: bool
+) -> None:
     runs = [cast("npb.Run", SimpleNamespace(letter=letter))]
-    assert ("Paper A ran NPB 2.3" in warning(runs)) is told
+    assert ("Paper A ran NPB 2.3" in warning(runs)) is reported
     assert warning(runs).endswith(".")
 
 

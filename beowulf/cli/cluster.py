@@ -75,11 +75,11 @@ def up(
 
     Example: beowulf up --nodes 4 --rate 100mbit
     """
-    from beowulf.cluster import lock, namespaces, shells
+    from beowulf.cluster import lock, namespaces, shells, targeted
     from beowulf.cluster.config import ClusterConfig
 
-    cluster_of_machines = target.running_machines()
-    if source := machines or (cluster_of_machines.target.source if cluster_of_machines else ""):
+    other = targeted()
+    if source := machines or (other.source if other else ""):
         shared = source == target.SLURM
         chosen = (rate, networks, mpi) if shared else (nodes, rate, networks, mpi, minutes)
         if explain or any(option is not None for option in chosen):
@@ -157,10 +157,10 @@ def status(as_json: AsJson = False) -> None:
 
     Example: beowulf status --json
     """
-    from beowulf.cluster import namespaces
+    from beowulf.cluster import namespaces, targeted
 
-    if machines := target.running_machines():
-        target.status(machines, as_json)
+    if other := targeted():
+        target.status(other, as_json)
         return
     cluster = namespaces.running()
     if cluster is None:
@@ -301,11 +301,11 @@ def down(
 
     Example: beowulf down
     """
-    from beowulf.cluster import namespaces, shells
+    from beowulf.cluster import namespaces, shells, targeted
 
     way.make("beowulf down", force)
-    if machines := target.running_machines():
-        target.down(machines)
+    if other := targeted():
+        target.down(other)
         return
     show = _print_commands if explain else shells.silent
     print("The cluster is down." if namespaces.down(show=show) else "No cluster was running.")

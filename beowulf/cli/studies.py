@@ -133,6 +133,8 @@ def show(
 
     Example: beowulf show A5 --picture idle.png
     """
+    from beowulf.studies import find, of_exercise
+
     record = _newest(name, records, variant)
     if picture is not None:
         figure = _picture(record)
@@ -144,11 +146,12 @@ def show(
         print(json.dumps(record.as_plain(), indent=1))
         return
     print(f"study {record.study}, {record.started} to {record.ended}, by {record.learner}")
-    print("\n".join(point_lines(record)))
+    asked = () if of_exercise(record.study) else find(record.study).asked
+    print("\n".join(point_lines(record, asked)))
 
 
-def point_lines(record: Record) -> list[str]:
-    """Every point with its samples and facts; what is the same for all samples is printed once, before them."""
+def point_lines(record: Record, asked: Sequence[str] = ()) -> list[str]:
+    """Every point with its samples and facts but those that are `asked`; what is the same for all is printed first."""
     same = _same_for_all([point for point in record.points if point.samples])
     lines = [f"the same for all samples: {_listed(same)}"] if same else []
     for point in record.points:
@@ -157,7 +160,7 @@ def point_lines(record: Record) -> list[str]:
         lines += ["", _listed(where)] if where else [""]
         if point.samples:
             lines.append(f"  {point.quantity}: {_joined(point.samples)}")
-        facts = {key: value for key, value in point.facts.items() if key not in left_out}
+        facts = {k: v for k, v in point.facts.items() if k not in left_out and k not in asked}
         for key, value in facts.items():
             if _of_each_sample(point, value):
                 lines.append(

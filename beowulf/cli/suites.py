@@ -179,7 +179,7 @@ def _ran(problem: Problem, *, brief: bool, timeout_s: float, wait: bool) -> Resu
     cluster = running()
     with cluster.holding("`beowulf hpcc`", wait=wait, report=report), bar("hpcc") as progress:
         results, seconds = suite.run(
-            cluster, problem, brief=brief, timeout_s=timeout_s, told=progress
+            cluster, problem, brief=brief, timeout_s=timeout_s, report=progress
         )
     print(f"hpcc took {seconds:.0f} s in all.\n")
     return results

@@ -14,21 +14,9 @@ from beowulf.cli import slurm, way
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
-    from beowulf.cluster.ssh import SshCluster
+    from beowulf.cluster import Cluster
 
 SLURM = "slurm"
-
-
-def running_machines() -> SshCluster | None:
-    """The cluster of machines that `up` has connected, or None; a cluster on this machine does not count."""
-    from beowulf import paths
-    from beowulf.cluster import state
-
-    if not (paths.state() / state.TARGET).exists():
-        return None
-    from beowulf.cluster import ssh
-
-    return ssh.running()
 
 
 def up(
@@ -36,16 +24,21 @@ def up(
 ) -> None:
     """Connect the machines of an inventory, of Vagrant or of Slurm, and print which of them cannot be used."""
     way.make("beowulf up", force)
-    from beowulf.cluster import ssh
+    from beowulf.cluster import module, state, targeted
     from beowulf.cluster.machines import lasting
 
     if source == SLURM:
         slurm.up(nodes, minutes)
         return
-    before = running_machines()
-    if before is not None and not before.can.queue and before.target.source != lasting(source):
+    kind = source if state.KINDS.get(source) else "ssh"
+    before = targeted()
+    if (
+        before is not None
+        and not before.can.queue
+        and before.source not in (source, lasting(source))
+    ):
         _refuse_changed(before)
-    cluster, troubles = ssh.up(source)
+    cluster, troubles = module(kind).up(source)
     for trouble in troubles.values():
         print(f"beowulf: {trouble}", file=sys.stderr)
     well = [node for node in cluster.nodes if node not in troubles]
@@ -60,18 +53,18 @@ def up(
         raise typer.Exit(1)
 
 
-def _settled(cluster: SshCluster) -> list[str]:
+def _settled(cluster: Cluster) -> list[str]:
     from beowulf.cluster import state
 
-    if not (cluster.folder / state.TUNED).exists():
+    if not cluster.folder or not (cluster.folder / state.TUNED).exists():
         return []
     from beowulf.tuning.reapply import settle
 
     return settle(cluster)
 
 
-def status(cluster: SshCluster, as_json: bool) -> None:
-    """Print which machines answer."""
+def status(cluster: Cluster, as_json: bool) -> None:
+    """Print which nodes answer."""
     from beowulf.cluster.slurm import gave
 
     if gave(cluster):
@@ -89,7 +82,7 @@ def status(cluster: SshCluster, as_json: bool) -> None:
     facts = {
         "running": True,
         "kind": cluster.kind,
-        "target": cluster.target.source,
+        "target": cluster.source,
         "folder": str(cluster.folder),
         "to_be_put_back": (waiting := _waiting(cluster)),
     }
@@ -98,7 +91,7 @@ def status(cluster: SshCluster, as_json: bool) -> None:
     else:
         for row in rows:
             print(f"{row['node']}  {row['address']:<15}  {row['state']}")
-        print(f"machines of {cluster.target.source}, reached by ssh; files in {cluster.folder}")
+        print(f"nodes of {cluster.source}, of the kind {cluster.kind}; files in {cluster.folder}")
         for node, knobs in waiting.items():
             print(
                 f"Still to be put back on {node}: {', '.join(knobs)}; `beowulf up` does it when it answers."
@@ -106,34 +99,37 @@ def status(cluster: SshCluster, as_json: bool) -> None:
     raise typer.Exit(1 if dead else 0)
 
 
-def down(cluster: SshCluster) -> None:
-    """Release the machines, unless knobs are still turned."""
-    from beowulf.cluster import ssh, state
+def down(cluster: Cluster) -> None:
+    """Release the nodes, unless knobs are still turned."""
+    from beowulf.cluster import module, state
 
     # Nodes that Slurm has taken back already do not answer.
-    if (cluster.folder / state.TUNED).exists() and cluster.is_ours():
+    if cluster.folder and (cluster.folder / state.TUNED).exists() and cluster.is_ours():
         _refuse_changed(cluster)
     if cluster.can.queue:
         slurm.down()
         return
-    ssh.down()
+    module(cluster.kind).down()
+    if cluster.can.one_machine:
+        print("The cluster is down.")
+        return
     print("The machines are released; they go on running.")
-    if cluster.target.source == "vagrant":
+    if cluster.source == "vagrant":
         print("`vagrant halt` switches the VMs off, `vagrant destroy` removes them.")
 
 
-def _waiting(cluster: SshCluster) -> dict[str, list[str]]:
+def _waiting(cluster: Cluster) -> dict[str, list[str]]:
     """The nodes that went away before their knobs were put back, with these knobs."""
     from beowulf.cluster import state
 
-    if not (cluster.folder / state.TUNED).exists():
+    if not cluster.folder or not (cluster.folder / state.TUNED).exists():
         return {}
     from beowulf.tuning.reapply import waiting
 
     return waiting(cluster)
 
 
-def _refuse_changed(cluster: SshCluster) -> None:
+def _refuse_changed(cluster: Cluster) -> None:
     """What is turned on a node of this machine ends with it; a PC stays as it was left."""
     from beowulf.tuning import log
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from beowulf import paths
 from beowulf.cluster.base import (
@@ -29,7 +31,10 @@ __all__ = [
     "Hardware",
     "connect",
     "here",
+    "kind_here",
+    "module",
     "running",
+    "targeted",
 ]
 
 
@@ -51,12 +56,28 @@ def running() -> Cluster:
 
 def here() -> Cluster | None:
     """The running cluster of this user, if there is one."""
-    from beowulf.cluster import namespaces, state
+    cluster: Cluster | None = module(kind_here()).running()
+    if cluster:
+        cluster.still_there()
+    return cluster
 
-    if (paths.state() / state.TARGET).exists():
-        from beowulf.cluster import ssh
 
-        if machines := ssh.running():
-            machines.still_there()
-        return machines
-    return namespaces.running()
+def targeted() -> Cluster | None:
+    """The cluster that `beowulf up --target` made, or None: the one that `beowulf up` boots does not count."""
+    from beowulf.cluster import state
+
+    kind = kind_here()
+    cluster: Cluster | None = module(kind).running() if state.KINDS[kind] else None
+    return cluster
+
+
+def kind_here() -> str:
+    """The kind of this user's cluster by the file in its folder; without one, it is the kind that `up` boots."""
+    from beowulf.cluster import state
+
+    return state.kind_in(paths.state()) or state.USUAL
+
+
+def module(kind: str) -> ModuleType:
+    """The file of a kind of cluster."""
+    return import_module(f"beowulf.cluster.{kind}")

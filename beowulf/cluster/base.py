@@ -76,6 +76,19 @@ class Cluster(ABC):
         """The names of all nodes, node00 first, the dead ones too."""
 
     @property
+    def source(self) -> str:
+        """What `beowulf up --target` was given to make it; empty for the kind that plain `up` boots."""
+        return ""
+
+    def still_there(self) -> None:
+        """LabError when its nodes are not ours any more."""
+        return
+
+    def is_ours(self) -> bool:
+        """Whether its nodes are ours at this moment; most stay ours until `beowulf down`."""
+        return True
+
+    @property
     def broken(self) -> str:
         """Which fault was set up on purpose and not healed yet; empty if none was."""
         return ""

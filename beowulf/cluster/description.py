@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from beowulf.cluster import Cluster, connections
+from beowulf.cluster import Cluster, connections, module, state
 from beowulf.errors import LabError
 
 # The commands that describe a node; CARD stands for its network card.
@@ -51,4 +51,5 @@ def _card(cluster: Cluster, node: str) -> str:
 
 def on_one_machine(description: Mapping[str, Any]) -> bool:
     """Whether the nodes of a Record's cluster were one machine, whose messages meet no network card."""
-    return description.get("kind") == "namespaces"
+    kind = description.get("kind")
+    return kind in state.KINDS and any(can.one_machine for can in module(kind).COLUMNS.values())

@@ -173,6 +173,7 @@ def refuse_others(folder: Path) -> None:
     """LabError while a cluster of this machine runs in the folder, or something else lies there."""
     if supervisor.find(folder) or (folder / state.CLUSTER).exists():
         raise LabError("A cluster runs on this machine.", "`beowulf down` ends it first.")
+    state.refuse_other_kinds(folder, "ssh")
     if others := [name for name in state.strangers(folder) if name not in OURS]:
         raise LabError(
             f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",

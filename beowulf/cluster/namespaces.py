@@ -49,6 +49,7 @@ AS_USER = Abilities(
     one_machine=True,
 )
 AS_ROOT = replace(AS_USER, cpu_limits=True)
+COLUMNS = {"namespaces, as root": AS_ROOT, "namespaces, as a user": AS_USER}
 
 
 def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) -> NamespaceCluster:

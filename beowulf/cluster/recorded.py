@@ -127,6 +127,9 @@ class RecordedCluster(Cluster):
         raise _not_here("a capture")
 
 
+COLUMNS = {"recorded": RecordedCluster.can}
+
+
 def remember(records: Path, node: str, command: str, answer: Completed) -> None:
     """Keep what a command on a node printed, in place of an earlier answer to the same."""
     facts = {

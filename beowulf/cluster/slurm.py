@@ -335,3 +335,6 @@ class SlurmCluster(SshCluster):
         self.target, self._machines = again.target, again._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))
+
+
+COLUMNS = {"Slurm": SlurmCluster.can}

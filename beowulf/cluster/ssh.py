@@ -128,6 +128,11 @@ class SshCluster(Cluster):
         """The names of all machines, the master first, those that are off too."""
         return tuple(self._machines)
 
+    @property
+    def source(self) -> str:
+        """The inventory of the machines, `vagrant` or `slurm`."""
+        return self.target.source
+
     def address(self, node: str, network: int = 0) -> str:
         """The address of a machine on one of the cluster's networks."""
         machine = self.machine(node)
@@ -163,13 +168,6 @@ class SshCluster(Cluster):
         if node not in self._hardware:
             self._hardware[node] = super().hardware(node)
         return self._hardware[node]
-
-    def is_ours(self) -> bool:
-        """Whether its nodes are ours at this moment; those of an inventory stay ours."""
-        return True
-
-    def still_there(self) -> None:
-        """LabError when the machines are not ours any more; those of an inventory stay ours."""
 
     def dead_nodes(self) -> list[str]:
         """The nodes that do not answer; one with an open connection is not bothered with the question."""
@@ -373,6 +371,9 @@ class SshCluster(Cluster):
         self.target, self._machines = again.target, again._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))
+
+
+COLUMNS = {"PCs, VMs": SshCluster.can}
 
 
 def _clock(clock: str, before: float, after: float) -> str:

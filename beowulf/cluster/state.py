@@ -25,7 +25,11 @@ HELD = "held.json"  # the process that measures on the cluster, which locks this
 UNFINISHED = (
     "unfinished"  # there while the cluster is changed, and left there when that is cut short
 )
-# All that a cluster keeps in its folder; whatever else lies there is not ours to remove.
+# The kinds of cluster: the name of each one's file in this room, and the file in a cluster's folder by which the kind
+# is known. `up --target KIND` makes one that has such a file; the nodes of Slurm are machines, too.
+USUAL = "namespaces"
+KINDS = {USUAL: "", "ssh": TARGET, "slurm": "", "recorded": ""}
+# All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.
 OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED, HELD, UNFINISHED}
 
 
@@ -94,9 +98,14 @@ def load(folder: Path) -> SavedCluster | None:
         return None
 
 
+def kind_in(folder: Path) -> str:
+    """The kind of cluster that the folder remembers; empty where there is none, or one of the usual kind."""
+    return next((kind for kind, file in KINDS.items() if file and (folder / file).exists()), "")
+
+
 def cluster_in(folder: Path) -> bool:
     """Whether the folder remembers a cluster, of whatever kind."""
-    return any((folder / name).exists() for name in (CLUSTER, TARGET))
+    return (folder / CLUSTER).exists() or bool(kind_in(folder))
 
 
 @contextmanager
@@ -129,15 +138,21 @@ def strangers(folder: Path) -> list[str]:
 
 def refuse_strangers(folder: Path) -> None:
     """LabError when the folder holds anything that no cluster put there."""
-    if (folder / TARGET).exists():
-        raise LabError(
-            "The cluster is that of the machines of `beowulf up --target`.",
-            "`beowulf down` releases them first.",
-        )
+    refuse_other_kinds(folder, USUAL)
     if others := strangers(folder):
         raise LabError(
             f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",
             "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
+        )
+
+
+def refuse_other_kinds(folder: Path, kind: str) -> None:
+    """LabError when the folder is that of a cluster of another kind, which `beowulf up --target` made."""
+    other = kind_in(folder)
+    if other and other != kind:
+        raise LabError(
+            f"The cluster is one of the kind {other}, of `beowulf up --target`.",
+            "`beowulf down` ends it first.",
         )
 
 

@@ -135,7 +135,7 @@ class MpiStart:
         return self.process.poll() is None
 
     def ready(self) -> bool:
-        """Whether the controller listens; the first time that it does, engines are told where."""
+        """Whether the controller listens; the first time that it does, engines learn where."""
         if not self._reached and self._listens():
             self._carriers = reach.lead(self.cluster, self.folder, self.there, self.networked)
             self._reached = True

@@ -87,7 +87,7 @@ class EnginePool(ABC):
                 stdout=subprocess.DEVNULL,
                 stderr=complaints,
                 start_new_session=True,
-                env={**surroundings(), **self._told(key)},
+                env={**surroundings(), **self._engine_environment(key)},
             )
         except OSError as error:
             raise missing(error) from error
@@ -161,7 +161,7 @@ class EnginePool(ABC):
         shutil.rmtree(self.folder, ignore_errors=True)
         self._client = self._set = None
 
-    def _told(self, key: str) -> Mapping[str, str]:
+    def _engine_environment(self, key: str) -> Mapping[str, str]:
         return {KEY: key, FOLDER: str(self.folder)}
 
     def _stop(self, start: Start) -> None:

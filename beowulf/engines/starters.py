@@ -114,7 +114,7 @@ class ByMpi(EnginePool):
             )
         ranks = self.each * len(self._hosts)
         # An engine waits for most of the time; as a patient rank it would look for messages late.
-        environment = {**self._told(key), "BEOWULF_PATIENT": "never"}
+        environment = {**self._engine_environment(key), "BEOWULF_PATIENT": "never"}
         words, job = mpi.command(
             self.cluster, engine, ranks, hosts=self._hosts, environment=environment
         )

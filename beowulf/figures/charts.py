@@ -232,7 +232,7 @@ def _height(
     highs: pd.Series[float],
     unit: str,
 ) -> str:
-    """Give the axis a height in which the lines can be told from each other; a sentence if it cuts intervals."""
+    """Give the axis a height in which the lines can be distinguished; a sentence if it cuts intervals."""
     # Not a cut-out, in which small differences look large: what is never negative begins at 0.
     from_zero = lows.min() >= 0
     least = 0.0 if from_zero else float(values.min())

@@ -65,8 +65,8 @@ def timeline(
                     }
                 )
                 start += part.length
-            told = ", ".join(f"{part.name} {look.number_text(part.length)}" for part in parts)
-            said.append(f"{name}: {told}, ends at {look.number_text(start)}")
+            text = ", ".join(f"{part.name} {look.number_text(part.length)}" for part in parts)
+            said.append(f"{name}: {text}, ends at {look.number_text(start)}")
             high = parts[-1].high or 0.0
             furthest = max([start, *(part.high for part in parts if part.high)])
             axes.annotate(
@@ -128,8 +128,8 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str, alt: str
 
 def _at_the_end(end: float, high: float, limit: float) -> str:
     """The text behind a bar: where it ends, and where its interval does if that is cut."""
-    told = look.number_text(float(f"{end:.3g}"))
-    return f"{told} (to {look.number_text(float(f'{high:.3g}'))})" if high > limit else told
+    text = look.number_text(float(f"{end:.3g}"))
+    return f"{text} (to {look.number_text(float(f'{high:.3g}'))})" if high > limit else text
 
 
 def _bar(axes: Axes, place: int, start: float, part: Part, number: int, limit: float) -> None:

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from beowulf.errors import LabError
 from beowulf.measure import statistics
-from beowulf.measure.statistics import SEED, by_launch, redrawn
+from beowulf.measure.statistics import SEED, by_launch, redrawn, remembered
 
 Array = NDArray[np.float64]
 
 RESAMPLES = 400
+CENTRAL = (2.5, 97.5)  # the percentiles between which 95 % lie
 FEWEST_SIZES = 4
 LONG = 1 / 3  # of the sizes decide the rate
 SHORT = 0.1  # messages whose bytes take at most this share of their time decide the latency
@@ -81,15 +82,24 @@ def alpha_beta(
             "Measure larger messages, and on a quiet machine.",
         )
     of = [(launches or {}).get(size, ()) for size in sizes]
-    fitted = [_ends(x, drawn) for drawn in _redrawn(times, seed, 50, of)]
-    draws = np.array([each for each in fitted if each is not None])
-    alpha_low, alpha_high = np.percentile(draws[:, 0], (2.5, 97.5))
-    beta_low, beta_high = np.percentile(1e6 / draws[:, 1], (2.5, 97.5))
+    groups = [by_launch(each, launch) for each, launch in zip(times, of, strict=True)]
+
+    def drawn() -> tuple[list[float], list[float]]:
+        fitted = [_ends(x, each) for each in _redrawn(groups, seed, 50)]
+        draws = np.array([each for each in fitted if each is not None])
+        alphas, betas = draws[:, 0], 1e6 / draws[:, 1]
+        return (np.percentile(alphas, CENTRAL).tolist(), np.percentile(betas, CENTRAL).tolist())
+
+    every = [x, *(group for each in groups for group in each)]
+    launched = tuple(map(len, groups))
+    (alpha_low, alpha_high), (beta_low, beta_high) = remembered(
+        drawn, every, "alpha_beta", launched, seed, RESAMPLES
+    )
     model = ends[0] + ends[1] * x
     alpha, beta = ends[0], 1e6 / ends[1]
     return Fit(
-        Interval(alpha, *statistics.ends(alpha, float(alpha_low), float(alpha_high))),
-        Interval(beta, *statistics.ends(beta, float(beta_low), float(beta_high))),
+        Interval(alpha, *statistics.ends(alpha, alpha_low, alpha_high)),
+        Interval(beta, *statistics.ends(beta, beta_low, beta_high)),
         {
             size: float((median - predicted) / predicted) if predicted > 0 else 0.0
             for size, median, predicted in zip(sizes, medians, model, strict=True)
@@ -135,11 +145,15 @@ def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Ste
     if best is None or plain < CLEARLY_BETTER * max(best[0], 1e-30):
         return None
     columns = _with_step(x, best[1])
-    jumps = [
-        _squares(columns, drawn, weights)[0][2]
-        for drawn in _redrawn(times, seed, 25, [()] * len(times))
-    ]
-    low, high = (float(value) for value in np.percentile(jumps, (2.5, 97.5)))
+
+    def drawn() -> list[float]:
+        jumps = [
+            _squares(columns, each, weights)[0][2]
+            for each in _redrawn([[each] for each in times], seed, 25)
+        ]
+        return list(np.percentile(jumps, CENTRAL).tolist())
+
+    low, high = remembered(drawn, [x, *times], "eager_limit", best[1], seed, RESAMPLES)
     jump = Interval(best[2], *statistics.ends(best[2], low, high))
     return Step(sizes[best[1] - 1], sizes[best[1]], jump) if jump.low > 0 else None
 
@@ -168,12 +182,9 @@ def _squares(columns: Array, y: Array, weights: Array) -> tuple[Array, float]:
     return coefficients, float((((columns @ coefficients - y) * weights) ** 2).sum())
 
 
-def _redrawn(
-    times: Sequence[Array], seed: int, percentile: float, launches: Sequence[Sequence[int]]
-) -> Array:
+def _redrawn(groups: Sequence[Sequence[Array]], seed: int, percentile: float) -> Array:
     """A percentile of each size's samples, drawn again RESAMPLES times: one row a draw."""
     draw = np.random.default_rng(seed)
-    groups = [by_launch(each, of) for each, of in zip(times, launches, strict=True)]
     # A launch that is drawn is drawn for all sizes: what makes it slower does so at all of them.
     chosen = {
         count: draw.integers(0, count, (RESAMPLES, count))

@@ -161,7 +161,7 @@ def _draw_ladder(steps: list[_Step], titles: list[str], title: str) -> Figure:
     alt = (
         f"{title}. A ladder from {left}, on the left, to {right}, on the right:"
         f" {_summed(steps)}, in {look.number_text(taken)} µs."
-        f" First {'; '.join(_told(step) for step in steps[:4])}."
+        f" First {'; '.join(_sentence(step) for step in steps[:4])}."
     )
     return Figure(drawing, title, alt, table)
 
@@ -199,7 +199,7 @@ def _summed(steps: list[_Step]) -> str:
     return ", ".join(f"{count} {name}" for count, name in parts if count) or "nothing"
 
 
-def _told(step: _Step) -> str:
+def _sentence(step: _Step) -> str:
     return f"{step.text} {'to the right' if step.forward else 'to the left'}"
 
 

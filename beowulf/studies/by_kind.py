@@ -23,15 +23,9 @@ def need(study: str) -> Need | None:
 
 def kinds() -> dict[str, Abilities]:
     """What each kind of cluster can, by the name that the table gives it."""
-    from beowulf.cluster import namespaces, recorded, slurm, ssh
+    from beowulf.cluster import module, state
 
-    return {
-        "namespaces, as root": namespaces.AS_ROOT,
-        "namespaces, as a user": namespaces.AS_USER,
-        "PCs, VMs": ssh.SshCluster.can,
-        "Slurm": slurm.SlurmCluster.can,
-        "recorded": recorded.RecordedCluster.can,
-    }
+    return {name: can for kind in state.KINDS for name, can in module(kind).COLUMNS.items()}
 
 
 def refuse_unseen(study: str, cluster: Cluster) -> None:

@@ -116,6 +116,7 @@ class Study:
     adaptive: bool = False  # measure() can find sizes between those that it is given
     # What the capture beside a Record gives when it is counted again, by the names of its first Point's facts.
     recount: Callable[[Record, Path], Mapping[str, Any]] | None = None
+    asked: Sequence[str] = ()  # facts that a lab asks for: `beowulf show` leaves them out
     changes_cables: bool = False  # so that its messages can be faster than the cluster's rate
     # For each outcome of a claim, why a modern result agrees with the paper's, differs from it, or cannot decide.
     differs: Mapping[Outcome, str] = field(default_factory=dict)

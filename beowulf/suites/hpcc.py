@@ -33,8 +33,8 @@ START = 'ln -sf /dev/stdout hpccoutf.txt && OMPI_MCA_plm_rsh_agent=$HYDRA_LAUNCH
 TIMEOUT_S = 3600.0
 HINT = "`sudo apt-get install hpcc` installs it, `beowulf doctor --fix` as well."
 
-# told: how many of how many sections have ended, and the last one's name
-Told = Callable[[int, int, str], None]
+# Report: how many of how many sections have ended, and the last one's name
+Report = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def run(
     *,
     brief: bool = False,
     timeout_s: float = TIMEOUT_S,
-    told: Told = lambda done, of, what: None,
+    report: Report = lambda done, of, what: None,
 ) -> tuple[Results, float]:
     """Run all of hpcc on the first nodes, a rank on each; its results, and the seconds of the whole launch.
 
@@ -151,7 +151,7 @@ def run(
             environment={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
             hosts=hosts,
             timeout_s=timeout_s,
-            output=Sections(told).write,
+            output=Sections(report).write,
             errors=errors.write,
             folder=Path(folder),
             launcher=words,
@@ -175,9 +175,9 @@ def _prepare(folder: Path, problem: Problem) -> None:
 class Sections:
     """Listens to hpcc, and reports after each section that hpcc has ended."""
 
-    def __init__(self, told: Told) -> None:
-        self._told, self._rest, self._done = told, "", 0
-        told(0, len(SECTIONS), "starting")
+    def __init__(self, report: Report) -> None:
+        self._report, self._rest, self._done = report, "", 0
+        report(0, len(SECTIONS), "starting")
 
     def write(self, text: str) -> None:
         """Take some text, and look at what lines it ends."""
@@ -186,4 +186,4 @@ class Sections:
             ended = hpcc_results.SECTION_END.match(line)
             if ended and ended[1] in SECTIONS:
                 self._done += 1
-                self._told(self._done, len(SECTIONS), ended[1])
+                self._report(self._done, len(SECTIONS), ended[1])

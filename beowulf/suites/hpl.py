@@ -48,10 +48,10 @@ def choose(
 
 
 def run(
-    cluster: Cluster, problem: Problem, *, timeout_s: float = hpcc.TIMEOUT_S, told: hpcc.Told
+    cluster: Cluster, problem: Problem, *, timeout_s: float = hpcc.TIMEOUT_S, report: hpcc.Report
 ) -> tuple[Results, float]:
     """Solve the problem; hpcc's results without b_eff's bandwidth, and the seconds of the whole launch."""
-    return hpcc.run(cluster, problem, brief=True, timeout_s=timeout_s, told=told)
+    return hpcc.run(cluster, problem, brief=True, timeout_s=timeout_s, report=report)
 
 
 def plain(blas: str) -> bool:

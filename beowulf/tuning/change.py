@@ -149,6 +149,11 @@ def log_for(cluster: Cluster | None, knob: Knob) -> Log:
         return log.of_host()
     if cluster is None:
         raise LabError("No cluster runs.", "`beowulf up` boots one.")
+    if not machines.places(cluster, knob):
+        raise LabError(
+            f"On a cluster of the kind {cluster.kind}, {knob.name} is not ours to change.",
+            "`beowulf up` boots a cluster on this machine whose nodes are.",
+        )
     return log.of_cluster(cluster)
 
 

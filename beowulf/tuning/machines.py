@@ -28,7 +28,7 @@ def places(cluster: Cluster | None, knob: Knob) -> list[str]:
     """Where this knob is, the dead nodes too: the switch first, because frames must fit through it."""
     has = cluster.can.knobs if cluster else (HOST, SWITCH)
     on_machine = [place for place in (HOST, SWITCH) if place in knob.where and place in has]
-    on_nodes = NODES in knob.where or (knob.on_host and HOST not in has)
+    on_nodes = NODES in has and (NODES in knob.where or (knob.on_host and HOST not in has))
     return on_machine + (list(cluster.nodes) if cluster and on_nodes else [])
 
 

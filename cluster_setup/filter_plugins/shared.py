@@ -20,7 +20,7 @@ def beowulf_unshared(here: Mapping[str, Any], user: str, master: Mapping[str, An
     if number != masters:
         return (
             f"its user {user} has the number {number}, and the master's has {masters}, so files in the shared folder"
-            " would be somebody else's: give both the same number (`usermod --uid`)."
+            " would be another user's: give both the same number (`usermod --uid`)."
         )
     return ""
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* The compiler must assume that somebody reads and changes all memory that `place` leads to. */
+/* The compiler must assume that someone reads and changes all memory that `place` leads to. */
 static inline void keep(const void *place) { __asm__ volatile("" : : "r"(place) : "memory"); }
 
 /* The size of the largest cache that one core sees, as the kernel tells it; 0 if it does not. A C

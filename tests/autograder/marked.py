@@ -30,8 +30,8 @@ class Marked:
     ) -> Submission:
         """A hand-in of these Records and answers; all of the lab's where none are given."""
         found = self.gold.records() if kept is None else kept
-        told = dict(self.gold.RIGHT if answers is None else answers)
-        return Submission(found, [], told, {}, new_notebook())
+        values = dict(self.gold.RIGHT if answers is None else answers)
+        return Submission(found, [], values, {}, new_notebook())
 
     def score(self, submission: Submission) -> dict[str, Score]:
         """Every question's Score of a hand-in."""

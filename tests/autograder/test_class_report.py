@@ -101,8 +101,8 @@ def table(course: Course, name: str) -> list[dict[str, str]]:
 
 
 def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> None:
-    told = run("report", "01")
-    page = Path(told.stdout.split(" (")[0])
+    result = run("report", "01")
+    page = Path(result.stdout.split(" (")[0])
     assert page == spring.folder / "reports" / SLUG / report.PAGE
     text = page.read_text(encoding="utf-8")
 
@@ -214,8 +214,8 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
 def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read(
     spring: Course, run: Any
 ) -> None:
-    told = run("feedback", "01")
-    assert "3 pages" in told.stdout
+    result = run("feedback", "01")
+    assert "3 pages" in result.stdout
     assert "1 page in" in run("feedback", "01", "--student", "cd34").stdout
     page = spring.folder / "feedback" / "cd34" / SLUG / "validation.html"
     text = page.read_text(encoding="utf-8")
@@ -273,16 +273,16 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
 def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     spring: Course, run: Any
 ) -> None:
-    told = run("export", "01")
-    assert "the points of 4 learners in the format nbgrader" in told.stdout
-    assert "wait to be graded by hand: 2 of 01-validation" in told.stdout
+    result = run("export", "01")
+    assert "the points of 4 learners in the format nbgrader" in result.stdout
+    assert "wait to be graded by hand: 2 of 01-validation" in result.stdout
     ours = rows((spring.folder / "grades.csv").read_text())
     earned = {row["student_id"]: float(row["score"]) for row in ours}
     assert earned["ab12"] == earned["cd34"] - 2 == earned["ef56"] + 1
     assert next(row for row in ours if row["student_id"] == "ab12")["last_name"] == "Tree, Old"
 
-    told = run("export", "01", "--format", "canvas", "--to", "c.csv")
-    assert "the points of 3 learners in the format canvas" in told.stdout
+    result = run("export", "01", "--format", "canvas", "--to", "c.csv")
+    assert "the points of 3 learners in the format canvas" in result.stdout
     canvas = rows((spring.folder / "c.csv").read_text())
     assert list(canvas[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", SLUG]
     assert (canvas[0]["Student"].strip(), canvas[0][SLUG]) == ("Points Possible", "30")
@@ -325,8 +325,8 @@ def test_a_changed_rubric_is_reported_before_it_is_applied(
 
     monkeypatch.setattr(rubrics, "find", lambda _: stricter)
     before = (spring.folder / "gradebook.db").read_bytes()
-    told = run("regrade", "01", "--dry-run", "--json")
-    changes = json.loads(told.stdout)[SLUG]
+    result = run("regrade", "01", "--dry-run", "--json")
+    changes = json.loads(result.stdout)[SLUG]
     assert [(each["student"], each["question"]) for each in changes] == [
         (name, "ring-messages") for name in ("ab12", "cd34", "ef56")
     ]

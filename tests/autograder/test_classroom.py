@@ -32,9 +32,9 @@ COMMANDS = "init words give kit release collect grade regrade mark feedback repo
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_shows_an_example(command: str) -> None:
-    told = run(command, "--help")
-    assert told.exit_code == 0
-    assert f"Example: beowulf class {command}" in told.output
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"Example: beowulf class {command}" in result.output
 
 
 GUIDE = (paths.root() / "docs" / "instructor.md").read_text(encoding="utf-8")
@@ -59,21 +59,21 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert commands == [
         *("init", "release", "collect", "grade", "report", "feedback", "export", "kit"),
     ]
-    told = [_shell(here + "set -e\n" + BLOCKS[0], tmp_path)]
-    told += [_shell(here + block, tmp_path / "spring") for block in BLOCKS[1:]]
+    result = [_shell(here + "set -e\n" + BLOCKS[0], tmp_path)]
+    result += [_shell(here + block, tmp_path / "spring") for block in BLOCKS[1:]]
 
-    assert "its labs: 01-validation" in told[0].stdout
-    assert "Learners: 3." in told[0].stdout
-    assert "ab12: new" in told[1].stdout
-    assert "2 of 26, 4 by hand" in told[1].stdout
-    assert "note" in told[1].stdout
-    assert "Formgrader" in told[1].stdout
-    assert told[1].returncode == 1  # because of cd34
-    assert [done.returncode for done in told[2:]] == [0, 0, 0], told[2:]
+    assert "its labs: 01-validation" in result[0].stdout
+    assert "Learners: 3." in result[0].stdout
+    assert "ab12: new" in result[1].stdout
+    assert "2 of 26, 4 by hand" in result[1].stdout
+    assert "note" in result[1].stdout
+    assert "Formgrader" in result[1].stdout
+    assert result[1].returncode == 1  # because of cd34
+    assert [done.returncode for done in result[2:]] == [0, 0, 0], result[2:]
     assert (tmp_path / "spring" / "labs.zip").is_file()
-    waiting = [line.split()[0] for done in told[:2] for line in done.stderr.splitlines()]
+    waiting = [line.split()[0] for done in result[:2] for line in done.stderr.splitlines()]
     assert waiting == ["Building", "Making", "Collecting", "Grading"]
-    assert all(line.endswith("…") for done in told[:2] for line in done.stderr.splitlines())
+    assert all(line.endswith("…") for done in result[:2] for line in done.stderr.splitlines())
     feedback = tmp_path / "spring" / "feedback" / "ab12" / "01-validation" / "validation.html"
     assert "0 of 1 point<" in feedback.read_text()
     assert "ordered_pairs = 11" in feedback.read_text()
@@ -153,13 +153,13 @@ def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
     with course.gradebook() as book:
         book.update_or_create_student("ab12")
     try:
-        told = run("words")
+        result = run("words")
         rows = (course.folder / "words.csv").read_text().splitlines()
-        assert f"{counted(len(rows) - 1, 'learner')}." in told.stdout
+        assert f"{counted(len(rows) - 1, 'learner')}." in result.stdout
         assert any(row.startswith("ab12,") for row in rows)
         fabricated.validation().save_in(tmp_path / "measured")
-        told = run("give", "01", str(tmp_path / "measured"))
-        assert told.stdout.startswith("1 file in ")
+        result = run("give", "01", str(tmp_path / "measured"))
+        assert result.stdout.startswith("1 file in ")
         (record,) = (course.folder / "given" / "01-validation").glob("*.json")
         assert "did not measure it" in record.read_text()
     finally:
@@ -176,11 +176,11 @@ def test_a_zip_is_taken_in_and_who_is_unknown_is_reported(
         archive.writestr("from-a-zip/validation.ipynb", notebook)
         archive.writestr("No Body_7_assignsubmission_file_/validation.ipynb", notebook)
     monkeypatch.chdir(course.folder)
-    told = run("collect", "01", str(tmp_path / "all.zip"))
-    assert told.exit_code == 1
-    assert "from-a-zip: new" in told.stdout
-    assert "“No Body”: unknown" in told.stdout
-    assert "Here: 1. Refused: 0. Unknown: 1." in told.stdout
+    result = run("collect", "01", str(tmp_path / "all.zip"))
+    assert result.exit_code == 1
+    assert "from-a-zip: new" in result.stdout
+    assert "“No Body”: unknown" in result.stdout
+    assert "Here: 1. Refused: 0. Unknown: 1." in result.stdout
     shutil.rmtree(course.folder / "submitted" / "from-a-zip")
 
 

@@ -125,8 +125,8 @@ def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_aga
 
         # The class is graded while the page is open.
         for command in (["grade", SLUG], ["regrade", SLUG, "--student", "ada"]):
-            told = CliRunner().invoke(app, command, catch_exceptions=False)
-            assert told.exit_code == 0, told.output
+            result = CliRunner().invoke(app, command, catch_exceptions=False)
+            assert result.exit_code == 0, result.output
         assert explained(graded, "ada") == (2.5, True, "Say why, too.")
         assert graded.graded("ada", SLUG).points == 26 + 2.5
         page.reload()

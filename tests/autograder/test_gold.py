@@ -25,7 +25,7 @@ CASES = gold.hand_ins()
 def test_a_hand_in_gets_exactly_its_points_and_reasons(name: str, tmp_path: Path) -> None:
     case, folder = CASES[name], tmp_path / "hand-in"
     case.write(folder)
-    found = trial.graded(case.slug, folder, "somebody")
+    found = trial.graded(case.slug, folder, "someone")
     if case.problem:
         assert case.problem in found.problem
         assert not found.scores

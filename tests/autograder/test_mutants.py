@@ -62,8 +62,8 @@ def test_of_a_hundred_sets_of_wrong_answers_each_costs_its_own_questions_alone(
         if folder.exists():
             nbformat.write(notebook, folder / file)
         else:
-            hand_in(folder, notebook, lab.records(), Path(file).stem, student="somebody")
-        return trial.graded(lab.slug, folder, "somebody").points
+            hand_in(folder, notebook, lab.records(), Path(file).stem, student="someone")
+        return trial.graded(lab.slug, folder, "someone").points
 
     full = points(())
     alone = {name: points([name]) for name in lab.right}

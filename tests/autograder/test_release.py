@@ -117,10 +117,10 @@ def test_check_says_what_is_missing_changed_or_left_over(
     built.with_name("old.ipynb").write_text("{}")
     capsys.readouterr()
     assert release.main(["--check"]) == 1
-    told = capsys.readouterr()
-    assert "tiny.ipynb is not what its source gives" in told.out
-    assert "old.ipynb has no source" in told.out
-    assert "python -m autograder.course.release" in told.err
+    printed = capsys.readouterr()
+    assert "tiny.ipynb is not what its source gives" in printed.out
+    assert "old.ipynb has no source" in printed.out
+    assert "python -m autograder.course.release" in printed.err
 
 
 def test_a_wrong_source_ends_the_command_without_a_traceback(
@@ -128,6 +128,6 @@ def test_a_wrong_source_ends_the_command_without_a_traceback(
 ) -> None:
     tiny(checkout / "notebooks" / "source" / "99-tiny", TINY.replace("### END SOLUTION\n", ""))
     assert release.main([]) == 1
-    told = capsys.readouterr().err
-    assert "ClearSolutions refuses it" in told
-    assert "Traceback" not in told
+    printed = capsys.readouterr().err
+    assert "ClearSolutions refuses it" in printed
+    assert "Traceback" not in printed

@@ -185,7 +185,7 @@ def test_the_plot_shows_both_versions_and_the_bound() -> None:
     assert scores(instead(gain_plot(lines=invented)))["gain-plot"].points <= 1
 
 
-def test_a_version_is_told_by_what_its_text_calls() -> None:
+def test_a_version_is_recognized_by_what_its_text_calls() -> None:
     assert own_step.version(step(tests=True)) == own_step.WITH
     assert own_step.version(step(tests=False)) == own_step.WITHOUT
     comment = source(False) + "    # MPI.Request.Testall(requests) would help\n"

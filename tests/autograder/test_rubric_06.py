@@ -212,7 +212,7 @@ def test_a_plot_of_costs_shows_both_measures_of_the_learners_own_cards() -> None
     both = point.facts["lines"]
     for lines, share, says in (
         (both, 1, "2 of 2"),
-        # Shares of 1 and not per cent; one line alone, without a second to be told from it.
+        # Shares of 1 and not per cent; one line alone, without a second to distinguish it from.
         ([{**each, "y": [y / 100 for y in each["y"]]} for each in both], 0.25, "0 of 2"),
         (both[:1], (2 + 1.5) / 6, "1 of 2"),
     ):

@@ -484,8 +484,8 @@ def ordinary() -> Iterator[Any]:
 def test_an_instructor_who_is_an_ordinary_user_has_the_same_box(
     namespaces_work: None, ordinary: Any
 ) -> None:
-    told = ordinary.python(AS_ADA).split("\n")[-2]
-    assert told == f"'' ['{ordinary.uid}', 'False'] BlockingIOError"
+    line = ordinary.python(AS_ADA).split("\n")[-2]
+    assert line == f"'' ['{ordinary.uid}', 'False'] BlockingIOError"
 
 
 def test_the_memory_of_a_box_is_seen_from_outside(folder: Path) -> None:

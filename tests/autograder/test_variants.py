@@ -209,7 +209,7 @@ def test_broken_clusters_of_another_learner_are_noticed(course: Path) -> None:
     score = found.scores["broken-b"]
     assert (score.points, score.outcome) == (0.5, "inconclusive")
     assert "under another learner's word" in score.found
-    assert "ada" not in score.found  # the instructor is told, by copies
+    assert "ada" not in score.found  # copies reports it to the instructor
 
 
 def test_broken_clusters_without_a_word_are_asked_for_again(course: Path) -> None:

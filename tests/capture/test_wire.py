@@ -35,12 +35,12 @@ ENTER = (
     else ["nsenter", "--net", "--user", "--preserve-credentials"]
 )
 
-# Lives in a network of its own and sends what it is told, at once.
+# Lives in a network of its own and sends at once what it reads.
 SENDER = """
 import socket, subprocess, sys
 subprocess.run(["sh", "-ec", "ip link set lo up; ip link add v0 type veth peer name v1"])
 udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-# Somebody listens: else the kernel answers by ICMP, but not more often than it likes.
+# Someone listens: else the kernel answers by ICMP, but not more often than it likes.
 listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 listener.bind(("127.0.0.1", 9))
 server = socket.create_server(("127.0.0.1", 40001))

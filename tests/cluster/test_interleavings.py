@@ -129,12 +129,12 @@ def check(learner: Beowulf, seed: int) -> int:
     """One interleaving; how many Records it left, each of which is true."""
     learner("up", "--rate", "100mbit")
     events = interleaving(learner, seed)
-    told = [(event.words, event.killed, event.said) for event in events]
-    assert lock.holder(learner.state) is None, told
-    assert not [event for event in events if "Traceback" in event.said], told
+    history = [(event.words, event.killed, event.said) for event in events]
+    assert lock.holder(learner.state) is None, history
+    assert not [event for event in events if "Traceback" in event.said], history
     records = [record for path in kept(learner, seed) if (record := whole(path, events))]
     for record in records:
-        assert untrue(record, events) == [], (told, record.cluster, record.warnings)
+        assert untrue(record, events) == [], (history, record.cluster, record.warnings)
     inside = [(seconds(each.started), seconds(each.ended)) for each in records]
     for first, second in zip(sorted(inside), sorted(inside)[1:], strict=False):
         assert first[1] <= second[0], "two studies measured at once"

@@ -147,7 +147,7 @@ def test_the_programs_are_packed_once_as_long_as_nothing_in_them_changes(tmp_pat
 
 
 def at(pcs: Hall, here: Path) -> Beowulf:
-    """Somebody at the learner's machine in the hall, who works in the folder `here`."""
+    """Someone at the learner's machine in the hall, who works in the folder `here`."""
     return Beowulf(here / "s", here, pcs.enter)
 
 

@@ -1,4 +1,4 @@
-"""What happens when machines are reached by ssh, and one of them is off, slow, a stranger, or somebody else's?"""
+"""What happens when machines are reached by ssh, and one of them is off, slow, a stranger, or another user's?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of i
 
 
 def at(pcs: Hall, here: Path) -> Beowulf:
-    """Somebody at the learner's machine in the hall, who works in the folder `here`."""
+    """Someone at the learner's machine in the hall, who works in the folder `here`."""
     return Beowulf(here / "s", here, pcs.enter)
 
 

@@ -207,7 +207,7 @@ def test_comments_and_docstrings_make_no_given_function_ones_own() -> None:
     assert program.function(text.replace("inside", "mine"), "step_numpy").given is False
 
 
-def test_c_that_is_given_is_told_from_ones_own() -> None:
+def test_c_that_is_given_is_distinguished_from_ones_own() -> None:
     original = (program.ORIGINALS / program.OVERLAP_C).read_text()
     assert not program.is_own("overlapped", original + "\n/* mine */ // mine\n")
     assert program.is_own("overlapped", heat_solutions.OVERLAP)

@@ -1,4 +1,4 @@
-"""Lab 03's exercise in Python: is a right law told from a wrong one, and every mistake said?"""
+"""Lab 03's exercise in Python: is a right law distinguished from a wrong one, and every mistake named?"""
 
 from __future__ import annotations
 

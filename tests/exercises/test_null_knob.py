@@ -1,4 +1,4 @@
-"""Lab 07's honesty check: is a cycle of nothing measured, kept, told and drawn as any other?"""
+"""Lab 07's honesty check: is a cycle of nothing measured, kept, printed and drawn as any other?"""
 
 from __future__ import annotations
 

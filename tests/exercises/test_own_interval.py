@@ -1,4 +1,4 @@
-"""Lab 07's decision: is a right function told from a wrong one, and the usual mistake named?"""
+"""Lab 07's decision: is a right function distinguished from a wrong one, and the usual mistake named?"""
 
 from __future__ import annotations
 

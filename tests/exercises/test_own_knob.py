@@ -1,4 +1,4 @@
-"""Lab 07's exercise in Python: is a right knob told from a wrong one, measured, and always put back?"""
+"""Lab 07's exercise in Python: is a right knob distinguished from a wrong one, measured, and always put back?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lab 01's ring of one's own: is a right one told from a wrong one, with a sentence that names the symptom?"""
+"""Lab 01's ring of one's own: is a right one distinguished from a wrong one, with a sentence that names the symptom?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lab 01's ping-pong of one's own: is a right one told from a wrong one, with a sentence that names the symptom?"""
+"""Lab 01's ping-pong of one's own: is a right one passed and a wrong one named, with a sentence for the symptom?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lab 03's exercise in C: is a right count told from a wrong one, does what is handed out run, are mistakes said?"""
+"""Lab 03's exercise in C: is a right count passed and a wrong one named, does what is handed out run?"""
 
 from __future__ import annotations
 

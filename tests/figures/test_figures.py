@@ -296,13 +296,13 @@ def test_an_interval_far_wider_than_the_lines_does_not_flatten_them() -> None:
 
 def test_an_interval_that_is_cut_is_reported_below_the_picture_and_in_words() -> None:
     figure = noisy(5000)
-    told = "Intervals go beyond the picture, up to 5,000 µs."
-    assert told in figure.alt
-    assert told in figure.drawing.axes[0].get_xlabel()
+    sentence = "Intervals go beyond the picture, up to 5,000 µs."
+    assert sentence in figure.alt
+    assert sentence in figure.drawing.axes[0].get_xlabel()
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "told"),
+    ("low", "high", "sentence"),
     [
         (-49.53, 52.64, "down to -49.5 % of blocking and up to 52.6 % of blocking."),
         (-12.0, 52.64, "picture, up to 52.6 % of blocking."),
@@ -310,14 +310,14 @@ def test_an_interval_that_is_cut_is_reported_below_the_picture_and_in_words() ->
     ],
 )
 def test_only_an_end_that_is_cut_is_reported_and_with_its_unit(
-    low: float, high: float, told: str
+    low: float, high: float, sentence: str
 ) -> None:
     rows = [(1, -10.0, -11.0, -9.0), (2, 10.0, low, high)]
     table = pd.DataFrame(rows, columns=["size_bytes", "difference_percent", "low", "high"])
     figure = figures.over_sizes(
         table, "difference_percent", title="t", y_title="difference, median (% of blocking)"
     )
-    assert figure.drawing.axes[0].get_xlabel().endswith(told)
+    assert figure.drawing.axes[0].get_xlabel().endswith(sentence)
 
 
 def test_an_interval_beside_the_lines_is_shown_whole() -> None:
@@ -422,7 +422,7 @@ def test_a_long_title_of_an_axis_has_two_lines_of_which_none_is_cut(lines: list[
     assert around.y1 <= within.y1
 
 
-def test_bands_that_overlap_can_be_told_apart_by_their_edges() -> None:
+def test_bands_that_overlap_can_be_distinguished_by_their_edges() -> None:
     bands = noisy(5000).drawing.axes[0].collections
     assert len(bands) == 2
     faces = [band.get_facecolor()[0] for band in bands]

@@ -207,7 +207,7 @@ def _captures() -> list[Case]:
         return Case(lab_01.SLUG, name, lambda f: write(f, content, name), points, said)
 
     return [
-        case("another capture", b"what somebody else captured", 0, "not the capture that it names"),
+        case("another capture", b"what someone else captured", 0, "not the capture that it names"),
         case("a capture that is none", b"what was captured", 0.5, "cannot be counted again"),
         case("a capture not handed in", b"", 1, ""),
     ]

@@ -10,15 +10,15 @@ SAMPLE = (
 
 
 def test_lines_are_read_however_they_are_cut() -> None:
-    told: list[int] = []
-    lines = ProgramOutput(lambda so_far: told.append(so_far.samples))
+    reported: list[int] = []
+    lines = ProgramOutput(lambda so_far: reported.append(so_far.samples))
     text = f'{{"kind": "about", "samples": 2}}\n{SAMPLE}\n{SAMPLE}\n{{"kind": "end"}}\n'
     for letter in text:
         lines.write(letter)
     assert [line["kind"] for line in lines.rows] == ["about", "sample", "sample", "end"]
     assert lines.ended
     assert (lines.samples, lines.planned) == (2, 2)
-    assert told == [0, 1, 2, 2]
+    assert reported == [0, 1, 2, 2]
     assert lines.trouble == ""
 
 

@@ -33,9 +33,9 @@ def session(cluster: NamespaceCluster, folder: Path) -> Measurement:
 def test_a_launch_becomes_points_with_all_coordinates(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    told: list[float] = []
+    reported: list[float] = []
     with Measurement(
-        "A7", cluster, tmp_path, progress=lambda done, of, what: told.append(done / of)
+        "A7", cluster, tmp_path, progress=lambda done, of, what: reported.append(done / of)
     ) as s:
         run(s, 2, [0, 64], protocols=("blocking", "nonblocking"), passes=3, chunks=2)
     record = s.record()
@@ -52,8 +52,8 @@ def test_a_launch_becomes_points_with_all_coordinates(
     assert about["clock_resolution_s"] > 0
     assert "MPICH" in about["mpi_library"]
     assert len(record.program["sha256"]) == 64
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    assert reported == sorted(reported)
+    assert reported[-1] == 1.0
     # The first message, which sets up the connection, stands by itself.
     assert len(record.select(rank=0)[0].samples) == 1
     again = Record.load(record.save_in(tmp_path))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beowulf.errors import LabError
+from beowulf.measure import statistics
 from beowulf.measure.statistics import Pairs, ratio, summary
 
 times = st.lists(st.floats(1e-3, 1e6), min_size=1, max_size=60)
@@ -26,7 +27,37 @@ def test_a_summary_is_in_order(samples: list[float]) -> None:
 
 @given(times, st.integers(0, 1000))
 def test_the_same_seed_gives_the_same_interval(samples: list[float], seed: int) -> None:
-    assert summary(samples, seed) == summary(samples, seed)
+    first = summary(samples, seed)
+    statistics._remembered.clear()
+    assert summary(samples, seed) == first
+
+
+def test_the_same_samples_are_drawn_from_once_also_for_a_wider_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    samples = np.random.default_rng(7).uniform(1, 2, 30)
+    first = summary(samples)
+    monkeypatch.setattr(statistics, "redrawn", None)
+    assert summary(list(samples)) == first
+    with statistics.widened(2.0):
+        wide = summary(samples)
+    assert wide.high - wide.median == pytest.approx(2 * (first.high - first.median))
+    for other in ((samples + 1, 1, ()), (samples, 2, ()), (samples, 1, [1, 2] * 15)):
+        with pytest.raises(TypeError):
+            summary(*other)
+
+
+@given(
+    st.lists(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9), min_size=2, max_size=9),
+    st.floats(0, 100),
+)
+def test_rows_of_different_length_have_the_percentiles_that_numpy_gives_them(
+    rows: list[list[float]], percentile: float
+) -> None:
+    most = max(map(len, rows))
+    table = np.array([row + [math.nan] * (most - len(row)) for row in rows])
+    expected = np.nanpercentile(table, percentile, axis=1)
+    assert statistics._percentile(table, percentile) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_interval_holds_the_true_median_in_nearly_all_cases() -> None:

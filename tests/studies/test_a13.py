@@ -416,7 +416,7 @@ def test_ctrl_c_keeps_what_was_measured_and_puts_the_buffers_back(
     before = [cluster.administer(node, ask).stdout for node in cluster.nodes]
     stopped_at: list[str] = []
 
-    def told(done: float, of: float, what: str) -> None:  # in the thread that reads the program
+    def report(done: float, of: float, what: str) -> None:  # in the thread that reads the program
         now = cluster.administer("node01", ask).stdout
         if now != before[1] and not stopped_at:
             stopped_at.append(now)
@@ -426,7 +426,7 @@ def test_ctrl_c_keeps_what_was_measured_and_puts_the_buffers_back(
     monkeypatch.setattr(buffer_sizes, "SIZES", (KB,))
     monkeypatch.setattr(collectives, "OPERATIONS", {"broadcast": "broadcast"})
     monkeypatch.setattr(collectives, "QUICK_PASSES", 2)
-    made = a13.STUDY.measure(cluster, tmp_path, quick=True, progress=told)
+    made = a13.STUDY.measure(cluster, tmp_path, quick=True, progress=report)
     assert stopped_at, "it was stopped while the buffers were small"
     assert not made.complete
     assert made.points

@@ -1,4 +1,4 @@
-"""A6: is a program that agrees with others told from one that does not?"""
+"""A6: is a program that agrees with others distinguished from one that does not?"""
 
 from __future__ import annotations
 

@@ -198,8 +198,8 @@ def test_the_same_is_to_be_had_as_plain_data(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tune_paper.compare([both.SEARCH], records=tmp_path, as_json=True)
-    told = json.loads(capsys.readouterr().out)
-    (ping, whole) = told["programs"][both.SEARCH]
+    answer = json.loads(capsys.readouterr().out)
+    (ping, whole) = answer["programs"][both.SEARCH]
     assert ping["percent"]["median"] < whole["percent"]["median"] < 0
     assert whole["paper_percent"] == -11
 

@@ -32,7 +32,7 @@ LEAKS = re.compile(
 
 
 def records() -> dict[str, Record]:
-    """A good Record of each study of which somebody has made one up."""
+    """A good Record of each study of which one is made up."""
     kept = [each for lab in LABS for each in lab.records() if not each.variant]
     found = {each.study: each for each in kept if each.study in STUDIES}
     made = [

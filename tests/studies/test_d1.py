@@ -218,13 +218,13 @@ def test_the_study_runs_from_measure_to_picture(
     monkeypatch.setattr(d1, "CASES", ((ONE_USER, d1.LARGE), (SOLARIS, d1.LARGE)))
     monkeypatch.setattr(d1, "SHARES", {"delay": 0.5})
     monkeypatch.setattr(d1, "QUICK_LAUNCHES", 1)
-    told: list[float] = []
+    reported: list[float] = []
     made = d1.STUDY.measure(
-        cluster, tmp_path, quick=True, progress=lambda done, of, _: told.append(done / of)
+        cluster, tmp_path, quick=True, progress=lambda done, of, _: reported.append(done / of)
     )
     assert made.complete
     assert made.sweep["scale"] == d1.QUICK_SECONDS / 4
-    assert told == sorted(told)
+    assert reported == sorted(reported)
     delays = [each for each in d1.STUDY.claims(made) if each.claim.endswith("-delay")]
     assert len(delays) == len(d1.EXPECTED)
     assert d1.STUDY.picture(made).alt

@@ -1,4 +1,4 @@
-"""D5: is equation 1 the paper's, with its sign, and is it told from the other two formulas?"""
+"""D5: is equation 1 the paper's, with its sign, and is it distinguished from the other two formulas?"""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_without_its_effect_a_claim_rarely_holds_and_with_the_papers_it_mostly_d
 ) -> None:
     def judged(parts: dict[str, list[Point]]) -> Callable[[Noise], Outcome]:
         of = usual(**parts)
-        # A deviation is noise: where the machine's own is larger, nothing of it can be told.
+        # A deviation is noise: where the machine's own is larger, nothing of it can be seen.
         share = 0.1 if claim == "deviation-halved" else 1.0
         return lambda noise: outcome_of(
             e6_knobs.STUDY, noisy(of, lambda n: quieter(noise(n), share)), claim
@@ -212,13 +212,13 @@ def test_the_study_makes_the_testbed_measures_and_puts_everything_back(
     monkeypatch.setattr(e6_knobs, "QUICK_LAUNCHES", 1)
     knobs = [ALL[MODERATION], ALL[FIREWALL]]
     before = machines.read(cluster, knobs)
-    told: list[Any] = []
+    reported: list[Any] = []
     made = e6_knobs.STUDY.measure(
-        cluster, tmp_path, quick=True, progress=lambda done, of, what: told.append(done / of)
+        cluster, tmp_path, quick=True, progress=lambda done, of, what: reported.append(done / of)
     )
     assert machines.read(cluster, knobs) == before
     assert made.complete, made.warnings
-    assert told == sorted(told)
+    assert reported == sorted(reported)
     assert set(outcomes(judge(made))) == {each.name for each in e6_knobs.CLAIMS}
     compared_here = {(p.at["knob"], p.at["way"]) for p in made.points if "way" in p.at}
     assert (FIREWALL, ALONE) in compared_here

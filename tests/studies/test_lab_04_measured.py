@@ -63,15 +63,19 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_study_measures_judges_and_draws(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None, study: Any, sizes: list[int]
 ) -> None:
-    told: list[float] = []
+    reported: list[float] = []
     record = study.measure(
-        cluster, tmp_path, quick=True, sizes=sizes, progress=lambda d, of, what: told.append(d / of)
+        cluster,
+        tmp_path,
+        quick=True,
+        sizes=sizes,
+        progress=lambda d, of, what: reported.append(d / of),
     )
     assert record.study == study.id
     assert record.complete, record.warnings
     assert warned(record) == []
     assert {p.at["size_bytes"] for p in record.points if "size_bytes" in p.at} == set(sizes)
-    assert told[-1] == 1.0
+    assert reported[-1] == 1.0
     assert find(study.id) is study
     # As a notebook has it later: saved, loaded, judged, drawn.
     again = Record.load(record.save_in(tmp_path))

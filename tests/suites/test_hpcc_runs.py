@@ -85,13 +85,13 @@ def test_a_study_of_the_real_suite_has_every_figure(
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(hpcc, "SCRATCH", str(scratch))
-    told: list[str] = []
+    reported: list[str] = []
     record = e4_hpcc.STUDY.measure(
         cluster,
         tmp_path,
         quick=True,
         size=TINY,
-        progress=lambda done, of, what: told.append(what),
+        progress=lambda done, of, what: reported.append(what),
     )
     record.save_in(tmp_path)
     # b_eff, whose messages are cut short here, looks at the first and the last byte of what it gets.
@@ -106,7 +106,7 @@ def test_a_study_of_the_real_suite_has_every_figure(
     assert "Open MPI" in about.facts["mpi_library"]
     assert set(about.facts["sections_s"]) == set(SECTIONS)
     assert record.sweep["input"] == problem.of_size(TINY, 4).text
-    assert "E4: HPL" in told
+    assert "E4: HPL" in reported
     verdicts = {verdict.claim: verdict.outcome for verdict in e4_hpcc.STUDY.claims(record)}
     assert verdicts["checks"] == "holds"
     assert verdicts["tuned-time"] == "inconclusive"

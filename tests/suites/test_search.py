@@ -27,7 +27,7 @@ TINY = Collection(bases=60_000, queries=15, seed=3)
 
 @pytest.fixture(scope="session")
 def search() -> ModuleType:
-    """Lab 03's program as a module; mpi4py needs to be told of the library before."""
+    """Lab 03's program as a module; mpi4py needs the library's name before."""
     os.environ.setdefault(
         "MPI4PY_LIBMPI", str(paths.mpi_prefix("classic") / "lib" / "libmpi.so.12")
     )

@@ -122,8 +122,8 @@ def test_what_is_shown_has_not_been_done_and_what_is_begun_has_been_written_down
     python(learner, ENDED.format(replaced="", agree="end"), -9)
     assert its_log(learner).entries() == known
     assert mtus(pcs) == ["1500"] * 4
-    told = "lambda text: print(text)"
-    python(learner, ENDED.format(replaced="machines.turn = end", agree=told), -9)
+    report = "lambda text: print(text)"
+    python(learner, ENDED.format(replaced="machines.turn = end", agree=report), -9)
     (entry,) = its_log(learner).open()
     assert {was.value for was in entry.before.values()} == {"1500"}
     assert list(entry.before) == list(pcs.names)
@@ -219,7 +219,7 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(pcs: Hall, learner: B
     finally:
         pcs.plug("node02")
     assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up", code=1)
-    # Exactly what was there before: what somebody had set up there by hand too.
+    # Exactly what was there before: what was set up there by hand, too.
     assert pcs.at("node02", NFT_OWN).split() == ["table", "ip", "own", "{", "}"]
     pcs.at("node02", "nft delete table ip own")
     assert its_log(learner).open() == []

@@ -177,23 +177,23 @@ def test_a_state_is_described_by_mean_deviation_and_percentiles() -> None:
 # The order of things, without a cluster
 
 
-class Told:
+class FakeRun:
     """In place of a conversation: samples of a chosen length in each state."""
 
     now_in = False
     launched = 0
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        Told.launched += 1
+        FakeRun.launched += 1
 
-    def __enter__(self) -> Told:
+    def __enter__(self) -> FakeRun:
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
 
     def take(self, samples: int) -> list[dict[str, Any]]:
-        us = 20.0 if Told.now_in else 10.0
+        us = 20.0 if FakeRun.now_in else 10.0
         return [{"seconds": us * 2e-6 * 7, "repetitions": 7} for _ in range(samples)]
 
 
@@ -215,9 +215,9 @@ class Nodes:
 
 @pytest.fixture
 def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Measurement]:
-    monkeypatch.setattr(ab_comparison, "InteractiveRun", Told)
+    monkeypatch.setattr(ab_comparison, "InteractiveRun", FakeRun)
     monkeypatch.setattr(Measurement, "prepare", lambda *_: tmp_path / "program")
-    Told.now_in, Told.launched = False, 0
+    FakeRun.now_in, FakeRun.launched = False, 0
     with Measurement("E6", Nodes(), tmp_path) as made:  # type: ignore[arg-type]
         yield made
 
@@ -227,7 +227,7 @@ def test_the_change_goes_in_and_out_in_turns_and_is_out_at_the_end(session: Meas
 
     def change(on: bool) -> None:
         seen.append(on)
-        Told.now_in = on
+        FakeRun.now_in = on
 
     found = ab_comparison.compare(session, change, at={"knob": "made"}, length=SHORT)
     assert seen == [True, False] * 2
@@ -236,7 +236,7 @@ def test_the_change_goes_in_and_out_in_turns_and_is_out_at_the_end(session: Meas
     assert found.before.samples == pytest.approx([10.0] * 12)
     assert found.before.facts["visit"] == [v for v in (0, 3, 4, 7) for _ in range(3)]
     assert {point.at["state"] for point in session.points} == {BEFORE, AFTER}
-    assert Told.launched == 1
+    assert FakeRun.launched == 1
     Record.load(session.record().save_in(session.folder))
 
 
@@ -246,7 +246,7 @@ def test_a_change_that_needs_new_processes_gets_a_launch_for_every_visit(
     ab_comparison.compare(
         session, lambda on: {"A": "1"} if on else None, relaunch=True, length=SHORT
     )
-    assert Told.launched == 8
+    assert FakeRun.launched == 8
 
 
 def test_an_undecided_cycle_goes_on_up_to_its_longest(
@@ -303,13 +303,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_program_takes_as_many_samples_as_are_ordered(
     cluster: NamespaceCluster, program: Path
 ) -> None:
-    with InteractiveRun(cluster, program, 2, ["--bytes", 3]) as told:
-        assert told.about["hosts"] == list(cluster.nodes[:2])
-        assert [len(told.take(n)) for n in (1, 4)] == [1, 4]
-        lines = told.take(2)
+    with InteractiveRun(cluster, program, 2, ["--bytes", 3]) as run:
+        assert run.about["hosts"] == list(cluster.nodes[:2])
+        assert [len(run.take(n)) for n in (1, 4)] == [1, 4]
+        lines = run.take(2)
     assert {line["pass"] for line in lines} == {2}
     assert {line["size_bytes"] for line in lines} == {3}
-    assert told.lines.ended
+    assert run.lines.ended
 
 
 @pytest.mark.cluster
@@ -332,8 +332,8 @@ def test_no_rank_stays_when_the_conversation_is_broken_off(
     cluster: NamespaceCluster, program: Path
 ) -> None:
     def broken_off() -> None:
-        with InteractiveRun(cluster, program, 2) as told:
-            told.take(1)
+        with InteractiveRun(cluster, program, 2) as run:
+            run.take(1)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

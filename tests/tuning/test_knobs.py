@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lively import Lively
 from running import Beowulf, at_switch
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.studies import by_kind
 from beowulf.tuning import log, machines
 from beowulf.tuning.change import changing
 from beowulf.tuning.knob import Knob
@@ -122,8 +124,8 @@ def test_a_knob_that_is_not_here_says_so_and_where_it_is(
 def test_every_knob_tells_what_a_learner_wants_to_know() -> None:
     for name, knob in ALL.items():
         assert knob.name == name
-        told = (knob.title, knob.what, knob.why, knob.here, knob.elsewhere)
-        assert all(told), name
+        texts = (knob.title, knob.what, knob.why, knob.here, knob.elsewhere)
+        assert all(texts), name
         assert knob.kinds, name
         if knob.values:
             assert {knob.tuned, knob.shows} <= set(knob.values), name
@@ -173,7 +175,7 @@ def test_rules_of_somebody_else_come_back_with_their_counters(cluster: Namespace
     assert cluster.administer("node01", lines).returncode == 0
     before = whole(cluster)
     knob = find("firewall")
-    assert values(cluster, knob)["node01"] == "rules of somebody else"
+    assert values(cluster, knob)["node01"] == "rules of another program"
     with changing(cluster, [(knob, "none")]) as change:
         change(True)
         assert values(cluster, knob)["node01"] == "none"
@@ -286,3 +288,14 @@ def test_a_card_of_a_pc_is_turned_by_ethtool(
     assert knob.value(run(knob.look("node00"))) == other
     run(knob.back(before, "node00"))
     assert run(knob.look("node00")) == before
+
+
+def test_on_a_kind_whose_nodes_are_not_ours_nothing_is_changed(tmp_path: Path) -> None:
+    with (
+        pytest.raises(LabError, match="firewall is not ours to change"),
+        changing(Lively(tmp_path), [(find("firewall"), "100")]),
+    ):
+        pass
+    for study in ("E6", "E7", "L2"):
+        with pytest.raises(LabError, match="not ours to change"):
+            by_kind.refuse_unseen(study, Lively(tmp_path))

@@ -166,10 +166,10 @@ def test_all_that_is_untuned_is_tried_alone_and_then_together(
     set_(learner, "firewall", "100")
     set_(learner, "delayed-ack", "quick")
     tune_paper.all_(keep=True, revert=False, **options)
-    told = json.loads(capsys.readouterr().out)["trials"]
+    answer = json.loads(capsys.readouterr().out)["trials"]
     firewall, acks = {"firewall": "none"}, {"delayed-ack": "delayed"}
-    assert [each["knobs"] for each in told] == [firewall, acks, firewall | acks]
-    assert [each["fate"] for each in told] == ["put back", "put back", "kept"]
+    assert [each["knobs"] for each in answer] == [firewall, acks, firewall | acks]
+    assert [each["fate"] for each in answer] == ["put back", "put back", "kept"]
     assert [(each, ack.value) for each, ack in seen] == [
         (["none", "none"], "quick"),
         (["100", "100"], "delayed"),
@@ -202,10 +202,10 @@ def test_on_a_cluster_that_nobody_has_touched_papers_state_is_made_and_taken_awa
     made = (Record.load(file), file)
     monkeypatch.setattr(notebook, "measure_and_save", lambda *_, **__: made)
     tune_paper.all_(quick=True, records=learner.here / "all", as_json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert told["state"]["firewall"] == "100"
-    assert {each["knob"] for each in told["trials"]} >= {"firewall"}
-    assert "irqbalance" in told["absent"]
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["state"]["firewall"] == "100"
+    assert {each["knob"] for each in answer["trials"]} >= {"firewall"}
+    assert "irqbalance" in answer["absent"]
 
 
 def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
@@ -282,7 +282,7 @@ def test_without_a_cluster_that_is_reported(tmp_path: Path) -> None:
     assert "Paper E" in nobody("tune", "show", "moderation")
 
 
-# A machine whose processor has a frequency to choose, for whom the mounts are told of alone.
+# A machine whose processor has a frequency to choose, with mounts of its own.
 PROCESSOR = """
 cores=/sys/devices/system/cpu
 mount -t tmpfs tmpfs $cores

@@ -36,7 +36,7 @@ def four() -> Iterator[Vms]:
 
 
 @pytest.fixture(autouse=True)
-def told(request: pytest.FixtureRequest) -> None:
+def announce(request: pytest.FixtureRequest) -> None:
     say(request.node.name.removeprefix("test_").replace("_", " "))
 
 

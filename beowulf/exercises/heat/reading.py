@@ -73,7 +73,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def _names(record: Record) -> tuple[str, ...]:
-    """The coordinates by which a study's samples are told apart."""
+    """The coordinates that distinguish a study's samples."""
     if record.study == "H3":
         return ("ranks", *OF_PLATE)
     if record.study == "H7":

@@ -1,7 +1,7 @@
 """Lab 02's puzzle: four nodes of which one, drawn by chance, is set up differently; which, and in which rows?
 
 It is a Record of A3 with the variant `odd`. The odd node's kernel looks every packet that comes in up in a long list
-of addresses, one rule after another, as a packet filter does into which somebody put a rule for each unwanted sender.
+of addresses, one rule after another, as a packet filter does into which someone put a rule for each unwanted sender.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     planned = ROUNDS * len(CHOSEN) * len(cluster.nodes)
     sweep = {"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"}
     with (
-        bar("Four nodes, one of them odd") as told,
+        bar("Four nodes, one of them odd") as progress,
         cluster.holding("lab 02's odd node"),
         made_odd(cluster, node),
         Measurement(
-            STUDY, cluster, folder, quick=True, progress=told, launches=planned, sweep=sweep
+            STUDY, cluster, folder, quick=True, progress=progress, launches=planned, sweep=sweep
         ) as session,
     ):
         for number in range(ROUNDS):

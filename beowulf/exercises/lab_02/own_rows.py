@@ -40,8 +40,8 @@ def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
     node = cluster.nodes[0]
     sweep = {"exercise": Path(source).name, "nodes": [node]}
     with (
-        bar("Your own rows") as told,
-        Measurement(STUDY, cluster, folder, progress=told, sweep=sweep) as session,
+        bar("Your own rows") as progress,
+        Measurement(STUDY, cluster, folder, progress=progress, sweep=sweep) as session,
     ):
         session.launch(Path(source), 1, at={"node": node}, hosts=(node,), timeout_s=LONGEST_S)
     record = session.record()

@@ -67,12 +67,18 @@ def measure(
     folder = cluster.records or Path("records")
     sweep = {"exercise": name, "protocol": protocol, "sizes": list(sizes), "passes": passes}
     with (
-        bar("Your own round trip") as told,
+        bar("Your own round trip") as progress,
         Measurement(
-            STUDY, cluster, folder, quick=quick, progress=told, launches=2 * launches, sweep=sweep
+            STUDY,
+            cluster,
+            folder,
+            quick=quick,
+            progress=progress,
+            launches=2 * launches,
+            sweep=sweep,
         ) as session,
     ):
-        calls = _Calls(engines, name, protocol, tuple(sizes), session, told)
+        calls = _Calls(engines, name, protocol, tuple(sizes), session, progress)
         calls.facts.update(about)
         session.points.append(Point({"own": True}, facts=calls.facts))
         try:
@@ -110,7 +116,7 @@ class _Calls:
     protocol: str
     sizes: tuple[int, ...]
     session: Measurement
-    told: Progress
+    progress: Progress
     facts: dict[str, Any] = field(default_factory=lambda: {"calls": 0, "faults": []})
     found: dict[str, list[Any]] = field(default_factory=dict)  # by kind: the sentence, how often
     seeds: random.Random = field(default_factory=random.Random)
@@ -122,7 +128,7 @@ class _Calls:
             if not good:
                 return False
             share = self.session.done + (number + 1) / (passes + 1)
-            self.told(share, self.session.planned, f"{self.name}: pass {number + 1}")
+            self.progress(share, self.session.planned, f"{self.name}: pass {number + 1}")
             good = self._one_pass(launch, number) is not None
         return bool(good)
 

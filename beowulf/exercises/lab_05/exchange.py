@@ -62,9 +62,9 @@ def _measured(cluster: Cluster, program: Path) -> Record:
     folder, name = cluster.records or Path("records"), program.name
     sweep = {"exercise": name, "launches": LAUNCHES}
     with (
-        bar("Your own exchange") as told,
+        bar("Your own exchange") as progress,
         Measurement(
-            STUDY, cluster, folder, progress=told, launches=LAUNCHES, sweep=sweep
+            STUDY, cluster, folder, progress=progress, launches=LAUNCHES, sweep=sweep
         ) as session,
     ):
         for number in range(LAUNCHES):

@@ -35,8 +35,8 @@ def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
 
     folder = cluster.records or Path("records")
     with (
-        bar("Nothing, before and after") as told,
-        Measurement(STUDY, cluster, folder, progress=told) as session,
+        bar("Nothing, before and after") as progress,
+        Measurement(STUDY, cluster, folder, progress=progress) as session,
     ):
         ab_comparison.compare(session, _nothing, at={"knob": NOTHING}, length=length)
     return kept(session.record(), VARIANT, folder)

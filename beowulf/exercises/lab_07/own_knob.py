@@ -125,8 +125,8 @@ def measure(
     folder = cluster.records or Path("records")
     nodes = cluster.nodes[:NODES]
     with (
-        bar("Your own knob") as told,
-        Measurement(STUDY, cluster, folder, quick=True, progress=told) as session,
+        bar("Your own knob") as progress,
+        Measurement(STUDY, cluster, folder, quick=True, progress=progress) as session,
         _as_it_was(cluster, mine, nodes) as found,
     ):
         session.sweep["look"] = mine.look()[:LONGEST_LINES]

@@ -73,9 +73,9 @@ def _measured(cluster: Cluster, program: Path) -> Record:
     folder = cluster.records or Path("records")
     sweep = {"exercise": program.name, "states": [LATE, AT_ONCE]}
     with (
-        bar("Your own letters") as told,
+        bar("Your own letters") as progress,
         changing(cluster, [(ALL[KNOB], AT_ONCE)], nodes=cluster.nodes[:2]) as acknowledged_at_once,
-        Measurement(STUDY, cluster, folder, progress=told, launches=2, sweep=sweep) as session,
+        Measurement(STUDY, cluster, folder, progress=progress, launches=2, sweep=sweep) as session,
     ):
         for number, state in enumerate((LATE, AT_ONCE)):
             acknowledged_at_once(state == AT_ONCE)

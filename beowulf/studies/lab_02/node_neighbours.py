@@ -1,7 +1,7 @@
 """Programs of others that measure a row of the node benchmarks: where they are on a node, and what they print.
 
 `perf bench` comes with Linux itself. LMBench is what paper A used: its licence lets nobody publish results of a
-changed copy, so it is neither part of this project nor changed, and is run where somebody has installed it.
+changed copy, so it is neither part of this project nor changed, and is run where it is installed.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def run(
         )
 
     at = {"state": state, "ranks": problem.ranks, "launch": launch}
-    results, seconds = hpcc.run(measurement.cluster, problem, brief=brief, told=progress)
+    results, seconds = hpcc.run(measurement.cluster, problem, brief=brief, report=progress)
     master = measurement.cluster.nodes[0]
     if hpcc.HPCC not in measurement.programs:
         digest = measurement.cluster.run(master, f"sha256sum {hpcc.HPCC}").stdout.split(" ")[0]

@@ -32,7 +32,7 @@ from beowulf.studies.lab_07.knob_gains import (
     medians,
     says,
 )
-from beowulf.studies.lab_07.states import emulated
+from beowulf.studies.lab_07.states import KNOBS, emulated
 from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning.ab_comparison import Length, compare
 from beowulf.tuning.change import Changes, changing
@@ -308,6 +308,7 @@ STUDY = Study(
     id="E6",
     title="The knobs: each alone and all together",
     plan=plan,
+    need=KNOBS,
     judged=claims,
     draw=picture,
     troubles=lambda record: trouble(record, HALF),

@@ -18,6 +18,7 @@ from beowulf.record import Point, Record
 from beowulf.studies.lab_07 import knob_gains
 from beowulf.studies.lab_07.e6_knobs import QUICK_LENGTH, absent_points
 from beowulf.studies.lab_07.knob_gains import TOGETHER, gain, medians
+from beowulf.studies.lab_07.states import KNOBS
 from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning import checklist
 from beowulf.tuning.ab_comparison import Comparison, compare
@@ -172,6 +173,7 @@ STUDY = Study(
     id="E7",
     title="The procedure: ask, change one thing, measure, keep or revert",
     plan=plan,
+    need=KNOBS,
     judged=[
         Claim(
             "nodes-alike",

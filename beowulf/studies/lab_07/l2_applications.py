@@ -22,6 +22,7 @@ from beowulf.record import Record
 from beowulf.studies.lab_07.states import (
     AFTER,
     BEFORE,
+    KNOBS,
     PING,
     Compared,
     gain,
@@ -147,6 +148,7 @@ STUDY = Study(
     id="L2",
     title="The gain of the ping-pong beside that of NPB's kernels",
     plan=plan,
+    need=KNOBS,
     judged=[
         *map(gains, KERNELS),
         Claim(

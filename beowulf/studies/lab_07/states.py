@@ -17,7 +17,7 @@ from beowulf.measure.judgement import reaches
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS, Pairs, Ratio
 from beowulf.record import Record
-from beowulf.studies.study import Claim, Judgement, undecided
+from beowulf.studies.study import Claim, Judgement, Need, undecided
 
 States = Mapping[str, Callable[[], None]]
 
@@ -26,6 +26,8 @@ def _as_it_is() -> None:
     """Change nothing."""
 
 
+# Of studies that make the state before themselves.
+KNOBS = Need("knobs", "the settings of its nodes are not ours to change")
 FOUND, BEFORE, AFTER = "as found", "before", "after"
 AS_FOUND: States = {FOUND: _as_it_is}
 TUNE = "`beowulf tune compare` measures it before and after paper E's changes (lab 07)."

@@ -9,7 +9,7 @@ from beowulf.tuning.knob import Knob
 OURS = "table inet beowulf_tuning {"
 # Rules that no packet of the cluster meets: addresses that are kept free for documents (RFC 5737).
 RULE = "ip saddr 203.0.113.{} drop"
-OTHERS = "rules of somebody else"
+OTHERS = "rules of another program"
 # The kernel takes about a thousand rules in one message from an ordinary user, whose socket's buffer may not grow.
 AT_ONCE = 250
 MOST_SHOWN = 10  # rules that a reader wants to see one by one

@@ -27,8 +27,8 @@ enum { LANES = 4, AHEAD = 1024 };
  *
  * What a row has in a tile is a piece. Four pieces lie side by side in a bundle, as lanes of a
  * road: the first element of each, then the second of each, and so on, with zeros where one is
- * shorter. So four sums grow at once, none of which waits for another, and the processor is told
- * but once for four rows that a loop ends. The pieces of a tile are in the order of their
+ * shorter. So four sums grow at once, none of which waits for another, and the processor
+ * learns once for four rows that a loop ends. The pieces of a tile are in the order of their
  * lengths, so that those of a bundle are about equally long.
  *
  *        lane      0   1   2   3

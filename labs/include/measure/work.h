@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-/* Results go here. The compiler must assume that somebody reads a volatile variable. */
+/* Results go here. The compiler must assume that someone reads a volatile variable. */
 static volatile double work_result = 1.0;
 
 static inline void compute(long rounds) {

@@ -15,7 +15,7 @@
 #
 # Four computers, a switch and some cables are a heap of hardware. When do they become *one
 # machine*? In this notebook you ask every node, and every pair of nodes, until you know; you write two
-# small programs that run on all of them; and you find out what is wrong with clusters that somebody has
+# small programs that run on all of them; and you find out what is wrong with clusters that someone has
 # broken. The handout (`labs/01-validation/README.md`) has the same sections and explains each word; read
 # a section there, then do it here.
 #
@@ -85,7 +85,7 @@ predict(cluster, "idle", value=idle_guess, low=idle_low, high=idle_high)
 # %% [markdown]
 # ## 2 Run and see
 #
-# *Core, 6 minutes*
+# *Core, 5 minutes*
 #
 # Study A1 asks every node what it is: its system, kernel, processor and memory, its network card,
 # its MPI and compiler, and the way to each other node. Paper A builds such a cluster of four PCs;
@@ -105,7 +105,7 @@ claims(a1)
 # %% [markdown]
 # ## 3 Do: names and routes
 #
-# *Core, 7 minutes*
+# *Core, 6 minutes*
 #
 # `cluster.ask(node, command)` runs a command in a shell on a node and gives back what it prints.
 # The answer is also kept beside your Records.
@@ -160,7 +160,7 @@ form(ordered_pairs, "number")
 # %% [markdown]
 # ## 5 Do: data
 #
-# *Core, 4 minutes*
+# *More, 4 minutes*
 #
 # In a terminal, with the handout: ten million bytes go from node00 to node01. How fast, and are they the
 # same bytes?
@@ -188,7 +188,7 @@ form(ring_messages, "number")
 # %% [markdown]
 # ## 7 Do: ask everything at once
 #
-# *Core, 5 minutes*
+# *Core, 4 minutes*
 #
 # Study A2 repeats the validation of paper A: it asks every node for its configuration, every node
 # about every other (name, ping, ssh, one million random bytes), and runs `hello` and `ring` on all of
@@ -219,7 +219,7 @@ claims(a2)
 # %% [markdown]
 # ## 8 Your own ring
 #
-# *Core, 10 minutes*
+# *Core, 12 minutes*
 #
 # One line starts a Python interpreter on each node. All of them are ranks of one MPI program, and a cell
 # that begins with `%%px` runs on all of them at once. They know `world` (all ranks), `rank`, `ranks`
@@ -240,15 +240,16 @@ print(f"rank {rank} of {ranks} on {node}")
 # - Rank 0 returns the list as it came home; each other rank returns the list as it passed it on.
 #
 # The points are for the Record that the cell below makes of it: three tokens, each of which every node has had,
-# in turn, and that came home. `world.send` and `world.recv` are all that you need.
+# in turn, and that came home. `world.send` and `world.recv` are all that you need; the first line says which rank is
+# before yours in the ring, and which after it.
 
 
 # %% nbgrader={"grade_id": "own-ring-answer", "solution": true}
 # %%px
 def pass_token(token):
     """Pass the token round all ranks; the list as it came home (rank 0) or was passed on (all others)."""
+    before, after = (rank - 1) % ranks, (rank + 1) % ranks  # the neighbours in the ring
     ### BEGIN SOLUTION
-    before, after = (rank - 1) % ranks, (rank + 1) % ranks
     if rank == 0:
         token.append(node)
         world.send(token, dest=after)
@@ -278,7 +279,7 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 # %% [markdown]
 # ## 9 Your own ping-pong
 #
-# *Core, 13 minutes*
+# *Core, 14 minutes*
 #
 # **Question `own-trips`** (4 points). Write `round_trip_us(buffer, one, other)`: it sends `buffer` (an array
 # of bytes) from rank `one` to rank `other` and back, with `Send` and `Recv`, and returns, on rank `one`, the time
@@ -286,16 +287,17 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 # short beside a disturbance: let several follow each other, and divide.
 #
 # The points are for the Record that the cell below makes of it: 8 bytes between each node and each other
-# one, ten times, and the bytes that come back are those that left.
+# one, ten times, and the bytes that come back are those that left. The first two lines are there; yours are the
+# round trips, and what comes of the clock.
 
 
 # %% nbgrader={"grade_id": "own-trips-answer", "solution": true}
 # %%px
 def round_trip_us(buffer, one, other):
     """One round trip of `buffer` between two ranks, in microseconds, on rank `one`; None on all others."""
-    ### BEGIN SOLUTION
     trips = 20
     began = MPI.Wtime()
+    ### BEGIN SOLUTION
     for _ in range(trips):
         if rank == one:
             world.Send(buffer, dest=other)
@@ -322,8 +324,8 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # (`rank` begins, `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
 # **Question `trips-plot`** (3 points). Draw the median round trip over the number of the other node (0 to 3),
-# a line for each node that begins. Name the axes, with the unit, and each line in a legend.
-# `prediction_band(axes, prediction(cluster, "trip"))` adds what you have sealed.
+# a line for each node that begins. Name the axes, with the unit, and each line in a legend. (`table[table["node"] ==
+# "node00"]` are the rows of one line.) `prediction_band(axes, prediction(cluster, "trip"))` adds what you have sealed.
 
 # %%
 # Here is room to look at the table.
@@ -369,7 +371,7 @@ engines.stop()
 # %% [markdown]
 # ## 10 Do: the idle wire
 #
-# *Core, 5 minutes*
+# *Core, 6 minutes*
 #
 # Study A5 listens at the switch for a minute. Wait half a minute after your last command on a
 # node, because ssh keeps its connections open for so long. Then run the next cell, and keep your
@@ -419,9 +421,9 @@ claims(a5)
 # %% [markdown]
 # ## 11 Three broken clusters
 #
-# *Core, 10 minutes*
+# *Core, 11 minutes*
 #
-# Somebody has been at your cluster. In each of `a`, `b` and `c` one thing is wrong on one node:
+# Someone has been at your cluster. In each of `a`, `b` and `c` one thing is wrong on one node:
 #
 # - `wrong-hosts`: the node's `/etc/hosts` gives another node an address that nobody has
 # - `node-down`: the node is switched off
@@ -432,9 +434,9 @@ claims(a5)
 #
 # **Write your own search** in `probe`: it asks the broken cluster, and prints the answers.
 # `victim.ask(node, command)` gives what a command prints on a node. Ask from node00, about the others: a node
-# that is down cannot be asked, and would end the cell. (Or search in a terminal, with section 11 of the
-# handout.) The cells below break the cluster, measure A2, which takes 10 to 20 seconds and which you look at *after*
-# your answer, and run your search. Where `with` ends, the cluster is healed.
+# that is down cannot be asked, and would end the cell. The first question is there, as a comment. (Or search in a
+# terminal, with section 11 of the handout.) The cells below break the cluster, measure A2, which takes 10 to 20
+# seconds and which you look at *after* your answer, and run your search. Where `with` ends, the cluster is healed.
 #
 # PCs, VMs and the nodes of a queue are not broken, because others need them. There, `breakable` boots a
 # small cluster of namespaces on the machine of this notebook, and takes it down again.
@@ -443,7 +445,9 @@ claims(a5)
 # %%
 def probe(victim):
     """Ask the nodes of a broken cluster, from node00, and print what they say."""
-    # print(victim.ask("node00", "ping -c 1 -W 1 node01")), and more questions of yours
+    # for node in victim.nodes[1:]:
+    #     print(node, victim.ask("node00", f"ping -c 1 -W 1 {node}"))
+    # and more questions of yours: does a node let you in, does it know the others?
 
 
 # %% [markdown]
@@ -583,9 +587,9 @@ form(node_d, "node")
 # %% [markdown]
 # ## 13 Explain
 #
-# *Core, 8 minutes*
+# *Core, 10 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In six to twelve sentences of your own:
+# **Question `explain`** (4 points, read by a person). In five to eight sentences of your own:
 #
 # 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`?
 #    Say what would happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were

@@ -399,7 +399,7 @@ claims(a3)
 #
 # 1. Between paper A's PCs and your node, some rows became faster by a large factor and some hardly.
 #    What distinguishes the two kinds, and why is it so?
-# 2. Somebody wants to add up an array of 100 KB, and asks whether four nodes do it faster than one.
+# 2. Someone wants to add up an array of 100 KB, and asks whether four nodes do it faster than one.
 #    Answer by your own figures, and name those that decide.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
@@ -493,7 +493,7 @@ printed(f"A-table-{drawn_rows.table()}")
 # %% [markdown]
 # **Question `paper-tables`** (1 point). In how many rows of it is *Grendel* the faster one? And table 3
 # says that a stream by AF UNIX moves 2033 MB/s, which takes two copies, while memory is copied at 370 MB/s:
-# what explains it best? `"misprint"`, `"cache"` (its blocks of 64 KiB stay in a cache) or `"disk"`.
+# what explains it best: a `"misprint"`, a `"cache"` or a `"disk"`?
 
 # %% nbgrader={"grade_id": "paper-tables-answer", "solution": true}
 grendel_faster_in = None

@@ -86,7 +86,7 @@ predict(cluster, "speed-up-small", value=small_guess, low=small_low, high=small_
 # %% [markdown]
 # ## 2 A plate on four nodes
 #
-# *Core, 20 minutes*
+# *Core, 19 minutes*
 #
 # Write `my_rows(rows, ranks, rank)` and `run(world, rows, columns, steps)` in `work/heat/heat.py` (beside this
 # lab's folder). The handout says what is given and what must come out; `heat.check(3)` tries both within
@@ -148,7 +148,7 @@ assert plate.study == "H3", "Run the cell above: it measures your plate."
 # %% [markdown]
 # ## 3 Speed-up, drawn
 #
-# *Core, 12 minutes*
+# *Core, 11 minutes*
 #
 # `speeds` has a row for each plate and number of ranks: the median of a step in ms, and how many times as fast
 # as one rank it is, with the ends of the 95 % interval.
@@ -160,7 +160,8 @@ speeds
 # %% [markdown]
 # **Question `speed-up-plot`** (2 points). Draw the speed-up over the number of ranks: a line for each plate,
 # with its intervals (`axes.errorbar`), and the line of a program that loses nothing. Name both axes, and each
-# line in a legend. `prediction_band(axes, prediction(cluster, "speed-up"))` draws what you have sealed.
+# line in a legend. (`speeds[speeds["rows"] == 1200]` are the rows of one line.)
+# `prediction_band(axes, prediction(cluster, "speed-up"))` draws what you have sealed.
 
 # %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
 speed_up_figure = None  # speed_up_figure, axes = plt.subplots()
@@ -246,7 +247,7 @@ form(serial_share_4, "number")
 # %% [markdown]
 # ## 5 Four nodes on your machine
 #
-# *Core, 6 minutes*
+# *Core, 5 minutes*
 #
 # A rank that computes needs a processor core. Nodes that are machines of their own have one each; nodes of kind
 # `namespaces` share the cores of one machine, and when there are fewer cores than ranks, some ranks wait.
@@ -279,7 +280,7 @@ form(reached_percent, "number")
 # %% [markdown]
 # ## 6 Eight kernels
 #
-# *Core, 12 minutes*
+# *Core, 10 minutes*
 #
 # The eight programs of NPB, each the core of a large program. EP draws random numbers and sends next to nothing.
 # FT turns a cube of numbers that is spread over all ranks: seven times, three quarters of it move.
@@ -374,7 +375,7 @@ found[["benchmark", "seconds_1", "seconds_4", "speed_up"]]
 # %% [markdown]
 # ## 8 Where does the time go?
 #
-# *Core, 6 minutes*
+# *Core, 9 minutes*
 #
 # The profile of the runs on four ranks: of the time of all ranks, the part that was spent inside MPI.
 
@@ -437,9 +438,9 @@ picture(measured)
 # %% [markdown]
 # ## 9 Explain
 #
-# *Core, 8 minutes*
+# *Core, 10 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In six to ten sentences of your own, with your own figures:
+# **Question `explain`** (4 points, read by a person). In five to eight sentences of your own, with your own figures:
 #
 # 1. Why does one of your two plates gain more from four nodes than the other? Use the bytes of its ghost rows, the
 #    rate of the cable, and the time of a rank's rows. Does the serial share stay as ranks are added, and what

@@ -19,7 +19,8 @@
 # when "hardly a difference" is true. The handout (`labs/04-blocking-nonblocking/README.md`) has the same
 # sections and explains each word; read a section there, then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core* · **Points** 25
+# - **Time** about 90 minutes for the sections that are marked *core*, which have 23.5 points; those marked
+#   *more* take about 40 and have 1.5 · **Points** 25
 # - **You need** a running cluster (`beowulf lab 04` booted one), and little else
 #   running on your machine: what is measured here are microseconds
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
@@ -120,7 +121,7 @@ form(most_columns, "number")
 # %% [markdown]
 # ## 4 Your own ping-pong
 #
-# *Core, 16 minutes*
+# *Core, 17 minutes*
 #
 # One line starts a Python interpreter on each node. All four are ranks of one MPI
 # program, and a cell that begins with `%%px` runs on all of them.
@@ -356,7 +357,7 @@ for point in ways.select(search="deadlock"):
 # %% [markdown]
 # ## 7 More nodes, more rate?
 #
-# *Core, 12 minutes*
+# *Core, 14 minutes*
 #
 # Study A7 repeats figures 13 to 15 of paper A with `roundtrip.c`, in two patterns:
 #
@@ -472,7 +473,7 @@ picture(a7)
 # %% [markdown]
 # ## 8 Patience
 #
-# *Core, 5 minutes*
+# *More, 6 minutes*
 #
 # Your cluster's `mpiexec` makes ranks wait politely when they outnumber the processors of your
 # machine (section 8 of the handout). What happens without that?
@@ -548,9 +549,9 @@ print(outcome(cluster, "impatience", impatience_times))
 # %% [markdown]
 # ## 9 Explain
 #
-# *Core, 8 minutes*
+# *Core, 10 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In eight to twelve sentences of your own, with your
+# **Question `explain`** (4 points, read by a person). In six to ten sentences of your own, with your
 # own figures:
 #
 # 1. From some size on your `exchange_send_first` hangs, and the other two never do. What does `Send`
@@ -570,10 +571,10 @@ print(outcome(cluster, "impatience", impatience_times))
 # ### BEGIN SOLUTION
 # **What Send promises (1 point).** When it returns, the buffer may be used again; nothing is known about
 # the receiver. A small message is sent eagerly: it leaves at once and the other side keeps it until
-# somebody asks, so that Send returns before the receive. A large one is announced first and leaves only
+# someone asks, so that Send returns before the receive. A large one is announced first and leaves only
 # when the receive has been posted (rendezvous): if all ranks send first, each waits for a neighbour's
 # receive, and none comes to it. Paper A's description fits only the large one (and MPI_Ssend). In turns,
-# somebody receives; Isend only begins the send, so the rank goes on to its receive.
+# someone receives; Isend only begins the send, so the rank goes on to its receive.
 #
 # **A latency that cannot be (1 point).** While a direction of the cable is idle, its bucket saves up to
 # 3,200 bytes of credit, so that each long message begins that much sooner: its time is less than n / beta,

@@ -117,7 +117,7 @@ predict(cluster, "overhead", value=overhead_guess, low=overhead_low, high=overhe
 # %% [markdown]
 # ## 2 A postcard
 #
-# *Core, 10 minutes*
+# *Core, 9 minutes*
 #
 # Write a text of your own. Rank 0 on node00 sends it to rank 1 on node01, who thanks for it with an
 # empty message. A capture at the switch takes every packet whole while the program starts, runs and ends.
@@ -206,7 +206,7 @@ form(mpich_bytes, "number")
 # %% [markdown]
 # ## 4 Your plate on the wire
 #
-# *Core, 9 minutes*
+# *Core, 8 minutes*
 #
 # Now your own program. `work/heat/heat.py` has your functions of labs 02 to 05; what is missing there is
 # written for you. (`heat.start(6, given=True)` writes right ones for all, and keeps your file.)
@@ -252,7 +252,7 @@ pictures.bytes_over_time(file, names=names)
 # %% [markdown]
 # ## 5 Your packet loop
 #
-# *Core, 18 minutes*
+# *Core, 20 minutes*
 #
 # **Question `packet-loop`** (8 points). Write `count(packets)`. It gets the packets of a capture as pyshark
 # gives them, goes through them once, and gives back a dict with six counts, of *all* packets of TCP, those of
@@ -264,19 +264,19 @@ for name, what in own_loop.COUNTS.items():
 print(f"{'ghost_rows':<14} MPI messages of {ROW_BYTES} bytes, each counted once")
 
 # %% [markdown]
-# The handout has the fields that you need. A packet may belong to another protocol than TCP, and one packet may
-# have the ends of two messages.
+# The handout has the fields that you need. What does each packet of TCP add to which count? One packet may have the
+# ends of two messages. At the end, give back `found`.
 
 
 # %% nbgrader={"grade_id": "packet-loop-answer", "solution": true}
 def count(packets):
     """How many packets, bytes and ghost rows there are of each kind."""
-    ### BEGIN SOLUTION
     found = dict.fromkeys([*own_loop.COUNTS, "ghost_rows"], 0)
     for packet in packets:
         if "tcp" not in packet:
             continue
         flags, payload = packet.tcp.flags.showname_value, int(packet.tcp.len)
+        ### BEGIN SOLUTION
         opens_or_closes = any(name in flags for name in ("SYN", "FIN", "RST"))
         found["handshake"] += "SYN" in flags
         found["data"] += payload > 0
@@ -317,7 +317,7 @@ print(*report.lines(analyse(file)), sep="\n")
 # %% [markdown]
 # ## 6 What a row costs
 #
-# *Core, 12 minutes*
+# *Core, 11 minutes*
 #
 # `costs` gives each MPI message the packets that it took: those with its bytes, and the bare ACKs that
 # acknowledge them.
@@ -389,7 +389,7 @@ own_plot.keep(
 # %% [markdown]
 # ## 7 Two measures
 #
-# *Core, 12 minutes*
+# *Core, 11 minutes*
 #
 # Paper A has *overhead* in its title, and measures it by a share of packets. Draw both over the size of a
 # message. Choose six sizes or more, from a few bytes to 200,000; each becomes one card, in one run.
@@ -504,9 +504,9 @@ claims(a11)
 # %% [markdown]
 # ## 9 Explain
 #
-# *Core, 8 minutes*
+# *Core, 10 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In five to ten sentences of your own, with your own
+# **Question `explain`** (4 points, read by a person). In four to eight sentences of your own, with your own
 # figures:
 #
 # 1. Paper A concludes that overlap lowers the TCP/IP overhead. What did it measure, what would it

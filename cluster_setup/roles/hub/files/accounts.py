@@ -26,7 +26,7 @@ LENGTH = 12
 
 
 def main() -> int:
-    """Make what is missing; 1 when somebody cannot have an account."""
+    """Make what is missing; 1 when someone cannot have an account."""
     source, group, kept = sys.argv[1:4]
     check = "--check" in sys.argv
     students = roster.read(Path(source))
