@@ -139,11 +139,12 @@ def measure_and_save(
     wait: bool = False,
     report: Report | None = None,
     progress: Progress = no_progress,
+    traces: Path | None = None,
 ) -> tuple[Record, Path]:
     """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
 
     `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `more` has what
-    only this study's measure() takes. `wait` and `report`: as in Watched.
+    only this study's measure() takes. `wait` and `report`: as in Watched; `traces`: as in Study.measure.
     """
     if adaptive and not find(name).adaptive:
         able = [each for each in STUDIES if find(each).adaptive]
@@ -167,7 +168,7 @@ def measure_and_save(
     options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
     with Watched(cluster, find(name).id, wait=wait, report=report) as watched:
         _refuse_a_false_name(cluster.broken, variant)
-        record = find(name).measure(cluster, folder, quick=quick, progress=progress, **options)
+        record = find(name).measure(cluster, folder, quick=quick, progress=progress, traces=traces, **options)
         record.learner = learner()
         record.variant = variant
         return record, watched.end(record).save_in(folder)

@@ -172,7 +172,7 @@ def _traced(
         words,
         ranks,
         arguments,
-        into,
+        into=into,
         capture=capture,
         timeout_s=timeout_s,
         output=mpi.to_screen,

@@ -58,6 +58,10 @@ def study(
     ] = False,
     records: Folder = KEPT_IN,
     variant: Variant = "",
+    traces: Annotated[
+        Path | None,
+        typer.Option("--trace", help="A folder for what each rank of each launch did."),
+    ] = None,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
@@ -82,6 +86,7 @@ def study(
             wait=wait,
             report=report,
             progress=progress,
+            traces=traces,
         )
     print_verdicts(judge(record), as_json)
     if not record.complete:

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,6 +24,7 @@ from beowulf.measure.program_stderr import REFUSED, ProgramStderr
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Point, Record, moment
+from beowulf.timeline import recording
 
 
 class Measurement:
@@ -42,21 +44,26 @@ class Measurement:
         launches: int = 1,
         sweep: Mapping[str, Any] | None = None,
         timed: bool = True,
+        traces: Path | None = None,
     ) -> None:
         """`launches` is how many are planned, to tell how much is left; `sweep` goes into the Record.
 
-        Where nothing is `timed`, the Record does not warn of a busy machine.
+        Where nothing is `timed`, the Record does not warn of a busy machine. `traces`: the folder in which each
+        launch leaves what its ranks did.
         """
         self.study, self.cluster, self.folder, self.quick = study, cluster, folder, quick
-        self.progress, self.timed = progress, timed
+        self.progress, self.timed, self.traces = progress, timed, traces
         self.planned, self.done = launches, 0
         self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
+        if traces:
+            self.sweep["traced"] = True
         self.points: list[Point] = []
         self.captures: list[dict[str, Any]] = []  # for anyone who captures while a launch runs
         self.warnings: list[str] = []
         self.complete = True
         self.programs: dict[str, str] = {}  # name and digest
         self.arguments: list[str] = []
+        self._traced = 0
         self._places: dict[str, Point] = {}
         self._built: dict[Path, Path] = {}
         self._scratch: Path | None = None
@@ -135,11 +142,10 @@ class Measurement:
         try:
             # Lines are read as they come, so that none is lost when the run is stopped.
             with complaints:
-                done = mpi.launch(
+                start = partial(recording.launch, into=self._trace()) if self.traces else mpi.launch
+                done = start(
                     self.cluster,
-                    [*prefix, *mpi.prepare(self._ready(program))]
-                    if prefix
-                    else self._ready(program),
+                    [*prefix, *mpi.prepare(self._ready(program))],
                     ranks,
                     words,
                     environment=environment,
@@ -170,6 +176,12 @@ class Measurement:
         self._refuse_broken(lines, program.name)
         self.done += 1
         return lines.rows
+
+    def _trace(self) -> Path:
+        """The folder for the trace of the next launch."""
+        assert self.traces
+        self._traced += 1
+        return self.traces / f"launch-{self._traced:02}.trace"
 
     def _refuse_broken(self, lines: ProgramOutput, name: str) -> None:
         if lines.trouble:

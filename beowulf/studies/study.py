@@ -128,9 +128,13 @@ class Study:
         *,
         quick: bool = False,
         progress: Progress = no_progress,
+        traces: Path | None = None,
         **options: Any,
     ) -> Record:
-        """Measure on `cluster`; files that belong to the Record, such as captures, go into `folder`."""
+        """Measure on `cluster`; files that belong to the Record, such as captures, go into `folder`.
+
+        Where `traces` names a folder, what each rank of each launch did is recorded there (see beowulf/timeline).
+        """
         from beowulf.measure.measurement import Measurement
         from beowulf.tuning import change
 
@@ -147,6 +151,7 @@ class Study:
                 launches=plan.launches,
                 sweep=plan.sweep,
                 timed=self.timed,
+                traces=traces,
             ) as measurement,
         ):
             if self.need and self.need.part and self.need.unmet(cluster.can):

@@ -128,25 +128,25 @@ def launch(
     words: Sequence[str],
     ranks: int,
     arguments: Sequence[str],
-    folder: Path,
     *,
+    into: Path,
     capture: bool = False,
     environment: Mapping[str, str] | None = None,
     most: int = DEFAULT_MOST,
     **options: Any,
 ) -> mpi.Launch:
-    """As mpi.launch, with what every rank did in `folder`, and with `capture` the packets of the wire, too."""
+    """As mpi.launch, with what every rank did in `into`, and with `capture` the packets of the wire, too."""
     about: dict[str, Any] = {
         "program": Path(words[-1]).name,
         "arguments": list(arguments),
         "eager_bytes": int((environment or {}).get(EAGER_LIMIT, SHIPPED_EAGER_BYTES)),
     }
-    with Recording(cluster, folder, most=most) as recording:
+    with Recording(cluster, into, most=most) as recording:
         recording.note(about)
         line = [*recording.prefix, *words]
         if not capture:
             return mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
-        with cluster.capture(folder / CAPTURE) as wire:
+        with cluster.capture(into / CAPTURE) as wire:
             done = mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
         about["capture"] = {
             "file": CAPTURE,
