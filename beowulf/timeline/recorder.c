@@ -516,15 +516,15 @@ static void many_after(struct many *many) {
         free(many->statuses);
 }
 
-static void put_part(const struct pending *request, const MPI_Status *status, int64_t began_ns,
-                     enum call call) {
+static void put_part(const struct pending *request, const MPI_Status *status, enum call call,
+                     int64_t began_ns, int64_t ended_ns) {
     if (!request->handle)
         return;
     struct event part = completed(request, status);
     part.flags |= PART;
     part.call = (uint16_t)call;
     part.began_ns = began_ns;
-    part.ended_ns = now_ns();
+    part.ended_ns = ended_ns;
     put(part);
 }
 
@@ -963,7 +963,7 @@ static int note_many(enum call call, int waits, int64_t began_ns, int64_t ended_
     note(call, began_ns, ended_ns, code,
          (struct event){.flags = waits ? WAITS : 0, .partner = NOBODY, .bytes = done});
     for (int i = 0; i < done && code == MPI_SUCCESS; i++)
-        put_part(&many->all[places ? places[i] : i], &many->statuses[i], began_ns, call);
+        put_part(&many->all[places ? places[i] : i], &many->statuses[i], call, began_ns, ended_ns);
     many_after(many);
     return code;
 }

@@ -1,0 +1,113 @@
+"""Do packets and calls of one run fit together?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beowulf import mpi
+from beowulf.cluster import namespaces
+from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
+from beowulf.packets import table
+from beowulf.timeline import analysis, recording
+
+pytestmark = pytest.mark.cluster
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory, namespaces_work: None) -> Iterator[NamespaceCluster]:
+    folder = tmp_path_factory.mktemp("wire") / "state"
+    yield namespaces.up(ClusterConfig(nodes=2, rate="100mbit"), folder=folder)
+    namespaces.down(folder=folder)
+
+
+@pytest.fixture(scope="module")
+def rendezvous(pair: NamespaceCluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The traces and the capture of a rendezvous whose sender was computing."""
+    return recorded(pair, tmp_path_factory.mktemp("rendezvous"), "rendezvous")
+
+
+def recorded(cluster: NamespaceCluster, folder: Path, case: str) -> Path:
+    program = mpi.build(HERE / "cases.c", output=folder / "cases")
+    into = folder / "run.trace"
+    done = recording.launch(cluster, [str(program)], 2, [case, "2"], into=into, capture=True)
+    assert done.returncode == 0, done.stderr
+    return into
+
+
+def test_each_packet_of_the_capture_is_there_once(rendezvous: Path) -> None:
+    found = analysis.read(rendezvous)
+    assert found.wire
+    packets = found.wire.packets
+    assert packets["number"].tolist() == list(range(1, len(table.read(rendezvous / "wire.pcapng")) + 1))
+    assert found.warnings == []
+
+
+def test_a_request_leaves_and_the_data_wait_until_the_sender_calls_again(rendezvous: Path) -> None:
+    found = analysis.read(rendezvous)
+    assert found.wire
+    events = found.events
+    assert len(found.messages) == 2
+    for message in found.messages.itertuples():
+        mine = found.wire.packets[found.wire.packets["message"] == message.Index]
+        first = {kind: int(rows["time_ns"].min()) for kind, rows in mine.groupby("kind")}
+        isend, wait = events.loc[int(message.send)], events.loc[int(message.sent)]
+        assert found.name(int(message.send)) == "MPI_Isend"
+        assert isend["began_ns"] <= first["request to send"]
+        assert first["request to send"] < first["clear to send"] < first["data"]
+        # Nothing of the data leaves while the sender is outside of MPI.
+        assert first["data"] >= wait["began_ns"]
+        carried = mine[mine["kind"] == "data"]["payload_bytes"].sum()
+        assert carried >= message.bytes
+        # Acknowledged by the receiver.
+        acks = mine[mine["kind"] == "ACK"]
+        assert set(acks["src"]) <= {int(mine[mine["kind"] == "data"]["dst"].iat[0]), int(mine["src"].iat[0])}
+
+
+def test_messages_of_trace_and_capture_are_the_same(rendezvous: Path) -> None:
+    found = analysis.read(rendezvous)
+    assert found.wire
+    own = found.wire.messages[~found.wire.messages["collective"]]
+    assert own["message"].tolist() == [0, 1]
+    assert set(own["protocol"]) == {"rendezvous"}
+    for row in own.itertuples():
+        message = found.messages.loc[int(row.message)]
+        assert (row.source, row.to, row.tag, row.bytes) == (
+            message["source"],
+            message["to"],
+            message["tag"],
+            message["bytes"],
+        )
+
+
+def test_a_trace_without_its_capture_has_no_packets(rendezvous: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "alone.trace"
+    shutil.copytree(rendezvous, alone)
+    (alone / "wire.pcapng").unlink()
+    found = analysis.read(alone)
+    assert found.wire is None
+    assert len(found.messages) == 2
+
+
+def test_a_capture_of_another_time_is_refused(
+    rendezvous: Path, pair: NamespaceCluster, tmp_path: Path
+) -> None:
+    import time
+
+    time.sleep(1.2)
+    later = recorded(pair, tmp_path, "barrier")
+    shutil.copy(rendezvous / "wire.pcapng", later / "wire.pcapng")
+    with pytest.raises(LabError, match="captured at another time"):
+        _ = analysis.read(later).wire
+
+
+def test_a_capture_without_its_trace_is_named(rendezvous: Path, tmp_path: Path) -> None:
+    shutil.copy(rendezvous / "wire.pcapng", tmp_path)
+    with pytest.raises(LabError, match="no trace in"):
+        analysis.read(tmp_path)
