@@ -35,6 +35,7 @@ BENCHMARKS = (
     "capture",
     "machines",
     "patience",
+    "recorder",
     "tuning",
     "studies",
     "mutants",

@@ -74,7 +74,9 @@ class Px:
             raise UsageError(f"%%px: {line} cannot be read ({problem}).") from None
         chosen = ranks(asked_for.targets, len(self.engines.nodes))
         if asked_for.trace and asked_for.noblock:
-            raise UsageError("%%px: what runs in the background is not recorded.", "Leave out `-a`.")
+            raise UsageError(
+                "%%px: what runs in the background is not recorded.", "Leave out `-a`."
+            )
         # So that lines are counted as in the notebook; what is a magic of its own has to come first.
         numbered = cell if cell.lstrip().startswith("%%") else f"# %%px\n{cell}"
         with self._recorded(asked_for.trace):

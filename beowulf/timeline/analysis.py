@@ -107,7 +107,7 @@ class Analysis:
 
     def name(self, event: int) -> str:
         """The MPI function of an event."""
-        return self.trace.calls[int(self.events["call"].iat[event])]
+        return self.trace.calls[int(self.events["call"].to_numpy()[event])]
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group
@@ -171,6 +171,7 @@ def _path(found: Analysis) -> str:
     shares = ", ".join(f"{ns / whole:.0%} {what}" for what, ns in path.parts_ns.items())
     ranks = [str(step.rank) for step in path.steps]
     return (
-        f"The critical path goes through {len(set(ranks))} ranks and {sum(s.is_message for s in path.steps)} messages or"
+        f"The critical path goes through {len(set(ranks))} ranks and "
+        f"{sum(s.is_message for s in path.steps)} messages or"
         f" collective calls. Of its {_ms(whole)} ms: {shares}."
     )

@@ -26,8 +26,8 @@ def aligned(trace: Trace) -> Trace:
         step = step_ns(each)
         if step > STEP_NS:
             warnings.append(
-                f"The clock of {each.host} was set while rank {each.rank} ran, by {step / 1e6:.1f} ms: packets and calls"
-                " may not fit together."
+                f"The clock of {each.host} was set while rank {each.rank} ran, by {step / 1e6:.1f} ms: packets and"
+                " calls may not fit together."
             )
         errors[each.rank] = max((error for _, _, error in each.ties), default=0)
         ranks.append(_shifted(each) if any(behind for _, behind, _ in each.ties) else each)
@@ -40,7 +40,8 @@ def _shifted(rank: RankTrace) -> RankTrace:
     for name in ("began_ns", "ended_ns"):
         events[name] += _behind_ns(rank, events[name])
     began, ended = (
-        int(moment + _behind_ns(rank, np.array([moment]))[0]) for moment in (rank.began_ns, rank.ended_ns)
+        int(moment + _behind_ns(rank, np.array([moment]))[0])
+        for moment in (rank.began_ns, rank.ended_ns)
     )
     clocks = rank.clocks.copy()
     clocks["monotonic_ns"] += _behind_ns(rank, clocks["monotonic_ns"])
@@ -52,7 +53,11 @@ def _behind_ns(rank: RankTrace, moments: Integers) -> Integers:
     at = np.array([tie[0] for tie in rank.ties], dtype=np.int64)
     behind = np.array([tie[1] for tie in rank.ties], dtype=np.int64)
     # Differences only, which a double holds to the nanosecond.
-    drift = np.interp((moments - at[0]).astype(float), (at - at[0]).astype(float), (behind - behind[0]).astype(float))
+    drift = np.interp(
+        (moments - at[0]).astype(float),
+        (at - at[0]).astype(float),
+        (behind - behind[0]).astype(float),
+    )
     return np.asarray(behind[0] + np.round(drift).astype(np.int64))
 
 

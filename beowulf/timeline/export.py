@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from beowulf.errors import LabError
+from beowulf.timeline import BEGIN_MARK, END_MARK
 from beowulf.timeline.analysis import Analysis
-from beowulf.timeline.trace import BEGIN_MARK, END_MARK, MARK, PART
+from beowulf.timeline.trace import MARK, PART
 
 DEBIANS = "/usr/lib/python3/dist-packages"
 
@@ -55,15 +56,30 @@ def _chrome_events(found: Analysis) -> Iterator[dict[str, Any]]:
             "cat": "MPI",
             "ts": us(row.began_ns),  # type: ignore[arg-type]
             "dur": (int(row.ended_ns) - int(row.began_ns)) / 1000,  # type: ignore[arg-type]
-            "args": {"partner": row.partner, "tag": row.tag, "bytes": row.bytes, "request": row.request},
+            "args": {
+                "partner": row.partner,
+                "tag": row.tag,
+                "bytes": row.bytes,
+                "request": row.request,
+            },
             **place,
         }
     began, ended = (found.events[name].to_numpy() for name in ("began_ns", "ended_ns"))
     threads = found.events["thread"].to_numpy()
     for message in found.messages.itertuples():
-        common = {"cat": "message", "name": f"tag {message.tag}, {message.bytes} B", "id": message.Index}
+        common = {
+            "cat": "message",
+            "name": f"tag {message.tag}, {message.bytes} B",
+            "id": message.Index,
+        }
         send, received = int(message.send), int(message.received)  # type: ignore[arg-type]
-        yield {"ph": "s", "pid": message.source, "tid": int(threads[send]), "ts": us(began[send]), **common}
+        yield {
+            "ph": "s",
+            "pid": message.source,
+            "tid": int(threads[send]),
+            "ts": us(began[send]),
+            **common,
+        }
         end = {"ph": "f", "bp": "e", "pid": message.to, "tid": int(threads[received])}
         # Within the call, so that the arrow ends at it.
         yield {**end, "ts": us(ended[received]) - 0.001, **common}
@@ -104,25 +120,33 @@ def otf2(found: Analysis, folder: Path) -> None:
         )
         world = definitions.comm("MPI_COMM_WORLD", group=members)
         for each, writer in zip(found.trace.ranks, writers, strict=True):
-            mine = found.events[(found.events["rank"] == each.rank) & (found.events["flags"] & PART == 0)]
+            mine = found.events[
+                (found.events["rank"] == each.rank) & (found.events["flags"] & PART == 0)
+            ]
             for event, call in zip(mine.index.tolist(), mine["call"].tolist(), strict=True):
                 writer.enter(int(began[event]) - start, regions[call])
                 # The receive in a sendrecv is a part of it, and so are those that a Waitall ends.
                 for message in sends.get(event, ()):
-                    writer.mpi_send(int(began[event]) - start, message.to, world, message.tag, message.bytes)
+                    writer.mpi_send(
+                        int(began[event]) - start, message.to, world, message.tag, message.bytes
+                    )
                 for message in receives.get(event, ()):
                     writer.mpi_recv(
-                        int(ended[event]) - start, message.source, world, message.tag, message.got_bytes
+                        int(ended[event]) - start,
+                        message.source,
+                        world,
+                        message.tag,
+                        message.got_bytes,
                     )
                 writer.leave(int(ended[event]) - start, regions[call])
 
 
 def _otf2() -> Any:
-    """OTF2's library for Python, which Debian gives to its own Python alone; it is no more than Python and C by ctypes."""
+    """OTF2's library for Python: Debian gives it to its own Python alone, but any Python can use it."""
     try:
         with _found_in(DEBIANS):
-            import otf2.enums
-            import otf2.writer
+            import otf2.enums  # type: ignore[import-not-found]
+            import otf2.writer  # type: ignore[import-not-found]
     except ImportError:
         raise LabError(
             "OTF2's library for Python is not installed.", "`apt install python3-otf2` brings it."

@@ -77,7 +77,8 @@ def messages(table: pd.DataFrame) -> pd.DataFrame:
     key = ["comm", "source", "to", "tag"]
     for side in (left, right):
         side["turn"] = side.groupby(key, sort=False).cumcount()
-    return left.merge(right, on=[*key, "turn"], how="inner").drop(columns="turn")
+    both: pd.DataFrame = left.merge(right, on=[*key, "turn"], how="inner")
+    return both.drop(columns="turn")
 
 
 def unmatched(table: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

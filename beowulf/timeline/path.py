@@ -25,7 +25,9 @@ class Step:
     rank: int
     began_ns: int
     ended_ns: int
-    source: int = -1  # whose being late decided when this began; -1: it goes on with what the rank did before
+    source: int = (
+        -1
+    )  # whose being late decided when this began; -1: it goes on with what the rank did before
     event: int = -1  # the call that waited
 
     @property
@@ -48,12 +50,13 @@ class Path:
 
 
 def critical_path(trace: Trace, table: pd.DataFrame, waits: pd.DataFrame) -> Path:
-    """Go back from the end of the rank that ended last: along a rank, and where it waited, to the rank it waited for."""
+    """From the end of the rank that ended last: back along it, and where it waited, on to the rank that it waited for."""
     last = max(trace.ranks, key=lambda each: each.ended_ns)
     began = {each.rank: each.began_ns for each in trace.ranks}
     calls = inside(table)
     found = {
-        int(rank): rows for rank, rows in _ordered(waits, table).items()  # by the end of their calls
+        int(rank): rows
+        for rank, rows in _ordered(waits, table).items()  # by the end of their calls
     }
     steps: list[Step] = []
     rank, at = last.rank, last.ended_ns
@@ -83,17 +86,18 @@ def _ordered(waits: pd.DataFrame, table: pd.DataFrame) -> dict[int, Rows]:
         ended=lambda each: ended[each["event"].to_numpy(dtype=np.int64)],
     )
     rows = rows.sort_values("released")
-    for rank, mine in rows.groupby("rank"):
+    for _, mine in rows.groupby("rank"):
         values = list(
             zip(
                 mine["released"].tolist(),
                 mine["ended"].tolist(),
                 mine["cause"].tolist(),
                 mine["event"].tolist(),
+                mine["rank"].tolist(),
                 strict=True,
             )
         )
-        found[int(rank)] = ([value[0] for value in values], values)  # type: ignore[call-overload]
+        found[values[0][4]] = ([value[0] for value in values], [value[:4] for value in values])
     return found
 
 
@@ -134,7 +138,9 @@ class Replay:
     A call that waited ends as long after it was released as it did; so whoever is released earlier ends earlier.
     """
 
-    def __init__(self, trace: Trace, table: pd.DataFrame, waits: pd.DataFrame, messages: pd.DataFrame) -> None:
+    def __init__(
+        self, trace: Trace, table: pd.DataFrame, waits: pd.DataFrame, messages: pd.DataFrame
+    ) -> None:
         calls = table[(table["flags"] & PART) == 0]
         self._rank = calls["rank"].to_numpy()
         self._place = {event: place for place, event in enumerate(calls.index.tolist())}
@@ -143,27 +149,31 @@ class Replay:
         self._start = {each.rank: each.began_ns for each in trace.ranks}
         self._end = {each.rank: each.ended_ns for each in trace.ranks}
         self._order = np.lexsort((self._began, self._ended))
-        self._released = dict(self._releases(waits, messages, table))
+        self._released = dict(self._releases(waits))
         self._receiving = {
-            int(message): self._place[int(table["where"].iat[int(received)])]
-            for message, received in zip(messages.index, messages["received"], strict=True)
+            message: self._place[where]
+            for message, where in zip(
+                messages.index.tolist(),
+                table["where"].to_numpy()[messages["received"]].tolist(),
+                strict=True,
+            )
         }
 
-    def _releases(
-        self, waits: pd.DataFrame, messages: pd.DataFrame, table: pd.DataFrame
-    ) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    def _releases(self, waits: pd.DataFrame) -> Iterator[tuple[int, tuple[int, int, int]]]:
         """For a call that waited: by which rank it was released, and when, and in which of its calls."""
         by_rank: dict[int, tuple[list[int], list[int]]] = {}
         for rank in set(self._rank.tolist()):
             places = np.flatnonzero(self._rank == rank)
             by_rank[rank] = (self._began[places].tolist(), places.tolist())
         ordered = waits[waits["cause"] != waits["rank"]].sort_values("waited_ns")
-        for row in ordered.itertuples():
-            released = int(row.since_ns + row.waited_ns)  # type: ignore[operator,arg-type]
-            begins, places = by_rank.get(int(row.cause), ([], []))  # type: ignore[arg-type]
+        released_ns = (ordered["since_ns"] + ordered["waited_ns"]).tolist()
+        for event, cause, released in zip(
+            ordered["event"].tolist(), ordered["cause"].tolist(), released_ns, strict=True
+        ):
+            begins, calls = by_rank.get(int(cause), ([], []))
             place = bisect.bisect_right(begins, released) - 1
             if place >= 0:
-                yield self._place[int(row.event)], (int(row.cause), released, places[place])  # type: ignore[arg-type]
+                yield self._place[int(event)], (int(cause), int(released), calls[place])
 
     def length_ns(self, *, free: set[int] | frozenset[int] = frozenset()) -> int:
         """How long the run takes when these messages cost nothing once their sender has begun."""
@@ -189,4 +199,6 @@ class Replay:
             else:
                 end = begin + (0 if place in without_cost else own)
             now[mine], was[mine] = end, ended[place]
-        return max(now[each] + self._end[each] - was[each] for each in now) - min(self._start.values())
+        return max(now[each] + self._end[each] - was[each] for each in now) - min(
+            self._start.values()
+        )

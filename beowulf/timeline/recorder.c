@@ -40,20 +40,23 @@ enum {
 #define CLOCK_EVERY_NS 500000000LL
 
 #define CALLS(X)                                                                                   \
-    X(Finalize) X(Pcontrol)                                                                         \
-    X(Send) X(Bsend) X(Ssend) X(Rsend) X(Isend) X(Ibsend) X(Issend) X(Irsend)                      \
-    X(Recv) X(Irecv) X(Sendrecv) X(Sendrecv_replace)                                               \
-    X(Send_init) X(Bsend_init) X(Ssend_init) X(Rsend_init) X(Recv_init) X(Start) X(Startall)       \
-    X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Mrecv) X(Imrecv)                                     \
-    X(Wait) X(Waitany) X(Waitsome) X(Waitall) X(Test) X(Testany) X(Testsome) X(Testall)            \
-    X(Barrier) X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Gather) X(Gatherv) X(Scatter)   \
-    X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw)                   \
-    X(Reduce_scatter) X(Reduce_scatter_block)                                                      \
-    X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) X(Iscan) X(Iexscan) X(Igather) X(Igatherv)      \
-    X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv) X(Ialltoall) X(Ialltoallv)               \
-    X(Ireduce_scatter) X(Ireduce_scatter_block)                                                    \
-    X(Comm_dup) X(Comm_dup_with_info) X(Comm_split) X(Comm_split_type) X(Comm_create)              \
-    X(Comm_create_group) X(Cart_create) X(Cart_sub) X(Comm_free)
+    X(Finalize)                                                                                    \
+    X(Pcontrol) X(Send) X(Bsend) X(Ssend) X(Rsend) X(Isend) X(Ibsend) X(Issend) X(Irsend) X(Recv)  \
+        X(Irecv) X(Sendrecv) X(Sendrecv_replace) X(Send_init) X(Bsend_init) X(Ssend_init)          \
+            X(Rsend_init) X(Recv_init) X(Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe)           \
+                X(Improbe) X(Mrecv) X(Imrecv) X(Wait) X(Waitany) X(Waitsome) X(Waitall) X(Test)    \
+                    X(Testany) X(Testsome) X(Testall) X(Barrier) X(Bcast) X(Reduce) X(Allreduce)   \
+                        X(Scan) X(Exscan) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) \
+                            X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce_scatter)  \
+                                X(Reduce_scatter_block) X(Ibarrier) X(Ibcast) X(Ireduce)           \
+                                    X(Iallreduce) X(Iscan) X(Iexscan) X(Igather) X(Igatherv)       \
+                                        X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv)      \
+                                            X(Ialltoall) X(Ialltoallv) X(Ireduce_scatter)          \
+                                                X(Ireduce_scatter_block) X(Comm_dup)               \
+                                                    X(Comm_dup_with_info) X(Comm_split)            \
+                                                        X(Comm_split_type) X(Comm_create)          \
+                                                            X(Comm_create_group) X(Cart_create)    \
+                                                                X(Cart_sub) X(Comm_free)
 
 #define NUMBER(name) CALL_##name,
 enum call { CALLS(NUMBER) CALL_COUNT };
@@ -72,7 +75,7 @@ static int several_threads;
 static int64_t clock_read_ns;
 static uint32_t threads;
 static __thread uint32_t thread_number; /* from 1 */
-static __thread int inside;             /* a call of MPI's within another one is not the program's */
+static __thread int inside; /* a call of MPI's within another one is not the program's */
 
 static int64_t read_clock(clockid_t clock) {
     struct timespec now;
@@ -100,7 +103,9 @@ static void read_both_clocks(void) {
         head->clocks[head->clock_count++] = (struct moment){before + (after - before) / 2, real};
 }
 
-static size_t bytes_for(uint64_t count) { return sizeof(struct head) + count * sizeof(struct event); }
+static size_t bytes_for(uint64_t count) {
+    return sizeof(struct head) + count * sizeof(struct event);
+}
 
 /* Room for more events on the disk, before they are written: a full disk would end the program. */
 static void grow(uint64_t wanted) {
@@ -138,8 +143,8 @@ static void open_file(const char *folder) {
     }
     int failed = posix_fallocate(file, 0, sizeof(struct head));
     size_t whole = bytes_for((uint64_t)most);
-    void *memory = failed ? MAP_FAILED
-                          : mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *memory =
+        failed ? MAP_FAILED : mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED) {
         say("cannot write", path, failed ? failed : errno);
         close(file);
@@ -436,8 +441,8 @@ static uint32_t remember(uint64_t handle, struct event event, MPI_Comm comm, int
             place = &pending[at & (pending_size - 1)];
             pending_used += place->handle == 0;
         }
-        *place = (struct pending){handle,        number,    event.flags, event.comm, event.partner,
-                                  event.tag,     event.bytes, comm,      persistent};
+        *place = (struct pending){handle,    number,      event.flags, event.comm, event.partner,
+                                  event.tag, event.bytes, comm,        persistent};
     }
     unlock_tables();
     return number;
@@ -497,8 +502,9 @@ static int many_before(struct many *many, int count, const MPI_Request *requests
     size_t wanted = count > 0 ? (size_t)count : 0;
     many->all = wanted <= FEW ? many->few : malloc(wanted * sizeof *many->all);
     many->own_statuses = ignored;
-    many->statuses = !ignored ? statuses
-                     : wanted <= FEW ? many->some : malloc(wanted * sizeof(MPI_Status));
+    many->statuses = !ignored        ? statuses
+                     : wanted <= FEW ? many->some
+                                     : malloc(wanted * sizeof(MPI_Status));
     if (!many->all || !many->statuses) {
         if (many->all != many->few)
             free(many->all);
@@ -658,7 +664,7 @@ int MPI_Pcontrol(const int level, ...) {
                    MPI_Comm comm) {                                                                \
         PASS(PMPI_##NAME(data, count, type, to, tag, comm));                                       \
         RUN(PMPI_##NAME(data, count, type, to, tag, comm));                                        \
-        return note(CALL_##CALL, began_ns, ended_ns, code,                                                   \
+        return note(CALL_##CALL, began_ns, ended_ns, code,                                         \
                     (struct event){.flags = SENDS,                                                 \
                                    .partner = in_world(comm, to),                                  \
                                    .tag = tag,                                                     \
@@ -860,9 +866,9 @@ IRECV(Recv_init_c, Recv_init, MPI_Count, 1, 0)
 SENDRECV(Sendrecv_c, MPI_Count) SENDRECV_REPLACE(Sendrecv_replace_c, MPI_Count)
 MRECV(Mrecv_c, MPI_Count) IMRECV(Imrecv_c, MPI_Count)
 #endif
-/* clang-format on */
+    /* clang-format on */
 
-int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status) {
+    int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status) {
     PASS(PMPI_Probe(from, tag, comm, status));
     OWN_STATUS;
     RUN(PMPI_Probe(from, tag, comm, status));
@@ -1183,7 +1189,7 @@ static void enter_fresh(MPI_Comm comm) {
         PASS(PMPI_##NAME(OPEN WORDS, fresh));                                                      \
         RUN(PMPI_##NAME(OPEN WORDS, fresh));                                                       \
         if (code == MPI_SUCCESS && *fresh != MPI_COMM_NULL) {                                      \
-            enter_fresh(*fresh);                                                                      \
+            enter_fresh(*fresh);                                                                   \
         }                                                                                          \
         return note(CALL_##NAME, began_ns, ended_ns, code, together(comm, -1, 0));                 \
     }

@@ -100,10 +100,14 @@ class Recording:
         line = f"[ ! -d {there} ] || {{ tar -C {there} -cz . | base64; rm -rf {there}; }}"
         done = self.cluster.run(node, line, timeout_s=LONGEST_FETCH_S)
         if done.returncode:
-            raise LabError(f"The trace could not be fetched from {node}: {done.stderr.strip()}", "", node)
+            raise LabError(
+                f"The trace could not be fetched from {node}: {done.stderr.strip()}", "", node
+            )
         if not done.stdout.strip():
             return
-        with tarfile.open(fileobj=io.BytesIO(base64.b64decode(done.stdout)), mode="r:gz") as archive:
+        with tarfile.open(
+            fileobj=io.BytesIO(base64.b64decode(done.stdout)), mode="r:gz"
+        ) as archive:
             for member in archive:
                 name = Path(member.name).name
                 source = archive.extractfile(member) if member.isfile() else None

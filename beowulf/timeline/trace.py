@@ -20,7 +20,6 @@ SENDS, RECEIVES, COMPLETES, COLLECTIVE, PART, MARK, FAILED, WAITS, MATCHES = (
     1 << bit for bit in range(9)
 )
 NO_COMM = 0xFFFF
-BEGIN_MARK, END_MARK = 10, 11  # levels of MPI_Pcontrol
 
 Events = NDArray[Any]
 Integers = NDArray[Any]
@@ -91,7 +90,9 @@ class RankTrace:
     comms: tuple[tuple[int, int, int], ...]  # digest of the members, number, size
     clocks: NDArray[Any]  # moments on the monotonic clock and since 1970
     names: tuple[str, ...]  # of marks
-    ties: tuple[tuple[int, int, int], ...] = ()  # when, how far behind rank 0's clock, and how wrong that may be
+    ties: tuple[
+        tuple[int, int, int], ...
+    ] = ()  # when, how far behind rank 0's clock, and how wrong that may be
     left_out: int = 0
     left_out_since_ns: int = 0
     warnings: tuple[str, ...] = ()
@@ -130,7 +131,9 @@ class Trace:
 def read(folder: Path) -> Trace:
     """The run whose files are in a folder; LabError where there is none or they are of several runs."""
     files = sorted(
-        (int(found[1]), path) for path in folder.glob("*.trace") if (found := FILE.fullmatch(path.name))
+        (int(found[1]), path)
+        for path in folder.glob("*.trace")
+        if (found := FILE.fullmatch(path.name))
     )
     if not files:
         raise LabError(
@@ -139,7 +142,11 @@ def read(folder: Path) -> Trace:
         )
     ranks = tuple(read_rank(path) for _, path in files)
     sizes, programs = {each.ranks for each in ranks}, {each.calls for each in ranks}
-    if len(sizes) > 1 or len(programs) > 1 or [each.rank for each in ranks] != [n for n, _ in files]:
+    if (
+        len(sizes) > 1
+        or len(programs) > 1
+        or [each.rank for each in ranks] != [n for n, _ in files]
+    ):
         raise LabError(
             f"The traces in {folder} are not of one run.", "Record into an empty folder."
         )

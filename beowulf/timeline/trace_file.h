@@ -26,10 +26,10 @@ enum {
     RECEIVES = 2,
     COMPLETES = 4, /* what it began, or what its request stands for */
     COLLECTIVE = 8,
-    PART = 16,   /* of the call before it: one request of several, the receive in a sendrecv */
-    MARK = 32,   /* the program's own: `tag` is the name's number, 0 for none */
-    FAILED = 64, /* the call returned an error */
-    WAITS = 128, /* for requests */
+    PART = 16,    /* of the call before it: one request of several, the receive in a sendrecv */
+    MARK = 32,    /* the program's own: `tag` is the name's number, 0 for none */
+    FAILED = 64,  /* the call returned an error */
+    WAITS = 128,  /* for requests */
     MATCHES = 256 /* a probe that took a message for a receive which follows */
 };
 
@@ -73,12 +73,13 @@ struct head {
     char magic[8]; /* BEOTRACE */
     uint32_t version, head_bytes, event_bytes;
     int32_t rank, ranks, pid;
-    int32_t finished;  /* 1: MPI_Finalize was called; 2: recording was stopped */
+    int32_t finished;        /* 1: MPI_Finalize was called; 2: recording was stopped */
     uint32_t comms_left_out; /* communicators for which there was no room */
-    int64_t began_ns, ended_ns; /* when MPI_Init was over, and MPI_Finalize; `ended` 0 if it was not */
-    uint64_t events, left_out;  /* kept, and not */
+    int64_t began_ns,
+        ended_ns; /* when MPI_Init was over, and MPI_Finalize; `ended` 0 if it was not */
+    uint64_t events, left_out; /* kept, and not */
     int64_t left_out_since_ns;
-    int32_t full;      /* 1: so many events were asked for; else the errno of a disk that took no more */
+    int32_t full; /* 1: so many events were asked for; else the errno of a disk that took no more */
     uint32_t most_events;
     uint32_t comm_count, clock_count, name_count, call_count;
     struct tie ties[2]; /* at the beginning and at the end */

@@ -39,10 +39,10 @@ class Inside:
     ended_ns: Integers
 
     def next(self, moments: Integers) -> Integers:
-        """The first time from each moment on at which the rank is inside of a call; a huge one where it never is again."""
+        """The first time from each moment on at which the rank is inside of a call; a huge one where it is not again."""
         after = np.searchsorted(self.ended_ns, moments, side="right")
         begins = np.append(self.began_ns, np.iinfo(np.int64).max)
-        return np.maximum(moments, begins[after])
+        return np.asarray(np.maximum(moments, begins[after]))
 
 
 def inside(table: pd.DataFrame) -> dict[int, Inside]:
@@ -51,10 +51,12 @@ def inside(table: pd.DataFrame) -> dict[int, Inside]:
     found = {}
     for rank, rows in calls.groupby("rank"):
         ordered = rows.sort_values("ended_ns")
-        found[int(rank)] = Inside(  # type: ignore[call-overload]
-            ordered["began_ns"].to_numpy(), ordered["ended_ns"].to_numpy()
-        )
+        found[_whole(rank)] = Inside(ordered["began_ns"].to_numpy(), ordered["ended_ns"].to_numpy())
     return found
+
+
+def _whole(number: Any) -> int:
+    return int(number)
 
 
 def waits(
@@ -66,7 +68,7 @@ def waits(
     eager_bytes: float = float("inf"),
     shortest_ns: int = SHORTEST_NS,
 ) -> pd.DataFrame:
-    """One row a wait: `rank`, the call `event`, `kind`, from when, how long, the rank that it waits for, and the message.
+    """One row a wait: `rank`, the call `event`, `kind`, since when, how long, which rank is the cause, which `message`.
 
     Messages of more than `eager_bytes` need a rendezvous.
     """
@@ -78,6 +80,7 @@ def waits(
     ]
     columns = ["rank", "event", "kind", "since_ns", "waited_ns", "cause", "message"]
     found = pd.concat([part[columns] for part in parts], ignore_index=True)
+    found = found.astype({name: "int64" for name in columns if name != "kind"})
     found = found[found["waited_ns"] >= shortest_ns]
     # A wait for several messages lasts as long as the last of them makes it.
     found = found.sort_values("waited_ns", ascending=False)
@@ -85,7 +88,9 @@ def waits(
     return found.sort_values("waited_ns", ascending=False, ignore_index=True)
 
 
-def _frame(kind: str, rank: Any, event: Any, since: Any, until: Any, cause: Any, message: Any) -> pd.DataFrame:
+def _frame(
+    kind: str, rank: Any, event: Any, since: Any, until: Any, cause: Any, message: Any
+) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(
@@ -110,17 +115,20 @@ def _of_messages(
     number = messages.index.to_numpy()
     source, to = messages["source"].to_numpy(), messages["to"].to_numpy()
     send, receive = where[messages["send"]], where[messages["receive"]]
-    got, sent = where[messages["received"]], np.where(messages["sent"] >= 0, where[messages["sent"]], -1)
+    got, sent = (
+        where[messages["received"]],
+        np.where(messages["sent"] >= 0, where[messages["sent"]], -1),
+    )
     sender_began, receiver_began = began[send], began[receive]
     frames = []
     # In the call that ends the receive, until the send begins.
     waits = blocks[got] & (sender_began > began[got])
     until = np.minimum(sender_began, ended[got])
-    frames.append(
-        _frame(LATE_SENDER, to, got, began[got], until, source, number)[waits]
-    )
+    frames.append(_frame(LATE_SENDER, to, got, began[got], until, source, number)[waits])
     # In the call that ends the send, until the receive begins: only if it returned no earlier.
-    waits = (sent >= 0) & blocks[sent] & (receiver_began > began[sent]) & (ended[sent] > receiver_began)
+    waits = (
+        (sent >= 0) & blocks[sent] & (receiver_began > began[sent]) & (ended[sent] > receiver_began)
+    )
     frames.append(
         _frame(LATE_RECEIVER, source, sent, began[sent], receiver_began, to, number)[waits]
     )
@@ -142,12 +150,12 @@ def _of_messages(
     delay = sends - ready
     # The side that was longer away from MPI is the cause.
     cause = np.where(asked - ready >= sends - asked, to, source)
-    for rank, event in ((to, got), (source, sent)):
+    for side, event in ((to, got), (source, sent)):
         long = messages["got_bytes"].to_numpy() > eager_bytes
         waits = (event >= 0) & blocks[event] & long
         since = np.maximum(began[event], ready)
         until = np.minimum(ended[event], since + delay)
-        frames.append(_frame(RENDEZVOUS, rank, event, since, until, cause, number)[waits])
+        frames.append(_frame(RENDEZVOUS, side, event, since, until, cause, number)[waits])
     return frames
 
 
@@ -162,7 +170,9 @@ def _blocking(table: pd.DataFrame) -> NDArray[np.bool_]:
     return np.asarray(waiting | at_once)
 
 
-def _of_collectives(trace: Trace, table: pd.DataFrame, collectives: pd.DataFrame) -> list[pd.DataFrame]:
+def _of_collectives(
+    trace: Trace, table: pd.DataFrame, collectives: pd.DataFrame
+) -> list[pd.DataFrame]:
     frames = []
     names = np.array([name.removeprefix("MPI_") for name in trace.calls])
     blocking = collectives[collectives["request"] == 0]
@@ -183,7 +193,13 @@ def _at_last(rows: pd.DataFrame) -> pd.DataFrame:
     cause = rows.groupby("group")["began_ns"].transform("idxmax")
     until = np.minimum(latest, rows["ended_ns"])
     frame = _frame(
-        COLLECTIVE_WAIT, rows["rank"], rows.index, rows["began_ns"], until, rows["rank"].loc[cause].to_numpy(), -1
+        COLLECTIVE_WAIT,
+        rows["rank"],
+        rows.index,
+        rows["began_ns"],
+        until,
+        rows["rank"].loc[cause].to_numpy(),
+        -1,
     )
     return frame
 
@@ -195,7 +211,9 @@ def _for_root(rows: pd.DataFrame) -> pd.DataFrame:
     others = rows[rows["rank"] != rows["partner"]]
     root_began = others["group"].map(roots).fillna(0).astype("int64")
     until = np.minimum(root_began, others["ended_ns"])
-    return _frame(LATE_ROOT, others["rank"], others.index, others["began_ns"], until, others["partner"], -1)
+    return _frame(
+        LATE_ROOT, others["rank"], others.index, others["began_ns"], until, others["partner"], -1
+    )
 
 
 def _of_root(rows: pd.DataFrame) -> pd.DataFrame:
@@ -206,7 +224,13 @@ def _of_root(rows: pd.DataFrame) -> pd.DataFrame:
     roots = rows[(rows["rank"] == rows["partner"]) & rows["group"].isin(latest.index)]
     until = np.minimum(roots["group"].map(latest), roots["ended_ns"])
     return _frame(
-        EARLY_ROOT, roots["rank"], roots.index, roots["began_ns"], until, roots["group"].map(cause), -1
+        EARLY_ROOT,
+        roots["rank"],
+        roots.index,
+        roots["began_ns"],
+        until,
+        roots["group"].map(cause),
+        -1,
     )
 
 

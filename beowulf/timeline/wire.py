@@ -35,7 +35,7 @@ APART_NS = 1_000_000_000  # a capture that begins or ends so far from the run is
 
 @dataclass(frozen=True)
 class Wire:
-    """`packets`: one row each, `mpi` those between two MPI processes; `messages`: those that the capture has, with their number in the trace (-1: none)."""
+    """`packets`: one row each, `mpi` those between two MPI processes; `messages`: with their number in the trace, or -1."""
 
     packets: pd.DataFrame
     messages: pd.DataFrame
@@ -53,7 +53,9 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
     for batch, piece in packets.frames():
         trail = talks.follow(piece)
         reading.take(batch, piece, trail)
-        columns = {name: piece[name].copy() for name in ("time_ns", "src", "dst", "flags", "payload_bytes")}
+        columns = {
+            name: piece[name].copy() for name in ("time_ns", "src", "dst", "flags", "payload_bytes")
+        }
         columns |= {
             "number": batch.numbers.copy(),
             "conversation": trail.conversation,
@@ -65,7 +67,7 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
     times = [piece["time_ns"] for piece in pieces]
     timed = pd.concat(times) if times else pd.Series(dtype="int64")
     timed = timed[timed != NO_TIME]
-    traffic = reading.finish(packets, int(timed.iat[0]) if len(timed) else NO_TIME)
+    traffic = reading.finish(packets, int(timed.to_numpy()[0]) if len(timed) else NO_TIME)
     table = pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
     if table.empty:
         raise LabError(f"{file} has no packets.", "Was it captured while the program ran?")
@@ -76,7 +78,8 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
         or table["time_ns"].min() > trace.ended_ns + APART_NS
     ):
         raise LabError(
-            f"{file} was captured at another time than this run.", "Record both at once: `--trace --capture`."
+            f"{file} was captured at another time than this run.",
+            "Record both at once: `--trace --capture`.",
         )
     found, warnings = _joined(traffic, events, messages)
     _name(table, traffic, found)
@@ -99,7 +102,8 @@ def _joined(
     began = events["began_ns"].to_numpy()
     ordered = messages.assign(began=began[messages["send"]]).sort_values("began", kind="stable")
     of_trace = {
-        key: rows.index.tolist() for key, rows in ordered.groupby(["source", "to", "tag"], sort=False)
+        key: rows.index.tolist()
+        for key, rows in ordered.groupby(["source", "to", "tag"], sort=False)
     }
     of_wire: dict[tuple[int, int, int], list[int]] = {}
     found: list[tuple[Message, dict[str, Any], int]] = []

@@ -21,7 +21,6 @@ static volatile double *shared; /* when the other rank was about to wait; and wh
 
 static void rest(int ms) { nanosleep(&(struct timespec){0, ms * 1000000L}, NULL); }
 
-
 static void soon(void) { *shared = MPI_Wtime(); }
 
 static void come_late(void) {
@@ -96,8 +95,9 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"late-sender", late_sender}, {"late-receiver", late_receiver}, {"barrier", barrier},
-               {"bcast", bcast},             {"reduce", reduce},               {"rendezvous", rendezvous}};
+    } all[] = {{"late-sender", late_sender}, {"late-receiver", late_receiver},
+               {"barrier", barrier},         {"bcast", bcast},
+               {"reduce", reduce},           {"rendezvous", rendezvous}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     char path[4096];

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -36,14 +35,18 @@ def test_every_way_of_sending_is_matched_with_its_receive(record: Recorded, rank
         (rank, (rank + 1) % ranks) for rank in range(ranks)
     }
     # The first of each half, which is its highest rank, sends to its last one.
-    assert {(int(row.source), int(row.to)) for row in messages[messages["tag"] == 2].itertuples()} == (
-        {(2, 0), (3, 1)} if halves else set()
-    )
+    assert {
+        (int(row.source), int(row.to)) for row in messages[messages["tag"] == 2].itertuples()
+    } == ({(2, 0), (3, 1)} if halves else set())
     # Each collective call is one of all of its ranks.
     groups = found.collectives.groupby("group")
     assert (groups["call"].nunique() == 1).all()
-    sizes = {trace_name: sorted(set(groups["rank"].nunique()[rows["group"]])) for trace_name, rows in (
-        (found.trace.calls[call], rows) for call, rows in found.collectives.groupby("call"))}
+    sizes = {
+        trace_name: sorted(set(groups["rank"].nunique()[rows["group"]]))
+        for trace_name, rows in (
+            (found.trace.calls[call], rows) for call, rows in found.collectives.groupby("call")
+        )
+    }
     assert sizes["MPI_Allreduce"] == [ranks // 2]
     assert sizes["MPI_Barrier"] == sizes["MPI_Ibcast"] == sizes["MPI_Comm_split"] == [ranks]
 
@@ -66,7 +69,11 @@ def test_marks_have_their_names(record: Recorded) -> None:
     found = trace.read(record("everything.c", 2))
     for each in found.ranks:
         marks = each.events[(each.events["flags"] & MARK) != 0]
-        assert [(int(mark["bytes"]), int(mark["tag"])) for mark in marks] == [(10, 1), (11, 1), (0, 0)]
+        assert [(int(mark["bytes"]), int(mark["tag"])) for mark in marks] == [
+            (10, 1),
+            (11, 1),
+            (0, 0),
+        ]
         assert each.names == ("the end",)
 
 
@@ -76,6 +83,7 @@ def test_a_python_program_is_recorded_as_well(record: Recorded, tmp_path: Path) 
     program = tmp_path / "letters.py"
     program.write_text(
         "from mpi4py import MPI\n"
+        "from beowulf.timeline import mark\n"
         "world = MPI.COMM_WORLD\n"
         "if world.rank == 0:\n"
         "    world.send({'a': 1}, 1, tag=5)\n"
@@ -83,11 +91,18 @@ def test_a_python_program_is_recorded_as_well(record: Recorded, tmp_path: Path) 
         "else:\n"
         "    world.recv(source=0, tag=5)\n"
         "    world.Recv(bytearray(9), 0, tag=6)\n"
-        "world.bcast('all', 0)\n"
+        "with mark('to all'):\n"
+        "    world.bcast('all', 0)\n"
     )
     found = analysis.read(record([sys.executable, str(program)], 2))
     assert [(int(m.source), int(m.tag)) for m in found.messages.itertuples()] == [(0, 5), (0, 6)]
     assert found.messages["got_bytes"].iat[1] == 5
+    for each in found.trace.ranks:
+        calls = [each.calls[event["call"]] for event in each.events]
+        begin, end = (place for place, call in enumerate(calls) if call == "MPI_Pcontrol")
+        assert set(calls[begin + 1 : end]) == {"MPI_Bcast"}
+        assert calls[end + 1 :] == ["MPI_Finalize"]
+        assert each.names == ("to all",)
 
 
 def test_what_a_killed_rank_did_is_kept_up_to_its_last_call(record: Recorded) -> None:
@@ -158,4 +173,21 @@ def test_files_of_other_runs_and_of_no_run_are_refused(record: Recorded, tmp_pat
 def test_a_program_without_mpi_leaves_no_trace(record: Recorded) -> None:
     folder = record(["true"], 2)
     assert subprocess.run(["ls", folder], capture_output=True).stdout == b""
-    json.dumps([])
+
+
+def test_the_calls_are_those_that_lab_03s_profile_counts(record: Recorded) -> None:
+    """Of a program with every call in it; what it excludes from counting is excluded here, too."""
+    from tests.measure.test_profile import EXPECTED
+
+    found = trace.read(record("../measure/counted_calls.c", 4))
+    counts: Counter[str] = Counter()
+    for each in found.ranks:
+        counting = True
+        for event in each.events[(each.events["flags"] & PART) == 0]:
+            if event["flags"] & MARK:
+                counting = bool(event["bytes"] > 0)
+            elif counting:
+                counts[each.calls[event["call"]]] += 1
+    assert {name: counts[name] for name in EXPECTED} == {
+        name: count for name, (count, _) in EXPECTED.items()
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,10 +85,12 @@ def test_the_critical_path_goes_through_the_rank_that_was_late(record: Recorded)
     # Each of the three times it comes from rank 0, which slept before it sent.
     sends = found.events[(found.events["rank"] == 0) & (found.events["flags"] & 1 != 0)]
     for moment in sends["began_ns"]:
-        [step] = [each for each in path.steps if each.began_ns <= moment - 1_000_000 < each.ended_ns]
+        [step] = [
+            each for each in path.steps if each.began_ns <= moment - 1_000_000 < each.ended_ns
+        ]
         assert step.rank == 0
     steps = path.steps
-    assert all(a.ended_ns == b.began_ns for a, b in zip(steps, steps[1:], strict=False))
+    assert all(a.ended_ns == b.began_ns for a, b in itertools.pairwise(steps))
 
 
 def test_a_run_replayed_without_a_change_takes_as_long(record: Recorded) -> None:
@@ -95,7 +98,9 @@ def test_a_run_replayed_without_a_change_takes_as_long(record: Recorded) -> None
     assert found.replay.length_ns() == pytest.approx(found.length_ns, rel=0.001)
 
 
-def test_a_message_that_costs_nothing_shortens_the_run_by_no_more_than_it_took(record: Recorded) -> None:
+def test_a_message_that_costs_nothing_shortens_the_run_by_no_more_than_it_took(
+    record: Recorded,
+) -> None:
     found = analysis.read(record("cases.c", 2, "rendezvous", "3"))
     events = found.events
     whole = found.replay.length_ns()

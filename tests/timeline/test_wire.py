@@ -21,7 +21,9 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory, namespaces_work: None) -> Iterator[NamespaceCluster]:
+def pair(
+    tmp_path_factory: pytest.TempPathFactory, namespaces_work: None
+) -> Iterator[NamespaceCluster]:
     folder = tmp_path_factory.mktemp("wire") / "state"
     yield namespaces.up(ClusterConfig(nodes=2, rate="100mbit"), folder=folder)
     namespaces.down(folder=folder)
@@ -45,7 +47,9 @@ def test_each_packet_of_the_capture_is_there_once(rendezvous: Path) -> None:
     found = analysis.read(rendezvous)
     assert found.wire
     packets = found.wire.packets
-    assert packets["number"].tolist() == list(range(1, len(table.read(rendezvous / "wire.pcapng")) + 1))
+    assert packets["number"].tolist() == list(
+        range(1, len(table.read(rendezvous / "wire.pcapng")) + 1)
+    )
     assert found.warnings == []
 
 
@@ -67,7 +71,10 @@ def test_a_request_leaves_and_the_data_wait_until_the_sender_calls_again(rendezv
         assert carried >= message.bytes
         # Acknowledged by the receiver.
         acks = mine[mine["kind"] == "ACK"]
-        assert set(acks["src"]) <= {int(mine[mine["kind"] == "data"]["dst"].iat[0]), int(mine["src"].iat[0])}
+        assert set(acks["src"]) <= {
+            int(mine[mine["kind"] == "data"]["dst"].iat[0]),
+            int(mine["src"].iat[0]),
+        }
 
 
 def test_messages_of_trace_and_capture_are_the_same(rendezvous: Path) -> None:
