@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -191,3 +192,34 @@ def test_the_calls_are_those_that_lab_03s_profile_counts(record: Recorded) -> No
     assert {name: counts[name] for name in EXPECTED} == {
         name: count for name, (count, _) in EXPECTED.items()
     }
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
+def test_on_a_full_disk_the_program_ends_well_and_what_fits_is_kept(
+    record: Recorded, tmp_path: Path
+) -> None:
+    folder = tmp_path / "trace"
+    folder.mkdir()
+    # Room for two heads and one piece of 32,768 events.
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2300k", "none", folder], check=True)
+    try:
+        found = analysis.read(record("many.c", 2, "40000"))
+    finally:
+        subprocess.run(["umount", folder], check=True)
+    assert "there was no room on the disk" in " ".join(found.trace.warnings)
+    assert [each.totals["MPI_Barrier"][0] for each in found.trace.ranks] == [40_000, 40_000]
+    kept = [each.events.size for each in found.trace.ranks]
+    assert sorted(kept) == [0, 32_768]
+
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
+def test_a_rank_that_cannot_record_says_so_and_goes_on(record: Recorded, tmp_path: Path) -> None:
+    folder = tmp_path / "trace"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
+    try:
+        record("many.c", 1, "10")
+        assert list(folder.iterdir()) == []
+    finally:
+        subprocess.run(["umount", folder], check=True)

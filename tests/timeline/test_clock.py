@@ -1,0 +1,96 @@
+"""Do ranks with clocks of their own come onto one axis, and is it said where their order means nothing?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import Recorded  # type: ignore[import-not-found]
+
+from beowulf.timeline import analysis, clock, trace
+from beowulf.timeline.trace import RankTrace, Trace
+
+SECOND = 1_000_000_000
+
+
+def moved(rank: RankTrace, ahead_ns: int, drift: float, ties: bool = True) -> RankTrace:
+    """The same rank by a clock that is ahead, and goes faster by `drift`; with what it would have asked of rank 0."""
+
+    def by_it(true_ns: np.ndarray | int) -> np.ndarray | int:
+        return (
+            true_ns + ahead_ns + ((true_ns - rank.began_ns) * drift).astype(np.int64)
+            if isinstance(true_ns, np.ndarray)
+            else int(true_ns + ahead_ns + (true_ns - rank.began_ns) * drift)
+        )
+
+    events = rank.events.copy()
+    for name in ("began_ns", "ended_ns"):
+        events[name] = by_it(events[name])
+    clocks = rank.clocks.copy()
+    clocks["monotonic_ns"] = by_it(clocks["monotonic_ns"])
+    asked = tuple((by_it(at), at - by_it(at), 5_000) for at in (rank.began_ns, rank.ended_ns))
+    return replace(
+        rank,
+        events=events,
+        began_ns=by_it(rank.began_ns),
+        ended_ns=by_it(rank.ended_ns),
+        clocks=clocks,
+        ties=asked if ties else (),
+    )
+
+
+def test_clocks_that_differ_and_drift_are_brought_together(record: Recorded) -> None:
+    true = trace.read(record("everything.c", 2))
+    wrong = Trace((true.ranks[0], moved(true.ranks[1], 90 * SECOND, 1e-3)), true.folder)
+    right = clock.aligned(wrong)
+    for name in ("began_ns", "ended_ns"):
+        difference = right.ranks[1].events[name] - true.ranks[1].events[name]
+        assert np.abs(difference).max() <= 1000  # the drift within what rank 0's answer took
+    assert right.details["clock_error_ns"] == {0: 0, 1: 5_000}
+    found = analysis.Analysis(right, {})
+    assert clock.impossible(right, found.events, found.messages) == ""
+
+
+def test_messages_that_arrive_before_they_were_sent_are_counted(record: Recorded) -> None:
+    true = trace.read(record("everything.c", 2))
+    wrong = Trace((true.ranks[0], moved(true.ranks[1], -SECOND, 0.0, ties=False)), true.folder)
+    found = analysis.Analysis(clock.aligned(wrong), {})
+    to_rank_1 = int((found.messages["to"] == 1).sum())
+    [sentence] = found.warnings
+    assert (
+        f"{to_rank_1:,} of {len(found.messages):,} messages arrive before they were sent"
+        in sentence
+    )
+
+
+def test_a_clock_that_was_set_is_named(record: Recorded) -> None:
+    true = trace.read(record("everything.c", 2))
+    stepped = true.ranks[1].clocks.copy()
+    stepped["real_ns"][-1] += 250_000_000
+    found = clock.aligned(Trace((true.ranks[0], replace(true.ranks[1], clocks=stepped))))
+    [sentence] = found.warnings
+    assert "was set while rank 1 ran, by 250.0 ms" in sentence
+    assert clock.aligned(true).warnings == ()
+
+
+def test_ranks_ask_rank_0_what_time_it_is(record: Recorded) -> None:
+    found = trace.read(record("everything.c", 3, environment={"BEOWULF_TRACE_CLOCKS": "1"}))
+    for each in found.ranks:
+        assert len(each.ties) == 2
+        for _, behind, error in each.ties:
+            # They share this machine's clock, so the truth is known: it lies within the error.
+            assert abs(behind) <= error
+    # What they asked is none of the program's calls.
+    once = trace.read(record("everything.c", 3))
+    assert [r.totals.keys() for r in found.ranks] == [r.totals.keys() for r in once.ranks]
+    assert found.ranks[0].totals["MPI_Comm_dup"][0] == 1
+
+
+@pytest.mark.parametrize("ties", [0, 1])
+def test_a_rank_that_was_killed_asked_once_or_never(record: Recorded, ties: int) -> None:
+    true = trace.read(record("everything.c", 2))
+    rank = moved(true.ranks[1], 7 * SECOND, 0.0)
+    found = clock.aligned(Trace((true.ranks[0], replace(rank, ties=rank.ties[:ties]))))
+    expected = true.ranks[1].began_ns + (0 if ties else 7 * SECOND)
+    assert abs(found.ranks[1].began_ns - expected) <= 1000
