@@ -50,7 +50,7 @@ class Path:
 
 
 def critical_path(trace: Trace, table: pd.DataFrame, waits: pd.DataFrame) -> Path:
-    """From the end of the rank that ended last: back along it, and where it waited, on to the rank that it waited for."""
+    """From the end of the rank that ended last: back along it, and where it waited, to the rank that it waited for."""
     last = max(trace.ranks, key=lambda each: each.ended_ns)
     began = {each.rank: each.began_ns for each in trace.ranks}
     calls = inside(table)

@@ -39,7 +39,7 @@ class Inside:
     ended_ns: Integers
 
     def next(self, moments: Integers) -> Integers:
-        """The first time from each moment on at which the rank is inside of a call; a huge one where it is not again."""
+        """The first time from each moment on at which the rank is inside of a call; a huge one where there is none."""
         after = np.searchsorted(self.ended_ns, moments, side="right")
         begins = np.append(self.began_ns, np.iinfo(np.int64).max)
         return np.asarray(np.maximum(moments, begins[after]))

@@ -35,7 +35,7 @@ APART_NS = 1_000_000_000  # a capture that begins or ends so far from the run is
 
 @dataclass(frozen=True)
 class Wire:
-    """`packets`: one row each, `mpi` those between two MPI processes; `messages`: with their number in the trace, or -1."""
+    """`packets`: one row each, `mpi` those between MPI processes; `messages`: with their number in the trace, or -1."""
 
     packets: pd.DataFrame
     messages: pd.DataFrame

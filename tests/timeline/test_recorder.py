@@ -212,7 +212,6 @@ def test_on_a_full_disk_the_program_ends_well_and_what_fits_is_kept(
     assert sorted(kept) == [0, 32_768]
 
 
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
 def test_a_rank_that_cannot_record_says_so_and_goes_on(record: Recorded, tmp_path: Path) -> None:
     folder = tmp_path / "trace"
