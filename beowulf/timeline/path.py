@@ -150,11 +150,14 @@ class Replay:
         self._end = {each.rank: each.ended_ns for each in trace.ranks}
         self._order = np.lexsort((self._began, self._ended))
         self._released = dict(self._releases(waits))
-        self._receiving = {
-            message: self._place[where]
-            for message, where in zip(
+        # The calls in which each message is sent and received, to the end.
+        where = table["where"].to_numpy()
+        self._ends = {
+            message: {self._place[where[end]] for end in (sent, received) if end >= 0}
+            for message, sent, received in zip(
                 messages.index.tolist(),
-                table["where"].to_numpy()[messages["received"]].tolist(),
+                messages["sent"].tolist(),
+                messages["received"].tolist(),
                 strict=True,
             )
         }
@@ -177,7 +180,7 @@ class Replay:
 
     def length_ns(self, *, free: set[int] | frozenset[int] = frozenset()) -> int:
         """How long the run takes when these messages cost nothing once their sender has begun."""
-        without_cost = {self._receiving[message] for message in free if message in self._receiving}
+        without_cost = set().union(*(self._ends.get(message, set()) for message in free))
         now = dict(self._start)  # by the changed clock, where each rank is
         was = dict(self._start)
         begins: dict[int, int] = {}

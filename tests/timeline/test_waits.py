@@ -107,5 +107,5 @@ def test_a_message_that_costs_nothing_shortens_the_run_by_no_more_than_it_took(
     messages = found.messages
     for message in messages.index:
         row = messages.loc[message]
-        took = events["ended_ns"].iat[row["received"]] - events["began_ns"].iat[row["receive"]]
+        took = events["ended_ns"].iat[row["received"]] - events["began_ns"].iat[row["send"]]
         assert 0 <= whole - found.replay.length_ns(free={message}) <= took
