@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,7 +51,9 @@ def run(
     ] = False,
     trace: Annotated[
         bool,
-        typer.Option("--trace", help="Record each rank's MPI calls; `beowulf timeline` shows them."),
+        typer.Option(
+            "--trace", help="Record each rank's MPI calls; `beowulf timeline` shows them."
+        ),
     ] = False,
     capture: Annotated[
         bool, typer.Option("--capture", help="With --trace: record the packets of the wire, too.")
@@ -167,21 +170,24 @@ def _traced(
     cluster = running()
     words = mpi.prepare(program, library=cluster.mpi)
     into = folder or Path(f"{program.stem}.trace")
-    done = recording.launch(
-        cluster,
-        words,
-        ranks,
-        arguments,
-        into=into,
-        capture=capture,
-        timeout_s=timeout_s,
-        output=mpi.to_screen,
-        errors=mpi.errors_to_screen,
-        stdin=True,
-    )
-    Console().print(analysis.read(into))
-    Console().print(f"`beowulf timeline {into}` draws it.", highlight=False)
-    return done
+    try:
+        return recording.launch(
+            cluster,
+            words,
+            ranks,
+            arguments,
+            into=into,
+            capture=capture,
+            timeout_s=timeout_s,
+            output=mpi.to_screen,
+            errors=mpi.errors_to_screen,
+            stdin=True,
+        )
+    finally:
+        # Also when it was stopped: what the ranks waited for is in it.
+        with suppress(LabError):
+            Console().print(analysis.read(into))
+            Console().print(f"`beowulf timeline {into}` draws it.", highlight=False)
 
 
 def timeline(

@@ -70,6 +70,7 @@ class Analysis:
         return [
             *self.trace.warnings,
             *filter(None, [clock.impossible(self.trace, self.events, self.messages)]),
+            *filter(None, [reasons.deadlock(self.waits)]),
             *captured.get("warnings", ()),
             *(self.wire.warnings if self.wire else ()),
         ]
@@ -119,7 +120,9 @@ class Analysis:
 
 def read(folder: Folder) -> Analysis:
     """The run whose traces are in a folder."""
-    return Analysis(clock.aligned(trace.read(folder)), recording.details(folder))
+    details = recording.details(folder)
+    stopped_ns = int(details.get("stopped_ns", 0))
+    return Analysis(clock.aligned(trace.read(folder, stopped_ns=stopped_ns)), details)
 
 
 def _ms(ns: float) -> str:
@@ -173,11 +176,15 @@ def _what_if(found: Analysis) -> list[str]:
         return []
     whole = found.replay.length_ns()
     lines = []
-    for number in dict.fromkeys(found.waits.query("message >= 0")["message"].head(WHAT_IF).tolist()):
+    for number in dict.fromkeys(
+        found.waits.query("message >= 0")["message"].head(WHAT_IF).tolist()
+    ):
         saved = whole - found.replay.length_ns(free={number})
         message = found.messages.loc[number]
         what = f"{message['got_bytes']:,} B from rank {message['source']} to {message['to']} with tag {message['tag']}"
-        lines.append(f"If {what} cost nothing, the run were {_ms(saved)} ms shorter ({saved / whole:.1%}).")
+        lines.append(
+            f"If {what} cost nothing, the run were {_ms(saved)} ms shorter ({saved / whole:.1%})."
+        )
     return lines
 
 

@@ -41,22 +41,21 @@ enum {
 
 #define CALLS(X)                                                                                   \
     X(Finalize)                                                                                    \
-    X(Pcontrol) X(Send) X(Bsend) X(Ssend) X(Rsend) X(Isend) X(Ibsend) X(Issend) X(Irsend) X(Recv)  \
-        X(Irecv) X(Sendrecv) X(Sendrecv_replace) X(Send_init) X(Bsend_init) X(Ssend_init)          \
-            X(Rsend_init) X(Recv_init) X(Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe)           \
-                X(Improbe) X(Mrecv) X(Imrecv) X(Wait) X(Waitany) X(Waitsome) X(Waitall) X(Test)    \
-                    X(Testany) X(Testsome) X(Testall) X(Barrier) X(Bcast) X(Reduce) X(Allreduce)   \
-                        X(Scan) X(Exscan) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) \
-                            X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce_scatter)  \
-                                X(Reduce_scatter_block) X(Ibarrier) X(Ibcast) X(Ireduce)           \
-                                    X(Iallreduce) X(Iscan) X(Iexscan) X(Igather) X(Igatherv)       \
-                                        X(Iscatter) X(Iscatterv) X(Iallgather) X(Iallgatherv)      \
-                                            X(Ialltoall) X(Ialltoallv) X(Ireduce_scatter)          \
-                                                X(Ireduce_scatter_block) X(Comm_dup)               \
-                                                    X(Comm_dup_with_info) X(Comm_split)            \
-                                                        X(Comm_split_type) X(Comm_create)          \
-                                                            X(Comm_create_group) X(Cart_create)    \
-                                                                X(Cart_sub) X(Comm_free)
+    X(Pcontrol)                                                                                    \
+    X(Send)                                                                                        \
+    X(Bsend) X(Ssend) X(Rsend) X(Isend) X(Ibsend) X(Issend) X(Irsend) X(Recv) X(Irecv) X(Sendrecv) \
+        X(Sendrecv_replace) X(Send_init) X(Bsend_init) X(Ssend_init) X(Rsend_init) X(Recv_init) X( \
+            Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Mrecv) X(Imrecv) X(Wait)  \
+            X(Waitany) X(Waitsome) X(Waitall) X(Test) X(Testany) X(Testsome) X(Testall) X(Barrier) \
+                X(Bcast) X(Reduce) X(Allreduce) X(Scan) X(Exscan) X(Gather) X(Gatherv) X(Scatter)  \
+                    X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw)   \
+                        X(Reduce_scatter) X(Reduce_scatter_block) X(Ibarrier) X(Ibcast) X(Ireduce) \
+                            X(Iallreduce) X(Iscan) X(Iexscan) X(Igather) X(Igatherv) X(Iscatter)   \
+                                X(Iscatterv) X(Iallgather) X(Iallgatherv) X(Ialltoall)             \
+                                    X(Ialltoallv) X(Ireduce_scatter) X(Ireduce_scatter_block)      \
+                                        X(Comm_dup) X(Comm_dup_with_info) X(Comm_split)            \
+                                            X(Comm_split_type) X(Comm_create) X(Comm_create_group) \
+                                                X(Cart_create) X(Cart_sub) X(Comm_free)
 
 #define NUMBER(name) CALL_##name,
 enum call { CALLS(NUMBER) CALL_COUNT };
@@ -536,15 +535,24 @@ static void put_part(const struct pending *request, const MPI_Status *status, en
 
 #define RECORDED (head && !inside)
 /* A call that is not recorded, or within another one. */
-#define PASS(call)                                                                                 \
+#define PASS(pmpi)                                                                                 \
     if (!RECORDED)                                                                                 \
-    return call
-#define RUN(call)                                                                                  \
+    return pmpi
+#define RUN(pmpi)                                                                                  \
     int64_t began_ns = now_ns();                                                                   \
+    head->now.began_ns = began_ns;                                                                 \
     inside++;                                                                                      \
-    int code = call;                                                                               \
+    int code = pmpi;                                                                               \
     inside--;                                                                                      \
+    head->now.call = 0;                                                                            \
     int64_t ended_ns = now_ns()
+
+/* What is about to begin, for the case that it never ends. */
+static void begins(enum call call, int32_t partner, int32_t tag) {
+    head->now.partner = partner;
+    head->now.tag = tag;
+    head->now.call = call + 1;
+}
 
 /* Clocks of several machines: the answer that came back fastest says most. */
 
@@ -607,6 +615,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
 int MPI_Finalize(void) {
     PASS(PMPI_Finalize());
     tie_to_rank_0(&head->ties[1]);
+    begins(CALL_Finalize, NOBODY, 0);
     RUN(PMPI_Finalize());
     note(CALL_Finalize, began_ns, ended_ns, code, (struct event){.partner = NOBODY});
     close_file(1);
@@ -663,6 +672,7 @@ int MPI_Pcontrol(const int level, ...) {
     int MPI_##NAME(const void *data, COUNT count, MPI_Datatype type, int to, int tag,              \
                    MPI_Comm comm) {                                                                \
         PASS(PMPI_##NAME(data, count, type, to, tag, comm));                                       \
+        begins(CALL_##CALL, in_world(comm, to), tag);                                              \
         RUN(PMPI_##NAME(data, count, type, to, tag, comm));                                        \
         return note(CALL_##CALL, began_ns, ended_ns, code,                                         \
                     (struct event){.flags = SENDS,                                                 \
@@ -735,6 +745,7 @@ static struct event received(MPI_Comm comm, int from, int tag, int64_t room_byte
                    MPI_Status *status) {                                                           \
         PASS(PMPI_##NAME(data, count, type, from, tag, comm, status));                             \
         OWN_STATUS;                                                                                \
+        begins(CALL_Recv, in_world(comm, from), tag);                                              \
         RUN(PMPI_##NAME(data, count, type, from, tag, comm, status));                              \
         return note(CALL_Recv, began_ns, ended_ns, code,                                           \
                     received(comm, from, tag, bytes_of(count, type), status, code));               \
@@ -759,6 +770,7 @@ static int note_both(enum call call, int64_t began_ns, int64_t ended_ns, int cod
         PASS(PMPI_##NAME(data, count, type, to, tag, got, most, got_type, from, got_tag, comm,     \
                          status));                                                                 \
         OWN_STATUS;                                                                                \
+        begins(CALL_Sendrecv, in_world(comm, from), got_tag);                                      \
         RUN(PMPI_##NAME(data, count, type, to, tag, got, most, got_type, from, got_tag, comm,      \
                         status));                                                                  \
         return note_both(CALL_Sendrecv, began_ns, ended_ns, code,                                  \
@@ -775,6 +787,7 @@ static int note_both(enum call call, int64_t began_ns, int64_t ended_ns, int cod
                    int got_tag, MPI_Comm comm, MPI_Status *status) {                               \
         PASS(PMPI_##NAME(data, count, type, to, tag, from, got_tag, comm, status));                \
         OWN_STATUS;                                                                                \
+        begins(CALL_Sendrecv_replace, in_world(comm, from), got_tag);                              \
         RUN(PMPI_##NAME(data, count, type, to, tag, from, got_tag, comm, status));                 \
         return note_both(CALL_Sendrecv_replace, began_ns, ended_ns, code,                          \
                          (struct event){.flags = SENDS,                                            \
@@ -871,6 +884,7 @@ MRECV(Mrecv_c, MPI_Count) IMRECV(Imrecv_c, MPI_Count)
     int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status) {
     PASS(PMPI_Probe(from, tag, comm, status));
     OWN_STATUS;
+    begins(CALL_Probe, in_world(comm, from), tag);
     RUN(PMPI_Probe(from, tag, comm, status));
     return note_probe(CALL_Probe, began_ns, ended_ns, code, comm, from, tag, 1, status, NULL);
 }
@@ -885,6 +899,7 @@ int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *there, MPI_Status *status)
 int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
     PASS(PMPI_Mprobe(from, tag, comm, message, status));
     OWN_STATUS;
+    begins(CALL_Mprobe, in_world(comm, from), tag);
     RUN(PMPI_Mprobe(from, tag, comm, message, status));
     return note_probe(CALL_Mprobe, began_ns, ended_ns, code, comm, from, tag, 1, status, message);
 }
@@ -943,6 +958,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
     PASS(PMPI_Wait(request, status));
     OWN_STATUS;
     struct pending one = before(*request);
+    begins(CALL_Wait, one.number ? one.partner : NOBODY, one.tag);
     RUN(PMPI_Wait(request, status));
     struct event event = completed(&one, code == MPI_SUCCESS ? status : NULL);
     event.flags |= WAITS;
@@ -974,11 +990,25 @@ static int note_many(enum call call, int waits, int64_t began_ns, int64_t ended_
     return code;
 }
 
+/* The rank that all requests which are left are to or from; NOBODY where they are several. */
+static int32_t only_partner(const struct many *many, int count) {
+    int32_t partner = NOBODY;
+    for (int i = 0; i < count; i++) {
+        if (!many->all[i].number)
+            continue;
+        if (partner != NOBODY && partner != many->all[i].partner)
+            return NOBODY;
+        partner = many->all[i].partner;
+    }
+    return partner;
+}
+
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     PASS(PMPI_Waitall(count, requests, statuses));
     struct many many;
     if (!many_before(&many, count, requests, statuses, statuses == MPI_STATUSES_IGNORE))
         return PMPI_Waitall(count, requests, statuses);
+    begins(CALL_Waitall, only_partner(&many, count), 0);
     RUN(PMPI_Waitall(count, requests, many.statuses));
     return note_many(CALL_Waitall, 1, began_ns, ended_ns, code, &many, NULL, count);
 }
@@ -998,6 +1028,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *place, MPI_Status *statu
     struct many many;
     if (!many_before(&many, count, requests, status, 0))
         return PMPI_Waitany(count, requests, place, status);
+    begins(CALL_Waitany, NOBODY, 0);
     RUN(PMPI_Waitany(count, requests, place, status));
     return note_many(CALL_Waitany, 1, began_ns, ended_ns, code, &many, place,
                      *place != MPI_UNDEFINED);
@@ -1065,6 +1096,7 @@ static int64_t given(const void *data, int64_t count, MPI_Datatype type, int64_t
 #define TOGETHER(NAME, S, PARAMETERS, WORDS, ROOT, BYTES)                                          \
     int MPI_##NAME##S(OPEN PARAMETERS, MPI_Comm comm) {                                            \
         PASS(PMPI_##NAME##S(OPEN WORDS, comm));                                                    \
+        begins(CALL_##NAME, NOBODY, 0);                                                            \
         RUN(PMPI_##NAME##S(OPEN WORDS, comm));                                                     \
         return note(CALL_##NAME, began_ns, ended_ns, code, together(comm, ROOT, BYTES));           \
     }
@@ -1088,6 +1120,7 @@ static int note_begun(enum call call, int64_t began_ns, int64_t ended_ns, int co
 
 int MPI_Barrier(MPI_Comm comm) {
     PASS(PMPI_Barrier(comm));
+    begins(CALL_Barrier, NOBODY, 0);
     RUN(PMPI_Barrier(comm));
     return note(CALL_Barrier, began_ns, ended_ns, code, together(comm, -1, 0));
 }
@@ -1187,6 +1220,7 @@ static void enter_fresh(MPI_Comm comm) {
 #define NEW_COMM(NAME, PARAMETERS, WORDS)                                                          \
     int MPI_##NAME(OPEN PARAMETERS, MPI_Comm *fresh) {                                             \
         PASS(PMPI_##NAME(OPEN WORDS, fresh));                                                      \
+        begins(CALL_##NAME, NOBODY, 0);                                                            \
         RUN(PMPI_##NAME(OPEN WORDS, fresh));                                                       \
         if (code == MPI_SUCCESS && *fresh != MPI_COMM_NULL) {                                      \
             enter_fresh(*fresh);                                                                   \

@@ -10,8 +10,10 @@ import os
 import shlex
 import shutil
 import tarfile
+import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +147,7 @@ def launch(
         "arguments": list(arguments),
         "eager_bytes": int((environment or {}).get(EAGER_LIMIT, SHIPPED_EAGER_BYTES)),
     }
-    with Recording(cluster, into, most=most) as recording:
+    with Recording(cluster, into, most=most) as recording, _stopped(recording, about):
         recording.note(about)
         line = [*recording.prefix, *words]
         if not capture:
@@ -159,8 +161,18 @@ def launch(
             "warnings": list(wire.warnings),
             "shifted_s": dict(wire.shifted_s),
         }
-        recording.note(about)
         return done
+
+
+@contextmanager
+def _stopped(recording: Recording, about: dict[str, Any]) -> Iterator[None]:
+    """When a run that does not end well was over, by the clock that all ranks share; on other clusters it is not known."""
+    try:
+        yield
+    finally:
+        if recording.cluster.can.one_machine:
+            about["stopped_ns"] = time.monotonic_ns()
+        recording.note(about)
 
 
 def details(folder: Path) -> dict[str, Any]:

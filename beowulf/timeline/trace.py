@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ NOBODY, ANYBODY, UNKNOWN = -1, -2, -3  # in place of a partner
 SENDS, RECEIVES, COMPLETES, COLLECTIVE, PART, MARK, FAILED, WAITS, MATCHES = (
     1 << bit for bit in range(9)
 )
+UNENDED = 1 << 9  # no rank writes it: the call in which a rank was when it was killed
 NO_COMM = 0xFFFF
 
 Events = NDArray[Any]
@@ -63,6 +64,16 @@ HEAD = np.dtype(
         ("name_count", "<u4"),
         ("call_count", "<u4"),
         ("ties", [("at_ns", "<i8"), ("behind_ns", "<i8"), ("error_ns", "<i8")], 2),
+        (
+            "now",
+            [
+                ("began_ns", "<i8"),
+                ("partner", "<i4"),
+                ("tag", "<i4"),
+                ("call", "<i4"),
+                ("pad", "<i4"),
+            ],
+        ),
         ("host", "S64"),
         ("program", "S256"),
         ("calls", "S32", _MOST_CALLS),
@@ -96,6 +107,7 @@ class RankTrace:
     left_out: int = 0
     left_out_since_ns: int = 0
     warnings: tuple[str, ...] = ()
+    unended: Events | None = None  # the call in which it was killed
 
     def to_real_ns(self) -> int:
         """What is added to a time of this rank's to have nanoseconds since 1970."""
@@ -128,8 +140,11 @@ class Trace:
         return self.ranks[0].calls
 
 
-def read(folder: Path) -> Trace:
-    """The run whose files are in a folder; LabError where there is none or they are of several runs."""
+def read(folder: Path, *, stopped_ns: int = 0) -> Trace:
+    """The run whose files are in a folder; LabError where there is none or they are of several runs.
+
+    `stopped_ns` is when the run was stopped, by the clock of all ranks, if that is known.
+    """
     files = sorted(
         (int(found[1]), path)
         for path in folder.glob("*.trace")
@@ -150,12 +165,24 @@ def read(folder: Path) -> Trace:
         raise LabError(
             f"The traces in {folder} are not of one run.", "Record into an empty folder."
         )
+    last_ns = max(stopped_ns, *(each.ended_ns for each in ranks))
+    ranks = tuple(_with_unended(each, last_ns) for each in ranks)
     warnings = [warning for each in ranks for warning in each.warnings]
     missing = sorted(set(range(ranks[0].ranks)) - {each.rank for each in ranks})
     if missing:
         names = ", ".join(map(str, missing))
         warnings.insert(0, f"Nothing was recorded of rank {names}: it ended before MPI_Init did.")
     return Trace(ranks, folder, tuple(warnings))
+
+
+def _with_unended(rank: RankTrace, stopped_ns: int) -> RankTrace:
+    """The call in which a rank was killed, as an event that lasts until the run was over."""
+    if rank.unended is None:
+        return rank
+    event = rank.unended.copy()
+    event["ended_ns"] = max(stopped_ns, int(event["began_ns"][0]))
+    events = np.concatenate([rank.events, event])
+    return replace(rank, events=events, ended_ns=int(event["ended_ns"][0]))
 
 
 def read_rank(path: Path) -> RankTrace:
@@ -188,6 +215,7 @@ def read_rank(path: Path) -> RankTrace:
                 f" {(latest - began) / 1e9:.3f} s after MPI_Init."
             )
         ended = latest
+    unended = int(head["now"]["call"]) if not head["finished"] else 0
     names = [_text(name) for name in head["calls"][: int(head["call_count"])]]
     if not _plausible(events, began, len(names), int(head["ranks"])):
         raise LabError(f"{path} is damaged: its events make no sense.", "Record again.")
@@ -231,7 +259,20 @@ def read_rank(path: Path) -> RankTrace:
         left_out,
         int(head["left_out_since_ns"]),
         tuple(warnings),
+        _unended(head, unended, len(names)),
     )
+
+
+def _unended(head: Any, call: int, calls: int) -> Events | None:
+    now = head["now"]
+    if not 1 <= call <= calls or not UNKNOWN <= now["partner"] < max(int(head["ranks"]), 1):
+        return None
+    event = np.zeros(1, EVENT)
+    event["call"], event["flags"] = call - 1, UNENDED
+    event["thread"] = 1
+    for name in ("began_ns", "partner", "tag"):
+        event[name] = now[name]
+    return event
 
 
 def _text(raw: bytes) -> str:

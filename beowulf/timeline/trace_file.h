@@ -69,6 +69,14 @@ struct tie {
     int64_t at_ns, behind_ns, error_ns; /* `at` 0: not measured */
 };
 
+/* The call in which a rank is: what a rank that is killed was doing. */
+struct now {
+    int64_t began_ns;
+    int32_t partner, tag;
+    int32_t call; /* its place in `calls`, from 1; 0: in none */
+    int32_t padding;
+};
+
 struct head {
     char magic[8]; /* BEOTRACE */
     uint32_t version, head_bytes, event_bytes;
@@ -83,6 +91,7 @@ struct head {
     uint32_t most_events;
     uint32_t comm_count, clock_count, name_count, call_count;
     struct tie ties[2]; /* at the beginning and at the end */
+    struct now now;
     char host[64], program[256];
     char calls[MOST_CALLS][32];
     struct total totals[MOST_CALLS];

@@ -5,6 +5,7 @@ late receiver         a send does not return before the receive of its message b
 wait at a collective  a rank comes to a collective call before the last one does
 late root             a rank comes to a broadcast or scatter before its root does
 early root            the root of a reduce or gather comes before the last of the others
+never ended           the rank was in this call when the run was stopped
 rendezvous            both sides have begun, but a long message waits until the side that is needed next calls MPI again
 """
 
@@ -16,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beowulf.timeline.trace import PART, WAITS, Trace
+from beowulf.timeline.trace import PART, UNENDED, WAITS, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LATE_SENDER, LATE_RECEIVER, COLLECTIVE_WAIT = "late sender", "late receiver", "wait at a collective"
 LATE_ROOT, EARLY_ROOT, RENDEZVOUS = "late root", "early root", "rendezvous"
+NEVER_ENDED = "never ended"
 FROM_ROOT = ("Bcast", "Scatter", "Scatterv")
 TO_ROOT = ("Reduce", "Gather", "Gatherv")
 # Shorter ones are what a message needs anyway: its way through the network and the kernels.
@@ -77,6 +79,7 @@ def waits(
     parts = [
         *_of_messages(table, messages, eager_bytes),
         *_of_collectives(trace, table, collectives),
+        _never_ended(table),
     ]
     columns = ["rank", "event", "kind", "since_ns", "waited_ns", "cause", "message"]
     found = pd.concat([part[columns] for part in parts], ignore_index=True)
@@ -86,6 +89,33 @@ def waits(
     found = found.sort_values("waited_ns", ascending=False)
     found = found.drop_duplicates(["event", "kind"])
     return found.sort_values("waited_ns", ascending=False, ignore_index=True)
+
+
+def _never_ended(table: pd.DataFrame) -> pd.DataFrame:
+    rows = table[(table["flags"] & UNENDED) != 0]
+    return _frame(
+        NEVER_ENDED,
+        rows["rank"],
+        rows.index,
+        rows["began_ns"],
+        rows["ended_ns"],
+        rows["partner"],
+        -1,
+    )
+
+
+def deadlock(waits: pd.DataFrame) -> str:
+    """A sentence where ranks wait for each other in calls that never ended; empty where none do."""
+    rows = waits[waits["kind"] == NEVER_ENDED]
+    waits_for = dict(zip(rows["rank"].tolist(), rows["cause"].tolist(), strict=True))
+    for first in sorted(waits_for):
+        chain = [first]
+        while (after := waits_for.get(chain[-1], -1)) >= 0 and after not in chain:
+            chain.append(after)
+        if after == first and len(chain) > 1:
+            path = " waits for rank ".join(map(str, [*chain, first]))
+            return f"A deadlock: rank {path}, and none of their calls can end."
+    return ""
 
 
 def _frame(

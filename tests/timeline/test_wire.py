@@ -118,3 +118,21 @@ def test_a_capture_without_its_trace_is_named(rendezvous: Path, tmp_path: Path) 
     shutil.copy(rendezvous / "wire.pcapng", tmp_path)
     with pytest.raises(LabError, match="no trace in"):
         analysis.read(tmp_path)
+
+
+def test_a_deadlock_is_named_with_the_ranks_that_wait_for_each_other(
+    pair: NamespaceCluster, tmp_path: Path
+) -> None:
+    program = mpi.build(HERE / "deadlock.c", output=tmp_path / "deadlock")
+    into = tmp_path / "run.trace"
+    with pytest.raises(LabError, match="did not end within 2 s"):
+        recording.launch(pair, [str(program)], 2, [], into=into, timeout_s=2.0)
+    found = analysis.read(into)
+    assert "A deadlock: rank 0 waits for rank 1 waits for rank 0, and none" in " ".join(
+        found.warnings
+    )
+    never = found.waits[found.waits["kind"] == "never ended"]
+    assert sorted(zip(never["rank"], never["cause"], strict=True)) == [(0, 1), (1, 0)]
+    assert {found.name(int(event)) for event in never["event"]} == {"MPI_Recv"}
+    # They waited until the run was stopped.
+    assert (never["waited_ns"] > 0.5 * found.length_ns).all()
