@@ -192,13 +192,32 @@ def _traced(
 
 def timeline(
     folder: Annotated[Path, typer.Argument(help="What `beowulf run --trace` has written.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The page to write; else FOLDER.html.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Also a still picture, .svg or .png.")
+    ] = None,
+    from_s: Annotated[float, typer.Option("--from", min=0, help="Show from this second.")] = 0.0,
+    to_s: Annotated[float | None, typer.Option("--to", help="Show up to this second.")] = None,
+    ranks: Annotated[str | None, typer.Option(help="Which ranks, like 0-3,7.")] = None,
 ) -> None:
-    """Say what the ranks of a recorded run did, and why they waited.
+    """Report what the ranks of a recorded run did and why they waited, and write the page that shows it.
 
-    Example: beowulf timeline ring.trace
+    Example: beowulf timeline ring.trace --picture ring.svg --from 0.1 --to 0.2 --ranks 0-3
     """
     from rich.console import Console
 
     from beowulf.timeline import analysis
+    from beowulf.timeline import page as pages
+    from beowulf.timeline import picture as pictures
 
-    Console().print(analysis.read(folder))
+    found = analysis.read(folder)
+    Console().print(found)
+    shown = pictures.chosen(ranks, len(found.trace.ranks)) if ranks else None
+    if picture:
+        still = pictures.picture(found, from_s=from_s, to_s=to_s, ranks=shown)
+        still.save(picture)
+    file = output or Path(f"{folder.resolve().name}.html")
+    pages.Page(found, from_s=from_s, to_s=to_s, ranks=shown).save(file)
+    typer.echo(f"{file} shows it in a browser.")

@@ -1,0 +1,136 @@
+"""A trace as the page gets it: columns of whole numbers, deflated."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beowulf.timeline.analysis import Analysis
+from beowulf.timeline.trace import COLLECTIVE, MARK, PART, RECEIVES, SENDS, WAITS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CATEGORIES = ("computing", "sending", "receiving", "waiting for requests", "collective", "other")
+SENDING, RECEIVING, REQUESTS, COLLECTIVES, OTHER = range(1, 6)
+
+
+def packed(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Columns of equal length as text: each as its bytes, the lowest of all rows first, which deflate well."""
+    rows = len(next(iter(columns.values())))
+    names, planes = [], []
+    for name, values in columns.items():
+        wide = np.ascontiguousarray(values, dtype="<i8")
+        width = 8 if wide.size and (wide.min() < -(2**31) or wide.max() >= 2**31) else 4
+        narrow = wide.astype(f"<i{width}")
+        names.append([name, width])
+        planes.append(narrow.view(np.uint8).reshape(rows, width).T.tobytes())
+    text = base64.b64encode(zlib.compress(b"".join(planes), 6)).decode("ascii")
+    return {"rows": rows, "columns": names, "data": text}
+
+
+def category(table: pd.DataFrame) -> NDArray[np.int64]:
+    """Which of CATEGORIES each event is."""
+    flags = table["flags"].to_numpy()
+    kinds = [(flags & bit) != 0 for bit in (WAITS, COLLECTIVE, RECEIVES, SENDS)]
+    return np.select(kinds, [REQUESTS, COLLECTIVES, RECEIVING, SENDING], OTHER)
+
+
+def bars(found: Analysis) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """The calls, rank by rank as they began; and for each event of the trace the bar that it is a part of."""
+    events = found.events
+    flags = events["flags"].to_numpy()
+    calls = events[(flags & (PART | MARK)) == 0].sort_values(["rank", "began_ns"], kind="stable")
+    place = np.full(len(events), -1)
+    place[calls.index.to_numpy()] = np.arange(len(calls))
+    return calls, place[events["where"].to_numpy()]
+
+
+def trace_columns(found: Analysis, packets: pd.DataFrame | None) -> dict[str, Any]:
+    """Bars, waits, messages, marks, path and packets of a run; times in ns since it began."""
+    calls, bar = bars(found)
+    began = found.trace.began_ns
+    since = calls["began_ns"].to_numpy() - began
+    waits, messages, events = found.waits, found.messages, found.events
+    kinds = sorted(set(waits["kind"]))
+    sent = messages.sort_values("send", kind="stable")
+    number = np.full(int(messages.index.max()) + 1 if len(messages) else 0, -1)
+    number[sent.index.to_numpy()] = np.arange(len(sent))
+    known = waits["message"].to_numpy()
+    of_message = np.where(known >= 0, number[known] if number.size else -1, -1)
+    marks = events[(events["flags"].to_numpy() & MARK) != 0]
+    steps = found.critical_path.steps
+    result: dict[str, Any] = {
+        "bars": packed(
+            {
+                "began": np.diff(since, prepend=0),
+                "length": calls["ended_ns"].to_numpy() - calls["began_ns"].to_numpy(),
+                "rank": np.diff(calls["rank"].to_numpy(), prepend=0),
+                "category": category(calls),
+                **{
+                    name: calls[name].to_numpy()
+                    for name in ("call", "partner", "tag", "bytes", "request")
+                },
+            }
+        ),
+        "waits": packed(
+            {
+                "rank": waits["rank"].to_numpy(),
+                "bar": bar[waits["event"].to_numpy()],
+                "since": waits["since_ns"].to_numpy() - began,
+                "length": waits["waited_ns"].to_numpy(),
+                "kind": np.array([kinds.index(kind) for kind in waits["kind"]], dtype=int),
+                "cause": waits["cause"].to_numpy(),
+                "message": of_message,
+            }
+        ),
+        "messages": packed(
+            {
+                "send": np.diff(bar[sent["send"].to_numpy()], prepend=0),
+                "received": bar[sent["received"].to_numpy()],
+                "bytes": sent["got_bytes"].to_numpy(),
+                "tag": sent["tag"].to_numpy(),
+            }
+        ),
+        "marks": packed(
+            {
+                "rank": marks["rank"].to_numpy(),
+                "at": marks["began_ns"].to_numpy() - began,
+                "level": marks["bytes"].to_numpy(),
+                "name": marks["tag"].to_numpy(),
+            }
+        ),
+        "path": packed(
+            {
+                "rank": np.array([step.rank for step in steps], dtype=int),
+                "began": np.array([step.began_ns - began for step in steps], dtype=int),
+                "ended": np.array([step.ended_ns - began for step in steps], dtype=int),
+                "source": np.array([step.source for step in steps], dtype=int),
+            }
+        ),
+        "kinds": kinds,
+    }
+    if packets is not None and len(packets):
+        rows = packets.sort_values("time_ns", kind="stable")
+        carried = rows["message"].to_numpy()
+        names = sorted(set(rows["kind"].astype(str)))
+        ours = (carried >= 0) & (carried < len(number))
+        result["packet_kinds"] = names
+        result["packets"] = packed(
+            {
+                "at": np.diff(rows["time_ns"].to_numpy() - began, prepend=0),
+                "source": rows["src"].to_numpy(),
+                "to": rows["dst"].to_numpy(),
+                "kind": rows["kind"].astype(str).map(names.index).to_numpy(),
+                "bytes": rows["payload_bytes"].to_numpy(),
+                "message": np.where(ours, number[np.where(ours, carried, 0)], -1)
+                if number.size
+                else np.full(len(rows), -1),
+                "number": rows["number"].to_numpy(),
+            }
+        )
+    return result

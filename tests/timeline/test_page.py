@@ -1,0 +1,209 @@
+"""The page and the still picture: do they show what the trace has, offline, by keyboard, quickly?"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import Recorded  # type: ignore[import-not-found]
+
+pytest.importorskip("bokeh")
+
+from beowulf.errors import UsageError
+from beowulf.timeline import analysis, page, picture
+from beowulf.timeline.analysis import Analysis
+from beowulf.timeline.trace import EVENT, RECEIVES, SENDS, RankTrace, Trace
+
+CHROMIUM = shutil.which("chromium")
+needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium on this machine")
+HOSTILE = "<script>alert(1)</script>"
+MOST_OPEN_S, MOST_BYTES, FEWEST_FRAMES = 5.0, 20_000_000, 20.0
+
+
+def made(ranks: int, calls: int) -> Analysis:
+    """A run of `calls` calls a rank: each pair of ranks sends to and fro; the second one often waits."""
+    random = np.random.default_rng(1)
+    traces = []
+    for rank in range(ranks):
+        events = np.zeros(calls, EVENT)
+        length = random.integers(1_000, 30_000, calls)
+        start = np.arange(calls) * 50_000 + random.integers(0, 15_000, calls)
+        events["began_ns"], events["ended_ns"] = start, start + length
+        events["partner"], events["tag"], events["bytes"] = rank ^ 1, 3, 64
+        sends = (np.arange(calls) + rank) % 2 == 0
+        events["call"] = np.where(sends, 0, 1)
+        events["flags"] = np.where(sends, SENDS, RECEIVES) | 4
+        traces.append(
+            RankTrace(
+                rank, ranks, HOSTILE, f"/x/{HOSTILE}", 0, calls * 50_000, events,
+                ("MPI_Send", "MPI_Recv"), {}, ((1, 0, ranks),), np.zeros(0), (HOSTILE,),
+            )
+        )  # fmt: skip
+    return Analysis(Trace(tuple(traces), warnings=(HOSTILE,)), {})
+
+
+def packets(count: int, length_ns: int, messages: int) -> pd.DataFrame:
+    """Packets between four nodes."""
+    number = np.arange(count)
+    return pd.DataFrame(
+        {
+            "time_ns": np.linspace(0, length_ns - 1, count).astype("int64"),
+            "src": number % 4,
+            "dst": (number + 1) % 4,
+            "kind": "data",
+            "payload_bytes": 64,
+            "message": number % max(messages, 1),
+            "number": number + 1,
+        }
+    )
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Any]:
+    """The page in a browser; afterwards: no error and no request."""
+    from playwright.sync_api import sync_playwright
+
+    wrong: list[str] = []
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        view = browser.new_page(viewport={"width": 1280, "height": 900})
+        view.on("pageerror", lambda error: wrong.append(str(error)))
+        view.on(
+            "console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None
+        )
+        view.on("dialog", lambda dialog: wrong.append("a dialog"))
+        view.on(
+            "request",
+            lambda asked: (
+                None
+                if asked.url.startswith(("file:", "data:", "blob:"))
+                else wrong.append(asked.url)
+            ),
+        )
+        view.goto(file.as_uri())
+        view.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        yield view
+        browser.close()
+    assert not wrong
+
+
+def seen(view: Any, rank: int) -> set[tuple[int, ...]]:
+    """The colours of the screen in a rank's row, below the strip of its waits."""
+    import io
+
+    from PIL import Image
+
+    x, y, width = view.evaluate(f"""(() => {{
+  const plot = timeline.view(), box = plot.canvas_view.el.getBoundingClientRect(), frame = plot.frame;
+  return [box.left + frame.bbox.left, box.top + frame.y_scale.compute({rank} + 0.75), frame.bbox.width];
+}})()""")
+    clip = {"x": x, "y": y, "width": width, "height": 1}
+    shot = Image.open(io.BytesIO(view.screenshot(clip=clip))).convert("RGB")
+    return {colour for _, colour in shot.getcolors(1 << 20) or []}
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_what_is_drawn_is_what_the_trace_has(tmp_path: Path) -> None:
+    found = made(4, 200)
+    page.Page(found, packets(100, found.length_ns, 10), ["a", "b", "c", HOSTILE]).save(
+        tmp_path / "t.html"
+    )
+    with opened(tmp_path / "t.html") as view:
+        for rank, began, ended in ((0, 0, 50_000), (3, 123_456, 7_000_000)):
+            events = found.events[found.events["rank"] == rank]
+            clipped = np.minimum(events["ended_ns"], ended) - np.maximum(events["began_ns"], began)
+            sending = clipped.clip(lower=0)[events["call"] == 0].sum()
+            shares = view.evaluate(f"timeline.shares({rank}, {began}, {ended})")
+            assert shares[1] == sending
+            assert sum(shares) == ended - began
+        # A pixel within a call has its colour, one between two calls that of computing.
+        event = found.events.iloc[0]
+        view.evaluate(f"timeline.bound({event.began_ns / 1e6}, {event.ended_ns / 1e6})")
+        view.evaluate("timeline.draw()")
+        image = "timeline.model('image of ranks').data.image[0]"
+        cell = f"(() => {{const i = {image}, w = i.shape[1]; return i[w * 9 + (w >> 1)]}})()"
+        blue, green, red = (int(picture.FILLS[1][at : at + 2], 16) for at in (5, 3, 1))
+        assert view.evaluate(cell) == (255 << 24 | blue << 16 | green << 8 | red)
+        # And so it is on the canvas: its colour is where the hover text says that the call is.
+        view.evaluate("document.getElementById('lines').checked = false; timeline.draw()")
+        view.wait_for_timeout(300)
+        assert (red, green, blue) in seen(view, 0)
+        assert tuple(int(picture.FILLS[2][at : at + 2], 16) for at in (1, 3, 5)) in seen(view, 1)
+        assert HOSTILE in view.inner_text(".warnings")
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_keys_jump_to_the_waits(record: Recorded, tmp_path: Path) -> None:
+    found = analysis.read(record("cases.c", 2, "late-sender", "5"))
+    page.Page(found).save(tmp_path / "t.html")
+    top = found.waits.iloc[0]
+    since = (top["since_ns"] - found.trace.began_ns) / 1e6
+    with opened(tmp_path / "t.html") as view:
+        view.focus("#view")
+        view.keyboard.press("l")
+        start, end = view.evaluate("[timeline.range.start, timeline.range.end]")
+        assert start < since < end < since + 3 * top["waited_ns"] / 1e6
+        assert "late sender, for rank 0" in view.inner_text("#live")
+        view.keyboard.press("Home")
+        assert view.evaluate("timeline.range.start") == 0
+        view.keyboard.press("+")
+        assert view.evaluate("timeline.range.end - timeline.range.start") == pytest.approx(
+            found.length_ns / 2e6
+        )
+        view.keyboard.press("n")
+        assert "waits" in view.inner_text("#live")
+
+
+def test_names_in_the_page_are_text(tmp_path: Path) -> None:
+    text = page.Page(made(2, 10)).html()
+    assert HOSTILE not in text
+    assert "srcdoc" in page.Page(made(2, 10))._repr_html_()
+
+
+def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:
+    found = made(4, 100)
+    figure = picture.picture(found, from_s=0.001, to_s=0.002, ranks=[1, 2])
+    assert set(figure.table["rank"]) == {1, 2}
+    assert figure.alt.startswith("Timeline of 2 ranks from 0.001 s to 0.002 s")
+    assert len(figure.save(tmp_path / "t.svg")) == 3
+    with pytest.raises(UsageError, match="no part of the run"):
+        picture.picture(found, from_s=9.0)
+    assert picture.chosen("0-1,3", 4) == [0, 1, 3]
+    with pytest.raises(UsageError):
+        picture.chosen("nine", 4)
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_million_events_stay_smooth(tmp_path: Path) -> None:
+    found = made(16, 62_500)
+    file = tmp_path / "t.html"
+    page.Page(found, packets(100_000, found.length_ns, 1000), list("abcd")).save(file)
+    size = os.path.getsize(file)
+    with opened(file) as view:
+        opens_s = view.evaluate("performance.now()") / 1000  # since the page was asked for
+        frames = view.evaluate(
+            """async () => {
+  const end = timeline.model("whole").x_range.end, n0 = timeline.frames(), t0 = performance.now();
+  for (let n = 0; performance.now() - t0 < 4000; n++) {
+    const half = end * 0.5 ** (n % 48 / 4) / 2, middle = end * (0.3 + 0.4 * (n % 17) / 17);
+    timeline.bound(middle - half, middle + half);
+    await new Promise(requestAnimationFrame);
+  }
+  return (timeline.frames() - n0) / ((performance.now() - t0) / 1000);
+}"""
+        )
+    print(f"{size:,} bytes, opens in {opens_s:.2f} s, {frames:.1f} frames/s")
+    assert size < MOST_BYTES
+    assert opens_s < MOST_OPEN_S
+    assert frames > FEWEST_FRAMES
