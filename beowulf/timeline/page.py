@@ -124,14 +124,14 @@ class Page:
         count = len(self.found.trace.ranks)
         end = max(self.found.length_ns / 1e6, 1e-3)
         # Both ends are so that a pixel can be a nanosecond.
-        x_range = Range1d(0, end, bounds=(-0.05 * end, 1.05 * end), min_interval=1e-5)
+        x_range = Range1d(start=0, end=end, bounds=(-0.05 * end, 1.05 * end), min_interval=1e-5)
         height = max(LEAST_HEIGHT, min(MOST_HEIGHT, count * RANK_HEIGHT + 70))
         common: dict[str, Any] = {"sizing_mode": "stretch_width", "min_border_left": 70}
         ranks = figure(
             name="ranks",
             height=height,
             x_range=x_range,
-            y_range=Range1d(count, 0),
+            y_range=Range1d(start=count, end=0),
             tools="xpan,xwheel_zoom,xbox_zoom,reset,save",
             active_scroll="xwheel_zoom",
             x_axis_label="ms since MPI_Init",
@@ -145,7 +145,7 @@ class Page:
         image = np.zeros((1, 1), dtype=np.uint32)
         place = {"image": [image], "x": [0], "y": [0], "dw": [end], "dh": [count]}
         _image(ranks, place)
-        lines = {"x0": [], "y0": [], "x1": [], "y1": [], "colour": [], "width": []}
+        lines: dict[str, Any] = {"x0": [], "y0": [], "x1": [], "y1": [], "colour": [], "width": []}
         _segments(ranks, "messages", lines)
         _segments(ranks, "path", lines)
         _segments(ranks, "marks", lines, "dashed")
@@ -160,7 +160,7 @@ class Page:
                 name="wire",
                 height=max(LEAST_HEIGHT, min(500, len(self.nodes) * 50 + 70)),
                 x_range=x_range,
-                y_range=Range1d(len(self.nodes) - 0.5, -0.5),
+                y_range=Range1d(start=len(self.nodes) - 0.5, end=-0.5),
                 tools="xpan,xwheel_zoom,reset,save",
                 active_scroll="xwheel_zoom",
                 x_axis_label="ms since MPI_Init",
@@ -179,8 +179,8 @@ class Page:
         whole = figure(
             name="whole",
             height=90,
-            x_range=Range1d(0, end),
-            y_range=Range1d(count, 0),
+            x_range=Range1d(start=0, end=end),
+            y_range=Range1d(start=count, end=0),
             tools="",
             x_axis_label="the whole run: drag the window (ms)",
             **common,
@@ -236,8 +236,8 @@ _BODY = """<form id="choose" onsubmit="return false">
 <label><input type="checkbox" id="chain" checked> critical path</label></form>
 <p id="legend"></p>
 <div id="view" tabindex="0" role="application" aria-label="Timeline. Arrow keys left and right move, plus and minus
-zoom, Home shows the whole run, n and p go to the next and the previous wait, l to the longest, up and down choose a rank,
-Enter reads the call in the middle."><div id="plots"></div></div>
+zoom, Home shows the whole run, n and p go to the next and the previous wait, l to the longest, up and down
+choose a rank, Enter reads the call in the middle."><div id="plots"></div></div>
 <p class="keys">Keys: ← → move, + − zoom, Home whole run, n p next and previous wait, l longest wait, ↑ ↓ rank, Enter
 details.</p>
 <p id="counts"></p><p id="live" aria-live="polite"></p><div id="tip" hidden></div>

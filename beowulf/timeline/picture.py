@@ -99,10 +99,10 @@ def picture(
             )
         # Of too many bars, the longest.
         kept = rows.assign(length=rows["ended_s"] - rows["began_s"]).nlargest(MOST_BARS, "length")
-        for (name, rank), part in kept.groupby(["category", "rank"]):
+        for (name, of_rank), part in kept.groupby(["category", "rank"]):
             axes.broken_barh(
                 list(zip(part["began_s"] * scale, part["length"] * scale, strict=True)),
-                (place[int(str(rank))] - 0.36, 0.72),
+                (place[int(str(of_rank))] - 0.36, 0.72),
                 color=FILLS[CATEGORIES.index(str(name))],
                 linewidth=0,
             )

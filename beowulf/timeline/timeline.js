@@ -102,7 +102,7 @@
   const plot = model("ranks"), wire = model("wire"), range = plot.x_range;
   const views = Object.values(Bokeh.index)[0] ?? Bokeh.index.roots?.[0];
   const viewOf = (m) => Bokeh.index.find_one ? Bokeh.index.find_one(m) : null;
-  const Nd = model("image of ranks").data.image[0].constructor;
+  const Pixels = model("image of ranks").data.image[0].constructor;
   let shown = run.chosen ? run.chosen.map((r) => place.get(r)) : all.map((_, k) => k);
   let rank = 0, wait = -1, frames = 0;
 
@@ -156,7 +156,7 @@
       for (let x = 0; x < width; x++) if (acc[x] > 0.3 * step) strip[x] = pixel(...waitFills[last[x]]);
       for (let y = 1; y <= cut; y++) cells.set(strip, top + y * width);
     });
-    return new Nd(cells.buffer, [order.length * tall, width], "uint32");
+    return new Pixels(cells.buffer, [order.length * tall, width], "uint32");
   }
   function put(name, columns) { const m = model(name); if (m) m.data = columns; }
   const empty = () => ({x0: [], y0: [], x1: [], y1: [], colour: [], width: []});
