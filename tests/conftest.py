@@ -35,6 +35,25 @@ def pytest_configure() -> None:
     hypothesis.settings.load_profile("same")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that boot clusters, open pages or grade first: at the end, no worker is to be left with a long one."""
+    long = {
+        item.path
+        for item in items
+        if item.path.parent.name == "autograder"
+        or any(item.get_closest_marker(name) for name in ("cluster", "rootless", "browser"))
+    }
+    items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk() -> Iterator[None]:
+    """Let files be written when the system likes: a power cut in the middle of a test costs nobody a Record."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_watcher_of_pyshark() -> Iterator[None]:
     """Undo what pyshark leaves in this process: a watcher of a closed loop, by which no other loop starts a program."""
