@@ -72,7 +72,7 @@ def quiet(record: Record) -> Judgement:
     limit_bytes = IDLE_SHARE * rate / 8 * elapsed_s
     return Judgement(
         "holds" if mbit * 1e6 < IDLE_SHARE * rate else "contradicted",
-        f"{evidence}; {IDLE_SHARE:.0%} of the link's {rate / 1e6:g} Mbit/s would be {limit_bytes:,.0f}",
+        f"{evidence}; {100 * IDLE_SHARE:g} % of the link's {rate / 1e6:g} Mbit/s would be {limit_bytes:,.0f}",
         numbers,
         hint="Something runs: `beowulf ssh node00 ps ax` shows what.",
     )
