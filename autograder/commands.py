@@ -27,6 +27,9 @@ app = typer.Typer(
     "All but [bold]init[/bold] and [bold]kit[/bold] run in the course's folder, beside nbgrader's own commands.",
 )
 MOST_SHOWN = 20_000  # characters of an answer
+GIVE_CODES = (
+    "Give each learner their own line only, for instance by mail merge, before they measure."
+)
 Lab = Annotated[str, typer.Argument(help="The lab's number or name, as 01.")]
 AnyLab = Annotated[
     str,
@@ -71,18 +74,26 @@ def init(
         Path | None,
         typer.Option(help="nbgrader's exchange, if it is not to be in the course's own folder."),
     ] = None,
+    codes: Annotated[
+        bool, typer.Option(help="Make a personal code for each learner of a new course.")
+    ] = True,
 ) -> None:
     """Make a course with every lab in it, or add the labs and learners that a course lacks.
 
+    A new course with a roster gets a personal code for each learner, without which no Record of theirs counts.
+
     Example: beowulf class init spring --roster roster.csv
     """
-    from autograder.course.create import make_course
+    from autograder.course.create import has_codes, make_course
+    from autograder.evidence import variants
 
     _doing(f"Building the notebooks of every lab for {folder}")
-    course = make_course(folder, name, exchange, roster)
+    course = make_course(folder, name, exchange, roster, codes=codes)
     say(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")
     if roster:
         _show_roster(course)
+        if has_codes(course):
+            say(f"Personal codes: {course.folder / variants.WORDS}. {GIVE_CODES}")
     say(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
 
 
@@ -103,7 +114,7 @@ def _show_roster(course: Course) -> None:
 
 @app.command()
 def words() -> None:
-    """Create a personal word for each learner; their variants are derived from it.
+    """Create a personal code for each learner, as `init` does; their variants are derived from it.
 
     Example: beowulf class words
     """
@@ -120,8 +131,8 @@ def words() -> None:
         made = variants.issue(course.folder, students)
     except OSError as problem:
         raise cannot_write(course.folder / variants.WORDS, problem) from None
-    say(f"{made}: a word for each of {counted(len(students), 'learner')}.")
-    say("Give each learner their own line only, for instance by mail merge.")
+    say(f"{made}: a personal code for each of {counted(len(students), 'learner')}.")
+    say(GIVE_CODES)
 
 
 @app.command()
@@ -580,7 +591,9 @@ def _show(graded: list[Graded], slug: str) -> None:
 
     table = Table("learner", "points", "by hand", "note", title=f"Points in {slug}")
     for each in graded:
-        note = each.problem or " ".join(filter(None, ["graded before" * each.skipped, each.late]))
+        note = each.problem or " ".join(
+            filter(None, ["graded before" * each.skipped, each.late, each.doubted])
+        )
         points = "" if each.problem else _points(each)
         table.add_row(
             escape(plain(each.student)), points, ", ".join(each.awaiting), escape(plain(note))

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard, TypeVar
 from nbformat import NotebookNode
 
 from autograder import evidence
-from autograder.evidence import Finding, record_files, shared_records, variants
+from autograder.evidence import Finding, invented, record_files, shared_records, variants
 from autograder.evidence.variants import Own
 from autograder.text import as_written
 from beowulf.record import Record
@@ -78,13 +78,14 @@ class Submission:
         exists = (folder / RECORDS).is_dir()
         own = own or variants.of(course, student)
         given = shared_records.fingerprints_of(course)
+        accepted = invented.accepted(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()
         for place, record in enumerate(records):
-            problems = evidence.findings(record, folder / RECORDS)
+            problems = evidence.findings(record, folder / RECORDS, accepted=accepted)
             if shared_records.is_given(record, given):
                 gifts.add(place)
-                problems += shared_records.findings(record, given)
+                problems += shared_records.findings(record, given, in_course=course is not None)
             else:
                 problems += variants.findings(record, own)
             if problems:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.cluster.config import RATE_BITS_PER_S
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
@@ -63,7 +63,7 @@ def measure(session: Measurement, *, blocks: int, passes: int) -> None:
     session.sweep.update({"sizes": [SHORT, LONG], "shaped": rate})
     program = session.prepare(PROGRAM)
     answers = passes * (1 + 2 * len(WAYS))
-    words = ("--sizes", f"{SHORT},{LONG}")
+    words = ("--sizes", f"{SHORT},{LONG}", "--seed", str(variant.seed()))
     with (
         _links_as_they_were(session),
         InteractiveRun(session.cluster, program, 2, words, folder=program.parent) as program_run,

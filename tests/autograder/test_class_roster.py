@@ -118,8 +118,15 @@ def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
     course: Course, tmp_path: Path
 ) -> None:
     path = written(tmp_path, "id,first_name\nab12,One\ncd34,Two\n")
-    make_course(course.folder, learners=path)
+    make_course(course.folder, learners=path, codes=True)
+    codes = course.folder / variants.WORDS
+    assert not codes.exists()  # it has begun without
+    variants.issue(course.folder, ["ab12", "cd34"])
+    before = codes.read_text()
     make_course(course.folder, learners=written(tmp_path, "id\nef56\nab12\n"))
+    assert codes.read_text().startswith(before)
+    assert "ef56," in codes.read_text()
+    codes.unlink()
     with course.gradebook() as book:
         found = {each.id: each.first_name for each in roster.enrolled(book)}
     assert {"ab12": "", "cd34": "Two", "ef56": ""}.items() <= found.items()

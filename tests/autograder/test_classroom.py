@@ -64,6 +64,9 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
 
     assert "its labs: 01-validation" in result[0].stdout
     assert "Learners: 3." in result[0].stdout
+    assert "Personal codes: " in result[0].stdout
+    codes = (tmp_path / "spring" / "words.csv").read_text().splitlines()
+    assert [line.partition(",")[0] for line in codes] == ["student", "ab12", "cd34", "ef56"]
     assert "ab12: new" in result[1].stdout
     assert "2 of 26, 4 by hand" in result[1].stdout
     assert "note" in result[1].stdout

@@ -31,7 +31,7 @@ from beowulf.tuning import ab_comparison
 from tests.gold import lab_01
 from tests.gold.hostile_values import replaced
 from tests.gold.labs import LABS
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 SEEDS = [range(2), pytest.param(range(2, 60), marks=pytest.mark.slow)]
 
@@ -47,7 +47,7 @@ def test_every_question_has_a_score_and_the_class_its_report(
     for folder in honest.values():
         (folder / RECORDS).mkdir(parents=True)
         for record in lab.records():
-            as_measured(record, folder.name).save_in(folder / RECORDS)
+            as_handed_in(record, folder.name).save_in(folder / RECORDS)
     everybody = dict(honest)
     for seed in seeds:
         everybody[f"mallory-{seed}"] = hand_in = tmp_path / f"mallory-{seed}"
@@ -67,7 +67,7 @@ def test_every_question_has_a_score_and_the_class_its_report(
 
 def timed() -> Any:
     """A Record of lab 01 that has samples."""
-    records = map(as_measured, lab_01.records())
+    records = map(as_handed_in, lab_01.records())
     return next(each for each in records if any(point.samples for point in each.points))
 
 
@@ -148,7 +148,7 @@ def test_a_record_of_very_many_values_is_never_made_objects_of(
 ) -> None:
     monkeypatch.setattr(record_files, "MOST_VALUES", 20_000)
     monkeypatch.setattr(record_files, "MOST_VALUES_TOGETHER", 40_000)
-    only(tmp_path, *map(as_measured, lab_01.records()))
+    only(tmp_path, *map(as_handed_in, lab_01.records()))
     folder = tmp_path / RECORDS
     for number in range(3):
         (folder / f"Z{number}-full.json").write_text("[" + "{}," * 18_000 + "{}]")
@@ -179,7 +179,7 @@ def test_a_record_of_very_many_values_is_never_made_objects_of(
 def test_the_records_of_a_hand_in_have_a_limit_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    records = [as_measured(record) for record in lab_01.records()]
+    records = [as_handed_in(record) for record in lab_01.records()]
     only(tmp_path, *records)
     sizes = [
         record_files.values(path.read_bytes())

@@ -22,7 +22,7 @@ from autograder.rubrics.submission import Submission
 from beowulf import paths, variant
 from beowulf.record import Point, Record
 from tests.gold.hand_in import written_in
-from tests.gold.measured import LABEL, as_measured
+from tests.gold.measured import LABEL, as_handed_in
 
 NUMBER, SLUG, NAME = "99", "99-tiny", "tiny.ipynb"
 STUDY, OWN = "A7", "own"
@@ -209,5 +209,5 @@ def work_on(
     (folder / "records").mkdir(parents=True)
     nbformat.write(written_in(notebook, answers, explanation), folder / NAME)
     for record in records() if kept is None else kept:
-        as_measured(record).save_in(folder / "records")
+        as_handed_in(record).save_in(folder / "records")
     return folder

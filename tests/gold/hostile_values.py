@@ -11,7 +11,7 @@ from typing import Any
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.gold.labs import Gold
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 DEEP: Any = []
 for _ in range(300):
@@ -48,7 +48,7 @@ def replaced(lab: Gold, folder: Path, seed: int) -> Any:
     chance = random.Random(f"{lab.slug} {seed}")
     (folder / "records").mkdir(parents=True)
     for number, record in enumerate(lab.records()):
-        plain = as_measured(record).as_plain()
+        plain = as_handed_in(record).as_plain()
         part = chance.choice(PARTS)
         places = [place for place in _places(plain[part], (part,)) if len(place) > 1] or [(part,)]
         path = folder / "records" / f"{record.study}-{number}.json"
