@@ -93,5 +93,10 @@ def export(
             f"{counted(export.gaps, 'cell')} of it without points: an import clears what is there."
             " Name one lab at a time to leave them out."
         )
+    if export.late:
+        say(
+            f"{counted(export.late, 'hand-in')} came late or may have, which this format has no column for:"
+            " `beowulf class export` writes the sentences into grades.csv."
+        )
     if waiting := grades.waiting(course, slugs):
         say(f"Without the points of answers that wait to be graded by hand: {waiting}.")
