@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 from running import Beowulf
 
-from beowulf import doctor
+from beowulf import doctor, mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -51,6 +53,25 @@ def no_waiting_for_the_disk() -> Iterator[None]:
     """Let files be written when the system likes: a power cut in the middle of a test costs nobody a Record."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def labs_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Compile a program of the labs, which no test changes, once for all tests of this process."""
+    folder, kept = tmp_path_factory.mktemp("compiled"), dict[object, Path]()
+    compiled = mpi.build
+
+    def build(source: Path, *, output: Path | None = None, **how: Any) -> Path:
+        if output is None or not source.is_relative_to(paths.root() / "labs"):
+            return compiled(source, output=output, **how)
+        key = (source, repr(sorted(how.items())), os.environ.get("MPICH_CC"))
+        if key not in kept:
+            kept[key] = compiled(source, output=folder / f"{len(kept)}-{source.stem}", **how)
+        return Path(shutil.copy2(kept[key], output))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mpi, "build", build)
         yield
 
 

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
-
 from beowulf import paths, variant
 from beowulf.cluster.config import RATE_BITS_PER_S
 from beowulf.measure.measurement import Measurement
@@ -20,7 +18,7 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.wire import ETHERNET_BYTES, frame, mtu_of
 from beowulf.record import Point, Record
-from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, UNDISTURBED
+from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, undisturbed
 from beowulf.tuning.interactive_run import InteractiveRun
 
 PROGRAM = paths.root() / "labs" / LAB / "steps.c"
@@ -166,7 +164,7 @@ def _visits(record: Record, step: str, size: int, *, shaped: bool = False) -> di
     for point in record.select(step=step, size_bytes=size, shaped=shaped):
         for visit, sample in zip(_visit_of(point), point.samples, strict=True):
             samples.setdefault(visit, []).append(sample)
-    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in samples.items()}
+    return undisturbed(samples)
 
 
 def _visit_of(point: Point) -> list[int]:
