@@ -45,6 +45,8 @@ def apply(c: Any) -> None:
     }
     # KeepSafe once more, for what an older version graded.
     c.GenerateFeedback.preprocessors = [GetGrades, KeepSafe, AddSummary, CSSHTMLHeaderPreprocessor]
+    # Formgrader's page, and no other, has in front what a person grades.
+    c.HTMLExporter.preprocessors = ["autograder.grading.marking.WrittenFirst"]
     c.ExportApp.plugin_class = "autograder.results.export.Grades"
     # CourseDirectory.ignore would keep the Records from grading as well.
     c.GenerateFeedback.post_convert_hook = "autograder.results.feedback.finish_pages"
