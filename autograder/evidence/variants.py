@@ -24,9 +24,9 @@ KEY, WORDS = "course.key", "words.csv"
 MARK = "mark"  # in a Record's description of the cluster
 # Programs that print the seed of their order, and that a study starts with one of the word's.
 SEEDED = {
-    *("roundtrip", "collectives", "processes", "latencies", "bandwidths", "memory", "steps"),
-    "run_heat.py",
+    *("roundtrip", "collectives", "processes", "latencies", "bandwidths", "memory", "run_heat.py"),
 }
+MOST_LAUNCHES = 1000  # of a study
 
 
 # Each measurement of these counts in a capture, which it names.
@@ -116,14 +116,30 @@ def _seeds(record: Record, own: Own) -> list[Finding]:
         return []
     first = variant.seed(own=own.word)
     seeds = [_number(record.sweep.get("seed", first)) - first]
+    printed = False
     for point in record.points:
         if point.at.get("about") and point.facts.get("program") in SEEDED:
             launch = _number(point.at.get("launch", 0))
             seeds.append(_number(point.facts.get("seed")) - first - launch)
-    if not any(seeds):
-        return []
-    message = "The seed of its order does not follow from your course's word. Measure it again."
-    return [Finding(IMPOSSIBLE, message)]
+            printed = True
+    if any(seeds) or not _is_launch(record, first):
+        message = "The seed of its order does not follow from your course's word. Measure it again."
+        return [Finding(IMPOSSIBLE, message)]
+    ours = [each.strip() for each in str(record.program.get("name", "")).split(",")]
+    silent = [each for each in ours if each.removesuffix(".c") in SEEDED]
+    if silent and not printed:
+        message = f"It lacks the line in which {silent[0]} prints the seed of its order."
+        return [Finding(IMPOSSIBLE, message)]
+    return []
+
+
+def _is_launch(record: Record, first: int) -> bool:
+    """Whether the last launch was started with a seed of the word, where it was started with one."""
+    words = record.program.get("arguments")
+    if not isinstance(words, list) or "--seed" not in words[:-1]:
+        return True
+    seed = str(words[words.index("--seed") + 1])
+    return seed.isdecimal() and len(seed) < 12 and 0 <= int(seed) - first < MOST_LAUNCHES
 
 
 def _capture(record: Record) -> list[Finding]:

@@ -14,11 +14,11 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from autograder import evidence, rubrics
-from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE, captured, invented
+from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE, captured, invented, variants
 from autograder.rubrics import Question
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.exercises.lab_06 import postcard
 from beowulf.measure.measurement import Measurement
@@ -188,12 +188,16 @@ def test_what_was_really_measured_is_believed(
 ) -> None:
     """Round trips, and captured postcards, of which every byte is counted again."""
     monkeypatch.setattr(cluster, "records", tmp_path)
+    word = variant.of("a key", "ada")
+    monkeypatch.setenv(variant.VARIABLE, word)
+    own = variants.Own("ada", word, {variant.mark(word): "ada"})
     with Measurement("A7", cluster, tmp_path) as session:
         run(session, 2, (0, 1, 65_536, 1_048_576), pattern="pairs", passes=6)
     postcard.send(cluster, "hello", 0, 21, 200_000, program=LAB_06 / "postcard.c")
     (card,) = [Record.load(path) for path in tmp_path.glob("A10-*.json")]
     for record in (session.record(), card):
         assert evidence.findings(record, tmp_path) == []
+        assert variants.findings(record, own) == []
     card.points[0].facts["wire_bytes"] += 1
     (found,) = evidence.findings(card, tmp_path)
     assert found.kind == IMPOSSIBLE

@@ -78,7 +78,7 @@ def other_source(record: Record) -> Record:
     [
         (lab_04.a7, lambda r: replace(r, warnings=["Fabricated."]), "says itself"),
         (lab_04.a7, named(name="mine.c"), "mine.c, which is none of the labs' programs"),
-        (lab_04.a7, named(sha256=""), "no digest of roundtrip.c"),
+        (lab_04.a7, named(sha256=""), "no digest of message_sweep.c"),
         (lab_04.a7, named(sha256="0" * 64), "not that of this version's program"),
         (lab_04.a7, lambda r: replace(r, program={}), "names no program"),
         (lab_04.own, named(sha256="0" * 64), "not that of this version's program"),
@@ -128,12 +128,12 @@ def test_a_course_accepts_the_programs_of_the_versions_that_it_was_released_with
     before = (tmp_path / invented.FILE).read_text()
     invented.remember(tmp_path)
     assert (tmp_path / invented.FILE).read_text() == before
-    changed = {**invented.known(), "roundtrip.c": frozenset({"1" * 64})}
+    changed = {**invented.known(), "message_sweep.c": frozenset({"1" * 64})}
     monkeypatch.setattr(invented, "known", lambda: changed)
     assert evidence.made_up(record)
     assert evidence.made_up(record, accepted=invented.accepted(tmp_path)) == []
     invented.remember(tmp_path)
-    assert (tmp_path / invented.FILE).read_text() == f"{before}{'1' * 64} roundtrip.c\n"
+    assert (tmp_path / invented.FILE).read_text() == f"{before}{'1' * 64} message_sweep.c\n"
 
 
 def test_collecting_names_what_was_not_measured(tmp_path: Path, course: Path) -> None:

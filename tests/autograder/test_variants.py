@@ -238,14 +238,20 @@ def seeded(record: Record, seed: int, launch: int = 0, program: str = "roundtrip
 def test_the_order_of_a_study_follows_from_the_word(course: Path) -> None:
     mine, record = own(course, "ada"), marked(lab_04.a7(), "ada")
     seed = variant.seed(own=mine.word)
-    assert variants.findings(record, mine) == []
-    assert variants.findings(seeded(seeded(record, seed), seed + 2, launch=2), mine) == []
+    right = seeded(seeded(record, seed), seed + 2, launch=2)
+    assert variants.findings(right, mine) == []
     # Of some programs the seed is published.
-    assert variants.findings(seeded(record, 314159265, program="CG"), mine) == []
+    assert variants.findings(seeded(right, 314159265, program="CG"), mine) == []
+    silent = replace(record, program={**record.program, "name": "roundtrip.c"})
+    (found,) = variants.findings(silent, mine)
+    assert "lacks the line in which roundtrip.c prints the seed" in found.says
+    for last, fine in ((seed + 2, True), (1, False), ("x", False)):
+        started = {**right.program, "arguments": ["--passes", "3", "--seed", str(last)]}
+        assert (variants.findings(replace(right, program=started), mine) == []) is fine
     for wrong in (seeded(record, 1), seeded(record, seed, launch=1), seeded(record, float("nan"))):
         (found,) = variants.findings(wrong, mine)
         assert "seed of its order does not follow" in found.says
-    (found,) = variants.findings(replace(record, sweep={"seed": 1}), mine)
+    (found,) = variants.findings(replace(right, sweep={"seed": 1}), mine)
     assert found.kind == IMPOSSIBLE
     # An exercise draws its own.
     assert variants.findings(replace(seeded(record, 1), variant="own"), mine) == []

@@ -31,7 +31,7 @@ BEFORE = {
 AFTER = BEFORE | {"involuntary_switches": 140}
 CHUNK_S = 5e-4  # repetitions are chosen so that they last so long together
 SPREAD = 1.234567e-5  # from one sample to the next, as a share
-PROGRAM = "roundtrip.c"  # of ours, that stands for any other
+PROGRAM = "message_sweep.c"  # of ours, that stands for any other and prints no seed
 LEAST_S = 90.0  # that a fabricated measurement takes, whatever its samples say
 
 
