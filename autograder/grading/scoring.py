@@ -11,6 +11,7 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder import rubrics
 from autograder.cells import node
+from autograder.course import limits
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
@@ -43,7 +44,8 @@ def _assess(
     rubric = rubrics.find(slug)
     if rubric is None:
         return None
-    submission = Submission.read(folder, notebook, student, course)
+    needs_signature = course is not None and limits.of_course(slug, course).signed
+    submission = Submission.read(folder, notebook, student, course, needs_signature=needs_signature)
     return rubric(submission), submission.doubted()
 
 
