@@ -25,6 +25,23 @@ VALUES: tuple[str, ...] = (
     *('""', '"nan"', '"-"', '"a\\nb"', r'"\u001b[31m\u0007\u0000\u202e"', r'"\ud800"'),
     *(json.dumps(text * (LONG // len(text))) for text in ("x", "1", "A1-", "A1-00000000T", "/* ")),
 )
+# As an answer in words, or a comment.
+TEXTS = (
+    *(
+        "<script>1</script>\n\n![x](attachment:x.png)",
+        "\x1b[31m\x07\u202e",
+        "",
+        "| a |\n|-|\n" * 5000,
+    ),
+    *(
+        "[" * 20_000,
+        "$" * 20_000,
+        "=HYPERLINK(1)",
+        "{% raw %}{{ 7 * 7 }}",
+        "x" * LONG,
+        "\ufffe\uffff",
+    ),
+)
 PARTS = ("points", "points", "points", "cluster", "circumstances", "program", "sweep", "captures")
 # As a learner types them.
 ANSWERS = (
