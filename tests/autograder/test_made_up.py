@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from autograder import evidence
+from autograder.commands import grading
+from autograder.course.course import Graded
 from autograder.evidence import invented, variants
+from autograder.grading import scoring
 from autograder.intake import inspection
 from beowulf import variant
 from beowulf.record import Record
@@ -146,3 +149,17 @@ def test_collecting_names_what_was_not_measured(tmp_path: Path, course: Path) ->
     assert note.startswith(other.file_name)
     assert "says itself" in note
     assert "without your course's word" in note
+
+
+def test_grading_says_which_records_count_for_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (lab,) = [each for each in LABS if each.slug == lab_01.SLUG]
+    made_up.write(lab, tmp_path / "hand-in", STUDENT)
+    about = {"student": STUDENT, "assignment": lab.slug}
+    resources = {"metadata": {"path": str(tmp_path / "hand-in")}, "nbgrader": about}
+    scoring.AssessSubmission().preprocess(released(lab.slug), resources)
+    doubted = str(resources[scoring.DOUBTED])
+    assert "It says itself that it was not measured" in doubted
+    grading._show([Graded(STUDENT, doubted="A5.json: it says itself.")], lab.slug)
+    assert "A5.json" in capsys.readouterr().out
