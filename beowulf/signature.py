@@ -66,7 +66,10 @@ def check(record: Record, keys: Sequence[str]) -> Checked:
     account, host, text = about["account"], about["host"], about["text"]
     if len(text) > LONGEST_SIGNATURE:
         return Checked(BROKEN, why="Its signature is too long to be one.")
-    signed = _text(record, {name: about[name] for name in fields[:-1]})
+    try:
+        signed = _text(record, {name: about[name] for name in fields[:-1]})
+    except (ValueError, RecursionError):  # of a file that someone wrote
+        return Checked(BROKEN, why="It holds what no measurement leaves.")
     with tempfile.TemporaryDirectory(prefix="beowulf-") as folder:
         signature, signers = Path(folder, "signature"), Path(folder, "signers")
         signature.write_bytes(text.encode("utf-8", "replace"))

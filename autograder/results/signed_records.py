@@ -8,6 +8,7 @@ from pathlib import Path
 from autograder.evidence import record_files, signed
 from autograder.results.sections import Section, listed, table_of
 from autograder.text import counted
+from beowulf.errors import LabError
 from beowulf.signature import BROKEN, SIGNED, UNSIGNED
 
 COLUMNS = ["learner", SIGNED, UNSIGNED, BROKEN, "which, and why"]
@@ -43,7 +44,10 @@ def sentence(folder: Path, course: Path, student: str) -> str:
     """For the learner: how many Records are signed, and which signature is broken; "" without a signing service."""
     if not signed.keys(course):
         return ""
-    found = _by_state(folder, course, student)
+    try:
+        found = _by_state(folder, course, student)
+    except LabError as problem:
+        return f"Signatures of Records cannot be checked: {problem}"
     first = ", ".join(f"{len(found[state])} {state}" for state in (SIGNED, UNSIGNED, BROKEN))
     return " ".join(
         [f"Your Records that the signing service can measure: {first}.", *found[BROKEN]]

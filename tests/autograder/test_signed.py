@@ -11,7 +11,7 @@ from nbformat.v4 import new_notebook
 
 from autograder.course import limits
 from autograder.evidence import signed
-from autograder.evidence.finding import IMPOSSIBLE
+from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE
 from autograder.grading.scoring import CONFIGURATION
 from autograder.intake import inspection
 from autograder.results import signed_records
@@ -145,6 +145,33 @@ def test_only_studies_have_to_be_signed(record: Record, key: Path) -> None:
     others += [replace(record, study=study) for study in ("H1", "P1", "F1")]
     for other in others:
         assert not signed.findings(other, public(key), STUDENT, needed=True)
+
+
+def _deep(record: Record) -> Record:
+    deep: list[object] = []
+    for _ in range(5_000):
+        deep = [deep]
+    return replace(record, cluster={**record.cluster, "deep": deep})
+
+
+def test_a_record_without_a_digest_stops_nothing(record: Record, key: Path) -> None:
+    (found,) = signed.findings(_deep(signature.sign(record, key, STUDENT)), public(key), STUDENT)
+    assert "what no measurement leaves" in found.says
+
+
+def test_without_ssh_keygen_it_is_undecided(
+    record: Record,
+    key: Path,
+    course: Path,
+    folders: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = signature.sign(record, key, STUDENT)
+    monkeypatch.setenv("PATH", str(course))
+    (found,) = signed.findings(made, public(key), STUDENT, needed=True)
+    assert found.kind == INCONCLUSIVE
+    says = signed_records.sentence(folders[SIGNED], course, STUDENT)
+    assert "cannot be checked: There is no ssh-keygen" in says
 
 
 def points(folder: Path, course: Path) -> float:
