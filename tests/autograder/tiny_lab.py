@@ -15,6 +15,7 @@ import nbformat
 import pytest
 
 from autograder.course import release
+from autograder.evidence import invented
 from autograder.rubrics.answers import given, is_near
 from autograder.rubrics.record_facts import ByRecord, Facts, best_of_own, numbers, record_of
 from autograder.rubrics.score import Score
@@ -147,7 +148,9 @@ SCORERS = {
 
 
 def build(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `root` stand for the checkout, with this lab alone in it."""
+    """Let `root` stand for the checkout, with this lab alone in it; its Records are of the real one's programs."""
+    ours = invented.known()
+    monkeypatch.setattr(invented, "known", lambda: ours)
     folder, source = root / "labs" / SLUG, root / "notebooks" / "source" / SLUG / "tiny.py"
     folder.mkdir(parents=True)
     (folder / "lab.toml").write_text(_toml())
