@@ -8,8 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from nbconvert.exporters import HTMLExporter, TemplateExporter
+from nbconvert.filters import Highlight2HTML
+from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
@@ -50,6 +53,7 @@ _SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
 _CONTENTS = re.compile(
     r'<div class="panel-heading">\s*<h4>[^<]*</h4>\s*<div id="toc">.*?</div>\s*</div>', re.DOTALL
 )
+_UNDESCRIBED = re.compile(r"<img\b(?![^>]*\balt=)")
 WAITS = "Your instructor has not graded this yet."
 
 
@@ -96,6 +100,35 @@ def generate(
             else:
                 place = course.folder / "feedback" / outcome.student / slug
                 yield Page(outcome.student, tuple(sorted(place.glob("*.html"))))
+
+
+class PageExporter(HTMLExporter):
+    """nbconvert's, for many pages: templates are compiled once a process, and no page is parsed again."""
+
+    _compiled: ClassVar[Any] = None
+
+    @property
+    def environment(self) -> Any:
+        """Jinja's environment, which all pages of this process share."""
+        if PageExporter._compiled is None:
+            PageExporter._compiled = super().environment
+        return PageExporter._compiled
+
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **more: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """The page of a notebook; a picture without a description says that it is one."""
+        mine: Any = self  # nbconvert has no types
+        known = mine._init_resources(resources)
+        # What an earlier page left there is that page's.
+        self.environment.filters |= dict(mine.default_filters()) | {
+            "highlight_code": Highlight2HTML(pygments_lexer="ipython3", parent=self),
+            "filter_data_type": WidgetsDataTypeFilter(
+                notebook_metadata={}, parent=self, resources=known
+            ),
+        }
+        page, known = TemplateExporter.from_notebook_node(self, nb, known, **more)
+        return _UNDESCRIBED.sub('<img alt="What the cell has drawn"', page), known
 
 
 class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
