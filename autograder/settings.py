@@ -43,8 +43,11 @@ def apply(c: Any) -> None:
     c.Autograde.exclude_overwriting = {
         slug: [file.name for file in release.companions(slug)] for slug in paths.labs()
     }
+    c.GenerateFeedback.exporter_class = "autograder.results.feedback.PageExporter"
     # KeepSafe once more, for what an older version graded.
     c.GenerateFeedback.preprocessors = [GetGrades, KeepSafe, AddSummary, CSSHTMLHeaderPreprocessor]
+    # Formgrader's page, and no other, has in front what a person grades.
+    c.HTMLExporter.preprocessors = ["autograder.grading.marking.WrittenFirst"]
     c.ExportApp.plugin_class = "autograder.results.export.Grades"
     # CourseDirectory.ignore would keep the Records from grading as well.
     c.GenerateFeedback.post_convert_hook = "autograder.results.feedback.finish_pages"

@@ -30,6 +30,7 @@ USUAL_ASKED_BYTES = 500_000
 ASKED_LIMITS = (16_384, 24_576, 32_768, 40_960, 49_152, 98_304, 114_688)
 USUAL_ASKED_LIMIT = 65_536
 MARK_DIGITS = 16
+MOST_SEEDS = 900_000  # a thousand launches each, below what all programs take as a seed
 
 
 def word() -> str:
@@ -81,6 +82,13 @@ def chance(question: str, own: str | None = None) -> random.Random:
     """Chance that falls the same way each time for a word, and differently each time without one."""
     own = word() if own is None else own
     return random.Random(_digest(own, question)) if own else random.Random()
+
+
+def seed(launch: int = 0, own: str | None = None) -> int:
+    """From what the order of a launch is drawn: its number, and that of the word; each launch has another."""
+    own = word() if own is None else own
+    first = 1000 * (1 + int.from_bytes(_digest(own, "seed")[:4]) % MOST_SEEDS) if own else 0
+    return first + launch + 1
 
 
 def asked_bytes(own: str | None = None) -> int:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 from running import Beowulf
 
-from beowulf import doctor
+from beowulf import doctor, mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -33,6 +35,44 @@ def pytest_configure() -> None:
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
     hypothesis.settings.load_profile("same")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that boot clusters, open pages or grade first: at the end, no worker is to be left with a long one."""
+    long = {
+        item.path
+        for item in items
+        if item.path.parent.name == "autograder"
+        or any(item.get_closest_marker(name) for name in ("cluster", "rootless", "browser"))
+    }
+    items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk() -> Iterator[None]:
+    """Let files be written when the system likes: a power cut in the middle of a test costs nobody a Record."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def labs_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Compile a program of the labs, which no test changes, once for all tests of this process."""
+    folder, kept = tmp_path_factory.mktemp("compiled"), dict[object, Path]()
+    compiled = mpi.build
+
+    def build(source: Path, *, output: Path | None = None, **how: Any) -> Path:
+        if output is None or not source.is_relative_to(paths.root() / "labs"):
+            return compiled(source, output=output, **how)
+        key = (source, repr(sorted(how.items())), os.environ.get("MPICH_CC"))
+        if key not in kept:
+            kept[key] = compiled(source, output=folder / f"{len(kept)}-{source.stem}", **how)
+        return Path(shutil.copy2(kept[key], output))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mpi, "build", build)
+        yield
 
 
 @pytest.fixture(autouse=True)

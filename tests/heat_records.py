@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,7 +18,8 @@ SPREAD = 1e-3  # from one sample to the next, as a share
 def function(name: str, why: str = "", source: str | None = None, **more: Any) -> Point:
     """What a Record says of a function of the learner's."""
     text = heat_solutions.source(name) if source is None else source
-    facts = {"source": text, "sha256": "", "given": False, "right": not why, "why": why}
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    facts = {"source": text, "sha256": digest, "given": False, "right": not why, "why": why}
     return Point({"function": name}, facts=facts | more)
 
 

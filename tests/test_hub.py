@@ -285,6 +285,7 @@ def _passwords(machine: Machine) -> dict[str, str]:
     return {row["id"]: row["password"] for row in csv.DictReader(io.StringIO(text))}
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing(machine: Machine, made: list[str]) -> None:
     assert "make the course, or add who is new" in made
     assert machine.play() == []

@@ -76,10 +76,41 @@ class Lab:
         return said
 
 
+# JupyterLab as it is, but the first start finds its port taken when it begins to listen, and the second listens late.
+UNLUCKY = """
+import errno, runpy, sys, time
+from pathlib import Path
+
+from tornado.httpserver import HTTPServer
+
+here = Path(__file__).parent
+first = not (here / "started").exists()
+(here / "started").touch()
+listen = HTTPServer.listen
+
+
+def unlucky(*words):
+    if first:
+        raise OSError(errno.EADDRINUSE, "another was faster")
+    time.sleep(1.5)
+    listen(*words)
+
+
+HTTPServer.listen = unlucky
+sys.path.remove(str(here))
+runpy.run_module("jupyterlab", run_name="__main__", alter_sys=True)
+"""
+
+
 @pytest.mark.cluster
 def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
-    learner: Beowulf,
+    learner: Beowulf, tmp_path: Path
 ) -> None:
+    """It says its address once it answers, also when another program took its port in the meantime."""
+    unlucky = tmp_path / "unlucky"
+    unlucky.mkdir()
+    (unlucky / "jupyterlab.py").write_text(UNLUCKY)
+    learner.environment["PYTHONPATH"] = str(unlucky)
     before = traces(learner)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -87,6 +118,7 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
         assert "4 nodes are up." in lab.said
         assert "The cluster is whole" in lab.said
         assert lab.url.port != port
+        assert (unlucky / "started").exists()
         assert lab.url.path.endswith(f"/{SLUG}/validation.ipynb")
         assert b"JupyterLab" in lab.ask(f"lab/tree/{SLUG}/validation.ipynb")
         with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -146,45 +178,6 @@ def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
     said = learner("lab", "01", code=1, PYTHONPATH=str(tmp_path))
     assert "JupyterLab does not start. It printed: this is not JupyterLab" in said
     assert "`make lab` repairs" in said
-    nothing_runs(learner)
-
-
-# JupyterLab as it is, but the first start finds its port taken when it begins to listen, and the second listens late.
-UNLUCKY = """
-import errno, runpy, sys, time
-from pathlib import Path
-
-from tornado.httpserver import HTTPServer
-
-here = Path(__file__).parent
-first = not (here / "started").exists()
-(here / "started").touch()
-listen = HTTPServer.listen
-
-
-def unlucky(*words):
-    if first:
-        raise OSError(errno.EADDRINUSE, "another was faster")
-    time.sleep(1.5)
-    listen(*words)
-
-
-HTTPServer.listen = unlucky
-sys.path.remove(str(here))
-runpy.run_module("jupyterlab", run_name="__main__", alter_sys=True)
-"""
-
-
-@pytest.mark.cluster
-def test_a_lab_says_its_address_once_it_answers_also_when_another_took_its_port(
-    learner: Beowulf, tmp_path: Path
-) -> None:
-    (tmp_path / "jupyterlab.py").write_text(UNLUCKY)
-    learner.environment["PYTHONPATH"] = str(tmp_path)
-    lab = Lab(learner)
-    assert b"JupyterLab" in lab.ask("lab")
-    lab.interrupt()
-    assert (tmp_path / "started").exists()
     nothing_runs(learner)
 
 

@@ -103,7 +103,9 @@ def test_nothing_overflows_its_slide_or_is_too_small_to_read(deck: Path, tmp_pat
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.parametrize("deck", DECKS, ids=NAMES)
+@pytest.mark.parametrize(
+    "deck", [DECKS[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DECKS[1:])], ids=NAMES
+)
 def test_the_pdf_has_one_page_a_slide(deck: Path, tmp_path: Path) -> None:
     pdf = build.print_pdf(build.build(deck, tmp_path), CHROMIUM).read_bytes()
     assert pdf.startswith(b"%PDF")

@@ -22,6 +22,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.cells import known_cells
 from autograder.course import limits
+from autograder.evidence import invented
 from autograder.files import cannot_write, write_text
 from autograder.rubrics import questions
 from beowulf.errors import LabError, UsageError
@@ -43,6 +44,7 @@ class Graded:
     skipped: bool = False  # it was graded before, and nothing newer was handed in
     late: str = ""  # a sentence, where it came late or may have
     taken_off: float = 0.0  # for that; `points` are without it
+    doubted: str = ""  # which Records count for nothing or in part, and why; of what was graded now
 
     @property
     def awaiting(self) -> list[str]:
@@ -114,6 +116,7 @@ class Course:
             app.force = True
             result = capture_log(app)
         self._must(result, f"{slug} could not be put into the exchange")
+        invented.remember(self.folder)
         return Path(app.dest_path)
 
     def collect_from_exchange(self, slug: str) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from autograder.cells import new_cell
 from autograder.course import limits, release, roster
 from autograder.course.course import CONFIGURATION, Course
+from autograder.evidence import variants
 from autograder.evidence.variants import KEY, WORDS
 from autograder.files import write_text
 from beowulf.errors import LabError, UsageError
@@ -56,10 +57,13 @@ def make_course(
     course_id: str = "beowulf",
     exchange: Path | None = None,
     learners: Path | None = None,
+    *,
+    codes: bool = False,
 ) -> Course:
     """Make a course with every lab in `folder`, or add the labs and `learners` that a course there lacks.
 
-    `learners` is a CSV file. LabError when the folder or the file cannot be used; calling it again
+    `learners` is a CSV file. With `codes`, a new course has a personal code for each of them; a class that has begun
+    without goes on without. LabError when the folder or the file cannot be used; calling it again
     continues where it stopped.
     """
     if not re.fullmatch(r"[A-Za-z0-9._-]+", course_id):
@@ -70,7 +74,7 @@ def make_course(
     students = roster.read(learners) if learners else []
     course = Course(folder)
     try:
-        _configure(course, course_id, exchange)
+        begins = _configure(course, course_id, exchange)
         _make_exchange(Path(course.api.exchange_root))
         _add_labs(course)
         _add_header(course)
@@ -79,6 +83,8 @@ def make_course(
         _keep_out_of_git(course)
         with course.gradebook() as book:  # opening it makes it
             roster.enrol(book, students)
+        if students and (has_codes(course) or (begins and codes)):
+            variants.issue(course.folder, [each.id for each in students])
         if learners:
             # With it, a sender who is not on the roster is unknown.
             write_text(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
@@ -89,9 +95,15 @@ def make_course(
     return course
 
 
-def _configure(course: Course, course_id: str, exchange: Path | None) -> None:
+def has_codes(course: Course) -> bool:
+    """Whether a course gave out personal codes."""
+    return (course.folder / WORDS).exists()
+
+
+def _configure(course: Course, course_id: str, exchange: Path | None) -> bool:
+    """Write the configuration of a new course; whether it is one."""
     if (course.folder / CONFIGURATION).exists():
-        return
+        return False
     if course.folder.exists() and (not course.folder.is_dir() or any(course.folder.iterdir())):
         raise LabError(
             f"{course.folder} exists and is no course.", "Choose a new or an empty folder."
@@ -105,6 +117,7 @@ def _configure(course: Course, course_id: str, exchange: Path | None) -> None:
         where = repr(str(exchange.absolute()))
     text = _TEMPLATE.format(course_id=course_id, exchange=where, header=HEADER)
     _write(course.folder / CONFIGURATION, text)
+    return True
 
 
 def _write(path: Path, text: str) -> None:

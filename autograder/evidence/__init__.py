@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.evidence import captured, circumstances, clock, wire
+from autograder.evidence import captured, circumstances, clock, invented, wire
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding, cannot_be
 from beowulf.record import Record
 
@@ -23,15 +23,20 @@ MOST_SAMPLES = 500_000
 
 
 def findings(
-    record: Record, records: Path | None = None, now: datetime | None = None
+    record: Record,
+    records: Path | None = None,
+    now: datetime | None = None,
+    accepted: invented.Digests | None = None,
 ) -> list[Finding]:
-    """What contradicts itself in a Record, a Finding each; none for a measured one.
+    """What contradicts itself in a Record, or shows that it was made up, a Finding each; none for a measured one.
 
-    `records` is its folder, with its captures. It never raises.
+    `records` is its folder, with its captures; `accepted` are digests of programs besides this version's. It never
+    raises.
     """
     if sum(len(point.samples) for point in record.points) > MOST_SAMPLES:
         return [Finding(INCONCLUSIVE, f"It has more than {MOST_SAMPLES:,} samples.")]
     checks: tuple[Callable[[], list[Finding]], ...] = (
+        lambda: made_up(record, records, accepted),
         lambda: clock.order(record, now or datetime.now(UTC)),
         lambda: clock.duration(record),
         lambda: clock.digits(record),
@@ -41,6 +46,13 @@ def findings(
         lambda: captured.findings(record, records),
     )
     return [finding for check in checks for finding in _guarded(check)]
+
+
+def made_up(
+    record: Record, records: Path | None = None, accepted: invented.Digests | None = None
+) -> list[Finding]:
+    """The part of `findings` that shows that a Record was made up."""
+    return _guarded(lambda: invented.findings(record, records, accepted or {}))
 
 
 def _guarded(check: Callable[[], list[Finding]]) -> list[Finding]:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from autograder.evidence import clock
+from autograder.evidence.clock import ROOM_S, ROOM_SHARE
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding
+from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.exercises.heat import wire
 from beowulf.exercises.lab_06 import own_loop, postcard
-from beowulf.record import Record
+from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find
 
 # The captures of postcards and of an idle wire are far below; a larger one would only take the grader's time.
@@ -22,7 +28,7 @@ _UNREADABLE = (LabError, OSError, LookupError, TypeError, ValueError, Arithmetic
 def findings(record: Record, records: Path | None) -> list[Finding]:
     """What contradicts a Record in the captures that were handed in with it.
 
-    A capture that was not handed in is no evidence, for or against.
+    That one was not handed in, `invented` says.
     """
     problems = []
     for facts in record.captures:
@@ -31,8 +37,12 @@ def findings(record: Record, records: Path | None) -> list[Finding]:
             continue
         if fault := _another(file, str(facts.get("sha256", ""))):
             problems.append(Finding(IMPOSSIBLE, fault))
-        elif file.stat().st_size <= LARGEST_BYTES and len(record.captures) == 1:
-            problems += _counted_again(record, file)
+        elif file.stat().st_size > LARGEST_BYTES:
+            continue
+        elif talks := _talks_in(record, str(facts.get("sha256", ""))):
+            problems += _guarded(file, partial(_talk, record, talks, file))
+        elif len(record.captures) == 1:
+            problems += _guarded(file, partial(_whole, record, file))
     return problems
 
 
@@ -54,27 +64,62 @@ def _another(file: Path, expected: str) -> str:
     return "" if actual == expected else f"{file.name} is not the capture that it names."
 
 
-def _counted_again(record: Record, file: Path) -> list[Finding]:
+def _guarded(file: Path, count: Callable[[], str]) -> list[Finding]:
+    """What counting a capture again gives otherwise; a Finding, too, where it cannot be counted."""
     try:
-        study = find(record.study) if record.study in STUDIES else None
-        if study and (recount := study.recount):
-            facts = record.points[0].facts
-            counts = recount(record, file)
-            different = next((name for name in counts if facts[name] != counts[name]), "")
-        elif record.study == postcard.STUDY and record.variant in postcard.NAMES:
-            different = _cards(record, file)
-        elif (record.study, record.variant) == (own_loop.STUDY, own_loop.VARIANT):
-            different = _loop(record, file)
-        elif record.study == wire.STUDY:
-            different = _plate(record, file)
-        else:
-            return []
+        different = count()
     except _UNREADABLE as problem:
         message = f"{file.name} cannot be counted again ({type(problem).__name__})."
         return [Finding(INCONCLUSIVE, message)]
     if not different:
         return []
     return [Finding(IMPOSSIBLE, f"{file.name} counted again gives another {different}.")]
+
+
+def _whole(record: Record, file: Path) -> str:
+    """Which fact of a Record of one capture that does not give."""
+    study = find(record.study) if record.study in STUDIES else None
+    if study and (recount := study.recount):
+        facts, counts = record.points[0].facts, recount(record, file)
+        return next((name for name in counts if facts[name] != counts[name]), "")
+    if record.study == postcard.STUDY and record.variant in postcard.NAMES:
+        return _cards(record, file)
+    if (record.study, record.variant) == (own_loop.STUDY, own_loop.VARIANT):
+        return _loop(record, file)
+    return _plate(record, file) if record.study == wire.STUDY else ""
+
+
+def _talks_in(record: Record, digest: str) -> list[Point]:
+    """The conversations that were counted in the capture with this digest: lab 06 keeps one capture of each kind."""
+    taken = ((point, point.facts.get("capture")) for point in record.points)
+    return [
+        p
+        for p, facts in taken
+        if isinstance(facts, dict) and digest and facts.get("sha256") == digest
+    ]
+
+
+def _talk(record: Record, talks: Sequence[Point], file: Path) -> str:
+    """Which fact of a captured conversation its capture does not give."""
+    from beowulf.packets.protocols import summary
+
+    since = until = None
+    if on_one_machine(record.cluster):
+        # Packets and Record then have the same clock.
+        since = datetime.fromisoformat(record.started).timestamp() - ROOM_S
+        until = datetime.fromisoformat(record.ended).timestamp() + ROOM_S
+    counted = summary(file, since=since, until=until)
+    spent = {id(point): sum(seconds) for point, seconds in clock.timed(record)}
+    for point in talks:
+        for name in ("packets", "bytes"):
+            if point.facts[name] != counted[name]:
+                return name
+        lasted = counted["elapsed_s"]
+        if not math.isclose(point.facts["elapsed_s"], lasted, rel_tol=1e-6, abs_tol=1e-6):
+            return "elapsed_s"
+        if spent.get(id(point), 0.0) > lasted * (1 + ROOM_SHARE):
+            return "time for its samples"
+    return ""
 
 
 def _loop(record: Record, file: Path) -> str:

@@ -49,7 +49,7 @@ def duration(record: Record) -> list[Finding]:
     took_s = (_moment(record.ended) - _moment(record.started)).total_seconds()
     most_s = took_s * (1 + ROOM_SHARE) + ROOM_S
     sums: dict[str, float] = defaultdict(float)
-    for point, seconds in _timed(record):
+    for point, seconds in timed(record):
         if any(each < 0 or (each == 0 and point.quantity != WHOLE_SECONDS) for each in seconds):
             return [Finding(IMPOSSIBLE, f"A sample of {point.quantity} is no time that passed.")]
         place = {k: v for k, v in point.at.items() if k not in ONE_AFTER_ANOTHER}
@@ -66,7 +66,7 @@ def digits(record: Record) -> list[Finding]:
     names = [name.strip() for name in str(record.program.get("name", "")).split(",")]
     if not all(name.endswith(".c") for name in names):
         return []  # Python prints all digits that it has
-    printed = [each for point, seconds in _timed(record) if _counted(point) for each in seconds]
+    printed = [each for point, seconds in timed(record) if _counted(point) for each in seconds]
     printed = _few(printed)
     stray = sum(not _as_printed(each) for each in printed)
     if stray <= STRAY * len(printed):
@@ -81,7 +81,7 @@ def digits(record: Record) -> list[Finding]:
 def spread(record: Record) -> list[Finding]:
     """Whether samples differ as times do, and have the digits of a clock."""
     constant, looked_at, fine = 0, list[float](), _is_fine(record)
-    for point, _ in _timed(record):
+    for point, _ in timed(record):
         if len(point.samples) >= FEWEST_EQUAL and len(set(point.samples)) == 1:
             constant += 1
         if len(point.samples) >= FEWEST and fine:
@@ -98,7 +98,7 @@ def spread(record: Record) -> list[Finding]:
     return problems
 
 
-def _timed(record: Record) -> Iterator[tuple[Point, list[float]]]:
+def timed(record: Record) -> Iterator[tuple[Point, list[float]]]:
     """The points with times of a measuring program, with the seconds of each sample's repetitions together."""
     for point in record.points:
         unit = next((u for u in PER_SECOND if point.quantity.endswith(u)), "")

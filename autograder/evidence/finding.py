@@ -13,7 +13,7 @@ INCONCLUSIVE = "inconclusive"
 
 @dataclass(frozen=True)
 class Finding:
-    """`says` is a sentence; `kind` is IMPOSSIBLE (no measurement leaves this) or INCONCLUSIVE (undecided)."""
+    """`says` is a sentence; `kind` is IMPOSSIBLE (this learner measured no such thing) or INCONCLUSIVE (undecided)."""
 
     kind: str
     says: str

@@ -73,9 +73,12 @@ def is_given(record: Record, given: frozenset[str]) -> bool:
     return LABEL in record.cluster or (bool(given) and fingerprint(record) in given)
 
 
-def findings(record: Record, given: frozenset[str]) -> list[Finding]:
-    """Whether a Record says that the course gave it, and has values that the course did not give."""
-    if LABEL not in record.cluster or not given or fingerprint(record) in given:
+def findings(record: Record, given: frozenset[str], *, in_course: bool = False) -> list[Finding]:
+    """Whether a Record says that the course gave it, and has values that the course did not give.
+
+    Outside of a course nobody knows what it gave.
+    """
+    if LABEL not in record.cluster or not (given or in_course) or fingerprint(record) in given:
         return []
     message = "It says that the course gave it, and its values are not those that the course gave."
     return [Finding(IMPOSSIBLE, message)]

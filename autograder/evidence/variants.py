@@ -8,26 +8,29 @@ there.
 from __future__ import annotations
 
 import csv
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.evidence.finding import INCONCLUSIVE, Finding
-from beowulf import variant
-from beowulf.cluster.faults import PUZZLES
+from autograder.evidence.finding import IMPOSSIBLE, Finding, is_number
+from beowulf import predictions, variant
 from beowulf.errors import LabError
-from beowulf.exercises.lab_02 import odd_node, timing_loop
-from beowulf.exercises.lab_07 import differing_node
 from beowulf.record import Record
 
 KEY, WORDS = "course.key", "words.csv"
 MARK = "mark"  # in a Record's description of the cluster
-# These are drawn from the word: without it, they are not the learner's own.
-DRAWN = {("A2", f"broken-{name}") for name in PUZZLES} | {
-    (puzzle.STUDY, puzzle.VARIANT) for puzzle in (odd_node, timing_loop, differing_node)
+# Programs that print the seed of their order, and that a study starts with one of the word's.
+SEEDED = {
+    *("roundtrip", "collectives", "processes", "latencies", "bandwidths", "memory", "run_heat.py"),
 }
+MOST_LAUNCHES = 1000  # of a study
+
+
+# Each measurement of these counts in a capture, which it names.
+CAPTURED = {"A5", "A10", "A11", "A12", "H6"}
 
 
 @dataclass(frozen=True)
@@ -91,22 +94,63 @@ def of(course: Path | None, student: str) -> Own | None:
 
 
 def findings(record: Record, own: Own | None) -> list[Finding]:
-    """Whether a Record was made under the learner's own word, where that matters."""
-    if own is None:
+    """Whether a Record was made under the learner's own word; nothing where the course gave out none.
+
+    A prediction may have been sealed before the learner had the word.
+    """
+    if own is None or record.study[:1] == predictions.LETTER:
         return []
     mark = str(record.cluster.get(MARK, ""))
     if mark == own.mark:
-        return []
+        return [*_seeds(record, own), *_capture(record)]
     if own.whose(mark):
         message = "It was made under another learner's word. Measure under your own."
-        return [Finding(INCONCLUSIVE, message)]
-    if (record.study, record.variant) in DRAWN:
-        message = (
-            "It was made without your course's word, so it is not your variant. "
-            f"Put the word into {variant.FILE}."
-        )
-        return [Finding(INCONCLUSIVE, message)]
+    else:
+        message = f"It was made without your course's word. Put the word into {variant.FILE}, and measure it again."
+    return [Finding(IMPOSSIBLE, message)]
+
+
+def _seeds(record: Record, own: Own) -> list[Finding]:
+    """Whether the orders of a study follow from the word; an exercise may have an order of its own."""
+    if record.variant:
+        return []
+    first = variant.seed(own=own.word)
+    seeds = [_number(record.sweep.get("seed", first)) - first]
+    printed = False
+    for point in record.points:
+        if point.at.get("about") and point.facts.get("program") in SEEDED:
+            launch = _number(point.at.get("launch", 0))
+            seeds.append(_number(point.facts.get("seed")) - first - launch)
+            printed = True
+    if any(seeds) or not _is_launch(record, first):
+        message = "The seed of its order does not follow from your course's word. Measure it again."
+        return [Finding(IMPOSSIBLE, message)]
+    ours = [each.strip() for each in str(record.program.get("name", "")).split(",")]
+    silent = [each for each in ours if each.removesuffix(".c") in SEEDED]
+    if silent and not printed:
+        message = f"It lacks the line in which {silent[0]} prints the seed of its order."
+        return [Finding(IMPOSSIBLE, message)]
     return []
+
+
+def _is_launch(record: Record, first: int) -> bool:
+    """Whether the last launch was started with a seed of the word, where it was started with one."""
+    words = record.program.get("arguments")
+    if not isinstance(words, list) or "--seed" not in words[:-1]:
+        return True
+    seed = str(words[words.index("--seed") + 1])
+    return seed.isdecimal() and len(seed) < 12 and 0 <= int(seed) - first < MOST_LAUNCHES
+
+
+def _capture(record: Record) -> list[Finding]:
+    """Whether a Record of these names its capture; whether that is there and fits, is looked at elsewhere."""
+    if record.study not in CAPTURED or any(facts.get("sha256") for facts in record.captures):
+        return []
+    return [Finding(IMPOSSIBLE, "It names no capture, and a measurement of this study leaves one.")]
+
+
+def _number(value: object) -> float:
+    return value if is_number(value) else math.inf
 
 
 def foreign(record: Record, student: str, course: Path | None) -> str:

@@ -10,6 +10,7 @@ import shutil
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from nbgrader.api import InvalidEntry
@@ -160,7 +161,7 @@ def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
         try:
             entries.enter(outcome)
             one_submission.publish(assignment, student)
-            return entries.graded(student)
+            return replace(entries.graded(student), doubted=outcome.doubted)
         except (SQLAlchemyError, InvalidEntry) as fault:  # as which nbgrader passes some of them on
             reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
             problem = f"The points could not be written into the gradebook ({reason}). Make room and grade again."

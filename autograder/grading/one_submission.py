@@ -34,7 +34,7 @@ from traitlets.utils.importstring import import_item
 from autograder.cells import KnownCell, RestoreCells, identify, known_cells, node, restored
 from autograder.course.course import Course
 from autograder.grading.safe_page import KeepSafe
-from autograder.grading.scoring import AssessSubmission
+from autograder.grading.scoring import DOUBTED, AssessSubmission
 from autograder.intake import inspection, submissions
 from autograder.rubrics import questions
 from autograder.rubrics.score import Score
@@ -125,6 +125,7 @@ class Outcome:
     student: str
     points: dict[str, dict[str, float | None]] = field(default_factory=dict)
     comments: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    doubted: str = ""  # which Records are doubted, and why
     problem: str = ""
     stops_all: bool = False  # there is no sandbox: nothing can be graded
 
@@ -136,6 +137,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
         _lay_out(assignment, student)
         points: dict[str, dict[str, float | None]] = {}
         comments: dict[str, dict[str, str | None]] = {}
+        doubted = ""
         for name, released in assignment.notebooks.items():
             notebook = read(assignment.submitted(student), name)
             resources = _resources(assignment, student, name, folder)
@@ -144,6 +146,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
                 if step not in _BY_US and not issubclass(step, steps.AssignLatePenalties):
                     notebook, resources = step(config=assignment.config)(notebook, resources)
             points[name], comments[name] = _marks(notebook)
+            doubted = str(resources.get(DOUBTED, ""))
             KeepSafe(config=assignment.config)(notebook, resources)
             write: Callable[..., Any] = nbformat.write
             write(notebook, folder / f"{name}.ipynb")
@@ -156,7 +159,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
     except (Exception, RecursionError, MemoryError) as problem:
         reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
         return Outcome(student, problem=f"It could not be graded ({reason[:200]}).")
-    return Outcome(student, points, comments)
+    return Outcome(student, points, comments, doubted)
 
 
 def not_written(student: str, problem: OSError) -> Outcome:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from autograder.evidence import shared_records, variants
+from autograder.evidence import invented, shared_records, variants
 from autograder.grading import one_submission, scoring
 from autograder.grading.one_submission import Assignment, Outcome
 from autograder.sandbox import box, kernel
@@ -71,7 +71,7 @@ def programs() -> str:
 def pack_lab(assignment: Assignment) -> bytes:
     """The lab for a node; LabError when the course's own settings cannot be sent."""
     course, source = assignment.course, f"source/{assignment.slug}"
-    paths = [course / variants.KEY, course / variants.WORDS]
+    paths = [course / variants.KEY, course / variants.WORDS, course / invented.FILE]
     paths += sorted((course / shared_records.FOLDER).glob("*/*.json"))
     paths += [path for path in sorted((course / source).rglob("*")) if path.suffix != ".ipynb"]
     files = {scoring.CONFIGURATION: b"", **_read(course, paths)}

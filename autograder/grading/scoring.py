@@ -11,11 +11,13 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder import rubrics
 from autograder.cells import node
+from autograder.course import limits
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 
-_SCORES = "beowulf_scores"
+# What is passed on among nbgrader's resources: the Scores, and which Records are doubted.
+_SCORES, DOUBTED = "beowulf_scores", "beowulf_doubted"
 CONFIGURATION = "nbgrader_config.py"  # which a course's folder has
 
 
@@ -31,10 +33,20 @@ def assess(
     `folder` holds records/, `notebook` has been through RestoreCells. Nothing of it is run, and
     nothing that a learner wrote raises.
     """
+    assessed = _assess(slug, folder, notebook, student, course)
+    return assessed and assessed[0]
+
+
+def _assess(
+    slug: str, folder: Path, notebook: NotebookNode, student: str, course: Path | None
+) -> tuple[dict[str, Score], str] | None:
+    """The points, and which Records are doubted."""
     rubric = rubrics.find(slug)
     if rubric is None:
         return None
-    return rubric(Submission.read(folder, notebook, student, course))
+    needs_signature = course is not None and limits.of_course(slug, course).signed
+    submission = Submission.read(folder, notebook, student, course, needs_signature=needs_signature)
+    return rubric(submission), submission.doubted()
 
 
 def course_of(folder: Path) -> Path | None:
@@ -54,9 +66,9 @@ class AssessSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         """The notebook as it is, and the Scores among the resources."""
         folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
         student = str(about.get("student", ""))
-        scores = assess(about["assignment"], folder, nb, student, course_of(folder))
-        if scores is not None:
-            resources[_SCORES] = scores
+        assessed = _assess(about["assignment"], folder, nb, student, course_of(folder))
+        if assessed is not None:
+            resources[_SCORES], resources[DOUBTED] = assessed
         return nb, resources
 
 

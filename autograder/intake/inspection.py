@@ -11,7 +11,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.evidence import record_files, variants
+from autograder import evidence
+from autograder.course import limits
+from autograder.evidence import invented, record_files, shared_records, signed, variants
 from autograder.evidence.record_files import RECORDS
 from beowulf import lab_file, paths
 from beowulf.cluster.recorded import ANSWERS
@@ -101,14 +103,18 @@ def other_lab(path: Path, lab_cells: Collection[str]) -> str:
 
 
 def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> list[str]:
-    """Notes on the Records in a hand-in's records/: those that cannot be read, or are not of this lab."""
+    """Notes on the Records in a hand-in's records/: those that cannot be read, were made up, or are of another lab."""
     place = folder / RECORDS
     if slug not in paths.labs():
         return []
     if not place.is_dir():
         return [f"There is no folder {RECORDS}/ in it, so nothing that was measured."]
+    own, accepted = variants.of(course, student), invented.accepted(course)
+    signers, needed = signed.keys(course), bool(course and limits.of_course(slug, course).signed)
+    given = shared_records.fingerprints_of(course)
     unreadable: list[str] = []
     foreign: list[str] = []
+    made_up: list[str] = []
     others: dict[str, list[str]] = {}
     for path, record, why in record_files.records(place):
         if record is None:
@@ -118,12 +124,20 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
             foreign.append(note if path.name in note else f"{path.name}: {note}")
         elif record.study in _elsewhere(slug):
             others.setdefault(record.study, []).append(path.name)
+        elif not shared_records.is_given(record, given):
+            doubts = [
+                *evidence.made_up(record, place, accepted),
+                *variants.findings(record, own),
+                *signed.findings(record, signers, student, needed=needed),
+            ]
+            if doubts:
+                made_up.append(f"{path.name}: {' '.join(each.says for each in doubts)}")
     strange = [
         f"{len(names)} {'Record is' if len(names) == 1 else 'Records are'} of the study {study},"
         f" which is not of this lab: {', '.join(names[:3])}."
         for study, names in sorted(others.items())
     ]
-    return [*_short(unreadable), *_short(foreign), *_short(strange)]
+    return [*_short(unreadable), *_short(foreign), *_short(made_up), *_short(strange)]
 
 
 def _short(notes: list[str]) -> list[str]:

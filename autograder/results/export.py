@@ -54,6 +54,15 @@ class Table(ExportPlugin):  # type: ignore[misc]
         chosen = [each for each in gradebook.students if self._wanted(self.student, each.id)]
         return sorted(chosen, key=lambda each: str(each.id))
 
+    def _late(self, slug: str) -> dict[str, str]:
+        """What is to be said of each late hand-in of a lab."""
+        if self.parent is None:
+            return {}
+        course = Path(self.parent.coursedir.root)
+        students = [path.parent.name for path in course.glob(f"submitted/[!.]*/{slug}")]
+        every = lateness.of_class(course, slug, students)
+        return {student: each.says for student, each in every.items() if each.says}
+
     def _wanted(self, chosen: list[Any], name: str) -> bool:
         return not chosen or name in [str(each) for each in chosen]
 
@@ -83,15 +92,6 @@ class Grades(Table):
                     late.get(str(student.id), ""),
                 ]
 
-    def _late(self, slug: str) -> dict[str, str]:
-        """What is to be said of each late hand-in of a lab."""
-        if self.parent is None:
-            return {}
-        course = Path(self.parent.coursedir.root)
-        students = [path.parent.name for path in course.glob(f"submitted/[!.]*/{slug}")]
-        every = lateness.of_class(course, slug, students)
-        return {student: each.says for student, each in every.items()}
-
 
 class ForImport(Table):
     """What Canvas' and Moodle's files have in common: an empty cell would clear the grade that is there.
@@ -100,6 +100,7 @@ class ForImport(Table):
     """
 
     learners = 0
+    late = 0  # hand-ins with points that came late, or may have
     gaps = 0  # cells that are empty all the same, because a learner has points in another lab
 
     def graded(self, gradebook: Any) -> tuple[list[Any], list[tuple[Any, list[str]]]]:
@@ -114,6 +115,8 @@ class ForImport(Table):
             (student, [points[n] for n in columns]) for student, points in every if any(points)
         ]
         self.learners = len(lines)
+        self.sentences = [self._late(str(assignments[n].name)) for n in columns]
+        self.late = sum(str(student.id) in each for student, _ in lines for each in self.sentences)
         self.gaps = sum(not each for _, points in lines for each in points)
         return [assignments[n] for n in columns], lines
 
@@ -143,7 +146,10 @@ class Canvas(ForImport):
 
 
 class Moodle(ForImport):
-    """A line for each learner as Moodle's gradebook imports it, with a column for each lab."""
+    """A line for each learner as Moodle's gradebook imports it, with a column for each lab.
+
+    A lab of which a hand-in came late has another one, which Moodle imports as the feedback of the grade.
+    """
 
     usual = "moodle.csv"
 
@@ -151,9 +157,13 @@ class Moodle(ForImport):
         """The lines; when Moodle imports them, it asks which column identifies a learner."""
         assignments, lines = self.graded(gradebook)
         names = [str(each.name) for each in assignments]
-        yield ["Username", "First name", "Last name", "Email address", *names]
+        late = [(f"{name} (late)", says) for name, says in zip(names, self.sentences, strict=True)]
+        late = [(title, says) for title, says in late if says]
+        titles = [title for title, _ in late]
+        yield ["Username", "First name", "Last name", "Email address", *names, *titles]
         for student, points in lines:
-            yield [student.id, student.first_name, student.last_name, student.email, *points]
+            who = [student.id, student.first_name, student.last_name, student.email]
+            yield [*who, *points, *(says.get(str(student.id), "") for _, says in late)]
 
 
 FORMATS: dict[str, type[Table]] = {"nbgrader": Grades, "canvas": Canvas, "moodle": Moodle}
@@ -161,11 +171,12 @@ FORMATS: dict[str, type[Table]] = {"nbgrader": Grades, "canvas": Canvas, "moodle
 
 @dataclass(frozen=True)
 class Written:
-    """A file of grades: where it is, how many learners are in it, and how many of its cells are empty."""
+    """A file of grades: its learners, its cells without points, and late hand-ins that it says nothing of."""
 
     path: Path
     learners: int
-    gaps: int
+    gaps: int = 0
+    late: int = 0
 
 
 def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
@@ -183,8 +194,9 @@ def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
         plugin.export(book)
         learners = len(plugin.students(book))
     if isinstance(plugin, ForImport):
-        return Written(path, plugin.learners, plugin.gaps)
-    return Written(path, learners, 0)
+        late = plugin.late if isinstance(plugin, Canvas) else 0
+        return Written(path, plugin.learners, plugin.gaps, late)
+    return Written(path, learners)
 
 
 def submission_of(gradebook: Any, assignment: Any, student: Any) -> Any:

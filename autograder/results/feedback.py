@@ -8,8 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from nbconvert.exporters import HTMLExporter, TemplateExporter
+from nbconvert.filters import Highlight2HTML
+from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor
@@ -21,6 +24,7 @@ from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
 from autograder.grading.scoring import course_of
 from autograder.grading.workers import Workers
+from autograder.results import signed_records
 from autograder.rubrics.score import MIME_TYPE
 from autograder.text import as_html
 from beowulf import lab_file, paths
@@ -49,6 +53,7 @@ _SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL | re.IGNORECASE)
 _CONTENTS = re.compile(
     r'<div class="panel-heading">\s*<h4>[^<]*</h4>\s*<div id="toc">.*?</div>\s*</div>', re.DOTALL
 )
+_UNDESCRIBED = re.compile(r"<img\b(?![^>]*\balt=)")
 WAITS = "Your instructor has not graded this yet."
 
 
@@ -97,6 +102,35 @@ def generate(
                 yield Page(outcome.student, tuple(sorted(place.glob("*.html"))))
 
 
+class PageExporter(HTMLExporter):
+    """nbconvert's, for many pages: templates are compiled once a process, and no page is parsed again."""
+
+    _compiled: ClassVar[Any] = None
+
+    @property
+    def environment(self) -> Any:
+        """Jinja's environment, which all pages of this process share."""
+        if PageExporter._compiled is None:
+            PageExporter._compiled = super().environment
+        return PageExporter._compiled
+
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **more: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """The page of a notebook; a picture without a description says that it is one."""
+        mine: Any = self  # nbconvert has no types
+        known = mine._init_resources(resources)
+        # What an earlier page left there is that page's.
+        self.environment.filters |= dict(mine.default_filters()) | {
+            "highlight_code": Highlight2HTML(pygments_lexer="ipython3", parent=self),
+            "filter_data_type": WidgetsDataTypeFilter(
+                notebook_metadata={}, parent=self, resources=known
+            ),
+        }
+        page, known = TemplateExporter.from_notebook_node(self, nb, known, **more)
+        return _UNDESCRIBED.sub('<img alt="What the cell has drawn"', page), known
+
+
 class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
     """Puts on top of the page: the points in all, a table of the questions, the written answers with what they earned.
 
@@ -117,11 +151,16 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         if not rows or slug not in paths.labs():
             return nb, resources
         late = lateness.of_class(course, slug, [student])[student].says if course else ""
+        signed = (
+            signed_records.sentence(course / "submitted" / student / slug, course, student)
+            if course
+            else ""
+        )
         sections = _sections(each.read for each in rows)
         written = [(row, cell) for row, cell in zip(rows, graded, strict=True) if is_solution(cell)]
         top = (
             f"{LOOK}<h1>{as_html(_title(slug))}</h1>{_total(rows, about)}"
-            f"{_paragraph(late)}{_table(rows, sections)}{_written(written)}"
+            f"{_paragraph(late)}{_paragraph(signed)}{_table(rows, sections)}{_written(written)}"
         )
         nb.cells.insert(0, new_cell("markdown", top, id="beowulf-summary"))
         if sections:

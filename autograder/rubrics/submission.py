@@ -14,7 +14,7 @@ from typing import Any, TypeGuard, TypeVar
 from nbformat import NotebookNode
 
 from autograder import evidence
-from autograder.evidence import Finding, record_files, shared_records, variants
+from autograder.evidence import Finding, invented, record_files, shared_records, signed, variants
 from autograder.evidence.variants import Own
 from autograder.text import as_written
 from beowulf.record import Record
@@ -67,26 +67,31 @@ class Submission:
         student: str = "",
         course: Path | None = None,
         own: Own | None = None,
+        *,
+        needs_signature: bool = False,
     ) -> Submission:
         """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
 
         `course` is the folder of the `student`'s course; without it there are no Records that were given, and no
-        variants but those of `own`, which is for a learner who looks at their own work.
+        variants but those of `own`, which is for a learner who looks at their own work. `needs_signature`: no Record of
+        a study counts without the signature of the school's service.
         """
         records, unreadable = _records(folder / RECORDS)
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
         own = own or variants.of(course, student)
         given = shared_records.fingerprints_of(course)
+        accepted, signers = invented.accepted(course), signed.keys(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()
         for place, record in enumerate(records):
-            problems = evidence.findings(record, folder / RECORDS)
+            problems = evidence.findings(record, folder / RECORDS, accepted=accepted)
             if shared_records.is_given(record, given):
                 gifts.add(place)
-                problems += shared_records.findings(record, given)
+                problems += shared_records.findings(record, given, in_course=course is not None)
             else:
                 problems += variants.findings(record, own)
+                problems += signed.findings(record, signers, student, needed=needs_signature)
             if problems:
                 doubts[place] = problems
         return cls(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,7 +45,6 @@ def check(
 
     Example: beowulf check 04
     """
-    _leave_out_grammar()
     from autograder.self_check import hints, solutions, states
     from autograder.self_check.work import find
 
@@ -76,7 +74,6 @@ def progress(as_json: AsJson = False) -> None:
 
     Example: beowulf progress
     """
-    _leave_out_grammar()
     from autograder.self_check import progress as room
 
     logging.getLogger("autograder").addHandler(logging.NullHandler())
@@ -85,11 +82,6 @@ def progress(as_json: AsJson = False) -> None:
         print(json.dumps(found.as_plain(), indent=1))
         return
     _show(found)
-
-
-def _leave_out_grammar() -> None:
-    """Half of a check's time would be jsonschema's building of a grammar of web addresses, which no Record has."""
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 def _show(found: Progress) -> None:

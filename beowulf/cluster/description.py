@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from beowulf import variant
 from beowulf.cluster import Cluster, connections, module, state
 from beowulf.errors import LabError
 
@@ -41,6 +42,11 @@ def hardware(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
         "node_memory_bytes": {node: each.memory_bytes for node, each in has.items()},
         "node_cards": {node: card for node in has if (card := _card(cluster, node))},
     }
+
+
+def of_learner() -> dict[str, str]:
+    """The mark of the personal code under which is measured; nothing without one."""
+    return {"mark": mark} if (mark := variant.mark(variant.word())) else {}
 
 
 def _card(cluster: Cluster, node: str) -> str:

@@ -342,7 +342,7 @@ class NamespaceCluster(Cluster):
             "cores": os.cpu_count(),
             **description.hardware(self, self.nodes),
             "rootless": os.geteuid() != 0,
-            **({"mark": mark} if (mark := variant.mark(variant.word())) else {}),
+            **description.of_learner(),
             **(description.answers(self, alive[0], "eth0") if alive else {}),
         }
 

@@ -349,6 +349,7 @@ class SshCluster(Cluster):
             "target": self.target.source,
             "differ": differ,
             **description.hardware(self, alive),
+            **description.of_learner(),
             **answers,
         }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
@@ -97,7 +97,7 @@ def run(
             *("--sizes", ",".join(map(str, checked(sizes, ranks)))),
             *("--passes", passes),
             *("--chunks", chunks),
-            *("--seed", launch + 1),  # each launch has an order of its own
+            *("--seed", variant.seed(launch)),  # each launch has an order of its own
             *("--mode", mode),
             *(("--overlap-bytes", overlaps) if overlaps else ()),
             *(("--bisect",) if bisect else ()),

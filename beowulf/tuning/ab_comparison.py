@@ -174,8 +174,8 @@ def otherwise(before: float, after: float, change: Ratio, margin: float = MARGIN
 
 def pairs(before: Point, after: Point) -> list[tuple[float, float]]:
     """The values of neighbouring visits: after, and before."""
-    times = {**by_visit(before), **by_visit(after)}
-    mine = set(by_visit(after))
+    mine = by_visit(after)
+    times = {**by_visit(before), **mine}
     neighbours = []
     # By the visits that there are: in an edited Record a number may be too large to count up to.
     for first in sorted(visit for visit in times if visit >= 0 and visit % 2 == 0):
@@ -198,7 +198,17 @@ def by_visit(point: Point) -> dict[int, float]:
     samples: dict[int, list[float]] = {}
     for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
         samples.setdefault(int(visit), []).append(sample)
-    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in samples.items()}
+    return undisturbed(samples)
+
+
+def undisturbed(samples: Mapping[int, list[float]]) -> dict[int, float]:
+    """The lower decile of each visit's samples; visits that have as many samples are computed together."""
+    found: dict[int, float] = {}
+    for count in {len(each) for each in samples.values()}:
+        visits = [visit for visit, each in samples.items() if len(each) == count]
+        values = np.percentile([samples[visit] for visit in visits], UNDISTURBED, axis=1)
+        found |= dict(zip(visits, values.tolist(), strict=True))
+    return {visit: found[visit] for visit in samples}
 
 
 def _empty(session: Measurement, at: Mapping[str, Any]) -> Point:

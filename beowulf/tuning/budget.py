@@ -11,16 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
-
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.cluster.config import RATE_BITS_PER_S
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.wire import ETHERNET_BYTES, frame, mtu_of
 from beowulf.record import Point, Record
-from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, UNDISTURBED
+from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, undisturbed
 from beowulf.tuning.interactive_run import InteractiveRun
 
 PROGRAM = paths.root() / "labs" / LAB / "steps.c"
@@ -63,7 +61,7 @@ def measure(session: Measurement, *, blocks: int, passes: int) -> None:
     session.sweep.update({"sizes": [SHORT, LONG], "shaped": rate})
     program = session.prepare(PROGRAM)
     answers = passes * (1 + 2 * len(WAYS))
-    words = ("--sizes", f"{SHORT},{LONG}")
+    words = ("--sizes", f"{SHORT},{LONG}", "--seed", str(variant.seed()))
     with (
         _links_as_they_were(session),
         InteractiveRun(session.cluster, program, 2, words, folder=program.parent) as program_run,
@@ -166,7 +164,7 @@ def _visits(record: Record, step: str, size: int, *, shaped: bool = False) -> di
     for point in record.select(step=step, size_bytes=size, shaped=shaped):
         for visit, sample in zip(_visit_of(point), point.samples, strict=True):
             samples.setdefault(visit, []).append(sample)
-    return {visit: float(np.percentile(each, UNDISTURBED)) for visit, each in samples.items()}
+    return undisturbed(samples)
 
 
 def _visit_of(point: Point) -> list[int]:

@@ -23,6 +23,7 @@ from autograder import rubrics
 from autograder.commands import app
 from autograder.course.course import Course
 from autograder.course.create import make_course
+from autograder.evidence import signed
 from autograder.grading import driver, regrade
 from autograder.grading import points as class_points
 from autograder.intake import collection, log
@@ -112,6 +113,7 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert (by_hand["part of them"], by_hand["waits for you"]) == ("1", "2")
     points = {row["learner"]: row for row in table(spring, "points")}
     assert set(points) == {"ab12", "cd34", "ef56"}
+    assert "The course knows no signing service" in text
     assert float(points["ab12"]["points"]) - float(points["ef56"]["points"]) == 1
     assert {row["learner"] for row in table(spring, "waiting")} == {"ab12", "ef56"}
     alike = next(
@@ -214,10 +216,13 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
 def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read(
     spring: Course, run: Any
 ) -> None:
+    (spring.folder / signed.FILE).write_text(f"ssh-ed25519 {'A' * 68} of-a-school\n")
     result = run("feedback", "01")
     assert "3 pages" in result.stdout
     assert "1 page in" in run("feedback", "01", "--student", "cd34").stdout
     page = spring.folder / "feedback" / "cd34" / SLUG / "validation.html"
+    assert "signing service can measure: 0 signed" in page.read_text(encoding="utf-8")
+    (spring.folder / signed.FILE).unlink()
     text = page.read_text(encoding="utf-8")
     summary = text[text.index("Your points, question by question") :]
     summary = summary[: summary.index("</table>")]

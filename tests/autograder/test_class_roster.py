@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
+from small_class import SLUG, enter, guests
 from typer.testing import CliRunner
 
 from autograder.commands import app
@@ -13,7 +15,11 @@ from autograder.course.course import Course
 from autograder.course.create import make_course
 from autograder.course.roster import Directory, Student
 from autograder.evidence import variants
+from autograder.grading import points
+from autograder.intake import collection
+from autograder.results import export
 from beowulf.errors import LabError, UsageError
+from tests import gold
 
 
 def written(folder: Path, text: str | bytes) -> Path:
@@ -118,8 +124,15 @@ def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
     course: Course, tmp_path: Path
 ) -> None:
     path = written(tmp_path, "id,first_name\nab12,One\ncd34,Two\n")
-    make_course(course.folder, learners=path)
+    make_course(course.folder, learners=path, codes=True)
+    codes = course.folder / variants.WORDS
+    assert not codes.exists()  # it has begun without
+    variants.issue(course.folder, ["ab12", "cd34"])
+    before = codes.read_text()
     make_course(course.folder, learners=written(tmp_path, "id\nef56\nab12\n"))
+    assert codes.read_text().startswith(before)
+    assert "ef56," in codes.read_text()
+    codes.unlink()
     with course.gradebook() as book:
         found = {each.id: each.first_name for each in roster.enrolled(book)}
     assert {"ab12": "", "cd34": "Two", "ef56": ""}.items() <= found.items()
@@ -132,6 +145,36 @@ def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
     assert "cd34" in line
     assert "ab12" not in line
     kept.unlink()
+
+
+@pytest.mark.filterwarnings("ignore:Object of type")  # nbgrader's own way of adding
+def test_a_roster_that_changes_in_mid_term_costs_nobody_points(
+    course: Course, tmp_path: Path
+) -> None:
+    perfect = gold.hand_ins(SLUG)["perfect"]
+    kept = course.folder / "roster.csv"
+    try:
+        with guests(course):
+            enter(course, perfect, "left1", {"a2-record": 3.0})
+            make_course(course.folder, learners=written(tmp_path, "id,email\ncame1,\nleft1,a@b\n"))
+            make_course(course.folder, learners=written(tmp_path, "id\ncame1\n"))
+            for student in ("came1", "left1", "never"):
+                perfect.write(tmp_path / "in" / student)
+            found = {
+                each.student or each.sender: each.outcome
+                for each in collection.collect(course, "01", tmp_path / "in")
+            }
+            assert found["came1"] == "new"
+            assert found["left1"] in ("unchanged", "updated")
+            assert found["never"] == "unknown"
+            export.write(course, "nbgrader", tmp_path / "g.csv", [SLUG])
+            with (tmp_path / "g.csv").open() as file:
+                earned = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
+            assert (earned["left1"], earned["came1"]) == ("3", "0")
+            lab_class = points.gather(course, SLUG)
+            assert {"left1", "came1"} <= set(lab_class.roster)
+    finally:
+        kept.unlink(missing_ok=True)
 
 
 def test_a_course_whose_key_was_lost_gets_no_other_one(course: Course) -> None:

@@ -15,8 +15,7 @@ import fabricated
 import pytest
 from typer.testing import CliRunner, Result
 
-from autograder import commands as classroom
-from autograder.commands import app
+from autograder.commands import app, grading
 from autograder.course.course import Graded
 from autograder.text import counted
 from beowulf import paths
@@ -64,6 +63,9 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
 
     assert "its labs: 01-validation" in result[0].stdout
     assert "Learners: 3." in result[0].stdout
+    assert "Personal codes: " in result[0].stdout
+    codes = (tmp_path / "spring" / "words.csv").read_text().splitlines()
+    assert [line.partition(",")[0] for line in codes] == ["student", "ab12", "cd34", "ef56"]
     assert "ab12: new" in result[1].stdout
     assert "2 of 26, 4 by hand" in result[1].stdout
     assert "note" in result[1].stdout
@@ -104,7 +106,7 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     ],
 )
 def test_points_that_only_a_person_can_give_are_distinguished(graded: Graded, said: str) -> None:
-    assert classroom._points(graded) == said
+    assert grading._points(graded) == said
 
 
 def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:

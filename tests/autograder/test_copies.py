@@ -14,7 +14,7 @@ from beowulf import variant
 from beowulf.record import Record
 from tests.gold import lab_01, lab_04
 from tests.gold.hand_in import hand_in, released
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 
 @pytest.fixture
@@ -91,10 +91,10 @@ def test_a_whole_record_is_compared_though_it_has_hardly_a_timed_value(
     hand_ins: dict[str, Path],
 ) -> None:
     """Of an idle wire there are some counts; that two began in the same millisecond says enough."""
-    record = as_measured(lab_01.idle(), "ada")
+    record = as_handed_in(lab_01.idle(), "ada")
     for name in ("ada", "linus"):
         replace(record, learner=name).save_in(hand_ins[name] / "records")
-    as_measured(lab_01.idle(first_to_last_s=47.0), "grace").save_in(hand_ins["grace"] / "records")
+    as_handed_in(lab_01.idle(first_to_last_s=47.0), "grace").save_in(hand_ins["grace"] / "records")
     (found,) = copies.suspected(hand_ins)
     assert (found.students, found.kind) == (("ada", "linus"), "whole")
     later = replace(record, learner="linus", started="2024-01-05T10:05:00.001Z")
@@ -124,7 +124,7 @@ def test_records_that_the_course_gave_are_no_copies(
 ) -> None:
     source = tmp_path / "measured"
     source.mkdir()
-    as_measured(lab_01.validation()).save_in(source)
+    as_handed_in(lab_01.validation()).save_in(source)
     gifts = shared_records.prepare(tmp_path / "course", lab_04.SLUG, source, "spring")
     for folder in hand_ins.values():
         shutil.copy(gifts[0], folder / "records")

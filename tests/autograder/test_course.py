@@ -32,6 +32,7 @@ from autograder.sandbox.box import HOME
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
 from tests.gold import lab_01
+from tests.gold.measured import as_handed_in
 
 SLUG = "01-validation"
 EVERYTHING = dict(lab_01.WORTH)
@@ -245,7 +246,7 @@ def test_points_by_hand_stay_when_a_newer_hand_in_is_graded(
         book.db.commit()
 
     (place / "records" / "more").mkdir()
-    fabricated.idle().save_in(place / "records")
+    as_handed_in(fabricated.idle()).save_in(place / "records")
     found = grade(course, hand_ins)["twice"]
     assert not found.skipped
     assert found.questions["a5-record"]
@@ -437,6 +438,7 @@ def test_of_a_course_git_takes_what_its_instructor_wrote(course: Course, tmp_pat
         "course.toml",
         "given",
         "nbgrader_config.py",
+        "programs.txt",
         "release",
         "source",
     }

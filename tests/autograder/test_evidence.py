@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,22 +14,24 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from autograder import evidence, rubrics
-from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE
+from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE, captured, invented, variants
 from autograder.rubrics import Question
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.exercises.lab_06 import postcard
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.roundtrips import run
+from beowulf.measure.roundtrips import HALF, run
 from beowulf.record import Point, Record
 from tests.gold import lab_01, lab_03, lab_04, lab_05, lab_06
 from tests.gold.labs import LABS
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 LAB_06 = paths.root() / "labs" / "06-protocol-analysis"
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
+PYTHON = "roundtrip.py"  # one of our programs that is not in C
+IN_PYTHON = {"name": PYTHON, "arguments": [], "sha256": min(invented.known()[PYTHON])}
 
 
 def kinds(record: Record) -> set[str]:
@@ -41,11 +44,11 @@ def says(record: Record, records: Path | None = None) -> str:
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 def test_nothing_is_found_in_records_as_they_are_measured(lab: Any) -> None:
-    assert [says(as_measured(record)) for record in lab.records()] == [""] * len(lab.records())
+    assert [says(as_handed_in(record)) for record in lab.records()] == [""] * len(lab.records())
 
 
 def test_a_clock_that_is_a_day_off_is_no_matter_and_one_that_is_years_off_is() -> None:
-    record = as_measured(lab_04.e1())
+    record = as_handed_in(lab_04.e1())
     late = datetime.fromisoformat(record.started).replace(tzinfo=UTC)
     assert evidence.findings(record, now=late.replace(day=late.day - 1)) == []
     found = evidence.findings(record, now=late.replace(year=late.year - 3))
@@ -54,7 +57,7 @@ def test_a_clock_that_is_a_day_off_is_no_matter_and_one_that_is_years_off_is() -
 
 def test_times_of_ranks_that_run_side_by_side_are_not_added_up() -> None:
     """In D4 both ranks take their samples at the same time: together they last longer than the launch."""
-    record = as_measured(lab_05.own())
+    record = as_handed_in(lab_05.own())
     seconds = sum(sum(point.samples) for point in record.points if point.at["rank"] == 0)
     began = datetime.fromisoformat(record.started).timestamp()
     ended = datetime.fromtimestamp(began + seconds + 1, UTC)
@@ -63,10 +66,10 @@ def test_times_of_ranks_that_run_side_by_side_are_not_added_up() -> None:
 
 
 def test_python_may_print_more_digits_than_our_programs_in_c() -> None:
-    record = as_measured(lab_04.e1())
+    record = as_handed_in(lab_04.e1())
     points = [replace(p, samples=[1.001 * s for s in p.samples]) for p in record.points]
-    in_c = replace(record, points=points, program={"name": "roundtrip.c", "arguments": []})
-    in_python = replace(record, points=points, program={"name": "roundtrip.py", "arguments": []})
+    in_c = replace(record, points=points)
+    in_python = replace(in_c, program=IN_PYTHON)
     assert kinds(in_c) == {INCONCLUSIVE}
     assert kinds(in_python) == set()
 
@@ -74,14 +77,14 @@ def test_python_may_print_more_digits_than_our_programs_in_c() -> None:
 def test_a_coarse_clock_gives_few_digits_and_is_believed() -> None:
     coarse = Point({"about": True}, facts={"clock_resolution_s": 1e-6})
     point = Point({"size_bytes": 1}, "duration_s", [0.001, 0.0011, 0.0012] * 4)
-    record = as_measured(lab_04.e1())
-    record = replace(record, program={"name": "their.py", "arguments": []})
+    record = as_handed_in(lab_04.e1())
+    record = replace(record, program=IN_PYTHON)
     assert kinds(replace(record, points=[point])) == {INCONCLUSIVE}
     assert kinds(replace(record, points=[point, coarse])) == set()
 
 
 def test_a_section_of_less_than_a_second_is_believed_and_one_of_less_than_none_is_not() -> None:
-    measured = as_measured(lab_03.suite())
+    measured = as_handed_in(lab_03.suite())
     sections = [point for point in measured.points if point.quantity == "section_s"]
     assert 0 in [point.samples[0] for point in sections]
     assert says(measured) == ""
@@ -93,7 +96,7 @@ def test_a_section_of_less_than_a_second_is_believed_and_one_of_less_than_none_i
     ("rate", "found"), [("10mbit", {IMPOSSIBLE}), ("100mbit", set()), ("off", set())]
 )
 def test_a_message_is_held_against_the_cable_that_it_went_over(rate: str, found: set[str]) -> None:
-    record = as_measured(lab_04.a7())
+    record = as_handed_in(lab_04.a7())
     assert kinds(replace(record, cluster={**record.cluster, "rate": rate})) == found
 
 
@@ -112,7 +115,7 @@ def test_a_message_is_held_against_the_cable_that_it_went_over(rate: str, found:
 def test_nothing_that_a_learner_can_write_stops_the_check(
     change: Callable[[Record], Record], tmp_path: Path
 ) -> None:
-    record = change(as_measured(lab_01.validation()))
+    record = change(as_handed_in(lab_01.validation()))
     for each in evidence.findings(record, tmp_path, NOW):
         assert each.kind in (IMPOSSIBLE, INCONCLUSIVE)
         assert each.says.endswith(".")
@@ -125,8 +128,8 @@ def test_a_capture_is_counted_again(tmp_path: Path) -> None:
     facts = {"file": "A5.pcap", "sha256": hashlib.sha256(content).hexdigest()}
     times = {"began": 1.0, "ended": 61.0}
     silent = {"packets": 0, "bytes": 0, "bytes_per_s": 0.0, "mbit_per_s": 0.0, "packets_per_s": 0.0}
-    quiet = replace(as_measured(lab_01.idle(**silent)), captures=[facts | times])
-    loud = replace(as_measured(lab_01.idle()), captures=[facts | times])
+    quiet = replace(as_handed_in(lab_01.idle(**silent)), captures=[facts | times])
+    loud = replace(as_handed_in(lab_01.idle()), captures=[facts | times])
     assert says(quiet, tmp_path) == ""
     assert "counted again gives another packets" in says(loud, tmp_path)
 
@@ -134,9 +137,49 @@ def test_a_capture_is_counted_again(tmp_path: Path) -> None:
 def test_an_edited_capture_is_another_one(tmp_path: Path) -> None:
     (tmp_path / "cards.pcapng").write_bytes(b"edited")
     facts = {"file": "cards.pcapng", "sha256": hashlib.sha256(b"captured").hexdigest()}
-    record = replace(as_measured(lab_06.cards("postcard", 21)), captures=[facts])
+    record = replace(as_handed_in(lab_06.cards("postcard", 21)), captures=[facts])
     assert "not the capture that it names" in says(record, tmp_path)
     assert says(record) == ""  # what was not handed in tells nothing
+
+
+TALK = {"packets": 2, "bytes": 120, "elapsed_s": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("facts", "began", "half_us", "says_so"),
+    [
+        ({}, 30.0, 1000.0, ""),
+        ({"packets": 3}, 30.0, 1000.0, "another packets"),
+        ({"bytes": 121}, 30.0, 1000.0, "another bytes"),
+        ({"elapsed_s": 1.4}, 30.0, 1000.0, "another elapsed_s"),
+        # Its packets are of another hour, and its samples would need a longer one.
+        ({}, 3600.0, 1000.0, "another packets"),
+        ({}, 30.0, 10_000.0, "another time for its samples"),
+    ],
+)
+def test_each_capture_of_several_is_held_against_its_conversation(
+    facts: dict[str, Any], began: float, half_us: float, says_so: str, tmp_path: Path
+) -> None:
+    record = as_handed_in(lab_04.e1())
+    start = datetime.fromisoformat(record.started).timestamp() + began
+    content = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1)
+    for when in (start, start + 1.5):
+        content += struct.pack("<IIII", int(when), round(when % 1 * 1e6), 60, 60) + bytes(60)
+    digest = hashlib.sha256(content).hexdigest()
+    (tmp_path / "talk.pcap").write_bytes(content)
+    (tmp_path / "other.pcap").write_bytes(b"")
+    empty = hashlib.sha256(b"").hexdigest()
+    talk = {**TALK, **facts, "capture": {"sha256": digest}, "repetitions": [7] * 100}
+    samples = [half_us * (1 + n / 1000) for n in range(100)]
+    captures = [
+        {"file": "talk.pcap", "sha256": digest},
+        {"file": "other.pcap", "sha256": empty},
+    ]
+    record = replace(
+        record, study="A11", points=[Point({"launch": 0}, HALF, samples, talk)], captures=captures
+    )
+    found = " ".join(each.says for each in captured.findings(record, tmp_path))
+    assert (says_so in found) if says_so else not found
 
 
 @pytest.mark.cluster
@@ -145,12 +188,16 @@ def test_what_was_really_measured_is_believed(
 ) -> None:
     """Round trips, and captured postcards, of which every byte is counted again."""
     monkeypatch.setattr(cluster, "records", tmp_path)
+    word = variant.of("a key", "ada")
+    monkeypatch.setenv(variant.VARIABLE, word)
+    own = variants.Own("ada", word, {variant.mark(word): "ada"})
     with Measurement("A7", cluster, tmp_path) as session:
         run(session, 2, (0, 1, 65_536, 1_048_576), pattern="pairs", passes=6)
     postcard.send(cluster, "hello", 0, 21, 200_000, program=LAB_06 / "postcard.c")
     (card,) = [Record.load(path) for path in tmp_path.glob("A10-*.json")]
     for record in (session.record(), card):
         assert evidence.findings(record, tmp_path) == []
+        assert variants.findings(record, own) == []
     card.points[0].facts["wire_bytes"] += 1
     (found,) = evidence.findings(card, tmp_path)
     assert found.kind == IMPOSSIBLE
@@ -168,7 +215,7 @@ def question(*study: str) -> dict[str, Question]:
 
 
 def doubted(*findings: evidence.Finding) -> Submission:
-    records = [as_measured(lab_04.e1()), as_measured(lab_04.a7())]
+    records = [as_handed_in(lab_04.e1()), as_handed_in(lab_04.a7())]
     doubts = {0: list(findings)} if findings else {}
     return Submission(records, [], {}, {}, new_notebook(), doubts=doubts)
 

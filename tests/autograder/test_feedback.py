@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,31 @@ def test_several_processes_make_the_pages_that_one_makes(class_of_guests: Course
     assert len(one) == 3
     assert "JSON" in str(one["gold-empty"])
     assert b"Your points" in one["gold-perfect"][0]  # type: ignore[index]
+
+
+def test_a_page_is_the_one_that_nbconvert_makes_and_nothing_of_the_page_before() -> None:
+    from bs4 import BeautifulSoup
+    from nbconvert.exporters import HTMLExporter
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+    dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+    def notebook(word: str) -> object:
+        drawn = new_output("display_data", data={"image/png": dot, "text/plain": word})
+        cells = [new_markdown_cell(f"# {word}\n\n| a | b |\n|---|---|\n| 1 | *2* |")]
+        return new_notebook(cells=[*cells, new_code_cell(f"x = '{word}'", outputs=[drawn])])
+
+    def plain(page: str) -> str:
+        parsed = BeautifulSoup(page, features="html.parser")
+        for each in parsed.select("[tabindex], img"):
+            for name in ("tabindex", "alt"):
+                each.attrs.pop(name, None)
+        return re.sub(r"\bid=\"?[0-9a-f-]{8,}\"?|cell-id=[0-9a-f]+", "", str(parsed))
+
+    for word in ("earlier-page", "later-page"):
+        made = notebook(word)
+        ours, _ = feedback.PageExporter().from_notebook_node(made)
+        theirs, _ = HTMLExporter().from_notebook_node(made)
+        assert plain(ours) == plain(theirs)
+        assert '<img alt="What the cell has drawn"' in ours
+    assert "earlier-page" not in ours

@@ -7,12 +7,16 @@ import errno
 import json
 import math
 import os
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from nbgrader import utils
+from small_class import SLUG, guests
 from typer.testing import CliRunner
 
 from autograder import commands, files, rubrics
@@ -21,18 +25,24 @@ from autograder.course import course as course_module
 from autograder.course.course import Course
 from autograder.evidence import record_files
 from autograder.evidence.record_files import RECORDS
+from autograder.grading.gradebook import Entries
+from autograder.grading.one_submission import Assignment, Outcome
+from autograder.grading.safe_page import KeepSafe
+from autograder.grading.scoring import AssessSubmission, WriteScores
 from autograder.intake import inspection
-from autograder.results import charts, copies, export, measured, outliers, report
+from autograder.results import charts, copies, export, feedback, measured, outliers, report
 from autograder.rubrics.score import LONGEST_TEXT
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.record import Point
 from beowulf.tuning import ab_comparison
 from tests.gold import lab_01
-from tests.gold.hostile_values import replaced
+from tests.gold.hand_in import written_in
+from tests.gold.hostile_values import TEXTS, replaced
 from tests.gold.labs import LABS
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
+LARGEST_PAGE = 3_000_000
 SEEDS = [range(2), pytest.param(range(2, 60), marks=pytest.mark.slow)]
 
 
@@ -47,7 +57,7 @@ def test_every_question_has_a_score_and_the_class_its_report(
     for folder in honest.values():
         (folder / RECORDS).mkdir(parents=True)
         for record in lab.records():
-            as_measured(record, folder.name).save_in(folder / RECORDS)
+            as_handed_in(record, folder.name).save_in(folder / RECORDS)
     everybody = dict(honest)
     for seed in seeds:
         everybody[f"mallory-{seed}"] = hand_in = tmp_path / f"mallory-{seed}"
@@ -65,9 +75,62 @@ def test_every_question_has_a_score_and_the_class_its_report(
     copies.suspected(everybody)
 
 
+@pytest.mark.filterwarnings("ignore:Object of type")  # nbgrader's own way of adding
+@pytest.mark.parametrize("seeds", SEEDS, ids=["a few", "many"])
+def test_everybody_has_a_page_the_class_its_report_and_the_lms_its_files(
+    course: Course, released: Any, seeds: range, tmp_path: Path
+) -> None:
+    lab, names = LABS[0], ("grades.csv", "canvas.csv", "moodle.csv")
+    assert lab.slug == SLUG
+    with guests(course):
+        for seed in seeds:
+            student = f"mallory-{seed}"
+            assignment = Assignment.of(course, SLUG)
+            place = assignment.submitted(student)
+            lines = [each.source.partition(" = ") for each in replaced(lab, place, seed).cells]
+            text = TEXTS[seed % len(TEXTS)]
+            typed = {name: value for name, _, value in lines} | {"hosts_first_line": repr(text)}
+            notebook = written_in(released, typed, text)
+            nbformat.write(notebook, place / "validation.ipynb")
+            shutil.copytree(place, assignment.autograded(student))
+            points = graded(notebook, assignment.autograded(student), student)
+            with course.gradebook() as book:
+                outcome = Outcome(student, {"validation": points})
+                Entries(book, assignment).enter(outcome)
+                row = book.find_comment("explain", "validation", SLUG, student)
+                row.manual_comment = text.replace("attachment:", "")  # of a person
+                book.db.commit()
+        for page in feedback.generate(course, SLUG, course.submitted(SLUG)):
+            assert not page.problem
+            (file,) = page.files
+            html = file.read_text(encoding="utf-8")
+            assert "Your points, question by question" in html
+            assert "<script" not in html
+            assert len(html) < LARGEST_PAGE
+        report_page = report.write(course, SLUG).read_text(encoding="utf-8")
+        assert "could not be made" not in report_page
+        assert len(report_page) < LARGEST_PAGE
+        for name, form in zip(names, export.FORMATS, strict=True):
+            export.write(course, form, tmp_path / name, [SLUG])
+            rows = (tmp_path / name).read_text(encoding="utf-8").splitlines()
+            assert {f"mallory-{seed}" for seed in seeds} <= set(",".join(rows).split(","))
+            assert "nan" not in ",".join(rows)
+
+
+def graded(notebook: Any, place: Path, student: str) -> dict[str, float | None]:
+    """The points of a hand-in that nothing was run of; its notebook is written as grading leaves it."""
+    about = {"metadata": {"path": str(place)}}
+    resources: Any = about | {"nbgrader": {"assignment": SLUG, "student": student}}
+    for step in (AssessSubmission, WriteScores, KeepSafe):
+        notebook, resources = step().preprocess(notebook, resources)
+    nbformat.write(notebook, place / "validation.ipynb")
+    cells = [each for each in notebook.cells if utils.is_grade(each)]
+    return {each.metadata.nbgrader.grade_id: utils.determine_grade(each)[0] for each in cells}
+
+
 def timed() -> Any:
     """A Record of lab 01 that has samples."""
-    records = map(as_measured, lab_01.records())
+    records = map(as_handed_in, lab_01.records())
     return next(each for each in records if any(point.samples for point in each.points))
 
 
@@ -148,7 +211,7 @@ def test_a_record_of_very_many_values_is_never_made_objects_of(
 ) -> None:
     monkeypatch.setattr(record_files, "MOST_VALUES", 20_000)
     monkeypatch.setattr(record_files, "MOST_VALUES_TOGETHER", 40_000)
-    only(tmp_path, *map(as_measured, lab_01.records()))
+    only(tmp_path, *map(as_handed_in, lab_01.records()))
     folder = tmp_path / RECORDS
     for number in range(3):
         (folder / f"Z{number}-full.json").write_text("[" + "{}," * 18_000 + "{}]")
@@ -179,7 +242,7 @@ def test_a_record_of_very_many_values_is_never_made_objects_of(
 def test_the_records_of_a_hand_in_have_a_limit_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    records = [as_measured(record) for record in lab_01.records()]
+    records = [as_handed_in(record) for record in lab_01.records()]
     only(tmp_path, *records)
     sizes = [
         record_files.values(path.read_bytes())
@@ -282,10 +345,11 @@ def test_names_that_learners_chose_reach_a_terminal_as_text(run: Any, hand_ins: 
 
 
 def test_every_command_for_a_class_prints_by_one_function() -> None:
-    tree = ast.parse(Path(commands.__file__).read_text(encoding="utf-8"))
+    files = sorted(Path(commands.__file__).parent.glob("*.py"))
     called = [
         node.func.id
-        for node in ast.walk(tree)
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
     assert "say" in called

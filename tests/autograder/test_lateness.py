@@ -337,12 +337,18 @@ def test_what_is_taken_off_is_the_same_in_gradebook_report_feedback_and_export(
         lab_class = class_points.gather(course, SLUG)
         found = lab_class.late
         export.write(course, "moodle", tmp_path / "m.csv", [SLUG])
-        rows = [line.split(",") for line in (tmp_path / "m.csv").read_text().splitlines()[1:]]
-        exported = {row[0]: row[-1] for row in rows}
+        rows = list(csv.DictReader((tmp_path / "m.csv").open()))
+        exported = {row["Username"]: row[SLUG] for row in rows}
+        in_moodle = {row["Username"]: row.get(f"{SLUG} (late)", "") for row in rows}
+        in_canvas = export.write(course, "canvas", tmp_path / "c.csv", [SLUG])
         export.write(course, "nbgrader", tmp_path / "g.csv", [SLUG])
         grades = list(csv.DictReader((tmp_path / "g.csv").open()))
         says = {row["student_id"]: row["late"] for row in grades if row["late"]}
         assert set(says) == {name for name, each in found.items() if each.is_late}
+        # Moodle takes it as feedback; Canvas would make an assignment of such a column.
+        assert {name: text for name, text in in_moodle.items() if text} == says
+        assert in_canvas.late == len(says)
+        assert (tmp_path / "c.csv").read_text().splitlines()[0].endswith(f"Section,{SLUG}")
         assert all("2 days late" in text for text in says.values())
         table = sections.late(lab_class).table
         reported = dict(zip(table["learner"], table["taken off"], strict=True))

@@ -11,7 +11,6 @@ import pytest
 from marked import Marked, earned, points
 
 from autograder.course import release
-from beowulf.exercises.own_plot import Wants
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from tests.gold import lab_04
@@ -44,34 +43,12 @@ def test_the_notebook_asks_for_the_size_that_the_rubric_computes_with() -> None:
     assert any(f"{LAB.rubric.ASKED_BYTES:,} bytes" in cell.source for cell in notebook().cells)
 
 
-def test_the_notebook_asks_of_a_plot_what_the_rubric_looks_for() -> None:
-    calls = [
-        node
-        for cell in notebook().cells
-        if cell.cell_type == "code" and "own_plot.Wants(" in cell.source
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "own_plot.Wants"
-    ]
-    asked = [
-        Wants(**{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
-        for call in calls
-    ]
-    assert asked == [LAB.rubric.TIMES, LAB.rubric.RATES]
-
-
 def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -> None:
     of = LAB.worth | {"explain": 4}
     made = sum(of[name] for name in (*lab_04.WRITTEN, *lab_04.DRAWN))
     assert made >= 0.4 * sum(of.values())
     assert of["a7-record"] <= 0.1 * sum(of.values())
     assert of["eager-limit"] <= 0.2 * sum(of.values())  # the only answer that everybody has
-
-
-def test_an_empty_hand_in_is_answered_that_everything_is_missing() -> None:
-    found = LAB.score(LAB.submission([], {}))
-    assert earned(found) == set()
-    missing = ("There is no Record", "There is no plot", "was not sealed", "no answer")
-    assert all(any(text in score.found for text in missing) for score in found.values())
 
 
 def test_records_without_answers_earn_what_was_sealed_written_and_drawn() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,6 @@ from autograder.course import release
 from autograder.evidence.variants import Own
 from beowulf.exercises.heat import program
 from beowulf.exercises.lab_05 import drawn, own_step
-from beowulf.exercises.own_plot import Wants
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05.overlap import ONE_USER
 from tests import heat_solutions
@@ -41,18 +39,6 @@ instead, scores = LAB.instead, LAB.scores
 LATER = {"started": "2099-01-01T00:00:00.000Z", "ended": "2099-01-01T00:01:00.000Z"}
 
 
-def test_the_notebook_asks_of_a_plot_what_the_rubric_looks_for() -> None:
-    (call,) = [
-        node
-        for cell in release.student_version(release.sources()[SLUG]).cells
-        if cell.cell_type == "code" and "own_plot.Wants(" in cell.source
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "own_plot.Wants"
-    ]
-    asked = Wants(**{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
-    assert asked == LAB.rubric.GAIN
-
-
 def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -> None:
     of = LAB.worth | {"explain": 4}
     every = sum(of.values())
@@ -61,13 +47,6 @@ def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -
     assert of["d1-record"] + of["d2-record"] <= 0.1 * every
     # Everybody has the same answers, but for those who were drawn another limit or table.
     assert of["d1-support"] + of["who-progresses"] + of["eager-limit"] <= 0.2 * every
-
-
-def test_an_empty_hand_in_is_answered_that_everything_is_missing() -> None:
-    found = LAB.score(LAB.submission([], {}))
-    assert earned(found) == set()
-    missing = ("There is no Record", "There is no plot", "was not sealed", "no answer")
-    assert all(any(text in score.found for text in missing) for score in found.values())
 
 
 def test_records_without_answers_earn_what_was_sealed_written_drawn_and_measured() -> None:

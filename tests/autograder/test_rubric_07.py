@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +14,6 @@ from marked import Marked, earned, points
 from autograder.course import release
 from autograder.evidence.variants import Own
 from beowulf.exercises.lab_07 import drawn, own_interval
-from beowulf.exercises.own_plot import Wants
 from beowulf.record import Point, Record
 from beowulf.studies.lab_07 import e7_procedure as e7
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
@@ -54,18 +52,6 @@ def with_word(own_word: str, kept: list[Record] | None = None, **answers: Any) -
     return points(LAB.score(replace(found, own=Own("a student", own_word, {}))))
 
 
-def test_the_notebook_asks_of_a_plot_what_the_rubric_looks_for() -> None:
-    (call,) = [
-        node
-        for cell in release.student_version(release.sources()[SLUG]).cells
-        if cell.cell_type == "code" and "own_plot.Wants(" in cell.source
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "own_plot.Wants"
-    ]
-    asked_for = Wants(**{str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
-    assert asked_for == LAB.rubric.QUANTILES
-
-
 def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -> None:
     of = LAB.worth | {"explain": 4}
     every = sum(of.values())
@@ -76,13 +62,6 @@ def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -
     assert sum(of[name] for name in SEALED) <= 0.05 * every
     # Everybody has one of two answers, or what became of two knobs.
     assert of["waiting-share"] + of["fates"] <= 0.2 * every
-
-
-def test_an_empty_hand_in_is_answered_that_everything_is_missing() -> None:
-    found = LAB.score(LAB.submission([], {}))
-    assert earned(found) == set()
-    missing = ("There is no Record", "There is no plot", "was not sealed", "no answer")
-    assert all(any(text in score.found for text in missing) for score in found.values())
 
 
 def test_records_without_answers_earn_what_was_sealed_written_drawn_and_measured() -> None:

@@ -14,7 +14,7 @@ from autograder.rubrics.submission import Submission
 from beowulf.exercises.heat import program
 from beowulf.record import Point, Record
 from tests import heat_records
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 
 def submission(*records: Record, **answers: object) -> Submission:
@@ -159,4 +159,4 @@ def test_facts_for_answers_are_read_from_ones_own_records() -> None:
     ids=lambda record: record.study,
 )
 def test_evidence_copes_with_records_that_no_study_knows(record: Record) -> None:
-    assert not evidence.findings(as_measured(record))
+    assert not evidence.findings(as_handed_in(record))

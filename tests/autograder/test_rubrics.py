@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import lab_file, paths
+from beowulf.exercises.own_plot import Wants
 from tests.gold.hand_in import answered
 from tests.gold.labs import LABS, Gold
 
@@ -64,7 +67,25 @@ def test_a_whole_hand_in_gets_every_point(gold: Gold) -> None:
 def test_an_empty_hand_in_gets_nothing_and_each_question_says_why(slug: str) -> None:
     found = empty_hand_in(slug)
     assert {score.points for score in found.values()} == {0}
-    assert all(score.found for score in found.values())
+    missing = ("There is no", "was not sealed", "no answer", "No card in your Records")
+    other = [score.found for score in found.values() if not any(m in score.found for m in missing)]
+    assert not other
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_notebook_asks_of_each_plot_what_the_rubric_looks_for(slug: str) -> None:
+    notebook = release.student_version(release.sources()[slug])
+    calls = [
+        node
+        for cell in notebook.cells
+        if cell.cell_type == "code" and "own_plot.Wants(" in cell.source
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "own_plot.Wants"
+    ]
+    asked = [{str(each.arg): ast.literal_eval(each.value) for each in c.keywords} for c in calls]
+    rubric = import_module(f"{rubrics.__name__}.{slug.replace('-', '_')}")
+    wanted = [each for each in vars(rubric).values() if isinstance(each, Wants)]
+    assert [Wants(**each) for each in asked] == wanted
 
 
 @pytest.mark.parametrize("slug", SLUGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,17 @@ from typing import Any
 import pytest
 
 from autograder.evidence import shared_records, variants
+from autograder.evidence.finding import IMPOSSIBLE
 from autograder.evidence.variants import Own
 from beowulf import variant
 from beowulf.cluster import faults, state
 from beowulf.cluster.faults import PUZZLES, solution
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.record import Record
+from beowulf.record import Point, Record
 from tests.gold import lab_01, lab_04, trial
 from tests.gold.hand_in import answered, file_name, hand_in, released
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 KEY = "b3" * 32
 CLASS = ("ada", "grace", "linus", "barbara", "edsger")
@@ -161,7 +163,7 @@ def test_a_lost_key_takes_no_learner_the_word_that_was_given_out(course: Path) -
 def marked(record: Record, student: str) -> Record:
     """The Record as this student's word makes it."""
     mark = variant.mark(variant.of(KEY, student))
-    return replace(as_measured(record, student), cluster={**record.cluster, "mark": mark})
+    return replace(as_handed_in(record, student), cluster={**record.cluster, "mark": mark})
 
 
 def puzzled(student: str) -> list[Record]:
@@ -193,6 +195,11 @@ def graded(
     notebook = answered(released(slug), answers)
     hand_in(folder, notebook, [], Path(file_name(slug)).stem)
     for record in records:
+        if record.study == "A5":
+            content = record.started.encode()
+            digest = hashlib.sha256(content).hexdigest()
+            record.captures = [{"file": "A5.pcapng", "sha256": digest}]
+            (folder / "records" / "A5.pcapng").write_bytes(content)
         record.save_in(folder / "records")
     return trial.graded(slug, folder, student, course)
 
@@ -207,19 +214,62 @@ def test_own_broken_clusters_give_all_points(course: Path) -> None:
 def test_broken_clusters_of_another_learner_are_noticed(course: Path) -> None:
     found = graded(course, lab_01.SLUG, "grace", right("ada"), puzzled("ada"))
     score = found.scores["broken-b"]
-    assert (score.points, score.outcome) == (0.5, "inconclusive")
+    assert score.points == 0
     assert "under another learner's word" in score.found
     assert "ada" not in score.found  # copies reports it to the instructor
 
 
-def test_broken_clusters_without_a_word_are_asked_for_again(course: Path) -> None:
-    plain = [as_measured(record) for record in lab_01.records()]
+def test_what_was_measured_without_a_word_counts_for_nothing(course: Path) -> None:
+    plain = [as_handed_in(record) for record in lab_01.records()]
     found = graded(course, lab_01.SLUG, "linus", lab_01.RIGHT, plain)
-    assert found.scores["broken-a"].outcome == "inconclusive"
-    assert variant.FILE in found.scores["broken-a"].found
-    # What no word changes needs none.
-    assert found.points["a2-record"] == 1
-    assert found.points["idle-mbit"] == 2
+    for name in ("broken-a", "a2-record", "idle-mbit"):
+        assert found.points[name] == 0
+        assert variant.FILE in found.scores[name].found
+    # They may have been sealed before the word was there.
+    assert found.points["predict-idle"] == 0.5
+
+
+def seeded(record: Record, seed: int, launch: int = 0, program: str = "roundtrip") -> Record:
+    """The Record with what a program printed of its seed."""
+    about = Point({"about": True, "launch": launch}, facts={"program": program, "seed": seed})
+    return replace(record, points=[*record.points, about])
+
+
+def test_the_order_of_a_study_follows_from_the_word(course: Path) -> None:
+    mine, record = own(course, "ada"), marked(lab_04.a7(), "ada")
+    seed = variant.seed(own=mine.word)
+    right = seeded(seeded(record, seed), seed + 2, launch=2)
+    assert variants.findings(right, mine) == []
+    # Of some programs the seed is published.
+    assert variants.findings(seeded(right, 314159265, program="CG"), mine) == []
+    silent = replace(record, program={**record.program, "name": "roundtrip.c"})
+    (found,) = variants.findings(silent, mine)
+    assert "lacks the line in which roundtrip.c prints the seed" in found.says
+    for last, fine in ((seed + 2, True), (1, False), ("x", False)):
+        started = {**right.program, "arguments": ["--passes", "3", "--seed", str(last)]}
+        assert (variants.findings(replace(right, program=started), mine) == []) is fine
+    for wrong in (seeded(record, 1), seeded(record, seed, launch=1), seeded(record, float("nan"))):
+        (found,) = variants.findings(wrong, mine)
+        assert "seed of its order does not follow" in found.says
+    (found,) = variants.findings(replace(right, sweep={"seed": 1}), mine)
+    assert found.kind == IMPOSSIBLE
+    # An exercise draws its own.
+    assert variants.findings(replace(seeded(record, 1), variant="own"), mine) == []
+
+
+def test_what_counts_in_a_capture_names_it(course: Path) -> None:
+    mine, record = own(course, "ada"), marked(lab_01.idle(), "ada")
+    (found,) = variants.findings(replace(record, captures=[]), mine)
+    assert "names no capture" in found.says
+    named = replace(record, captures=[{"file": "A5.pcapng", "sha256": "0" * 64}])
+    assert variants.findings(named, mine) == []
+
+
+def test_seeds_of_learners_differ_and_without_a_word_count_the_launches() -> None:
+    assert [variant.seed(launch, "") for launch in range(3)] == [1, 2, 3]
+    seeds = {variant.seed(own=variant.of(KEY, student)) for student in CLASS}
+    assert len(seeds) == len(CLASS)
+    assert all(1000 < seed < 1_000_000_000 for seed in seeds)
 
 
 def test_the_models_time_is_asked_for_the_size_of_ones_own(course: Path) -> None:
@@ -243,7 +293,7 @@ def test_a_foreign_record_is_named_to_the_instructor(course: Path) -> None:
     record = marked(lab_04.e1(), "ada")
     assert variants.foreign(record, "ada", course) == ""
     assert "under the word of ada" in variants.foreign(record, "grace", course)
-    assert variants.foreign(as_measured(lab_04.e1()), "grace", course) == ""
+    assert variants.foreign(as_handed_in(lab_04.e1()), "grace", course) == ""
     assert variants.foreign(record, "grace", None) == ""
 
 
@@ -279,7 +329,7 @@ def gifts(course: Path, tmp_path: Path) -> list[Record]:
     source = tmp_path / "measured"
     source.mkdir()
     for record in lab_01.records():
-        as_measured(record, "the instructor").save_in(source)
+        as_handed_in(record, "the instructor").save_in(source)
     made = shared_records.prepare(course, lab_01.SLUG, source, "spring")
     return [Record.load(path) for path in made]
 

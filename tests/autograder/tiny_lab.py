@@ -15,6 +15,7 @@ import nbformat
 import pytest
 
 from autograder.course import release
+from autograder.evidence import invented
 from autograder.rubrics.answers import given, is_near
 from autograder.rubrics.record_facts import ByRecord, Facts, best_of_own, numbers, record_of
 from autograder.rubrics.score import Score
@@ -22,7 +23,7 @@ from autograder.rubrics.submission import Submission
 from beowulf import paths, variant
 from beowulf.record import Point, Record
 from tests.gold.hand_in import written_in
-from tests.gold.measured import LABEL, as_measured
+from tests.gold.measured import LABEL, as_handed_in
 
 NUMBER, SLUG, NAME = "99", "99-tiny", "tiny.ipynb"
 STUDY, OWN = "A7", "own"
@@ -147,7 +148,9 @@ SCORERS = {
 
 
 def build(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `root` stand for the checkout, with this lab alone in it."""
+    """Let `root` stand for the checkout, with this lab alone in it; its Records are of the real one's programs."""
+    ours = invented.known()
+    monkeypatch.setattr(invented, "known", lambda: ours)
     folder, source = root / "labs" / SLUG, root / "notebooks" / "source" / SLUG / "tiny.py"
     folder.mkdir(parents=True)
     (folder / "lab.toml").write_text(_toml())
@@ -209,5 +212,5 @@ def work_on(
     (folder / "records").mkdir(parents=True)
     nbformat.write(written_in(notebook, answers, explanation), folder / NAME)
     for record in records() if kept is None else kept:
-        as_measured(record).save_in(folder / "records")
+        as_handed_in(record).save_in(folder / "records")
     return folder

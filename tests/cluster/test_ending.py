@@ -99,8 +99,8 @@ def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf) -> None:
 @pytest.mark.parametrize(
     ("number", "turns"),
     [
-        (signal.SIGKILL, 6),
-        (signal.SIGINT, 3),
+        (signal.SIGKILL, 4),
+        (signal.SIGINT, 2),
         *(
             pytest.param(*each, marks=pytest.mark.slow)
             for each in ((signal.SIGKILL, 12), (signal.SIGINT, 8), (signal.SIGTERM, 8))

@@ -214,13 +214,17 @@ def test_check_says_that_jupyterlab_would_come_and_changes_nothing(
 
 @pytest.mark.cluster
 @needs_root
-def test_jupyterlab_comes_to_the_master_alone_and_a_second_run_changes_nothing(
-    first: str, learner: Beowulf, pcs: Hall, inventory: Path
-) -> None:
+def test_jupyterlab_comes_to_the_master_alone(first: str, pcs: Hall) -> None:
     line = next(line for line in first.splitlines() if line.startswith("node00: "))
     assert "make a token for JupyterLab" in line
     assert pcs.at("node00", "stat -c %a ~/.config/beowulf/jupyter-token").strip() == "600"
     assert pcs.at("node01", "ls /opt/beowulf/bin 2>/dev/null", code=None) == ""
+
+
+@pytest.mark.cluster
+@needs_root
+@pytest.mark.slow
+def test_a_second_run_changes_nothing(first: str, learner: Beowulf, inventory: Path) -> None:
     assert learner("setup", inventory).splitlines()[:2] == [
         "node00: nothing to do",
         "node01: nothing to do",

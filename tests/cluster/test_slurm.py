@@ -419,6 +419,7 @@ def test_a_study_of_lab_04_measures_between_nodes_of_an_allocation(queue: School
     assert any(point.get("samples") for point in found[0]["points"])
 
 
+@pytest.mark.slow
 def test_undo_leaves_no_slurm(school: School) -> None:
     """The last test of this file: it takes the queue away."""
     school.root("setup", school.inventory, "--undo")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from running import Beowulf
 
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.cluster import ssh
 from beowulf.cluster.ssh import ASKED_TOO, SshCluster
 from beowulf.record import Record
@@ -78,6 +78,14 @@ def test_what_a_bashrc_prints_is_no_part_of_an_answer(cluster: SshCluster) -> No
     assert ahead["node00"] == 0.0
     assert 6.0 < ahead[ODD] <= 7.0
     assert cluster.describe()["congestion_control"].isalpha()
+
+
+def test_a_record_of_machines_carries_the_mark_of_the_learners_code(
+    cluster: SshCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word = variant.of("a key", "ada")
+    monkeypatch.setenv(variant.VARIABLE, word)
+    assert cluster.describe()["mark"] == variant.mark(word)
 
 
 def test_what_a_bashrc_prints_is_no_part_of_a_programs_output(learner: Beowulf) -> None:

@@ -39,7 +39,14 @@ def test_without_a_ring_of_ones_own_nothing_is_measured(tmp_path: Path) -> None:
 
 @pytest.mark.cluster
 @pytest.mark.parametrize(
-    ("node", "sender", "receivers"), [("node01", 0, 3), ("node02", 1, 3), ("node03", 2, 2)]
+    ("node", "sender", "receivers"),
+    [
+        ("node02", 1, 3),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (("node01", 0, 3), ("node03", 2, 2))
+        ),
+    ],
 )
 def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_receive(
     victim: NamespaceCluster,

@@ -58,6 +58,7 @@ def test_a_right_exchange_passes_every_check(lab_folder: Path, cluster: Namespac
     assert "MPI_Testall" in source.facts["text"]
 
 
+@pytest.mark.slow
 def test_it_is_measured_by_the_packages_own_harness(
     lab_folder: Path, cluster: NamespaceCluster
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -200,16 +201,32 @@ def test_a_function_that_ends_the_program_is_named(tmp_path: Path) -> None:
     assert "SystemExit in line" in quick_check.faults(2, file)["step_numpy"]
 
 
-def test_comments_and_docstrings_make_no_given_function_ones_own() -> None:
+def test_comments_docstrings_types_and_other_names_make_no_given_function_ones_own() -> None:
     text = program.composed(9).replace("    inside *= 0.25", "    inside *= 0.25  # mine")
     text = text.replace('"""The same without loops', '"""Mine, without loops')
+    text = re.sub(r"\binside\b", "mine", re.sub(r"\bold\b", "before", text))
+    text = text.replace(
+        "step_numpy(before, new)", "step_numpy(before: np.ndarray, new: np.ndarray)"
+    )
     assert program.function(text, "step_numpy").given
-    assert program.function(text.replace("inside", "mine"), "step_numpy").given is False
+    assert not program.is_own("step_numpy", program.function(text, "step_numpy").source)
+    assert program.function(text.replace("mine *= 0.25", "mine /= 4"), "step_numpy").given is False
+
+
+def test_a_variable_that_takes_the_place_of_another_makes_other_code() -> None:
+    text = program.composed(9)
+    assert (
+        program.function(text.replace("min(left, rank)", "min(each, rank)"), "my_rows").given
+        is False
+    )
 
 
 def test_c_that_is_given_is_distinguished_from_ones_own() -> None:
     original = (program.ORIGINALS / program.OVERLAP_C).read_text()
     assert not program.is_own("overlapped", original + "\n/* mine */ // mine\n")
+    assert not program.is_own("overlapped", original.replace("plate", "part"))
+    swapped = original.replace("measure_overlap(argc, argv, one_after_the_other, overlapped)", "0")
+    assert program.is_own("overlapped", swapped)
     assert program.is_own("overlapped", heat_solutions.OVERLAP)
     assert program.is_own("heat_step", heat_solutions.heat_step())
     assert not program.is_own("heat_step", "int main(void) { return 0; }")

@@ -223,8 +223,8 @@ def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
     ("parts", "said"),
     [
         ((POSTED, INNER_ROWS, BORDER_ROWS, WAITED), "a border row, is computed without the neighbour's row"),
-        ((POSTED, INNER_ROWS, BORDER_ROWS), "a border row, is computed without the neighbour's row"),
-        ((POSTED, INNER_ROWS, WAITED), "a border row, is not filled"),
+        pytest.param((POSTED, INNER_ROWS, BORDER_ROWS), "without the neighbour's row", marks=pytest.mark.slow),
+        pytest.param((POSTED, INNER_ROWS, WAITED), "a border row, is not filled", marks=pytest.mark.slow),
         ((POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS), "MPI_Waitall"),
         ((POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS), "row "),
     ],

@@ -73,7 +73,7 @@ def test_an_odd_node_is_put_back_when_the_measurement_fails(cluster: NamespaceCl
 
 def test_nodes_of_another_kind_are_refused(tmp_path: Path) -> None:
     with (
-        pytest.raises(LabError, match="kind recorded keeps no log"),
+        pytest.raises(LabError, match="kind recorded, unwanted-senders is not ours to change"),
         odd_node.made_odd(RecordedCluster(tmp_path), "node01"),
     ):
         pass

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.engines import Engines
 from beowulf.errors import LabError
@@ -66,21 +62,6 @@ def test_each_usual_mistake_has_its_sentence(
 
 
 # ------------------------------------------------------------ on nodes
-
-
-@pytest.fixture(scope="module")
-def shared(cluster: NamespaceCluster) -> Iterator[Engines]:
-    made = Engines(cluster)
-    yield made
-    made.stop()
-
-
-@pytest.fixture
-def engines(shared: Engines, tmp_path: Path) -> Iterator[Engines]:
-    shared.cluster.records = tmp_path / "records"
-    shared.timeout_s = 3
-    yield shared.start()
-    shared.cluster.records = None
 
 
 @pytest.mark.cluster

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autograder import evidence
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.engines import Engines
 from beowulf.errors import LabError, UsageError
@@ -33,6 +30,7 @@ def half_round_trip_us(buffer):
 """
 NONBLOCKING = BLOCKING.replace("world.Send(buffer, partner)", "world.Isend(buffer, partner).Wait()")
 SMALL = (8, 1024)
+TIMEOUT_S = 5  # of the engines
 
 
 # ------------------------------------------------------------ one call
@@ -113,21 +111,6 @@ def test_faults_come_first_and_a_record_without_samples_has_its_sentence() -> No
 
 
 # ------------------------------------------------------------ on nodes
-
-
-@pytest.fixture(scope="module")
-def shared(cluster: NamespaceCluster) -> Iterator[Engines]:
-    made = Engines(cluster)
-    yield made
-    made.stop()
-
-
-@pytest.fixture
-def engines(shared: Engines, tmp_path: Path) -> Iterator[Engines]:
-    shared.cluster.records = tmp_path / "records"
-    shared.timeout_s = 5
-    yield shared.start()
-    shared.cluster.records = None
 
 
 @pytest.mark.slow

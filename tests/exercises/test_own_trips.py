@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.engines import Engines
 from beowulf.errors import LabError
@@ -73,21 +70,6 @@ def test_a_table_has_a_row_for_each_ordered_pair_and_a_curve_for_each_rank() -> 
 
 
 # ------------------------------------------------------------ on nodes
-
-
-@pytest.fixture(scope="module")
-def shared(cluster: NamespaceCluster) -> Iterator[Engines]:
-    made = Engines(cluster)
-    yield made
-    made.stop()
-
-
-@pytest.fixture
-def engines(shared: Engines, tmp_path: Path) -> Iterator[Engines]:
-    shared.cluster.records = tmp_path / "records"
-    shared.timeout_s = 3
-    yield shared.start()
-    shared.cluster.records = None
 
 
 @pytest.mark.cluster

@@ -12,7 +12,7 @@ from autograder.intake.inspection import LARGEST_NOTEBOOK_BYTES
 from tests.gold import lab_01
 from tests.gold.case import Case
 from tests.gold.hand_in import answered, file_name, hand_in, released
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 SLUG = lab_01.SLUG
 FILE = file_name(SLUG)
@@ -136,7 +136,7 @@ def _records() -> list[Case]:
         from tests.gold import lab_05
 
         for record in lab_05.records()[:2]:
-            as_measured(record).save_in(folder)
+            as_handed_in(record).save_in(folder)
 
     everything = tuple(FULL)
     of_a5 = ("a5-record", "idle-mbit")

@@ -13,7 +13,7 @@ from beowulf.record import Point, Record
 from tests.gold import lab_01, lab_04, lab_06
 from tests.gold.case import Case
 from tests.gold.hand_in import answered, file_name, hand_in, released
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 Change = Callable[[Record], Record]
 OF_A7 = ("a7-record", "saturation-bytes", "four-nodes")
@@ -39,7 +39,7 @@ def _doubtful(
     """A perfect hand-in in which the Record of a study was changed after it was measured."""
 
     def write(folder: Path) -> None:
-        kept = [as_measured(record, name) for record in lab.records()]
+        kept = [as_handed_in(record, name) for record in lab.records()]
         kept = [change(r) if (r.study, r.variant) == (study, variant) else r for r in kept]
         notebook = answered(released(lab.SLUG), lab.RIGHT)
         folder = hand_in(folder, notebook, [], Path(file_name(lab.SLUG)).stem, student=name)
@@ -189,7 +189,7 @@ def _captures() -> list[Case]:
 
     def write(folder: Path, content: bytes, name: str) -> None:
         digest = hashlib.sha256(b"what was captured").hexdigest()
-        kept = [as_measured(record, name) for record in lab_01.records()]
+        kept = [as_handed_in(record, name) for record in lab_01.records()]
         for record in kept:
             if record.study == "A5":
                 taken = {"began": 1.0, "ended": 61.0}
@@ -209,5 +209,5 @@ def _captures() -> list[Case]:
     return [
         case("another capture", b"what someone else captured", 0, "not the capture that it names"),
         case("a capture that is none", b"what was captured", 0.5, "cannot be counted again"),
-        case("a capture not handed in", b"", 1, ""),
+        case("a capture not handed in", b"", 0, "which is not in records"),
     ]

@@ -15,7 +15,7 @@ from autograder.course import release
 from beowulf.cluster import Completed
 from beowulf.cluster.recorded import remember
 from beowulf.record import Record
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 EXPLANATION = "The own name first, because a rank tells the others the address that it finds."
 
@@ -69,7 +69,7 @@ def hand_in(
     nbformat.write(notebook, folder / f"{name}.ipynb")
     (folder / "records").mkdir()
     for record in kept:
-        as_measured(record, student).save_in(folder / "records")
+        as_handed_in(record, student).save_in(folder / "records")
     answers = {"node00": "192.168.0.8 node00\n", "node01": "192.168.0.9 node01\n"}
     _remember(
         folder / "records", {(node, "cat /etc/hosts"): text for node, text in answers.items()}

@@ -11,7 +11,7 @@ from typing import Any
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.gold.labs import Gold
-from tests.gold.measured import as_measured
+from tests.gold.measured import as_handed_in
 
 DEEP: Any = []
 for _ in range(300):
@@ -24,6 +24,23 @@ VALUES: tuple[str, ...] = (
     *("null", "true", "[]", "{}", "[[]]", "[null]", '{"a": null}', json.dumps(DEEP)),
     *('""', '"nan"', '"-"', '"a\\nb"', r'"\u001b[31m\u0007\u0000\u202e"', r'"\ud800"'),
     *(json.dumps(text * (LONG // len(text))) for text in ("x", "1", "A1-", "A1-00000000T", "/* ")),
+)
+# As an answer in words, or a comment.
+TEXTS = (
+    *(
+        "<script>1</script>\n\n![x](attachment:x.png)",
+        "\x1b[31m\x07\u202e",
+        "",
+        "| a |\n|-|\n" * 5000,
+    ),
+    *(
+        "[" * 20_000,
+        "$" * 20_000,
+        "=HYPERLINK(1)",
+        "{% raw %}{{ 7 * 7 }}",
+        "x" * LONG,
+        "\ufffe\uffff",
+    ),
 )
 PARTS = ("points", "points", "points", "cluster", "circumstances", "program", "sweep", "captures")
 # As a learner types them.
@@ -48,7 +65,7 @@ def replaced(lab: Gold, folder: Path, seed: int) -> Any:
     chance = random.Random(f"{lab.slug} {seed}")
     (folder / "records").mkdir(parents=True)
     for number, record in enumerate(lab.records()):
-        plain = as_measured(record).as_plain()
+        plain = as_handed_in(record).as_plain()
         part = chance.choice(PARTS)
         places = [place for place in _places(plain[part], (part,)) if len(place) > 1] or [(part,)]
         path = folder / "records" / f"{record.study}-{number}.json"

@@ -1,6 +1,7 @@
 """Fabricated Records, given what a measurement leaves by itself: a clock's digits, circumstances, the time it took.
 
-They say in their warnings that nobody measured them. The medians stay what they were.
+They say in their warnings that nobody measured them, which grading reports; `as_handed_in` gives one that stands for an
+honest one. The medians stay what they were.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from autograder.evidence import invented
 from beowulf import predictions
 from beowulf.exercises import own_plot
 from beowulf.measure.measurement import PER_SECOND
@@ -29,6 +31,7 @@ BEFORE = {
 AFTER = BEFORE | {"involuntary_switches": 140}
 CHUNK_S = 5e-4  # repetitions are chosen so that they last so long together
 SPREAD = 1.234567e-5  # from one sample to the next, as a share
+PROGRAM = "message_sweep.c"  # of ours, that stands for any other and prints no seed
 LEAST_S = 90.0  # that a fabricated measurement takes, whatever its samples say
 
 
@@ -58,6 +61,19 @@ def as_measured(record: Record, student: str = "") -> Record:
         started=_written(started),
         ended=_written(ended),
     )
+
+
+def as_handed_in(record: Record, student: str = "") -> Record:
+    """The same as if an honest learner had measured it: of a program of ours, and without the label."""
+    made = as_measured(record, student)
+    if not made.program["sha256"]:
+        ours = [each for each in made.program["name"].split(", ") if each in invented.known()]
+        name = ours[0] if ours else PROGRAM
+        digest = min(invented.known()[name])
+        named = made.program["name"] if ours else PROGRAM
+        made.program = {**made.program, "name": named, "sha256": digest}
+    made.warnings = [each for each in made.warnings if each != LABEL]
+    return made
 
 
 def _written(when: datetime) -> str:

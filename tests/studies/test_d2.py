@@ -261,7 +261,14 @@ def test_the_picture_marks_both_steps() -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("way", CAUSES, ids=lambda way: way.mpich)
+@pytest.mark.parametrize(
+    "way",
+    [
+        way if way in (ONE_USER, SOLARIS_SOCKET) else pytest.param(way, marks=pytest.mark.slow)
+        for way in CAUSES
+    ],
+    ids=lambda way: way.mpich,
+)
 def test_the_step_is_where_the_limit_or_the_buffer_was_set(
     cluster: NamespaceCluster, tmp_path: Path, way: Way
 ) -> None:

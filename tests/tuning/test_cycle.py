@@ -341,3 +341,11 @@ def test_no_rank_stays_when_the_conversation_is_broken_off(
     wait_until(
         lambda: not any(running(cluster, node) for node in cluster.nodes[:2]), "no rank runs"
     )
+
+
+def test_each_visit_keeps_its_own_decile_however_many_samples_it_has() -> None:
+    draw = np.random.default_rng(4)
+    samples = {visit: draw.uniform(1, 2, 3 + visit % 3).tolist() for visit in (4, 0, 1, 7, 3)}
+    found = ab_comparison.undisturbed(samples)
+    assert list(found) == list(samples)
+    assert found == {visit: float(np.percentile(each, 10)) for visit, each in samples.items()}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from beowulf import variant
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises.heat import program
@@ -68,7 +69,8 @@ class Heat:
 
         def start(left: Sequence[str]) -> list[Row]:
             place = {"language": "Python", **(at or {})}
-            return self.start(self.run, ranks, [task, *words, *self.named(left)], launch, place)
+            asked = [task, "--seed", variant.seed(launch), *words, *self.named(left)]
+            return self.start(self.run, ranks, asked, launch, place)
 
         self.ways |= {name: way for way, name in ways.items()}
         self.faults |= tried(self.left(ways), start)

@@ -1,12 +1,14 @@
 """The learner's heat program: where its files lie, and which of its functions are the learner's own.
 
 heat.py grows from lab to lab: each brings stubs of functions, under a heading of its own. Who has skipped a lab gets
-its functions given. They are recognised by their code, whatever is changed in their comments.
+its functions given. They are recognised by their code, whatever is changed in their comments and in the names of their
+variables.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import hashlib
 import re
 import shutil
@@ -33,6 +35,7 @@ LAST_LAB = 9
 HEADING = re.compile(r"^# ---- Lab (\d\d)", re.MULTILINE)
 # One without an end goes on to the end of the text: looking for it again from each place would take for ever.
 COMMENT_IN_C = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+NAME_IN_C = re.compile(r"[A-Za-z_]\w*")
 MOST_SOURCE = 20_000  # letters of it that a Record keeps
 UNWRITTEN = "it is not written yet"
 # What a function is not to be made of, by the names that it calls.
@@ -156,7 +159,7 @@ def function_in_c(file: Path, name: str) -> Function:
         source = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return Function(name, why=f"there is no {file.name} in {file.parent}")
-    same = bare_c(source) == bare_c(_original(IN_C[name]))
+    same = _code_in_c(source) == _code_in_c(_original(IN_C[name]))
     # Lab 05's is right as it is given, without overlap, and can be measured.
     return Function(name, source, same, UNWRITTEN if same and name == "heat_step" else "")
 
@@ -164,8 +167,8 @@ def function_in_c(file: Path, name: str) -> Function:
 def is_own(name: str, source: str) -> bool:
     """Whether the source in a Record is a function of this name, neither a stub nor the course's."""
     if name in IN_C:
-        bare = bare_c(source)
-        return f"{name}(" in bare and bare != bare_c(_original(IN_C[name]))
+        given = _code_in_c(_original(IN_C[name]))
+        return f"{name}(" in bare_c(source) and _code_in_c(source) != given
     try:
         found = function(source, name)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -176,6 +179,17 @@ def is_own(name: str, source: str) -> bool:
 def bare_c(source: str) -> str:
     """C without comments and white space."""
     return re.sub(r"\s+", "", COMMENT_IN_C.sub(" ", source))
+
+
+def _code_in_c(source: str) -> str:
+    """C as bare_c() gives it, each name replaced by its number in the order in which the names first appear."""
+    numbers: dict[str, int] = {}
+    return bare_c(
+        NAME_IN_C.sub(
+            lambda found: f"@{numbers.setdefault(found[0], len(numbers))}@",
+            COMMENT_IN_C.sub(" ", source),
+        )
+    )
 
 
 def given_before(lab: int) -> list[str]:
@@ -221,9 +235,21 @@ def _not_asked(found: ast.FunctionDef) -> str:
 
 
 def _code(found: ast.FunctionDef) -> str:
-    """The code of a function, without its docstring."""
-    body = found.body[1:] if ast.get_docstring(found) is not None else found.body
-    return ast.dump(found.args) + "".join(map(ast.dump, body))
+    """The code of a function without its docstring and its types; the names that it binds itself are numbered."""
+    renamed = copy.deepcopy(found)
+    nodes = list(ast.walk(renamed))
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    bound = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    numbers: dict[str, str] = {}
+    for node in nodes:
+        if isinstance(node, ast.arg):
+            bound.add(node.arg)
+            node.arg, node.annotation = numbers.setdefault(node.arg, str(len(numbers))), None
+    for name in names:
+        if name.id in bound:
+            name.id = numbers.setdefault(name.id, str(len(numbers)))
+    body = renamed.body[1:] if ast.get_docstring(found) is not None else renamed.body
+    return ast.dump(renamed.args) + "".join(map(ast.dump, body))
 
 
 @cache

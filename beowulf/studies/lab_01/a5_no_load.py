@@ -69,10 +69,10 @@ def quiet(record: Record) -> Judgement:
         why = "the capture is too short" if short else "the links have no rate to compare with"
         advice = f"Capture at least {SHORTEST_S:g} s on a cluster with a rate, such as `beowulf up --rate 100mbit`."
         return Judgement("inconclusive", evidence, numbers, advice, but=why)
-    limit_bytes = IDLE_SHARE * rate / 8 * elapsed_s
+    limit = f"{100 * IDLE_SHARE:g} % of the link's {rate / 1e6:g} Mbit/s"
     return Judgement(
         "holds" if mbit * 1e6 < IDLE_SHARE * rate else "contradicted",
-        f"{evidence}; {IDLE_SHARE:.0%} of the link's {rate / 1e6:g} Mbit/s would be {limit_bytes:,.0f}",
+        f"{evidence}; {limit} would be {IDLE_SHARE * rate / 8 * elapsed_s:,.0f} bytes",
         numbers,
         hint="Something runs: `beowulf ssh node00 ps ax` shows what.",
     )

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from beowulf import mpi, paths
+from beowulf import mpi, paths, variant
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import Figure
@@ -128,7 +128,7 @@ def run(
 ) -> dict[str, list[dict[str, Any]]]:
     """Run one program on the nodes of a turn; what it printed on each."""
     name, launch = at["program"], at["launch"]
-    words = QUICK[name] if quick else FULL.get(name, ())
+    words = [*(QUICK[name] if quick else FULL.get(name, ())), "--seed", variant.seed(launch)]
     if len(wave) > 1:
         return measurement.launch_separately(
             source(name),

@@ -15,6 +15,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from beowulf import variant
 from beowulf.cluster import Cluster
 from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
@@ -52,7 +53,6 @@ CLASS, QUICK_CLASS = "A", "S"
 # At 100 Mbit/s one run of SP's class A takes more than a minute on four nodes and one of BT's about half a minute:
 # with four of each the study would not end within ten minutes.
 SMALLER = {"SP": "W", "BT": "W"}
-SEED = 1
 FEWEST, FEWEST_QUICK = 3, 2
 FLOWS = ("LU", "SP", "BT")
 SLOW = ("MG", "FT")
@@ -74,7 +74,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     planned = launches * len(places) + PROFILED * len(npb.BENCHMARKS)
 
     def steps(measurement: Measurement) -> None:
-        draw = random.Random(SEED)
+        draw = random.Random(variant.seed())
         measurement.progress(0, planned, "A4: compiling")
         measurement.prepare_all([benchmark.source for benchmark in npb.BENCHMARKS.values()])
         for number in range(launches):
@@ -84,7 +84,8 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
             for name in draw.sample(list(npb.BENCHMARKS), len(npb.BENCHMARKS)):
                 run(measurement, name, letters[name], RANKS, number, profiled=True)
 
-    sweep = {"classes": letters, "launches": launches, "profiled_launches": PROFILED, "seed": SEED}
+    sweep = {"classes": letters, "launches": launches, "profiled_launches": PROFILED}
+    sweep |= {"seed": variant.seed()}
     return Plan(planned, sweep, steps)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.measurement import Measurement
@@ -52,7 +52,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
                         [
                             *("--pattern", "ring", "--protocol", "nonblocking"),
                             *("--sizes", SIZE_BYTES, "--compute-us", WORK_US),
-                            *("--passes", passes, "--chunks", 1, "--seed", launch + 1),
+                            *("--passes", passes, "--chunks", 1, "--seed", variant.seed(launch)),
                         ],
                         launch=launch,
                         at={"nodes": name},

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.cluster import Cluster
 from beowulf.cluster.description import on_one_machine
 from beowulf.figures import Figure
@@ -59,7 +59,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
             run(measurement, 2, chosen, passes=passes, launch=launch, mode="imb")
             if requests:
                 words: list[str | int] = ["--sizes", ",".join(map(str, requests))]
-                words += ["--passes", passes, "--seed", launch + 1]
+                words += ["--passes", passes, "--seed", variant.seed(launch)]
                 measurement.launch(PROGRAM, 2, words, launch=launch)
 
     about = {"sizes": chosen, "launches": launches, "passes": passes, "mode": "imb"}

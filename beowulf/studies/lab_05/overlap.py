@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
@@ -177,7 +177,7 @@ def sweep_arguments(
     """The arguments of the programs that sweep over sizes; each launch has an order of its own."""
     listed = ",".join(map(str, sizes))
     words: list[str | int] = ["--seconds", str(seconds), "--sizes", listed]
-    return [*words, "--passes", passes, "--seed", number + 1]
+    return [*words, "--passes", passes, "--seed", variant.seed(number)]
 
 
 def sweep(name: str, ways: Sequence[Way], about: Mapping[str, Any]) -> Plan:

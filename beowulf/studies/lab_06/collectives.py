@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.errors import LabError
 from beowulf.measure.judgement import below, together
 from beowulf.measure.measurement import Measurement
@@ -74,7 +74,7 @@ def measure(measurement: Measurement) -> None:
     for number in range(launches):
         words: list[str | int] = ["--operations", ",".join(OPERATIONS)]
         words += ["--sizes", ",".join(map(str, sizes)), "--passes", passes]
-        words += ["--repetitions", REPETITIONS, "--seed", number + 1]
+        words += ["--repetitions", REPETITIONS, "--seed", variant.seed(number)]
         with observed(measurement) as wire:
             lines = measurement.launch(program, RANKS, words, launch=number, at={"part": PART})
         count = int(next(line for line in lines if line["kind"] == "about")["operations_each"])

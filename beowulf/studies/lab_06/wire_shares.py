@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
@@ -107,12 +107,13 @@ def converse(talks: Sequence[Talk], *, quick: bool, launches: int | None = None)
     def steps(measurement: Measurement) -> None:
         measurement.prepare(program())
         for number in range(rounds):
-            for talk in random.Random(number).sample(talks, len(talks)):
+            for talk in random.Random(variant.seed(number)).sample(talks, len(talks)):
                 _observe(measurement, talk, number)
 
     about = {
         "talks": [vars(talk) for talk in talks],
         "launches": rounds,
+        "seed": variant.seed(),
         "tag": TAG,
         "overhead": " ".join(OVERHEAD.split()),
     }

@@ -387,7 +387,8 @@ rate.pivot_table(
 # %% [markdown]
 # **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` over the size of the message, a line
 # for each of 2, 3 and 4 ranks: blocking or non-blocking, as you like, but say which. `rate` is the table,
-# with the ends of the 95 % intervals in `low` and `high`. Add the pair of two ranks, and
+# with the ends of the 95 % intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of
+# its rows. Add the pair of two ranks, and
 # `prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws what you have sealed beside it.
 
 # %% nbgrader={"grade_id": "rates-plot-answer", "solution": true}

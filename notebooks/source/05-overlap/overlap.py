@@ -87,7 +87,7 @@ predict(cluster, "gain", value=gain_guess, low=gain_low, high=gain_high)
 # %% [markdown]
 # ## 2 Who moves the bytes?
 #
-# *Core, 16 minutes*
+# *Core, 14 minutes*
 #
 # Study D1 is the experiment of your first prediction (paper D, figure 1): rank 0 posts, works (50 ms with
 # `quick=True`, else 100 ms) and waits; rank 1 works half as long where the work is a sleep, a quarter where
@@ -447,7 +447,7 @@ claims(d2)
 # %% [markdown]
 # ## 8 Explain
 #
-# *Core, 10 minutes*
+# *Core, 12 minutes*
 #
 # **Question `explain`** (4 points, read by a person). In five to ten sentences of your own, with your own
 # figures:

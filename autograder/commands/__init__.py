@@ -1,0 +1,28 @@
+"""`beowulf class …`: the commands of an instructor."""
+
+from __future__ import annotations
+
+import typer
+
+from autograder.commands import course, grading, marking, results
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Give the labs to a class, collect what is handed in, grade it, and return the results.\n\n"
+    "All but [bold]init[/bold] and [bold]kit[/bold] run in the course's folder, beside nbgrader's own commands.",
+)
+for command in (
+    course.init,
+    course.words,
+    course.give,
+    course.kit,
+    course.release,
+    grading.collect,
+    grading.grade,
+    grading.regrade,
+    marking.mark,
+    results.feedback,
+    results.report,
+    results.export,
+):
+    app.command()(command)

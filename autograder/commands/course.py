@@ -1,0 +1,166 @@
+"""`beowulf class init`, `words`, `give`, `kit` and `release`: the course, and what it gives to learners."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.commands.shared import Lab, doing, found_course
+from autograder.files import cannot_write
+from autograder.text import counted, plain, say
+from beowulf.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+
+GIVE_CODES = (
+    "Give each learner their own line only, for instance by mail merge, before they measure."
+)
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A new or an empty folder, or a course.")
+    ],
+    name: Annotated[str, typer.Option(help="What nbgrader calls the course.")] = "beowulf",
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            help="A CSV file of the learners: of your own, or as Canvas or Moodle export it."
+        ),
+    ] = None,
+    exchange: Annotated[
+        Path | None,
+        typer.Option(help="nbgrader's exchange, if it is not to be in the course's own folder."),
+    ] = None,
+    codes: Annotated[
+        bool, typer.Option(help="Make a personal code for each learner of a new course.")
+    ] = True,
+) -> None:
+    """Make a course with every lab in it, or add the labs and learners that a course lacks.
+
+    A new course with a roster gets a personal code for each learner, without which no Record of theirs counts.
+
+    Example: beowulf class init spring --roster roster.csv
+    """
+    from autograder.course.create import has_codes, make_course
+    from autograder.evidence import variants
+
+    doing(f"Building the notebooks of every lab for {folder}")
+    course = make_course(folder, name, exchange, roster, codes=codes)
+    say(f"The course is in {course.folder}; its labs: {', '.join(course.labs)}.")
+    if roster:
+        _show_roster(course)
+        if has_codes(course):
+            say(f"Personal codes: {course.folder / variants.WORDS}. {GIVE_CODES}")
+    say(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
+
+
+def _show_roster(course: Course) -> None:
+    """How many learners there are, and who is not on the newest roster any more."""
+    from autograder.course import roster
+
+    on_it = {each.id for each in roster.read(course.folder / roster.FILE)}
+    with course.gradebook() as book:
+        known = [each.id for each in roster.enrolled(book)]
+    say(f"Learners: {len(known)}.")
+    if left := [plain(each) for each in known if each not in on_it]:
+        say(f"Not on this roster, and kept with all that they have: {', '.join(left)}.")
+        say(
+            "`nbgrader db student remove ID` takes one out of the gradebook; --force with the points."
+        )
+
+
+def words() -> None:
+    """Create a personal code for each learner, as `init` does; their variants are derived from it.
+
+    Example: beowulf class words
+    """
+    from autograder.evidence import variants
+
+    course = found_course()
+    with course.gradebook() as book:
+        students = sorted(str(student.id) for student in book.students)
+    if not students:
+        raise LabError(
+            "The roster is empty.", "`beowulf class init . --roster FILE.csv` reads one."
+        )
+    try:
+        made = variants.issue(course.folder, students)
+    except OSError as problem:
+        raise cannot_write(course.folder / variants.WORDS, problem) from None
+    say(f"{made}: a personal code for each of {counted(len(students), 'learner')}.")
+    say(GIVE_CODES)
+
+
+def give(
+    lab: Lab,
+    records: Annotated[Path, typer.Argument(help="A folder of Records that you measured.")],
+) -> None:
+    """Label your Records, for learners whose machine cannot run a cluster.
+
+    Example: beowulf class give 01 work/01-validation/records
+    """
+    from autograder.evidence import shared_records
+
+    course = found_course()
+    slug = course.lab(lab)
+    if not records.is_dir():
+        raise UsageError(f"There is no folder {records}.", "Name a folder of Records.")
+    made = shared_records.prepare(course.folder, slug, records, course.api.course_id)
+    where = course.folder / shared_records.FOLDER / slug
+    say(f"{counted(len(made), 'file')} in {where}: give them out as records/.")
+    say("What is read off them counts in full; the points for having measured do not.")
+
+
+def kit(
+    output: Annotated[
+        Path | None, typer.Option(metavar="DIR|FILE.zip", help="A new folder, or a new zip.")
+    ] = None,
+    git: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A new git repository, or that of an earlier kit."),
+    ] = None,
+) -> None:
+    """Make what a class is given: the labs without solutions, rubrics and tests.
+
+    In a course's folder, the course's released notebooks and its course.toml go into it.
+
+    Example: beowulf class kit --output labs.zip
+    """
+    from autograder.course import kit as kits
+    from autograder.course.course import CONFIGURATION
+    from beowulf import paths
+
+    here = paths.here()
+    course = next((p for p in (here, *here.parents) if (p / CONFIGURATION).is_file()), None)
+    place = output or git
+    if place is None or (output and git):
+        raise UsageError("A kit needs one place.", "Name it by `--output` or by `--git`.")
+    if git:
+        count = kits.commit(git, course)
+    elif place.suffix == ".zip":
+        count = kits.write_zip(place, course)
+    else:
+        count = kits.write(place, course)
+    whose = f"the course in {course}" if course else "this checkout"
+    say(f"{place}: {counted(count, 'file')}, of {whose}, without solutions.")
+    say("A learner who has it types `make lab` in it, as in a clone.")
+
+
+def release(lab: Lab) -> None:
+    """Make the learners' version of a lab and put it into the exchange.
+
+    Example: beowulf class release 01
+    """
+    course = found_course()
+    slug = course.lab(lab)
+    doing(f"Making the learners' version of {slug}")
+    say(f"It is in the exchange, {course.release(lab)}; hand-ins are graded by it.")
+    if graded := course.graded_students(slug):
+        say(
+            f"By the version before, {counted(len(graded), 'hand-in')} of it were graded:"
+            f" `beowulf class regrade {lab} --dry-run` shows what would change."
+        )

@@ -1,0 +1,236 @@
+"""`beowulf class collect`, `grade` and `regrade`: take in what is handed in, and score it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autograder.commands.shared import (
+    AnyLab,
+    AsJson,
+    Cluster,
+    Jobs,
+    Lab,
+    Students,
+    chosen_labs,
+    doing,
+    found_course,
+)
+from autograder.text import counted, plain, say
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course, Graded
+    from autograder.grading.regrade import Change
+    from autograder.intake.submissions import Collected
+
+
+def collect(
+    lab: Lab,
+    place: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A folder or a zip, as Moodle or Canvas gives it; without it, the exchange."
+        ),
+    ] = None,
+    older: Annotated[
+        bool,
+        typer.Option("--older", help="Also accept a submission older than the one collected."),
+    ] = False,
+    times: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="When each was handed in: Moodle's grading worksheet, or a table with id and handed_in.",
+        ),
+    ] = None,
+) -> None:
+    """Collect what learners handed in: notebooks with their records/.
+
+    It ends with 1 when a hand-in could not be collected, or cannot be read.
+
+    Example: beowulf class collect 01 hand-ins.zip
+    """
+    from autograder.intake import collection
+
+    course = found_course()
+    doing(f"Collecting {course.lab(lab)}")
+    results = collection.collect(course, lab, place, older, times)
+    for each in results:
+        late = ", late by the LMS' mark" if each.late else ""
+        say(f"{_who(each)}: {each.outcome}{late}")
+        for note in each.notes:
+            say(f"  {note}")
+    bad = {what: sum(each.outcome == what for each in results) for what in ("refused", "unknown")}
+    here = len(results) - sum(bad.values())
+    say(f"Here: {here}. Refused: {bad['refused']}. Unknown: {bad['unknown']}.")
+    if any(bad.values()):
+        raise typer.Exit(1)
+
+
+def _who(each: Collected) -> str:
+    if not each.student:
+        return f"“{each.sender}”"
+    return f"{each.student} (“{each.sender}”)" if each.sender else each.student
+
+
+def grade(
+    lab: AnyLab = "",
+    student: Students = None,
+    jobs: Jobs = None,
+    cluster: Cluster = "",
+    as_json: AsJson = False,
+) -> None:
+    """Run and score every new submission; the points go into nbgrader's database.
+
+    It ends with 1 when a submission could not be graded.
+
+    Example: beowulf class grade 01 --jobs 4
+    """
+    course = found_course()
+    how = (student, jobs, cluster)
+    graded = {slug: _graded(course, slug, *how, again=False) for slug in chosen_labs(course, lab)}
+    _show_all(graded, as_json)
+
+
+def regrade(
+    lab: AnyLab = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show whose points would change, and why.")
+    ] = False,
+    student: Students = None,
+    jobs: Jobs = None,
+    cluster: Cluster = "",
+    as_json: AsJson = False,
+) -> None:
+    """Grade again what was graded before, after a rubric was changed; points given by hand stay.
+
+    Example: beowulf class regrade 01 --dry-run
+    """
+    course = found_course()
+    if not dry_run:
+        how = (student, jobs, cluster)
+        graded = {
+            slug: _graded(course, slug, *how, again=True) for slug in chosen_labs(course, lab)
+        }
+        _show_all(graded, as_json)
+        return
+    from autograder.grading import regrade as again
+    from beowulf.progress import bar
+
+    changes: dict[str, list[Change]] = {}
+    for slug in chosen_labs(course, lab):
+        with bar("comparing", shown=sys.stderr.isatty()) as progress:
+            changes[slug] = list(again.changes(course, slug, progress, student))
+    if as_json:
+        say(
+            json.dumps(
+                {slug: [asdict(each) for each in every] for slug, every in changes.items()},
+                indent=1,
+            )
+        )
+        return
+    for slug, every in changes.items():
+        _show_changes(every, slug)
+
+
+def _graded(
+    course: Course,
+    slug: str,
+    students: list[str] | None,
+    jobs: int | None,
+    cluster: str,
+    *,
+    again: bool,
+) -> list[Graded]:
+    from autograder.grading import driver
+    from beowulf.progress import bar
+
+    pool = None
+    if cluster:
+        from beowulf.engines import starters
+
+        pool = starters.engine_pool(cluster, jobs or 1)
+    where = f" on the nodes, by engines that {cluster} starts" if cluster else ""
+    doing(f"Grading {slug}{where}: every new notebook is run again, which takes some seconds each")
+    try:
+        with bar("grading", shown=sys.stderr.isatty()) as progress:
+            every = driver.grade(
+                course, slug, students, jobs=jobs or 2, again=again, progress=progress, pool=pool
+            )
+            return sorted(every, key=lambda each: each.student)
+    finally:
+        for message in pool.messages if pool else ():
+            say(message, to=sys.stderr)
+
+
+def _show_all(graded: dict[str, list[Graded]], as_json: bool) -> None:
+    if as_json:
+        every_lab = {slug: [asdict(each) for each in every] for slug, every in graded.items()}
+        say(json.dumps(every_lab, indent=1))
+    else:
+        for slug, every in graded.items():
+            _show(every, slug)
+        _next(each for every in graded.values() for each in every)
+    if any(each.problem for every in graded.values() for each in every):
+        raise typer.Exit(1)
+
+
+def _show(graded: list[Graded], slug: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("learner", "points", "by hand", "note", title=f"Points in {slug}")
+    for each in graded:
+        note = each.problem or " ".join(
+            filter(None, ["graded before" * each.skipped, each.late, each.doubted])
+        )
+        points = "" if each.problem else _points(each)
+        table.add_row(
+            escape(plain(each.student)), points, ", ".join(each.awaiting), escape(plain(note))
+        )
+    Console().print(table)
+
+
+def _next(graded: Iterable[Graded]) -> None:
+    if any(each.awaiting for each in graded):
+        say("What waits for you: `beowulf class mark LAB`, or start `jupyter lab` here and choose")
+        say("Nbgrader > Formgrader. When you have read it, give the class its points and reasons:")
+    else:
+        say("To give the class its points and reasons:")
+    say("  beowulf class feedback")
+    say("  beowulf class export")
+    say("What the class did, on one page: beowulf class report")
+
+
+def _show_changes(changes: list[Change], slug: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    if not changes:
+        say(f"No points in {slug} would change.")
+        return
+    table = Table("learner", "question", "now", "then", "why", title=f"What would change in {slug}")
+    for each in changes:
+        why = f"{each.why} (stays: points by hand)" if each.by_hand else each.why
+        row = (each.student, each.question, f"{each.before:g}", f"{each.after:g}", why)
+        table.add_row(*(escape(plain(text)) for text in row))
+    Console().print(table)
+    whose = counted(len({each.student for each in changes}), "learner")
+    them = "it" if len(changes) == 1 else "them"
+    say(
+        f"{counted(len(changes), 'change')} for {whose}. `beowulf class regrade {slug}` makes {them}."
+    )
+
+
+def _points(graded: Graded) -> str:
+    """The points and how many are possible, without those that still wait for a person."""
+    reached = f"{graded.points - graded.taken_off:g} of {graded.of - graded.by_hand:g}"
+    return f"{reached}, {graded.by_hand:g} by hand" if graded.by_hand else reached
