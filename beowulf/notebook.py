@@ -168,7 +168,9 @@ def measure_and_save(
     options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
     with Watched(cluster, find(name).id, wait=wait, report=report) as watched:
         _refuse_a_false_name(cluster.broken, variant)
-        record = find(name).measure(cluster, folder, quick=quick, progress=progress, traces=traces, **options)
+        record = find(name).measure(
+            cluster, folder, quick=quick, progress=progress, traces=traces, **options
+        )
         record.learner = learner()
         record.variant = variant
         return record, watched.end(record).save_in(folder)

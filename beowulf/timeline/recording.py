@@ -166,7 +166,7 @@ def launch(
 
 @contextmanager
 def _stopped(recording: Recording, about: dict[str, Any]) -> Iterator[None]:
-    """When a run that does not end well was over, by the clock that all ranks share; on other clusters it is not known."""
+    """When a run that does not end well was over, by the clock that all ranks share; elsewhere it is not known."""
     try:
         yield
     finally:
