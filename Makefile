@@ -6,7 +6,7 @@ BEOWULF := .venv/bin/beowulf
 LOCKS := installer lab setup hub test modern
 
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
-C_FILES := $(shell find labs beowulf/native benchmarks tests -name '*.[ch]' 2>/dev/null)
+C_FILES := $(shell find labs beowulf benchmarks tests -name '*.[ch]' 2>/dev/null)
 SHELL_FILES := .ci/run $(shell find cluster_setup tests -name '*.sh' 2>/dev/null)
 TEXTS := *.md beowulf autograder benchmarks cluster_setup docs labs notebooks/source slides tests
 TYPED := $(wildcard beowulf autograder benchmarks)

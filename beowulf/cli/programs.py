@@ -160,7 +160,7 @@ def _traced(
     folder: Path | None,
     capture: bool,
 ) -> Launch:
-    """The same with the recorder between the program and MPI; what it recorded is told at the end."""
+    """The same with the recorder between the program and MPI; what it recorded is shown at the end."""
     from rich.console import Console
 
     from beowulf import mpi

@@ -15,7 +15,7 @@ from beowulf.timeline import BEGIN_MARK, END_MARK
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.trace import MARK, PART
 
-DEBIANS = "/usr/lib/python3/dist-packages"
+DEBIAN_PACKAGES = "/usr/lib/python3/dist-packages"
 
 
 def chrome(found: Analysis, file: Path) -> None:
@@ -144,7 +144,7 @@ def otf2(found: Analysis, folder: Path) -> None:
 def _otf2() -> Any:
     """OTF2's library for Python: Debian gives it to its own Python alone, but any Python can use it."""
     try:
-        with _found_in(DEBIANS):
+        with _found_in(DEBIAN_PACKAGES):
             import otf2.enums  # type: ignore[import-not-found]
             import otf2.writer  # type: ignore[import-not-found]
     except ImportError:

@@ -82,7 +82,7 @@ def messages(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def unmatched(table: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Sends that nobody received, and receives that got nothing, among those that are to or from somebody."""
+    """Sends that nobody received, and receives that got nothing, among those that are to or from someone."""
     flags = table["flags"].to_numpy()
     partner = table["partner"].to_numpy()
     sends = table[((flags & SENDS) != 0) & (partner >= 0)]

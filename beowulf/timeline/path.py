@@ -135,7 +135,7 @@ def _overlap(calls: Inside | None, began_ns: int, ended_ns: int) -> int:
 class Replay:
     """The run once more on paper, with some of its costs changed: what each rank did between its calls stays as long.
 
-    A call that waited ends as long after it was released as it did; so whoever is released earlier ends earlier.
+    A call that waited ends as long after it was released as it did; so a rank that is released earlier ends earlier.
     """
 
     def __init__(

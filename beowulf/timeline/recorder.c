@@ -39,11 +39,13 @@ enum {
 };
 #define CLOCK_EVERY_NS 500000000LL
 
+/* clang-format off */
 #define CALLS(X)                                                                                   \
     X(Finalize)                                                                                    \
     X(Pcontrol)                                                                                    \
     X(Send)                                                                                        \
-    X(Bsend) X(Ssend) X(Rsend) X(Isend) X(Ibsend) X(Issend) X(Irsend) X(Recv) X(Irecv) X(Sendrecv) \
+    X(Bsend)                                                                                       \
+    X(Ssend) X(Rsend) X(Isend) X(Ibsend) X(Issend) X(Irsend) X(Recv) X(Irecv) X(Sendrecv)          \
         X(Sendrecv_replace) X(Send_init) X(Bsend_init) X(Ssend_init) X(Rsend_init) X(Recv_init) X( \
             Start) X(Startall) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Mrecv) X(Imrecv) X(Wait)  \
             X(Waitany) X(Waitsome) X(Waitall) X(Test) X(Testany) X(Testsome) X(Testall) X(Barrier) \
@@ -56,6 +58,7 @@ enum {
                                         X(Comm_dup) X(Comm_dup_with_info) X(Comm_split)            \
                                             X(Comm_split_type) X(Comm_create) X(Comm_create_group) \
                                                 X(Cart_create) X(Cart_sub) X(Comm_free)
+/* clang-format on */
 
 #define NUMBER(name) CALL_##name,
 enum call { CALLS(NUMBER) CALL_COUNT };

@@ -37,7 +37,7 @@ def test_chromes_format_has_each_call_mark_and_message(record: Recorded, tmp_pat
 
 
 def test_otf2s_own_tool_reads_the_archive(record: Recorded, tmp_path: Path) -> None:
-    if not shutil.which("otf2-print") or not Path(export.DEBIANS, "otf2").exists():
+    if not shutil.which("otf2-print") or not Path(export.DEBIAN_PACKAGES, "otf2").exists():
         pytest.skip("OTF2 is not installed here")
     found = analysis.read(record("everything.c", 2))
     export.otf2(found, tmp_path / "archive")
