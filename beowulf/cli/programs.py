@@ -191,7 +191,12 @@ def _traced(
 
 
 def timeline(
-    folder: Annotated[Path, typer.Argument(help="What `beowulf run --trace` has written.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="What `beowulf run --trace` or SimGrid's `smpirun -trace` has written."
+        ),
+    ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The page to write; else FOLDER.html.")
     ] = None,
@@ -201,6 +206,10 @@ def timeline(
     from_s: Annotated[float, typer.Option("--from", min=0, help="Show from this second.")] = 0.0,
     to_s: Annotated[float | None, typer.Option("--to", help="Show up to this second.")] = None,
     ranks: Annotated[str | None, typer.Option(help="Which ranks, like 0-3,7.")] = None,
+    chrome: Annotated[Path | None, typer.Option(help="Also a file for Perfetto, .json.")] = None,
+    otf2: Annotated[
+        Path | None, typer.Option(help="Also a folder for Vampir and Scalasca.")
+    ] = None,
 ) -> None:
     """Report what the ranks of a recorded run did and why they waited, and write the page that shows it.
 
@@ -208,11 +217,15 @@ def timeline(
     """
     from rich.console import Console
 
-    from beowulf.timeline import analysis
+    from beowulf.timeline import analysis, export
     from beowulf.timeline import page as pages
     from beowulf.timeline import picture as pictures
 
     found = analysis.read(folder)
+    if chrome:
+        export.chrome(found, chrome)
+    if otf2:
+        export.otf2(found, otf2)
     Console().print(found)
     shown = pictures.chosen(ranks, len(found.trace.ranks)) if ranks else None
     if picture:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path as Folder
 from typing import TYPE_CHECKING, Any
 
-from beowulf.timeline import clock, matching, recording, trace, wire
+from beowulf.timeline import clock, matching, recording, simgrid, trace, wire
 from beowulf.timeline import path as paths
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.trace import PART, Trace
@@ -119,7 +119,9 @@ class Analysis:
 
 
 def read(folder: Folder) -> Analysis:
-    """The run whose traces are in a folder."""
+    """The run whose traces are in a folder, or in a file of SimGrid's."""
+    if folder.is_file():
+        return Analysis(simgrid.read(folder), {})
     details = recording.details(folder)
     stopped_ns = int(details.get("stopped_ns", 0))
     return Analysis(clock.aligned(trace.read(folder, stopped_ns=stopped_ns)), details)
