@@ -39,12 +39,17 @@ LOAD = (
 
 
 def recorder(library: str = "classic") -> Path:
-    """The recorder for an MPI library; it is compiled once, into the folder that remembers the cluster."""
+    """The recorder for an MPI library, compiled once: into the checkout, or beside the cluster's folder."""
     text = b"".join(path.read_bytes() for path in (SOURCE, SOURCE.with_name("trace_file.h")))
     digest = hashlib.sha256(text).hexdigest()[:12]
-    built = paths.state() / f"recorder-{library}-{digest}.so"
+    name = f"recorder-{library}-{digest}.so"
+    built = paths.native(name)
+    if not built.exists() and not os.access(built.parent, os.W_OK):
+        built = paths.state().with_name(f"beowulf-{name}")
     if not built.exists():
         built.parent.mkdir(parents=True, exist_ok=True)
+        for old in built.parent.glob(f"*recorder-{library}-*.so"):
+            old.unlink(missing_ok=True)
         aside = built.with_suffix(f".{os.getpid()}")
         flags = ("-shared", "-fPIC", "-pthread", f"-I{SOURCE.parent}")
         mpi.build(SOURCE, library=library, output=aside, flags=flags).replace(built)

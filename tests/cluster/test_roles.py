@@ -246,7 +246,7 @@ def test_jupyterlab_lets_in_who_has_the_token_and_is_not_heard_outside(served: S
 def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(served: Served) -> None:
     said = served.type("ls; beowulf run -n 2 01-validation/ring.c; echo ended: $?", r"ended: \d")
     assert "01-validation" in said
-    assert "the token came home after 2 hops" in said, said
+    assert "the token came home after 2 hops" in said, f"{said}\n{served.log()}"
     assert "on node01" in said
 
 
