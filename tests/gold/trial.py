@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import nbformat
 
 from autograder.cells import KnownCell, identify, restored
 from autograder.grading import scoring
 from autograder.intake import inspection
 from autograder.rubrics.score import Score
 from tests.gold.hand_in import file_name, released
-
-_read: Callable[..., Any] = nbformat.read
 
 
 @dataclass(frozen=True)
@@ -36,12 +29,9 @@ class Outcome:
 def graded(slug: str, folder: Path, student: str = "", course: Path | None = None) -> Outcome:
     """What the hand-in of a lab in `folder` is given; it never raises for what a learner handed in."""
     path = folder / file_name(slug)
-    with warnings.catch_warnings():
-        # nbformat complains of cell IDs, which are repaired afterwards.
-        warnings.simplefilter("ignore", FutureWarning)
-        if problem := inspection.notebook_fault(path):
-            return Outcome(problem=problem)
-        notebook = _read(path, as_version=4)
+    if problem := inspection.notebook_fault(path):
+        return Outcome(problem=problem)
+    notebook = inspection.read(path)
     notebook.cells = restored(notebook.cells, known(slug))
     identify(notebook)
     scores = scoring.assess(slug, folder, notebook, student, course)
