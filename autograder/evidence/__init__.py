@@ -27,11 +27,12 @@ def findings(
     records: Path | None = None,
     now: datetime | None = None,
     accepted: invented.Digests | None = None,
+    room: captured.Room | None = None,
 ) -> list[Finding]:
     """What contradicts itself in a Record, or shows that it was made up, a Finding each; none for a measured one.
 
-    `records` is its folder, with its captures; `accepted` are digests of programs besides this version's. It never
-    raises.
+    `records` is its folder, with its captures; `accepted` are digests of programs besides this version's; `room` is for
+    the captures of one hand-in. It never raises.
     """
     if sum(len(point.samples) for point in record.points) > MOST_SAMPLES:
         return [Finding(INCONCLUSIVE, f"It has more than {MOST_SAMPLES:,} samples.")]
@@ -43,7 +44,7 @@ def findings(
         lambda: clock.spread(record),
         lambda: circumstances.findings(record),
         lambda: wire.findings(record),
-        lambda: captured.findings(record, records),
+        lambda: captured.findings(record, records, room),
     )
     return [finding for check in checks for finding in _guarded(check)]
 
@@ -56,7 +57,10 @@ def made_up(
 
 
 def _guarded(check: Callable[[], list[Finding]]) -> list[Finding]:
-    """What a check finds; a Record that one check cannot read is still looked at by the others."""
+    """What a check finds; a Record that one check cannot read is still looked at by the others.
+
+    It counts for nothing: otherwise an odd value would be the way around whatever the check finds.
+    """
     try:
         return check()
     except (
@@ -65,4 +69,4 @@ def _guarded(check: Callable[[], list[Finding]]) -> list[Finding]:
         MemoryError,
     ) as problem:  # whatever an edited Record leads to
         message = f"It holds what our measurements never leave ({type(problem).__name__})."
-        return [Finding(INCONCLUSIVE, message)]
+        return [Finding(IMPOSSIBLE, message)]

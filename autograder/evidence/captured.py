@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,26 @@ from beowulf.studies import STUDIES, find
 
 # The captures of postcards and of an idle wire are far below; a larger one would only take the grader's time.
 LARGEST_BYTES = 5_000_000
+MOST_BYTES = 50_000_000  # counted again in one hand-in, each capture as often as a Record names it
+MOST_NAMED = 100  # captures of one Record
 _UNREADABLE = (LabError, OSError, LookupError, TypeError, ValueError, ArithmeticError)
 
 
-def findings(record: Record, records: Path | None) -> list[Finding]:
-    """What contradicts a Record in the captures that were handed in with it.
+class Room:
+    """How many bytes of captures are still counted again for one hand-in."""
+
+    def __init__(self) -> None:
+        self.left = MOST_BYTES
+
+
+def findings(record: Record, records: Path | None, room: Room | None = None) -> list[Finding]:
+    """What contradicts a Record in the captures that were handed in with it, as far as there is `room` to count them.
 
     That one was not handed in, `invented` says.
     """
+    room = room or Room()
+    if len(record.captures) > MOST_NAMED:
+        return [Finding(IMPOSSIBLE, f"It names more than {MOST_NAMED} captures.")]
     problems = []
     for facts in record.captures:
         file = _file(facts, records)
@@ -37,11 +49,17 @@ def findings(record: Record, records: Path | None) -> list[Finding]:
             continue
         if fault := _another(file, str(facts.get("sha256", ""))):
             problems.append(Finding(IMPOSSIBLE, fault))
-        elif file.stat().st_size > LARGEST_BYTES:
+        elif (size := file.stat().st_size) > LARGEST_BYTES:
             continue
+        elif size > room.left:
+            most = f"{MOST_BYTES // 10**6} MB"
+            says = f"{file.name} is not counted again: the Records before this one name {most} of captures."
+            problems.append(Finding(IMPOSSIBLE, says))
         elif talks := _talks_in(record, str(facts.get("sha256", ""))):
+            room.left -= size
             problems += _guarded(file, partial(_talk, record, talks, file))
         elif len(record.captures) == 1:
+            room.left -= size
             problems += _guarded(file, partial(_whole, record, file))
     return problems
 
@@ -59,9 +77,16 @@ def _another(file: Path, expected: str) -> str:
     """Why this is not the capture that was taken; "" when it is, or the Record has no digest."""
     if not expected:
         return ""
-    with file.open("rb") as opened:
-        actual = hashlib.file_digest(opened, "sha256").hexdigest()
+    about = file.stat()
+    actual = _digest(file, about.st_mtime_ns, about.st_size)
     return "" if actual == expected else f"{file.name} is not the capture that it names."
+
+
+@lru_cache(maxsize=4096)
+def _digest(file: Path, changed_ns: int, size: int) -> str:
+    """The digest of a file of that time and size, once for all Records that name it."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _guarded(file: Path, count: Callable[[], str]) -> list[Finding]:

@@ -14,7 +14,15 @@ from typing import Any, TypeGuard, TypeVar
 from nbformat import NotebookNode
 
 from autograder import evidence
-from autograder.evidence import Finding, invented, record_files, shared_records, signed, variants
+from autograder.evidence import (
+    Finding,
+    captured,
+    invented,
+    record_files,
+    shared_records,
+    signed,
+    variants,
+)
 from autograder.evidence.variants import Own
 from autograder.text import as_written
 from beowulf.record import Record
@@ -84,8 +92,9 @@ class Submission:
         accepted, signers = invented.accepted(course), signed.keys(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()
+        room = captured.Room()
         for place, record in enumerate(records):
-            problems = evidence.findings(record, folder / RECORDS, accepted=accepted)
+            problems = evidence.findings(record, folder / RECORDS, accepted=accepted, room=room)
             if shared_records.is_given(record, given):
                 gifts.add(place)
                 problems += shared_records.findings(record, given, in_course=course is not None)

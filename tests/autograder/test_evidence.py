@@ -242,3 +242,20 @@ def test_a_doubtful_record_costs_nothing_where_nothing_rests_on_it() -> None:
     submission = doubted(evidence.Finding(IMPOSSIBLE, "It cannot be."))
     score = rubrics.ask(question("A7"), submission)["q"]
     assert (score.points, score.found, score.outcome) == (2, "well", "")
+
+
+def test_a_capture_is_read_once_and_counted_only_so_often(tmp_path: Path) -> None:
+    """One of 49 MB that a Record named 30,000 times held a worker for twenty minutes."""
+    record = as_handed_in(next(r for r in lab_06.records() if r.variant == "postcard"))
+    file = tmp_path / "x.pcap"
+    file.write_bytes(b"x" * (captured.MOST_BYTES // 20))
+    one = {"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    named = replace(record, captures=[one])
+    room = captured.Room()
+    found = [captured.findings(named, tmp_path, room) for _ in range(25)]
+    assert [each[0].kind for each in found] == [INCONCLUSIVE] * 20 + [IMPOSSIBLE] * 5
+    assert "is not counted again" in found[-1][0].says
+    many = replace(record, captures=[one] * (captured.MOST_NAMED + 1))
+    assert "more than 100 captures" in captured.findings(many, tmp_path)[0].says
+    missing = replace(record, captures=[{"file": f"{n}.pcap", "sha256": "0"} for n in range(50)])
+    assert len(evidence.made_up(missing, tmp_path)) == invented.MOST_MISSING

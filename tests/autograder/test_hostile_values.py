@@ -192,9 +192,26 @@ def test_one_check_that_cannot_read_a_record_leaves_the_others_to_look(tmp_path:
     backwards = replace(record, started=record.ended, ended=record.started)
     # No file can have this name, and whether it is there cannot even be asked.
     odd = replace(backwards, captures=[{"file": "x" * 100_000}])
-    kinds = [each.kind for each in evidence.findings(odd, tmp_path)]
-    assert evidence.IMPOSSIBLE in kinds
-    assert evidence.INCONCLUSIVE in kinds
+    assert evidence.cannot_be(evidence.findings(backwards, tmp_path))
+    says = " ".join(each.says for each in evidence.findings(odd, tmp_path))
+    assert all(each.says in says for each in evidence.findings(backwards, tmp_path))
+    assert "never leave (OSError)" in says
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"captures": [{"file": "x" * 300, "sha256": "0" * 64}]},
+        {"points": [Point({}, facts={"source": "\ud800", "sha256": "0" * 64})]},
+    ],
+    ids=["a name that no file has", "a source that is no text"],
+)
+def test_no_odd_value_is_a_way_around_a_check(way: dict[str, Any], tmp_path: Path) -> None:
+    """It made the check for made-up Records stop, and the Record counted."""
+    from autograder import evidence
+
+    made_up = replace(timed(), program={"name": "mine.c", "sha256": "0" * 64})
+    assert evidence.cannot_be(evidence.made_up(replace(made_up, **way), tmp_path))
 
 
 # ---------------------------------------------------------------- limits

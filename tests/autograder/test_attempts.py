@@ -1,0 +1,181 @@
+"""Does any of the attempts that we know get more than its work is worth, or take anything from the others?"""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attempts import ALL, FILE, RECORDS, SLUG, WORK, Attempt, every, honest
+from small_class import HANDED_IN, grade, reached
+
+from autograder.course.course import Course, Graded
+from autograder.grading import one_submission
+from autograder.intake import collection
+from autograder.results import feedback, report
+from tests.gold.broken_files import FULL
+
+LONGEST_S = 10.0  # of a worker, more than an honest hand-in takes
+LARGEST_PAGE = 3_000_000
+EVERY = every()
+CLASS = 24
+CLASSES = [EVERY[place : place + CLASS] for place in range(0, len(EVERY), CLASS)]
+# Of each of these kinds one is drawn for `make test`, the same on each machine; all have this work.
+QUICK, QUICK_WORK = ("kernel", "answer", "file"), RECORDS
+
+
+@pytest.fixture
+def strict(class_of_guests: Course) -> Iterator[Course]:
+    """The course with little patience for what takes without end."""
+    config = class_of_guests.api.config
+    before = dict(config.ExecuteOnRecords)
+    config.ExecuteOnRecords.update(timeout=2, longest_run_s=5, memory_mib=600, output_mb=0.5)
+    config.ExecuteOnRecords.update(disk_mib=64, processes=40)
+    yield class_of_guests
+    config.ExecuteOnRecords.clear()
+    config.ExecuteOnRecords.update(before)
+
+
+@pytest.fixture
+def seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, float]]:
+    """How long a worker had each hand-in."""
+    kept, grade_one = tmp_path / "seconds", one_submission.grade
+    kept.mkdir()
+
+    def timed(assignment: Any, student: str) -> Any:
+        began = time.monotonic()
+        outcome = grade_one(assignment, student)
+        (kept / student).write_text(str(time.monotonic() - began))
+        return outcome
+
+    monkeypatch.setattr(one_submission, "grade", timed)
+    return lambda: {path.name: float(path.read_text()) for path in kept.iterdir()}
+
+
+def in_class(
+    course: Course, attempts: Sequence[Attempt], works: Sequence[str], hand_ins: Path
+) -> dict[str, Attempt]:
+    """Let these be handed in beside the honest ones: zips as an LMS gives them, others as the exchange does."""
+    for work in works:
+        student = f"honest-{work.lower()}"
+        place = course.folder / "submitted" / student / SLUG
+        honest(place, work, student)
+        (place / "timestamp.txt").write_text(HANDED_IN)
+    names = {f"m{number:02}": each for number, each in enumerate(attempts)}
+    for student, each in names.items():
+        if each.kind == "zip":
+            each.write(hand_ins / student, student)
+            continue
+        place = course.folder / "submitted" / student / SLUG
+        place.parent.mkdir(parents=True)
+        each.write(place, student)
+        if not any(path.name == "timestamp.txt" for path in place.iterdir()):
+            (place / "timestamp.txt").write_text(HANDED_IN)
+    if any(hand_ins.iterdir()):
+        began = time.process_time()
+        collection.collect(course, SLUG, hand_ins)
+        assert time.process_time() - began < LONGEST_S
+    return names
+
+
+def pages(course: Course, students: Sequence[str]) -> dict[str, str]:
+    """The pages of feedback of these learners; "" where there is none."""
+    made = {page.student: page for page in feedback.generate(course, SLUG, list(students))}
+    return {
+        student: made[student].files[0].read_text(encoding="utf-8") if made[student].files else ""
+        for student in students
+        if student in made
+    }
+
+
+def rows(course: Course, students: Sequence[str]) -> list[dict[str, str]]:
+    """What the report says of these learners."""
+    page = report.write(course, SLUG).read_text(encoding="utf-8")
+    assert "could not be made" not in page
+    assert "<script" not in page
+    assert len(page) < LARGEST_PAGE
+    table = (course.folder / "reports" / SLUG / "points.csv").read_text("utf-8-sig")
+    return [row for row in csv.DictReader(table.splitlines()) if row["learner"] in students]
+
+
+def least(found: dict[str, Graded], attempt: Attempt) -> dict[str, float]:
+    """What the work in an attempt deserves."""
+    if attempt.points is not None:
+        return {name: points for name, points in attempt.points.items() if points}
+    return reached(found[f"honest-{attempt.work.lower()}"])
+
+
+def check(
+    course: Course,
+    attempts: Sequence[Attempt],
+    hand_ins: Path,
+    seconds: Callable[[], dict[str, float]],
+    works: Sequence[str] = WORK,
+) -> None:
+    names = in_class(course, attempts, works, hand_ins)
+    neighbours = [f"honest-{work.lower()}" for work in works]
+    alone = grade(course, *neighbours)
+    before, said_before = pages(course, neighbours), rows(course, neighbours)
+    there = [name for name in names if name in course.submitted(SLUG)]
+    found = grade(course, *neighbours, *there, again=True)
+
+    faults = {}
+    for student in there:
+        attempt, graded = names[student], found[student]
+        deserved = least(found, attempt)
+        more = {q: p for q, p in reached(graded).items() if p > deserved.get(q, 0.0) + 1e-9}
+        if more:
+            faults[attempt.name] = f"got {more}"
+        elif "could not be graded" in graded.problem or "could not be scored" in graded.problem:
+            faults[attempt.name] = graded.problem
+        elif attempt.points is not None and not graded.problem and reached(graded) != deserved:
+            faults[attempt.name] = f"got {reached(graded)}"
+        elif attempt.said:
+            notebook = course.folder / "autograded" / student / SLUG / FILE
+            if attempt.said not in notebook.read_text():
+                faults[attempt.name] = f"{attempt.said!r} is not said"
+    assert not faults, json.dumps(faults, indent=1)
+
+    for student in neighbours:
+        assert not found[student].problem
+        assert found[student].questions == alone[student].questions
+    if ALL in works:
+        assert reached(found["honest-all"]) == {q: p for q, p in FULL.items() if p}
+
+    spent = seconds()
+    usual = max(spent[student] for student in neighbours)
+    too_long = {names[s].name: spent[s] for s in there if spent[s] > LONGEST_S + usual}
+    assert not too_long, f"{too_long}, and an honest one {usual:.1f} s"
+
+    after = pages(course, neighbours + there)
+    assert {student: after[student] for student in neighbours} == before
+    large = {names[s].name: len(page) for s, page in after.items() if len(page) > LARGEST_PAGE}
+    assert not large, large
+    assert rows(course, neighbours) == said_before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(CLASSES)))
+def test_no_attempt_gets_more_than_its_work_or_takes_anything_from_the_class(
+    strict: Course, number: int, hand_ins: Path, seconds: Callable[[], dict[str, float]]
+) -> None:
+    check(strict, CLASSES[number], hand_ins, seconds)
+
+
+def test_a_few_attempts_get_no_more_than_their_work(
+    strict: Course, hand_ins: Path, seconds: Callable[[], dict[str, float]]
+) -> None:
+    draw = random.Random(22)
+    drawn = [draw.choice([each for each in EVERY if each.kind == kind]) for kind in QUICK]
+    check(strict, drawn, hand_ins, seconds, [QUICK_WORK])
+
+
+def test_there_are_a_hundred_attempts_beside_those_of_the_gold_class() -> None:
+    names = [each.name for each in EVERY]
+    assert len(set(names)) == len(names) >= 162
+    assert len([each for each in EVERY if each.kind != "gold"]) >= 100
