@@ -306,7 +306,7 @@ def is_graded(assignment: Assignment, student: str) -> bool:
 def when(folder: Path) -> datetime | None:
     """The time in a hand-in's timestamp.txt, as nbgrader reads it; None where there is none."""
     try:
-        time: datetime = parse_utc((folder / submissions.TIMESTAMP).read_text().strip())
-    except (OSError, ValueError, OverflowError):
+        time: datetime = parse_utc(submissions.stamp(folder / submissions.TIMESTAMP))
+    except (ValueError, OverflowError):
         return None
-    return time
+    return time if submissions.is_a_day(time) else None

@@ -35,7 +35,7 @@ POLICY_TAG = (
 # What is shown of one text, and of a notebook's text, pictures and cells: with it a page stays below 3 MB. A notebook
 # of the labs has 0.4 MB.
 LONGEST_TEXT = 20_000
-MOST_TEXT, MOST_PICTURES, MOST_CELLS = 400_000, 2_000_000, 1_000
+MOST_TEXT, MOST_PICTURES, MOST_CELLS, MOST_OUTPUTS = 400_000, 2_000_000, 1_000, 2_000
 LONGEST_HTML = 100_000  # without pictures, of one answer: a table may become fifty times as long as it was written
 ANSI_AS_HTML = 60  # characters that a page needs for a colour
 TOO_MANY_PICTURES = f"a notebook shows {MOST_PICTURES / 1e6:g} MB of pictures."
@@ -78,7 +78,7 @@ class KeepSafe(NbGraderPreprocessor):  # type: ignore[misc]
         """The notebook with safe cells; unsafe files are removed from its folder."""
         nb.metadata.pop("widgets", None)
         made_safe = bool(nb.metadata.get(MADE_SAFE))  # by grading; this is the page of feedback
-        room = Room(*3 * [sys.maxsize]) if made_safe else Room()
+        room = Room(*4 * [sys.maxsize]) if made_safe else Room()
         nb.cells = nb.cells if made_safe else few(nb.cells)
         # Answers first: for what a person grades there is room, whatever else a notebook shows.
         for cell in sorted(nb.cells, key=lambda cell: not is_solution(cell)):
@@ -95,19 +95,24 @@ class KeepSafe(NbGraderPreprocessor):  # type: ignore[misc]
         for cell in nb.cells:
             if cell.cell_type == "code":
                 ours = is_grade(cell) and not is_solution(cell)
-                cell.outputs = [output(each, ours, room) for each in cell.outputs]
+                cell.outputs = outputs(cell.outputs, ours, room)
         nb.metadata[MADE_SAFE] = True
         remove_unsafe(Path(resources["metadata"]["path"]))
         return nb, resources
 
 
 class Room:
-    """How many characters of text and of pictures a notebook may still show."""
+    """How many characters of text and of pictures, and how many outputs, a notebook may still show."""
 
     def __init__(
-        self, left: int = MOST_TEXT, left_pictures: int = MOST_PICTURES, longest: int = LONGEST_TEXT
+        self,
+        left: int = MOST_TEXT,
+        left_pictures: int = MOST_PICTURES,
+        longest: int = LONGEST_TEXT,
+        left_outputs: int = MOST_OUTPUTS,
     ) -> None:
         self.left, self.left_pictures, self.longest = left, left_pictures, longest
+        self.left_outputs = left_outputs
 
     def text(self, text: str) -> str:
         """The text, or the beginning of one that is too long, with a note."""
@@ -216,6 +221,17 @@ def picture(kind: str, data: object) -> str:
     except (binascii.Error, ValueError):
         return ""
     return base64.b64encode(content).decode() if content.startswith(FIRST_BYTES[kind]) else ""
+
+
+def outputs(every: list[NotebookNode], ours: bool, room: Room) -> list[NotebookNode]:
+    """The outputs of a cell, as many as there is room for."""
+    shown = every if ours else every[: room.left_outputs]
+    room.left_outputs -= 0 if ours else len(shown)
+    safe = [output(each, ours, room) for each in shown]
+    if more := len(every) - len(shown):
+        note = f"({more:,} more outputs are not shown: a page has {MOST_OUTPUTS:,}.)\n"
+        safe.append(node({"output_type": "stream", "name": "stdout", "text": note}))
+    return safe
 
 
 def output(shown: Mapping[str, Any], ours: bool = False, room: Room | None = None) -> NotebookNode:

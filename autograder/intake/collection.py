@@ -112,5 +112,4 @@ def _doubts_about_time(course: Course, student: str, slug: str, when: datetime) 
 
 
 def _stamp(course: Course, student: str, slug: str) -> str:
-    path = course.folder / "submitted" / student / slug / submissions.TIMESTAMP
-    return path.read_text() if path.exists() else ""
+    return submissions.stamp(course.folder / "submitted" / student / slug / submissions.TIMESTAMP)

@@ -18,6 +18,9 @@ from beowulf.errors import LabError
 
 TIMESTAMP = "timestamp.txt"
 MOST_FILES = 2_000
+MOST_MEMBERS = 10_000  # files and folders in all zips of a hand-in
+ENTRY = b"PK\1\2"  # each of them has this in its zip's table
+MOST_FOLDERS = 20  # one in the other
 # Kilobytes, as nbgrader counts: Records and captures of a lab are far below.
 LARGEST_FILE_KB = 50_000
 LARGEST_SUBMISSION_KB = 100_000
@@ -27,6 +30,7 @@ EXCHANGE, TABLE, FILES = "exchange", "table", "files"
 # Files of another time than this are of a clock that is wrong.
 WRONG_CLOCK = timedelta(days=1)
 OLDEST_DAYS = 2 * 365
+LONGEST_STAMP = 100
 NO_DAY = 1980  # the year that a zip gives to files without one
 
 
@@ -174,7 +178,7 @@ class _Writing:
         self.folder = folder
         self.notes = notes
         self.left = LARGEST_SUBMISSION_KB * 1000
-        self.files = 0
+        self.files = self.members = 0
 
     def write(self, pieces: list[Piece]) -> None:
         """Write the pieces, and what is in the zips among them; a note for each that is left out."""
@@ -189,6 +193,10 @@ class _Writing:
             if piece.size > LARGEST_FILE_KB * 1000:
                 size = f"has more than {LARGEST_FILE_KB // 1000} MB and is left out"
                 self.notes.append(f"{piece.path} {size}.")
+                continue
+            if len(piece.path.parts) > MOST_FOLDERS:
+                name = f"{str(piece.path)[:60]}…"
+                self.notes.append(f"{name} is in more than {MOST_FOLDERS} folders and is left out.")
                 continue
             self.files += 1
             if self.files > MOST_FILES:
@@ -213,6 +221,12 @@ class _Writing:
     def _unpack(self, path: Path) -> None:
         """A zip in a hand-in, as an LMS that takes single files makes learners send; no zip in that."""
         name = path.relative_to(self.folder)
+        # Before any of them is looked at, which takes seconds for hundreds of thousands.
+        self.members += path.read_bytes().count(ENTRY)
+        if self.members > MOST_MEMBERS:
+            raise RefusedError(
+                f"There are more than {MOST_MEMBERS:,} files and folders in its zips."
+            )
         try:
             with zipfile.ZipFile(path) as archive:
                 entries = archives.in_zip(archive)
@@ -335,15 +349,29 @@ def as_stamp(when: datetime) -> str:
 
 def timestamp(path: Path) -> datetime | None:
     """When a collected submission was handed in; None without a timestamp that can be read."""
+    return as_time(stamp(path))
+
+
+def stamp(path: Path) -> str:
+    """The text of a timestamp.txt, "" without one: a learner may have put a link, a pipe or megabytes there."""
     try:
-        return as_time(path.read_text())
+        if path.is_symlink() or not path.is_file():
+            return ""
+        with path.open(encoding="utf-8") as file:
+            return file.read(LONGEST_STAMP).strip()
     except (OSError, ValueError):
-        return None
+        return ""
 
 
 def as_time(text: str) -> datetime | None:
     """The time in a text of that form; None where there is none."""
     try:
-        return datetime.strptime(text.strip(), _FORMAT).replace(tzinfo=UTC)
+        when = datetime.strptime(text.strip(), _FORMAT).replace(tzinfo=UTC)
     except ValueError:
         return None
+    return when if is_a_day(when) else None
+
+
+def is_a_day(when: datetime) -> bool:
+    """Whether a time can be written as another time zone's and compared: those at the ends of all times cannot."""
+    return datetime.min.year < when.year < datetime.max.year

@@ -26,8 +26,8 @@ from autograder.sandbox.runner import CELLS, FILES, Task
 from beowulf.errors import LabError
 
 LOOK_EVERY_S = 0.2
-# Over the notebook's own time: for the kernel's start, and for it to end by itself.
-GRACE_S = 15.0
+# Over the notebook's own time: for the kernel's start, and then for the run to end by itself.
+GRACE_S, END_S = 15.0, 2.0
 LONGEST_IMPORT_S = 300.0
 LARGEST_FILE_BYTES = 64 << 20
 # An output that is shown again comes twice, and the JSON around it comes on top.
@@ -61,6 +61,13 @@ class Ran:
     outputs: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     counts: dict[int, int | None] = field(default_factory=dict)
     reason: str = ""
+
+
+@dataclass
+class Deadline:
+    """When a run is ended from outside: the moment can still change while it is listened to."""
+
+    at: float
 
 
 class ForkServer:
@@ -193,8 +200,8 @@ def _order(box: Box, limits: Limits) -> dict[str, Any]:
 def _listen(lines: IO[bytes], box: Box, limits: Limits) -> Ran:
     """Read lines until the one that ends the run, or until a limit of time or memory."""
     ran = Ran()
-    deadline = time.monotonic() + limits.notebook_s + GRACE_S
-    inside = False
+    deadline = Deadline(time.monotonic() + limits.notebook_s + GRACE_S)
+    inside = ready = False
     for line, why in _lines(lines, box, limits, deadline):
         if why:
             return Ran(ran.outputs, ran.counts, why)
@@ -203,6 +210,9 @@ def _listen(lines: IO[bytes], box: Box, limits: Limits) -> Ran:
             if not inside and "refused" in message:
                 raise LabError(f"{message['refused'][:300]}. {sandbox.WHY_NOT}", "`beowulf doctor`")
             inside = inside or "inside" in message
+            if not ready and "ready" in message:
+                # From now on a learner's code may stop what reports the run.
+                ready, deadline.at = True, time.monotonic() + limits.notebook_s + END_S
             if "end" in message:
                 return Ran(ran.outputs, ran.counts, str(message["end"])[:300])
             if "place" in message:
@@ -217,7 +227,7 @@ def _listen(lines: IO[bytes], box: Box, limits: Limits) -> Ran:
 
 
 def _lines(
-    lines: IO[bytes], box: Box, limits: Limits, deadline: float
+    lines: IO[bytes], box: Box, limits: Limits, deadline: Deadline
 ) -> Iterator[tuple[bytes, str]]:
     """Whole lines; or an empty one with the reason why no more are taken."""
     rest: list[bytes] = []
@@ -226,7 +236,7 @@ def _lines(
     while True:
         ready, _, _ = select.select([lines], [], [], LOOK_EVERY_S)
         now = time.monotonic()
-        if now > deadline:
+        if now > deadline.at:
             yield b"", f"TimeoutError: the notebook ran longer than {limits.notebook_s:g} s"
             return
         if now - looked >= LOOK_EVERY_S:

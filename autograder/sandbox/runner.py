@@ -118,6 +118,7 @@ class _Client(NotebookClient):
 
         try:
             async with self.async_setup_kernel():
+                report(ready=True)
                 await self._run_all(report_cell)
                 # The reader of this ends the box, and the kernel with it.
                 report(end="")

@@ -237,6 +237,30 @@ def test_a_damaged_or_locked_zip_costs_only_its_own_files(tmp_path: Path) -> Non
         collect(place / "cd34" / "work.zip", tmp_path / "to")
 
 
+def test_zips_of_very_many_folders_are_refused_before_they_are_looked_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "MOST_MEMBERS", 30)
+    place = tmp_path / "in"
+    for student, count in {"ab12": 20, "cd34": 4}.items():
+        (place / student).mkdir(parents=True)
+        for number in range(2):
+            names = [(f"{number}/{each}/", b"") for each in range(count)]
+            zipped(place / student / f"{number}.zip", [*names, (NAME, notebook())])
+    found = collect(place, tmp_path / "to")
+    assert (found["ab12"].outcome, found["cd34"].outcome) == ("refused", "new")
+    assert "more than 30 files and folders in its zips" in " ".join(found["ab12"].notes)
+
+
+def test_a_file_in_too_many_folders_is_left_out(tmp_path: Path) -> None:
+    deep = "d/" * (room.MOST_FOLDERS + 1)
+    made = zipped(tmp_path / "in.zip", [(f"ab12/{NAME}", notebook()), (f"ab12/{deep}x", b"x")])
+    found = collect(made, tmp_path / "to")["ab12"]
+    assert found.outcome == "new"
+    assert "folders and is left out" in " ".join(found.notes)
+    assert set(taken(tmp_path / "to", "ab12")) == {NAME}
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

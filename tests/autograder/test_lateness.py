@@ -29,7 +29,7 @@ from autograder.files import locked
 from autograder.grading import lateness
 from autograder.grading import points as class_points
 from autograder.grading.gradebook import Entries
-from autograder.grading.one_submission import Assignment
+from autograder.grading.one_submission import Assignment, when
 from autograder.intake import collection, log, submissions, times
 from autograder.intake.submissions import EXCHANGE, FILES, TABLE, Collected
 from autograder.results import export, feedback, sections
@@ -205,6 +205,31 @@ def test_a_timestamp_beside_the_notebook_is_not_believed(tmp_path: Path) -> None
     assert stamp.timestamp() == when
     assert (found.by, submissions.as_time(found.handed_in)) == (FILES, stamp)
     assert any("its time does not count" in note for note in found.notes)
+
+
+def test_a_timestamp_that_is_none_costs_nobody_anything(tmp_path: Path) -> None:
+    """In the exchange a learner can put anything there; a pipe would keep `grade` waiting for everybody."""
+    stamp = tmp_path / submissions.TIMESTAMP
+    honest = "2026-02-03 10:00:00.000000 UTC"
+    for text in (
+        "0001-01-01 00:00:00.000000 UTC",
+        "9999-12-31 23:59:59.000000 UTC",
+        "\0",
+        "1 " * 999,
+    ):
+        stamp.write_text(text)
+        assert submissions.timestamp(stamp) is None
+        assert when(tmp_path) is None
+    (tmp_path / "elsewhere").write_text(honest)
+    stamp.unlink()
+    stamp.symlink_to("elsewhere")
+    assert submissions.timestamp(stamp) is None
+    stamp.unlink()
+    os.mkfifo(stamp)
+    assert when(tmp_path) is None
+    stamp.unlink()
+    stamp.write_text(honest)
+    assert when(tmp_path) == datetime(2026, 2, 3, 10)
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,7 @@ BIG_PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(1_000_000)).decode()
         [new_code_cell(outputs=[new_output("display_data", data={"image/png": BIG_PICTURE})] * 9)],
         [new_code_cell(outputs=[new_output("display_data", data={"text/plain": MUCH})] * 900)],
         [new_code_cell(outputs=[new_output("display_data", data={MUCH: ""})] * 900)],
+        [new_code_cell(outputs=[new_output("display_data", data={"text/plain": ""})] * 2000)] * 20,
         [new_markdown_cell("x")] * 3_000,
     ],
     ids=lambda cells: f"{len(cells)} {cells[0].cell_type}",

@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -388,6 +389,18 @@ def test_who_ends_all_processes_ends_only_its_own_run(folder: Path) -> None:
     ran = run(folder, "import os, signal\nos.kill(-1, signal.SIGKILL)")
     assert ran.reason
     assert said(folder, "print('well')") == "well\n"
+
+
+def test_who_stops_what_reports_the_run_gains_no_time_by_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "GRACE_S", 2 * PATIENCE_S)
+    stop = "import os, signal\nprint('first')\nos.kill(os.getppid(), signal.SIGSTOP)"
+    began = time.monotonic()
+    ran = run(folder, "print('first')", stop, cell_s=1, notebook_s=1)
+    assert time.monotonic() - began < kernel.GRACE_S
+    assert "ran longer than 1 s" in ran.reason
+    assert printed(ran, 0) == "first\n"
 
 
 LIE = """
