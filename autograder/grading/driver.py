@@ -34,6 +34,8 @@ from beowulf.progress import Progress, no_progress
 UNGRADED = "ungraded.json"  # in reports/SLUG/: why, by learner
 # Over a notebook's own time, for what the trusted side does with a submission.
 LONGEST_REST_S = 180.0
+# A notebook that takes longer than this waits until all others are graded, and has all its time then.
+FIRST_RUN_S = 7
 
 
 def grade(
@@ -107,13 +109,33 @@ def _grade(
         yield from old
         if not new:
             return
-        with _workers(assignment, min(jobs, len(new)), pool) as workers, course.gradebook() as book:
+        with course.gradebook() as book:
             entries = Entries(book, assignment)
-            for done, outcome in enumerate(workers.run(new)):
+            for done, outcome in enumerate(_outcomes(assignment, new, jobs, pool)):
                 progress(done, len(new), outcome.student)
                 graded = _save(entries, assignment, outcome)
                 _save_reason(course.folder, assignment.slug, why, graded)
                 yield graded
+
+
+def _outcomes(
+    assignment: Assignment, students: list[str], jobs: int, pool: EnginePool | None
+) -> Iterator[Outcome]:
+    """The Outcome of each submission; what takes long comes last, so that nobody waits for it."""
+    in_short = assignment.within(FIRST_RUN_S)
+    later: list[str] = []
+    if len(students) > 1 and _notebook_s(assignment) > FIRST_RUN_S:
+        with _workers(in_short, min(jobs, len(students)), pool) as workers:
+            for outcome in workers.run(students):
+                if outcome.out_of_time:
+                    later.append(outcome.student)
+                else:
+                    yield outcome
+    else:
+        later = students
+    if later:
+        with _workers(assignment, min(jobs, len(later)), pool) as workers:
+            yield from workers.run(later)
 
 
 def _new_and_old(
@@ -141,8 +163,7 @@ def _workers(
     assignment: Assignment, jobs: int, pool: EnginePool | None
 ) -> Iterator[Workers | Nodes]:
     """Processes of this machine, or a pool's engines: both give an Outcome for each submission."""
-    notebook_s = ExecuteOnRecords(config=assignment.config).limits.notebook_s
-    most_s = len(assignment.notebooks) * notebook_s + LONGEST_REST_S
+    most_s = len(assignment.notebooks) * _notebook_s(assignment) + LONGEST_REST_S
     if pool is not None:
         with Nodes(assignment, pool, most_s) as nodes:
             yield nodes
@@ -152,6 +173,10 @@ def _workers(
         lambda student: one_submission.grade(assignment, student), jobs, most_s
     ) as workers:
         yield workers
+
+
+def _notebook_s(assignment: Assignment) -> float:
+    return ExecuteOnRecords(config=assignment.config).limits.notebook_s
 
 
 def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:

@@ -10,7 +10,8 @@ import os
 import shutil
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from autograder.grading.scoring import DOUBTED, AssessSubmission
 from autograder.intake import inspection, submissions
 from autograder.rubrics import questions
 from autograder.rubrics.score import Score
+from autograder.sandbox.execution import OUT_OF_TIME
 from beowulf.errors import LabError
 
 NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows are saved
@@ -105,6 +107,12 @@ class Assignment:
             db_url=api.coursedir.db_url,
         )
 
+    def within(self, longest_run_s: int) -> Assignment:
+        """The same, with no more time than that for a notebook."""
+        config = deepcopy(self.config)
+        config.ExecuteOnRecords.longest_run_s = longest_run_s
+        return replace(self, config=config)
+
     def submitted(self, student: str) -> Path:
         """The folder of what a learner handed in."""
         return self.course / "submitted" / student / self.slug
@@ -128,6 +136,7 @@ class Outcome:
     doubted: str = ""  # which Records are doubted, and why
     problem: str = ""
     stops_all: bool = False  # there is no sandbox: nothing can be graded
+    out_of_time: bool = False  # its code was ended because it took too long
 
 
 def grade(assignment: Assignment, student: str) -> Outcome:
@@ -137,7 +146,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
         _lay_out(assignment, student)
         points: dict[str, dict[str, float | None]] = {}
         comments: dict[str, dict[str, str | None]] = {}
-        doubted = ""
+        doubted, out_of_time = "", False
         for name, released in assignment.notebooks.items():
             notebook = read(assignment.submitted(student), name)
             resources = _resources(assignment, student, name, folder)
@@ -147,6 +156,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
                     notebook, resources = step(config=assignment.config)(notebook, resources)
             points[name], comments[name] = _marks(notebook)
             doubted = str(resources.get(DOUBTED, ""))
+            out_of_time = out_of_time or bool(resources.get(OUT_OF_TIME))
             KeepSafe(config=assignment.config)(notebook, resources)
             write: Callable[..., Any] = nbformat.write
             write(notebook, folder / f"{name}.ipynb")
@@ -159,7 +169,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
     except (Exception, RecursionError, MemoryError) as problem:
         reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
         return Outcome(student, problem=f"It could not be graded ({reason[:200]}).")
-    return Outcome(student, points, comments, doubted)
+    return Outcome(student, points, comments, doubted, out_of_time=out_of_time)
 
 
 def not_written(student: str, problem: OSError) -> Outcome:

@@ -21,6 +21,7 @@ from beowulf.errors import LabError
 
 NOTE = "**This notebook was not run to its end** ({}). The points are not affected."
 NOTE_ID = "not-run-to-its-end"
+CELL_TIMEOUT = "CellTimeoutError"  # as nbclient calls it
 NOT_RUN = {
     "output_type": "error",
     "ename": "NotRun",
@@ -28,6 +29,9 @@ NOT_RUN = {
     "traceback": ["NotRun: this cell was not run"],
 }
 MOST_OUTPUTS = 2000  # of a cell
+OUT_OF_TIME = (
+    "beowulf_out_of_time"  # among nbgrader's resources: the time was over before the notebook was
+)
 
 
 class ExecuteOnRecords(NbGraderPreprocessor):  # type: ignore[misc]
@@ -69,12 +73,20 @@ class ExecuteOnRecords(NbGraderPreprocessor):  # type: ignore[misc]
         cells = {place: cell.source for place, cell in enumerate(nb.cells) if _is_run(cell)}
         ran = kernel.shared().run(cells, folder, self.limits)
         put_into(nb, list(cells), ran)
+        resources[OUT_OF_TIME] = is_out_of_time(ran)
         if ran.reason:
             self.log.warning("the notebook was not run to its end: %s", ran.reason)
             nb.cells.insert(
                 0, new_cell("markdown", NOTE.format(escape(_text(ran.reason))), id=NOTE_ID)
             )
         return nb, resources
+
+
+def is_out_of_time(ran: Ran) -> bool:
+    """Whether a cell, or the whole run, was ended because it took too long."""
+    ends = (out.get("ename") for outs in ran.outputs.values() for out in clean(outs))
+    ended = any(end == CELL_TIMEOUT for end in ends)
+    return ended or ran.reason.startswith((TimeoutError.__name__, CELL_TIMEOUT))
 
 
 def put_into(nb: NotebookNode, places: list[int], ran: Ran) -> None:

@@ -272,12 +272,15 @@ def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) 
     assert "KeyboardInterrupt" in printed(ran)
     assert "CellTimeoutError" in printed(ran)
     assert printed(ran, 1) == "next\n"
+    assert execution.is_out_of_time(ran)
+    assert not execution.is_out_of_time(run(folder, "1 / 0"))
 
 
 def test_what_hears_no_interruption_is_ended_with_its_reason(folder: Path) -> None:
     deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
     ran = run(folder, deaf, "print('never')", cell_s=1)
     assert "CellTimeoutError" in ran.reason
+    assert execution.is_out_of_time(ran)
     assert "never" not in json.dumps(ran.outputs)
 
 
@@ -400,6 +403,7 @@ def test_who_stops_what_reports_the_run_gains_no_time_by_it(
     ran = run(folder, "print('first')", stop, cell_s=1, notebook_s=1)
     assert time.monotonic() - began < kernel.GRACE_S
     assert "ran longer than 1 s" in ran.reason
+    assert execution.is_out_of_time(ran)
     assert printed(ran, 0) == "first\n"
 
 
