@@ -5,10 +5,11 @@ What a step would read from the database is read once for the lab; what it would
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,6 @@ from nbgrader.converters import Autograde
 from nbgrader.utils import (
     compute_checksum,
     determine_grade,
-    find_all_files,
     is_grade,
     is_solution,
     is_task,
@@ -223,18 +223,36 @@ def _lay_out(assignment: Assignment, student: str) -> None:
     folder = assignment.new(student)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    _copy(assignment.submitted(student), folder, assignment.ignored, ())
+    handed_in = assignment.submitted(student)
+    if sum(1 for _ in _files(handed_in, assignment.ignored)) > submissions.MOST_FILES:
+        raise HandInError(f"It has more than {submissions.MOST_FILES:,} files.")
+    _copy(handed_in, folder, assignment.ignored, ())
     source = assignment.course / "source" / assignment.slug
     _copy(source, folder, assignment.ignored, assignment.of_learners)
 
 
 def _copy(source: Path, folder: Path, ignored: list[str], left_out: Iterable[str]) -> None:
-    for path in map(Path, find_all_files(str(source), ignored)):
+    for path in _files(source, ignored):
         name = path.relative_to(source)
         if str(name) in left_out or path.is_symlink() or not path.is_file():
             continue
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, folder / name)
+
+
+def _files(folder: Path, ignored: list[str]) -> Iterator[Path]:
+    """The files that nbgrader would copy; its own search looks through a folder again for each of its files."""
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_ignored(name, ignored))
+        yield from (Path(here, name) for name in sorted(names) if not _is_ignored(name, ignored))
+
+
+def _is_ignored(name: str, ignored: list[str]) -> bool:
+    # As glob has it, a star is no dot at the beginning.
+    return any(
+        fnmatch.fnmatchcase(name, each) and (each.startswith(".") or not name.startswith("."))
+        for each in ignored
+    )
 
 
 def _resources(assignment: Assignment, student: str, name: str, folder: Path) -> dict[str, Any]:

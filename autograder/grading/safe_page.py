@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache, partial
 from html import escape, unescape
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -36,11 +37,13 @@ POLICY_TAG = (
 # of the labs has 0.4 MB.
 LONGEST_TEXT = 20_000
 MOST_TEXT, MOST_PICTURES, MOST_CELLS, MOST_OUTPUTS = 400_000, 2_000_000, 1_000, 2_000
+MOST_WORDS = 30_000  # and signs in code: a page colours each, in 40 characters more
 LONGEST_HTML = 100_000  # without pictures, of one answer: a table may become fifty times as long as it was written
 ANSI_AS_HTML = 60  # characters that a page needs for a colour
 TOO_MANY_PICTURES = f"a notebook shows {MOST_PICTURES / 1e6:g} MB of pictures."
 MADE_SAFE = "beowulf_made_safe"  # among a notebook's metadata, all of which are ours
 CUT = "(cut off: a page shows {} of a notebook)"
+CUT_CODE = f"(cut off: a page shows {MOST_WORDS:,} words and signs of a notebook's code)"
 FIRST_BYTES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 TAGS = set(
     "a b blockquote br code dd del div dl dt em h1 h2 h3 h4 h5 h6 hr i img li ol p pre s strong sub sup table tbody"
@@ -61,6 +64,7 @@ NEW_TAB = 'target="_blank" rel="noopener noreferrer"'
 # What Markdown or MathJax would take for more than a character, and line ends: an empty line ends HTML in Markdown.
 IN_TEXT = re.compile(r"[\r\n$\\`*_\[\]!~{}|#]")
 IN_TAG = re.compile(r"[\r\n$\\]")
+_WORD = re.compile(r"\w+|[^\w\s]")
 _TAG = re.compile(r"(<[^>]*>)")
 _IMAGE = re.compile(r'<img src="attachment:([^"]{1,400})"[^>]{0,2000}>')
 # Formgrader serves the files of a submission; by these endings, as something that a browser only shows or saves.
@@ -78,7 +82,7 @@ class KeepSafe(NbGraderPreprocessor):  # type: ignore[misc]
         """The notebook with safe cells; unsafe files are removed from its folder."""
         nb.metadata.pop("widgets", None)
         made_safe = bool(nb.metadata.get(MADE_SAFE))  # by grading; this is the page of feedback
-        room = Room(*4 * [sys.maxsize]) if made_safe else Room()
+        room = Room(*5 * [sys.maxsize]) if made_safe else Room()
         nb.cells = nb.cells if made_safe else few(nb.cells)
         # Answers first: for what a person grades there is room, whatever else a notebook shows.
         for cell in sorted(nb.cells, key=lambda cell: not is_solution(cell)):
@@ -86,7 +90,7 @@ class KeepSafe(NbGraderPreprocessor):  # type: ignore[misc]
             if is_locked(cell):
                 continue
             if cell.cell_type != "markdown":
-                cell.source = room.text(cell.source)
+                cell.source = room.code(cell.source)
             elif made_safe:
                 inner = cell.source.removeprefix(BEGIN).removesuffix(END)
                 cell.source = _one_line(inner)
@@ -110,9 +114,10 @@ class Room:
         left_pictures: int = MOST_PICTURES,
         longest: int = LONGEST_TEXT,
         left_outputs: int = MOST_OUTPUTS,
+        left_words: int = MOST_WORDS,
     ) -> None:
         self.left, self.left_pictures, self.longest = left, left_pictures, longest
-        self.left_outputs = left_outputs
+        self.left_outputs, self.left_words = left_outputs, left_words
 
     def text(self, text: str) -> str:
         """The text, or the beginning of one that is too long, with a note."""
@@ -122,6 +127,14 @@ class Room:
         if len(text) <= most:
             return text
         return f"{shown}\n{CUT.format(f'{LONGEST_TEXT:,} characters of a text, {MOST_TEXT:,}')}"
+
+    def code(self, source: str) -> str:
+        """The source of a cell, or its beginning, with a note."""
+        words = list(islice(_WORD.finditer(source), min(self.left_words, len(source)) + 1))
+        if len(words) > self.left_words:
+            source = f"{source[: words[-1].start()]}\n# {CUT_CODE}"
+        self.left_words -= min(len(words), self.left_words)
+        return self.text(source)
 
     def picture(self, data: str) -> str:
         """The data of a picture; "" when there is no room for it."""

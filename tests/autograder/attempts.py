@@ -319,7 +319,7 @@ def recorded(folder: Path, how: Callable[[dict[str, Any], Path], object]) -> Non
         plain = replace(as_handed_in(record), warnings=[MADE_UP]).as_plain()
         made = how(plain, folder / "records")
         text = made if isinstance(made, str) else json.dumps(plain)
-        (folder / "records" / f"{plain.get('study', 'A2')}-{number}.json"[:200]).write_text(text)
+        (folder / "records" / f"{str(plain['study'])[-2:]}-{number}.json").write_text(text)
 
 
 def _set(**parts: Any) -> Callable[[dict[str, Any], Path], object]:

@@ -14,6 +14,7 @@ import fabricated
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
+from nbgrader.utils import find_all_files
 from sqlalchemy.exc import OperationalError
 
 from autograder.course.course import Course, Graded
@@ -370,3 +371,28 @@ def test_what_cannot_be_graded_is_reported_before_anything_is_done(
     with pytest.raises(LabError, match="Another grading"):
         next(driver.grade(course, "01"))
     first.close()
+
+
+def test_files_beside_a_notebook_are_those_that_nbgrader_would_copy(tmp_path: Path) -> None:
+    names = ["a.txt", ".hidden", "x.ipynb", ".x.ipynb", "x.pyc", "deep/b.json", "feedback/c.txt"]
+    names += ["deep/__pycache__/d.py", ".ipynb_checkpoints/e.txt", ".git/f", "[a].txt"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    ignored = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.ipynb"]
+    ours = {str(path) for path in one_submission._files(tmp_path, ignored)}
+    assert ours == set(find_all_files(str(tmp_path), ignored))
+    assert str(tmp_path / "a.txt") in ours
+
+
+def test_a_hand_in_of_too_many_files_is_not_graded_and_says_so(
+    course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = hand_in(course, "mallory", perfect, records=False)
+    there = sum(path.is_file() for path in folder.rglob("*"))
+    monkeypatch.setattr(one_submission.submissions, "MOST_FILES", there)
+    (folder / "one-more.txt").touch()
+    (folder / "and-another.txt").touch()
+    assignment = one_submission.Assignment.of(course, SLUG)
+    said = one_submission.grade(assignment, "mallory").problem
+    assert said == f"It has more than {there} files."

@@ -139,6 +139,7 @@ BIG_PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(1_000_000)).decode()
         [new_markdown_cell(MUCH)] * 900,
         [new_raw_cell(MUCH)] * 900,
         [new_code_cell(MUCH)] * 900,
+        [new_code_cell("+".join("1" * 9_000))] * 9,
         [new_code_cell(outputs=[new_output("stream", text=MUCH * 90)] * 90)] * 9,
         [new_code_cell(outputs=[new_output("stream", text="\x1b[31m<" * 9_000)] * 90)] * 9,
         [new_code_cell(outputs=[new_output("error", traceback=[MUCH] * 900, evalue=MUCH)] * 90)],
