@@ -37,6 +37,8 @@ FIRST_OWN_UID = 1_900_000_000
 LARGEST_PID, PLACES = 1 << 22, 32  # of Linux; and all of these IDs are below 1 << 31
 LONGEST_START_S = 30.0
 FILE_BYTES = 2048  # of the kernel's memory for each file, also an empty one
+# The kernel keeps as much for a socket that nobody reads, in no process' memory; so few files may be sockets uncounted.
+SOCKET_BYTES, FREE_FILES = 212_992, 1000
 # What a program finds in /etc; no accounts, no keys.
 ETC = (
     "alternatives",
@@ -117,7 +119,7 @@ class Box:
         self._end()
 
     def used_bytes(self) -> int:
-        """The memory that the box takes now: its processes' own, and what is written to its disk."""
+        """The memory that the box takes now: of its processes, of its disk, and what its sockets may hold."""
         inside = Path(f"/proc/{self.pid}/root")
         written = 0
         for place in PLACES_TO_WRITE:
@@ -126,6 +128,7 @@ class Box:
                 written += (disk.f_blocks - disk.f_bfree) * disk.f_frsize
                 written += (disk.f_files - disk.f_ffree) * FILE_BYTES
         processes = [inside / "proc" / name for name in _numbers(inside / "proc")]
+        written += SOCKET_BYTES * max(0, sum(map(_open_files, processes)) - FREE_FILES)
         quickly = written + sum(map(_resident_bytes, processes))
         if quickly <= self.limits.memory_bytes:
             return quickly
@@ -259,6 +262,13 @@ def _numbers(folder: Path) -> list[str]:
 def _resident_bytes(process: Path) -> int:
     with suppress(OSError, ValueError):
         return int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def _open_files(process: Path) -> int:
+    with suppress(OSError):
+        # Linux has their number as the folder's size since 6.2.
+        return (process / "fd").stat().st_size or len(os.listdir(process / "fd"))
     return 0
 
 

@@ -325,6 +325,20 @@ def test_memory_that_processes_could_share_is_counted(folder: Path) -> None:
     )
 
 
+HOARD = """
+import os, socket, time
+for n in range(8):
+    if not os.fork():
+        kept = [socket.socketpair() for _ in range(220)]
+        time.sleep(1000)
+time.sleep(1000)
+"""
+
+
+def test_what_the_kernel_may_keep_for_sockets_is_counted(folder: Path) -> None:
+    assert "of memory" in run(folder, HOARD, memory_bytes=400 << 20, cell_s=20).reason
+
+
 def test_empty_files_take_memory_too(folder: Path) -> None:
     many = "import os\nfor n in range(10_000_000):\n    os.mknod(f'/tmp/{n}')"
     assert "of memory" in run(folder, many, memory_bytes=300 << 20).reason
