@@ -35,7 +35,7 @@ def test_no_sentence_is_used_twice() -> None:
 
 
 def test_the_command_says_why_where_it_is_asked(tmp_path: Path) -> None:
-    facts = {"elapsed_s": 60.0, "mbit_per_s": 50.0, "packets": 9}
+    facts = {"elapsed_s": 60.0, "mbit_per_s": 50.0, "packets": 9, "bytes": 375_000_000}
     busy = Record(study="A5", points=[Point({"where": "switch"}, facts=facts)], cluster=CLUSTER)
     busy.save_in(tmp_path)
     words = ["claims", "A5", "--records", str(tmp_path)]

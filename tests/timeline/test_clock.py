@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import Recorded  # type: ignore[import-not-found]
 
 from beowulf.timeline import analysis, clock, trace
 from beowulf.timeline.trace import RankTrace, Trace
+
+if TYPE_CHECKING:
+    from tests.timeline.conftest import Recorded
+
 
 SECOND = 1_000_000_000
 

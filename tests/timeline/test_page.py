@@ -7,12 +7,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Recorded  # type: ignore[import-not-found]
 
 pytest.importorskip("bokeh")
 
@@ -20,6 +19,10 @@ from beowulf.errors import UsageError
 from beowulf.timeline import analysis, page, picture
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.trace import EVENT, RECEIVES, SENDS, RankTrace, Trace
+
+if TYPE_CHECKING:
+    from tests.timeline.conftest import Recorded
+
 
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium on this machine")

@@ -6,14 +6,17 @@ import os
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import Recorded  # type: ignore[import-not-found]
 
 from beowulf.errors import LabError
 from beowulf.timeline import analysis, matching, trace
 from beowulf.timeline.trace import MARK, PART
+
+if TYPE_CHECKING:
+    from tests.timeline.conftest import Recorded
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

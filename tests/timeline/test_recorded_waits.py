@@ -7,13 +7,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import Recorded  # type: ignore[import-not-found]
 
 from beowulf.timeline import analysis
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.analysis import Analysis
+
+if TYPE_CHECKING:
+    from tests.timeline.conftest import Recorded
+
 
 TIMES = 50
 LATE_NS = 5_000_000

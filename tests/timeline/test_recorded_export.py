@@ -8,13 +8,16 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import Recorded  # type: ignore[import-not-found]
 
 from beowulf.errors import LabError
 from beowulf.timeline import analysis, export
 from beowulf.timeline.trace import PART
+
+if TYPE_CHECKING:
+    from tests.timeline.conftest import Recorded
 
 
 def test_chromes_format_has_each_call_mark_and_message(record: Recorded, tmp_path: Path) -> None:
