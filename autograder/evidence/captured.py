@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from autograder.evidence import clock
+from autograder.evidence import clock, invented
 from autograder.evidence.clock import ROOM_S, ROOM_SHARE
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding
 from beowulf.cluster.description import on_one_machine
@@ -23,7 +23,6 @@ from beowulf.studies import STUDIES, find
 # The captures of postcards and of an idle wire are far below; a larger one would only take the grader's time.
 LARGEST_BYTES = 5_000_000
 MOST_BYTES = 50_000_000  # counted again in one hand-in, each capture as often as a Record names it
-MOST_NAMED = 100  # captures of one Record
 _UNREADABLE = (LabError, OSError, LookupError, TypeError, ValueError, ArithmeticError)
 
 
@@ -40,8 +39,8 @@ def findings(record: Record, records: Path | None, room: Room | None = None) -> 
     That one was not handed in, `invented` says.
     """
     room = room or Room()
-    if len(record.captures) > MOST_NAMED:
-        return [Finding(IMPOSSIBLE, f"It names more than {MOST_NAMED} captures.")]
+    if len(record.captures) > invented.MOST_NAMED:
+        return [Finding(IMPOSSIBLE, f"It names more than {invented.MOST_NAMED} captures.")]
     problems = []
     for facts in record.captures:
         file = _file(facts, records)

@@ -36,7 +36,7 @@ EDITED = {
 # A2 names its two programs without an ending.
 WITHOUT_ENDING = {"hello": "hello.c", "ring": "ring.c"}
 LONGEST_SOURCE = 20_000  # characters of a function that a Record keeps
-MOST_MISSING = 3  # captures that are named in a message
+MOST_MISSING, MOST_NAMED = 3, 100  # captures that a message names, and of one Record
 MOST_TOGETHER = 64  # ways to choose one file for each name
 DIGEST = re.compile(r"[0-9a-f]{64}")
 LINE = re.compile(r"^([0-9a-f]{64}) (\S+)$", re.MULTILINE)
@@ -163,7 +163,7 @@ def _with_source(record: Record) -> Iterator[Mapping[str, Any]]:
 
 def _captures(record: Record, records: Path | None) -> Iterator[str]:
     """The captures that a Record names by a digest, and that are not beside it."""
-    for facts in record.captures if records else ():
+    for facts in record.captures[:MOST_NAMED] if records else ():
         name = Path(str(facts.get("file", ""))).name
         if name and facts.get("sha256") and records and not (records / name).is_file():
             yield f"It names the capture {name[:120]}, which is not in records/: hand it in, too."

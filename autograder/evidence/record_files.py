@@ -68,5 +68,8 @@ def _look(path: Path) -> tuple[str, int]:
 
 
 def values(content: bytes) -> int:
-    """About how many values JSON has, before they are made objects: each has a comma or a bracket before it."""
-    return sum(map(content.count, (b",", b"[", b"{")))
+    """About how many values JSON has, before they are made objects: each has a comma or a bracket before it.
+
+    A mapping counts as ten: checking one against a schema takes as long.
+    """
+    return content.count(b",") + content.count(b"[") + 10 * content.count(b"{")

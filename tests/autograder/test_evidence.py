@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from nbformat.v4 import new_notebook
 
 from autograder import evidence, rubrics
-from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE, captured, invented, variants
+from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE, captured, invented, record_files, variants
 from autograder.rubrics import Question
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
@@ -255,7 +256,12 @@ def test_a_capture_is_read_once_and_counted_only_so_often(tmp_path: Path) -> Non
     found = [captured.findings(named, tmp_path, room) for _ in range(25)]
     assert [each[0].kind for each in found] == [INCONCLUSIVE] * 20 + [IMPOSSIBLE] * 5
     assert "is not counted again" in found[-1][0].says
-    many = replace(record, captures=[one] * (captured.MOST_NAMED + 1))
+    many = replace(record, captures=[one] * (invented.MOST_NAMED + 1))
     assert "more than 100 captures" in captured.findings(many, tmp_path)[0].says
     missing = replace(record, captures=[{"file": f"{n}.pcap", "sha256": "0"} for n in range(50)])
     assert len(evidence.made_up(missing, tmp_path)) == invented.MOST_MISSING
+
+
+def test_mappings_count_as_more_than_numbers_because_they_take_longer() -> None:
+    numbers, mappings = (json.dumps([each] * 1000).encode() for each in (1, {"file": "x"}))
+    assert record_files.values(mappings) > 5 * record_files.values(numbers)
