@@ -155,7 +155,8 @@ def test_keys_jump_to_the_waits(record: Recorded, tmp_path: Path) -> None:
         view.keyboard.press("l")
         start, end = view.evaluate("[timeline.range.start, timeline.range.end]")
         assert start < since < end < since + 3 * top["waited_ns"] / 1e6
-        assert "late sender, for rank 0" in view.inner_text("#live")
+        # On a busy machine the barrier between two messages may be the longest wait of all.
+        assert f"{top['kind']}, for rank {top['cause']}" in view.inner_text("#live")
         view.keyboard.press("Home")
         assert view.evaluate("timeline.range.start") == 0
         view.keyboard.press("+")
