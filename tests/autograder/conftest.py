@@ -19,10 +19,17 @@ SLUG = "01-validation"
 
 
 @pytest.fixture(scope="session")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+def one_course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     made = make_course(tmp_path_factory.mktemp("class") / "course")
     made.release("01")
     return made
+
+
+@pytest.fixture(scope="module")
+def course(one_course: Course) -> Iterator[Course]:
+    """The course for the learners of one file of tests, whom the next file does not meet."""
+    with guests(one_course) as found:
+        yield found
 
 
 @pytest.fixture
