@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import socket
 import sys
 from contextlib import suppress
@@ -27,15 +28,22 @@ IMPORTED = (
     "matplotlib.pyplot",
     "matplotlib.backends.backend_agg",
     "IPython.core.completer",
+    "IPython.core.completerlib",
     "IPython.core.ultratb",
+    "IPython.extensions.storemagic",
+    "ipykernel.debugger",
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
     "ipykernel.zmqshell",
+    "tornado.platform.asyncio",
     "autograder.sandbox.runner",
     "beowulf.notebook",
-    "beowulf.studies",
+    "beowulf.checklist",
     "beowulf.cluster.recorded",
+    "beowulf.engines.replay",
 )
+# Of these, each module within: a lab imports its own.
+WHOLE = ("beowulf.exercises", "beowulf.figures", "beowulf.studies")
 
 
 def main(handle: int) -> None:
@@ -44,6 +52,10 @@ def main(handle: int) -> None:
     orders = socket.socket(fileno=handle)
     for name in IMPORTED:
         importlib.import_module(name)
+    for name in WHOLE:
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            importlib.import_module(module.name)
     _draw_once()
     _check_once()
     # What is there now is never looked at again, so that forks go on sharing it.
