@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import hashlib
 import os
 import shutil
 import signal
@@ -58,17 +60,22 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def labs_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Compile a program of the labs, which no test changes, once for all tests of this process."""
-    folder, kept = tmp_path_factory.mktemp("compiled"), dict[object, Path]()
+    """Compile a program of the labs, which no test changes, once for all processes of tests."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "compiled"
+    folder.mkdir(exist_ok=True)
     compiled = mpi.build
 
     def build(source: Path, *, output: Path | None = None, **how: Any) -> Path:
         if output is None or not source.is_relative_to(paths.root() / "labs"):
             return compiled(source, output=output, **how)
-        key = (source, repr(sorted(how.items())), os.environ.get("MPICH_CC"))
-        if key not in kept:
-            kept[key] = compiled(source, output=folder / f"{len(kept)}-{source.stem}", **how)
-        return Path(shutil.copy2(kept[key], output))
+        key = repr((source, sorted(how.items()), os.environ.get("MPICH_CC")))
+        kept = folder / f"{source.stem}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+        with Path(f"{kept}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not kept.exists():
+                compiled(source, output=kept, **how)
+        return Path(shutil.copy2(kept, output))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mpi, "build", build)
