@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from beowulf.exercises.heat import program
@@ -94,6 +94,49 @@ def overlap(language: str = "Python", hidden: float = 0.8) -> Record:
         points += samples("step_s", 11e-3 * scale, way="before", **at)
         points += samples("step_s", (11e-3 - hidden * 5e-3) * scale, way="overlapped", **at)
     return record("H5", points, language.lower())
+
+
+MPI_CLUSTER = {"kind": "namespaces", "mpi": "classic"}
+
+
+def run_on_a_timeline(
+    run: str, waits: Sequence[tuple[int, str, str, int, float]] = (), ranks: int = 4
+) -> list[Point]:
+    """What a Record keeps of a run on a timeline; each wait is of a rank, in a call, why, for which rank, in ms."""
+    at = {"timeline": run}
+    about = {"trace": "launch-01.trace", "events": 180, "messages": 30, "length_ms": 200.0}
+    points = [Point(at, facts={**about, "began_ns": 45_000_000})]
+    for rank in range(ranks):
+        waiting = sum(each[4] for each in waits if each[0] == rank)
+        parts = {"computing_ms": 150.0, "network_ms": 50.0 - waiting, "waiting_ms": waiting}
+        points.append(Point({**at, "rank": rank}, facts=parts))
+    for number, (rank, call, reason, cause, ms) in enumerate(waits):
+        facts = {"at_ms": 10.0 * number, "rank": rank, "call": call, "reason": reason}
+        points.append(
+            Point({**at, "wait": number}, facts={**facts, "for_rank": cause, "wait_ms": ms})
+        )
+        if reason == "never ended":
+            points.append(Point({**at, "stuck": rank}, facts={"call": call, "for_rank": cause}))
+    return points
+
+
+def exchanges_timeline(waits_for: Sequence[int] = (1, 0, 1, 2)) -> Record:
+    """T4: each rank of the deadlock waits for one of `waits_for`; in turns rank 2 waits for 6.5 ms."""
+    stuck = [(rank, "MPI_Send", "never ended", of, 9.0) for rank, of in enumerate(waits_for)]
+    points = [function(name) for name in program.FUNCTIONS[4]]
+    points += run_on_a_timeline("deadlock", stuck)
+    points += run_on_a_timeline(
+        "in turns", [(2, "MPI_Recv", "late sender", 1, 6.5), (0, "MPI_Recv", "late sender", 1, 6.4)]
+    )
+    points += run_on_a_timeline("non-blocking", [(1, "MPI_Waitall", "late sender", 0, 0.5)])
+    return record("T4", points, cluster=MPI_CLUSTER)
+
+
+def overlap_timeline() -> Record:
+    """T5: nobody waits with short rows, and rank 0 waits for 13 ms with long ones."""
+    points = [function("overlapped_step"), *run_on_a_timeline("64,000 bytes", ranks=2)]
+    waits = [(0, "MPI_Waitall", "rendezvous", 1, 13.0)]
+    return record("T5", [*points, *run_on_a_timeline("160,000 bytes", waits, ranks=2)])
 
 
 def wire(ranks: int = 4, number: int = 20, columns: int = 1000) -> Record:

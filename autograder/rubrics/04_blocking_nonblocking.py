@@ -10,10 +10,18 @@ from autograder.rubrics import facts_04, heat, own_plots
 from autograder.rubrics.answers import given, is_near
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import ByRecord, Facts, best_of_own, numbers, record_of
+from autograder.rubrics.record_facts import (
+    ByRecord,
+    Facts,
+    best_of_own,
+    numbers,
+    numbers_and_words,
+    record_of,
+)
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import variant
+from beowulf.exercises.heat import timelines
 from beowulf.exercises.lab_04 import own_roundtrip
 from beowulf.exercises.own_plot import Wants
 from beowulf.measure.roundtrips import HALF
@@ -199,6 +207,13 @@ SCORERS: dict[str, Scorer] = {
     ),
     "predict-deadlock": sealed("deadlock"),
     "exchange": heat.right("H4", *EXCHANGES, weights=tuple(EXCHANGES.values())),
+    "timeline": ByRecord(
+        heat.exchanges_timeline,
+        timelines.EXCHANGED,
+        numbers_and_words(
+            "rank_1_waits_for", "circle_lowest_rank", "turns_reason", "turns_wait_ms"
+        ),
+    ),
     "a7-record": partial(record_of, facts_04.by_nodes, "A7"),
     "rates-plot": own_plots.plot("rates", RATES, facts_04.ring_rates),
     "saturation-bytes": ByRecord(facts_04.by_nodes, "A7", saturation),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.rubrics import facts_05, own_plots
+from autograder.rubrics import facts_05, heat, own_plots
 from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.facts_05 import LOST_GAIN, OF_RATIOS, OF_SUM, SIDES, SUPPORT_CASES
 from autograder.rubrics.predictions import sealed
@@ -14,13 +14,14 @@ from autograder.rubrics.record_facts import (
     ByRecord,
     Facts,
     best_of_own,
+    numbers_and_words,
     record_of,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import papers
 from beowulf.errors import LabError
-from beowulf.exercises.heat import program, reading
+from beowulf.exercises.heat import program, reading, timelines
 from beowulf.exercises.lab_05 import drawn, exchange, own_step
 from beowulf.exercises.own_plot import Wants
 from beowulf.record import Record
@@ -190,6 +191,11 @@ SCORERS: dict[str, Scorer] = {
     "d1-record": partial(record_of, facts_05.supports, "D1"),
     "d1-support": ByRecord(facts_05.supports, "D1", support),
     "overlap-python": partial(own, "python", 3),
+    "timeline": ByRecord(
+        heat.overlap_timeline,
+        timelines.OVERLAPPED,
+        numbers_and_words("short_wait_ms", "long_wait_ms", "long_reason"),
+    ),
     "who-progresses": who_progresses,
     "gain-bound": ByRecord(facts_05.tested_gain, own_step.STUDY, gain_bound, "python"),
     "gain-plot": own_plots.plot("gain", GAIN, facts_05.gain_curves),

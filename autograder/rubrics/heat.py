@@ -20,7 +20,7 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
-from beowulf.exercises.heat import knob_worth, program, reading
+from beowulf.exercises.heat import knob_worth, program, reading, timelines
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.predictions import of_record
 from beowulf.record import Record
@@ -38,6 +38,7 @@ WAYS = {
     "overlapped_step": "overlapped",
     "overlapped": "overlapped",
 }
+SECOND = 1  # of the ranks: the first that may have a neighbour on both sides
 # Checked before `run` is, and not timed: right where that one is not, too.
 UNTIMED = {"my_rows"}
 
@@ -161,6 +162,30 @@ def wire_facts(record: Record) -> Facts:
         names = [name for name, value in point.facts.items() if is_number(value)]
         return {"ranks": int(point.at["ranks"]), **{name: point.facts[name] for name in names}}
     raise LabError("it has no capture of steps")
+
+
+def exchanges_timeline(record: Record) -> Facts:
+    """What a Record of T4 shows of the deadlock, and the longest wait of the exchange in turns."""
+    waits_for = timelines.stuck(record)
+    if SECOND not in waits_for:
+        raise LabError(f"rank {SECOND} does not wait for ever in it")
+    turns = timelines.longest(record, timelines.TURNS)
+    return {
+        "rank_1_waits_for": waits_for[SECOND],
+        "circle_lowest_rank": timelines.circle(record)[0],
+        "turns_reason": str(turns["reason"]),
+        "turns_wait_ms": float(turns["wait_ms"]),
+    }
+
+
+def overlap_timeline(record: Record) -> Facts:
+    """The longest waits of a Record of T5, with short rows and with long ones."""
+    short, long = (timelines.longest(record, run) for run in (timelines.SHORT, timelines.LONG))
+    return {
+        "short_wait_ms": float(short["wait_ms"]),
+        "long_wait_ms": float(long["wait_ms"]),
+        "long_reason": str(long["reason"]),
+    }
 
 
 def worth_facts(record: Record) -> Facts:

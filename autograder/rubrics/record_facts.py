@@ -136,6 +136,36 @@ def words(*wanted: str) -> Judge:
     return judge
 
 
+def numbers_and_words(*wanted: str) -> Judge:
+    """The same points for each of these answers: a number as in numbers(), a word as in words().
+
+    `tolerance` is how far a number may be off besides, in its own unit.
+    """
+
+    def judge(
+        submission: Submission,
+        facts: Facts,
+        by: str,
+        *,
+        tolerance: float = 0,
+        tolerance_percent: float = 0,
+    ) -> Score:
+        def right(name: str) -> bool:
+            fact = facts[name]
+            if isinstance(fact, str):
+                return word(submission, name) == fact
+            room = max(tolerance, tolerance_percent / 100 * abs(fact))
+            return is_near(submission, name, fact, room)
+
+        said = [
+            f"{name}: {f if isinstance(f := facts[name], str) else f'{f:g}'}" for name in wanted
+        ]
+        expected = f"{', '.join(said)} (by {by})"
+        return Score(sum(map(right, wanted)), len(wanted), given(submission, *wanted), expected)
+
+    return judge
+
+
 def _is_no_fact(value: Any) -> bool:
     return not isinstance(value, str | bool) and not (is_number(value) and not math.isnan(value))
 

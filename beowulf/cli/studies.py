@@ -253,9 +253,9 @@ def _lines(key: str, value: object) -> list[str]:
 
 
 def _picture(record: Record) -> Figure:
-    from beowulf.exercises.heat.reading import STUDIES
+    from beowulf.exercises.heat import reading, timelines
 
-    if record.study in STUDIES:
+    if record.study in (*reading.STUDIES, *timelines.STUDIES):
         from beowulf.exercises.heat import picture
 
         return picture(record)

@@ -64,6 +64,7 @@ class Measurement:
         self.programs: dict[str, str] = {}  # name and digest
         self.arguments: list[str] = []
         self._traced = 0
+        self.last_trace: Path | None = None
         self._places: dict[str, Point] = {}
         self._built: dict[Path, Path] = {}
         self._scratch: Path | None = None
@@ -181,7 +182,8 @@ class Measurement:
         """The folder for the trace of the next launch."""
         assert self.traces
         self._traced += 1
-        return self.traces / f"launch-{self._traced:02}.trace"
+        self.last_trace = self.traces / f"launch-{self._traced:02}.trace"
+        return self.last_trace
 
     def _refuse_broken(self, lines: ProgramOutput, name: str) -> None:
         if lines.trouble:

@@ -32,7 +32,12 @@ def _files() -> dict[str, str]:
 STUDIES = _files()
 
 # Records that no claim of a paper judges, by the letter of their IDs.
-OF_EXERCISES = {"H": "the heat program", "P": "predictions", "F": "a learner's own plots"}
+OF_EXERCISES = {
+    "H": "the heat program",
+    "T": "the heat program on a timeline",
+    "P": "predictions",
+    "F": "a learner's own plots",
+}
 
 # How Python writes the mean of nothing.
 NO_NUMBER = re.compile(r"\bnan\b")
@@ -59,7 +64,7 @@ def find(name: str) -> Study:
 
 def of_exercise(name: str) -> str:
     """What Records with this ID are of, where it is no study's but that of an exercise of every lab; else empty."""
-    found = re.fullmatch("([HPF])[0-9]{0,3}", name.upper())
+    found = re.fullmatch("([HTPF])[0-9]{0,3}", name.upper())
     return OF_EXERCISES[found[1]] if found else ""
 
 

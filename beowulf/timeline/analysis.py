@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf.timeline import clock, matching, recording, simgrid, trace, wire
 from beowulf.timeline import path as paths
 from beowulf.timeline import waits as reasons
-from beowulf.timeline.trace import PART, Trace
+from beowulf.timeline.trace import COMPLETES, PART, RECEIVES, SENDS, UNENDED, WORLD, Trace, cut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,6 +125,20 @@ def read(folder: Folder) -> Analysis:
     details = recording.details(folder)
     stopped_ns = int(details.get("stopped_ns", 0))
     return Analysis(clock.aligned(trace.read(folder, stopped_ns=stopped_ns)), details)
+
+
+def between_messages(found: Analysis) -> Analysis:
+    """The same run from the first message of MPI_COMM_WORLD to the last, and to its end where a call never ended."""
+    first, last = [], []
+    for each in found.trace.ranks:
+        flags = each.events["flags"]
+        of_messages = (flags & (SENDS | RECEIVES | COMPLETES)) != 0
+        mine = each.events[
+            (of_messages & (each.events["comm"] == WORLD)) | ((flags & UNENDED) != 0)
+        ]
+        first += mine["began_ns"][(mine["flags"] & (SENDS | RECEIVES | UNENDED)) != 0].tolist()
+        last += mine["ended_ns"].tolist()
+    return Analysis(cut(found.trace, min(first), max(last)), found.details) if first else found
 
 
 def _ms(ns: float) -> str:

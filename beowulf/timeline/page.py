@@ -134,7 +134,7 @@ class Page:
             y_range=Range1d(start=count, end=0),
             tools="xpan,xwheel_zoom,xbox_zoom,reset,save",
             active_scroll="xwheel_zoom",
-            x_axis_label="ms since MPI_Init",
+            x_axis_label=f"ms since {self.found.trace.since}",
             y_axis_label="rank",
             **common,
         )
@@ -163,7 +163,7 @@ class Page:
                 y_range=Range1d(start=len(self.nodes) - 0.5, end=-0.5),
                 tools="xpan,xwheel_zoom,reset,save",
                 active_scroll="xwheel_zoom",
-                x_axis_label="ms since MPI_Init",
+                x_axis_label=f"ms since {self.found.trace.since}",
                 y_axis_label="packets between nodes",
                 **common,
             )

@@ -124,7 +124,7 @@ def picture(
         every = max(1, len(shown) // 25)
         axes.set_yticks(range(0, len(shown), every), [str(rank) for rank in shown[::every]])
         axes.grid(visible=False, axis="y")
-        titles(axes, title, f"time since MPI_Init ({unit})", "rank")
+        titles(axes, title, f"time since {found.trace.since} ({unit})", "rank")
         _legend(found, drawing, rows)
     return Figure(drawing, title, sentence(found, rows, from_s, to_s, shown), rows)
 

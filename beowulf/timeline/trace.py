@@ -20,7 +20,7 @@ SENDS, RECEIVES, COMPLETES, COLLECTIVE, PART, MARK, FAILED, WAITS, MATCHES = (
     1 << bit for bit in range(9)
 )
 UNENDED = 1 << 9  # no rank writes it: the call in which a rank was when it was killed
-NO_COMM = 0xFFFF
+WORLD, NO_COMM = 0, 0xFFFF  # in place of a communicator
 
 Events = NDArray[Any]
 Integers = NDArray[Any]
@@ -135,9 +135,26 @@ class Trace:
         return max(each.ended_ns for each in self.ranks)
 
     @property
+    def since(self) -> str:
+        """What the axis of time begins with."""
+        return str(self.details.get("since", "MPI_Init"))
+
+    @property
     def calls(self) -> tuple[str, ...]:
         """The names of MPI's functions, by the number that events have."""
         return self.ranks[0].calls
+
+
+def cut(trace: Trace, since_ns: int, until_ns: int) -> Trace:
+    """The same run from one moment to another: the calls that begin in between."""
+
+    def of(rank: RankTrace) -> RankTrace:
+        began = rank.events["began_ns"]
+        inside = rank.events[(began >= since_ns) & (began <= until_ns)]
+        return replace(rank, events=inside, began_ns=since_ns, ended_ns=until_ns)
+
+    details = {**trace.details, "since": "the first message"}
+    return replace(trace, ranks=tuple(map(of, trace.ranks)), details=details)
 
 
 def read(folder: Path, *, stopped_ns: int = 0) -> Trace:

@@ -120,10 +120,12 @@ def overlap(harness, asked, tell):
 
 
 def wire(harness, asked, tell):
-    """`--steps` steps, and no other message between neighbours: for a capture."""
+    """`--steps` steps, and no other message between neighbours: for a capture, or a timeline."""
     needed_step(harness)
     way, mine = asked.ways[0], part(asked.rows[0], asked.columns[0])
-    name, at, plates = f"exchange_{way}", place(mine, way), [mine.old, mine.new]
+    overlaps = way == "overlapped"
+    name = "overlapped_step" if overlaps else f"exchange_{way}"
+    at, plates = place(mine, way), [mine.old, mine.new]
     wanted = mine.whole
     for _ in range(asked.steps):
         wanted = checks.after_step(wanted)
@@ -131,8 +133,11 @@ def wire(harness, asked, tell):
 
     def go():
         for _ in range(asked.steps):
-            harness.call(name, at, WORLD, plates[0])
-            harness.call("step_numpy", at, *plates)
+            if overlaps:
+                harness.call(name, at, WORLD, *plates)
+            else:
+                harness.call(name, at, WORLD, plates[0])
+                harness.call("step_numpy", at, *plates)
             plates.reverse()
 
     def fault(_):

@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 
 from autograder import evidence
 from autograder.rubrics import heat
-from autograder.rubrics.record_facts import ByRecord, numbers
+from autograder.rubrics.record_facts import ByRecord, numbers, numbers_and_words
 from autograder.rubrics.submission import Submission
 from beowulf.exercises.heat import program
 from beowulf.record import Point, Record
@@ -130,6 +130,41 @@ def test_a_prediction_is_related_to_what_was_measured() -> None:
     assert heat.deadlock_relation(submission(sealed)) is None
 
 
+@pytest.mark.parametrize(
+    ("waits_for", "rank", "lowest"), [((1, 0, 1, 2), 0, 0), ((1, 2, 3, 2), 2, 2), ((1, 0), 0, 0)]
+)
+def test_a_deadlock_on_a_timeline_is_that_of_ones_own_program(
+    waits_for: tuple[int, ...], rank: int, lowest: int
+) -> None:
+    record = heat_records.exchanges_timeline(waits_for)
+    facts = heat.exchanges_timeline(record)
+    assert (facts["rank_1_waits_for"], facts["circle_lowest_rank"]) == (rank, lowest)
+    wanted = numbers_and_words(*facts)
+    scorer = ByRecord(heat.exchanges_timeline, "T4", wanted)
+    right = {**facts, "turns_wait_ms": facts["turns_wait_ms"] + 0.04}
+    assert scorer(submission(record, **right), tolerance=0.05).points == 4
+    wrong = {"rank_1_waits_for": rank + 1, "turns_reason": "rendezvous", "turns_wait_ms": 5.0}
+    assert scorer(submission(record, **{**facts, **wrong}), tolerance=0.05).points == 1
+
+
+def test_a_timeline_without_a_deadlock_cannot_be_answered() -> None:
+    record = heat_records.exchanges_timeline()
+    record.points = [point for point in record.points if "stuck" not in point.at]
+    scorer = ByRecord(heat.exchanges_timeline, "T4", numbers_and_words("rank_1_waits_for"))
+    score = scorer(submission(record, rank_1_waits_for=0))
+    assert (score.points, "does not wait for ever" in score.found) == (0, True)
+
+
+def test_where_nobody_waits_on_a_timeline_0_ms_is_right() -> None:
+    record = heat_records.overlap_timeline()
+    facts = heat.overlap_timeline(record)
+    assert (facts["short_wait_ms"], facts["long_reason"]) == (0, "rendezvous")
+    scorer = ByRecord(heat.overlap_timeline, "T5", numbers_and_words(*facts))
+    assert scorer(submission(record, **facts)).points == 3
+    left = replace(record, points=[p for p in record.points if "trace" not in p.facts])
+    assert scorer(submission(left, **facts)).points == 0
+
+
 def test_facts_for_answers_are_read_from_ones_own_records() -> None:
     read = {
         "H2": (heat.step_facts, heat_records.steps(), "numpy 500"),
@@ -151,6 +186,7 @@ def test_facts_for_answers_are_read_from_ones_own_records() -> None:
     [
         *(heat_records.steps(), heat_records.speed_up(), heat_records.exchanges()),
         *(heat_records.overlap(), heat_records.wire(), heat_records.worth()),
+        *(heat_records.exchanges_timeline(), heat_records.overlap_timeline()),
         Record(
             "P4", variant="deadlock", points=[Point({"prediction": "deadlock"}, facts={"value": 1})]
         ),

@@ -355,5 +355,19 @@ def test_a_recorded_cluster_gives_what_was_kept(tmp_path: Path) -> None:
     assert heat.tuned(cluster, "firewall").variant == "firewall"
 
 
+def test_without_its_trace_a_timeline_is_the_table_of_its_waits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heat_records.exchanges_timeline().save_in(tmp_path)
+    cluster = RecordedCluster(tmp_path)
+    record = heat.traced_exchanges(cluster)
+    shown = heat.timeline(cluster, record, "in turns")
+    assert [*shown["wait_ms"]] == [6.5, 6.4]
+    assert "not beside the Records" in capsys.readouterr().out
+    assert heat.stuck(record) == {0: 1, 1: 0, 2: 1, 3: 2}
+    with pytest.raises(LabError, match="no run 'backwards'"):
+        heat.timeline(cluster, record, "backwards")
+
+
 def test_a_comment_without_an_end_is_one_comment_to_the_end() -> None:
     assert program.bare_c("int a; /* one */ b; /* two /* three") == "inta;b;"

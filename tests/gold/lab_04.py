@@ -13,7 +13,7 @@ from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
 from beowulf.studies.lab_04 import a7_rate_by_nodes
-from tests import heat_solutions
+from tests import heat_records, heat_solutions
 from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "04-blocking-nonblocking"
@@ -81,6 +81,10 @@ RIGHT: dict[str, Any] = {
     "saturation_bytes": 16_384,
     "four_nodes_times": 1.5,
     "impatience_times": 40,
+    "rank_1_waits_for": 0,
+    "circle_lowest_rank": 0,
+    "turns_reason": "late sender",
+    "turns_wait_ms": 6.5,
 }
 
 # By question: what a learner seals, writes and draws, and what they conclude.
@@ -91,7 +95,13 @@ WORTH: dict[str, float] = {
     **dict.fromkeys(SEALED, 0.5),
     **{"own-blocking": 2, "own-nonblocking": 1.5, "exchange": 4, "times-plot": 1.5},
     **{"rates-plot": 1.5, "a7-record": 1, "eager-limit": 1, "other-limit": 1, "fit": 2},
-    **{"model-time": 1, "saturation-bytes": 1, "four-nodes": 1, "patience-times": 1},
+    **{
+        "timeline": 1,
+        "model-time": 1,
+        "saturation-bytes": 0.5,
+        "four-nodes": 0.5,
+        "patience-times": 1,
+    },
 }
 
 
@@ -243,6 +253,7 @@ def records() -> list[Record]:
         times_plot(),
         sealed("deadlock", 16_000, 10_000, 20_000, "H4"),
         exchanges(),
+        heat_records.exchanges_timeline(),
         a7(),
         rates_plot(),
         sealed("impatience", 10, 2, 100, "A7-patience"),

@@ -9,7 +9,7 @@ from typing import Any
 from beowulf.exercises.lab_05 import own_step
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
-from tests import heat_solutions
+from tests import heat_records, heat_solutions
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "05-overlap"
@@ -25,6 +25,9 @@ RIGHT: dict[str, Any] = {
     "limit_16_kb": "not supported",
     "limit_64_kb": "supported",
     "limit_16_kb_test": "supported",
+    "short_wait_ms": 0.0,
+    "long_wait_ms": 13.0,
+    "long_reason": "rendezvous",
     "row_of_64000": "kernel",
     "row_of_160000": "nobody",
     "row_of_160000_test": "library",
@@ -47,7 +50,7 @@ MEASURED: dict[str, float] = {
 }
 WORTH: dict[str, float] = {
     **MEASURED,
-    **{"d1-support": 1, "who-progresses": 1.5, "gain-bound": 1, "eager-limit": 1.5},
+    **{"d1-support": 1, "who-progresses": 0.5, "timeline": 1, "gain-bound": 1, "eager-limit": 1.5},
     **{"lost-gain": 1, "table-minima": 1},
 }
 
@@ -205,6 +208,7 @@ def records() -> list[Record]:
         sealed("gain", -20, -40, 0, "H5-python"),
         step(tests=False, **earlier),
         step(),
+        heat_records.overlap_timeline(),
         gain_plot(),
         step(language="c"),
         both_sides("D5", (7, 14, 28, 42, 56, 70), (ONE_USER, SOLARIS, TESTED, THREADED), 6e-3),

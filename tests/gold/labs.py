@@ -121,7 +121,12 @@ LABS = (
             **{"gain_percent": 30.0, "first_that_waits_kb": 30, "limit_64_kb": "not supported"},
             "row_of_160000": "kernel",
         },
-        lost={"gain-bound": 0.5, "eager-limit": 0.75, "d1-support": 1 / 3, "who-progresses": 0.5},
+        lost={
+            "gain-bound": 0.5,
+            "eager-limit": 0.75,
+            "d1-support": 1 / 3,
+            "who-progresses": 0.5 / 3,
+        },
     ),
     Gold(
         lab_06.SLUG,

@@ -101,6 +101,12 @@ def test_a_python_program_is_recorded_as_well(record: Recorded, tmp_path: Path) 
     found = analysis.read(record([sys.executable, str(program)], 2))
     assert [(int(m.source), int(m.tag)) for m in found.messages.itertuples()] == [(0, 5), (0, 6)]
     assert found.messages["got_bytes"].iat[1] == 5
+    between = analysis.between_messages(found)
+    for each in between.trace.ranks:
+        called = {each.calls[event["call"]] for event in each.events}
+        assert called
+        assert called <= {"MPI_Send", "MPI_Mprobe", "MPI_Mrecv", "MPI_Recv"}
+    assert between.parts[["computing", "in_mpi"]].sum(axis=1).tolist() == [between.length_ns] * 2
     for each in found.trace.ranks:
         calls = [each.calls[event["call"]] for event in each.events]
         begin, end = (place for place, call in enumerate(calls) if call == "MPI_Pcontrol")

@@ -1,4 +1,4 @@
-"""The heat program, which the learner owns from lab 02 on: written, checked, measured, and kept as Records H2 to H7."""
+"""The heat program, which the learner owns from lab 02 on: written, checked, kept as Records H2 to H7, T4, T5."""
 
 from beowulf.exercises.heat.beginning import check, start
 from beowulf.exercises.heat.knob_worth import tuned, worth
@@ -12,23 +12,39 @@ from beowulf.exercises.heat.reading import (
     part_medians,
     table,
 )
+from beowulf.exercises.heat.timelines import (
+    circle,
+    longest,
+    stuck,
+    timeline,
+    traced_exchanges,
+    traced_overlap,
+    waits,
+)
 from beowulf.exercises.heat.wire import capture
 
 __all__ = [
     "bound_percent",
     "capture",
     "check",
+    "circle",
     "deadlock",
     "exchanges",
     "gain",
     "lines",
+    "longest",
     "overlap",
     "part_medians",
     "picture",
     "speed_up",
     "start",
     "steps",
+    "stuck",
     "table",
+    "timeline",
+    "traced_exchanges",
+    "traced_overlap",
     "tuned",
+    "waits",
     "worth",
 ]

@@ -21,7 +21,8 @@ def picture(record: Record) -> Figure:
     if drawn is None:
         raise LabError(
             f"There is no picture of a Record {record.study} here.",
-            "A capture (H6) is looked at packet by packet: `beowulf packets FILE`.",
+            "A capture (H6) is looked at packet by packet: `beowulf packets FILE`."
+            " `beowulf timeline FOLDER` draws the runs of T4 and T5, whose traces are in `timelines`.",
         )
     return drawn(record)
 

@@ -345,14 +345,54 @@ for point in ways.select(search="deadlock"):
         print(outcome(cluster, "deadlock", point.facts["hangs_columns"]))
 
 # %% [markdown]
-# `heat.table(ways)` has the times, and `heat.picture(ways)` draws them.
+# `heat.table(ways)` has the times. Why does one way never end, and where does another lose its time? This
+# records every MPI call of every rank: `exchange_send_first` with rows of 160,000 bytes until it is stopped,
+# and five steps of the other two with rows of 80,000 bytes.
 
 # %%
-# Here is room for it.
+shown = heat.traced_exchanges(cluster)
+
+# %%
+heat.timeline(cluster, shown, "deadlock")
 
 # %% [markdown]
-# *What to look at:* which way is the fastest with short rows, and which with long ones? Where do turns lose
-# their time, and what would they lose with 64 ranks?
+# A row is a rank: grey is computing, other colours are calls of MPI, and the upper part of a call has the
+# colour of the reason for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
+
+# %%
+heat.timeline(cluster, shown, "in turns")
+
+# %%
+heat.timeline(cluster, shown, "non-blocking")
+
+# %% [markdown]
+# **Question `timeline`** (1 point). Look at the timelines of your own run.
+#
+# - in the deadlock: for which rank does rank 1 wait, and which is the lower one of the two ranks that wait
+#   for each other?
+# - in turns: what is the reason of the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`, or
+#   `"none"` if nobody waits), and how many milliseconds does it take?
+
+# %% nbgrader={"grade_id": "timeline-answer", "solution": true}
+rank_1_waits_for = None
+circle_lowest_rank = None
+turns_reason = None
+turns_wait_ms = None
+### BEGIN SOLUTION
+rank_1_waits_for, circle_lowest_rank = heat.stuck(shown)[1], heat.circle(shown)[0]
+turns_reason = heat.longest(shown, "in turns")["reason"]
+turns_wait_ms = heat.longest(shown, "in turns")["wait_ms"]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
+form(rank_1_waits_for, "number")
+form(circle_lowest_rank, "number")
+form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
+form(turns_wait_ms, "number")
+
+# %% [markdown]
+# *What to look at:* which of the waits of your turns vanish in the non-blocking exchange, and what do turns
+# lose with 64 ranks?
 
 # %% [markdown]
 # ## 7 More nodes, more rate?
@@ -417,7 +457,7 @@ own_plot.keep(
 )
 
 # %% [markdown]
-# **Question `saturation-bytes`** (1 point). For `pairs`, 2 ranks, `blocking`: which is the
+# **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: which is the
 # smallest size, in bytes, from which on every rate stays within 10 % of the rate of the largest
 # message? (Some small sizes may be *faster* than the cable. Section 5 of the handout says why;
 # they are not within 10 %, and the plateau begins after them.)
@@ -431,12 +471,12 @@ away = by_size[(by_size / by_size.iloc[-1] - 1).abs() > 0.1]
 saturation_bytes = int(by_size[by_size.index > max(away.index, default=0)].index[0])
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "saturation-bytes", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "saturation-bytes", "grade": true, "points": 0.5, "locked": true}
 form(saturation_bytes, "number")
 print(outcome(cluster, "saturation", saturation_bytes))
 
 # %% [markdown]
-# **Question `four-nodes`** (1 point). At the largest message, in the `ring`: how many times the rate
+# **Question `four-nodes`** (0.5 points). At the largest message, in the `ring`: how many times the rate
 # of 2 ranks do 4 ranks have? Write the quotient of two numbers of your table; the calls `blocking`
 # or `nonblocking`, but the same in both.
 
@@ -448,7 +488,7 @@ largest = ring[ring["size_bytes"] == ring["size_bytes"].max()].set_index("ranks"
 four_nodes_times = largest["rate_mbit_per_s"][4] / largest["rate_mbit_per_s"][2]
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "four-nodes", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "four-nodes", "grade": true, "points": 0.5, "locked": true}
 form(four_nodes_times, "number")
 
 # %% [markdown]

@@ -212,7 +212,44 @@ print(*heat.lines(plain), sep="\n")
 #
 # *Core, 10 minutes*
 #
-# Change your `overlapped_step`: it computes the rows that need no ghost row in slices, and lets MPI look at
+# First look at where your step waits. This records every MPI call of both ranks, in five steps with rows of
+# 64,000 bytes and five with 160,000.
+
+# %%
+shown = heat.traced_overlap(cluster)
+
+# %%
+heat.timeline(cluster, shown, "64,000 bytes")
+
+# %% [markdown]
+# Grey is computing, other colours are calls of MPI, and the upper part of a call has the colour of the reason
+# for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
+
+# %%
+heat.timeline(cluster, shown, "160,000 bytes")
+
+# %% [markdown]
+# **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest
+# wait take with rows of 64,000 bytes (0 if nobody waits), and with rows of 160,000? What is the reason of the
+# latter: `"late sender"`, `"late receiver"`, `"rendezvous"`, or `"none"`?
+
+# %% nbgrader={"grade_id": "timeline-answer", "solution": true}
+short_wait_ms = None
+long_wait_ms = None
+long_reason = None
+### BEGIN SOLUTION
+short_wait_ms = heat.longest(shown, "64,000 bytes")["wait_ms"]
+long_wait_ms = heat.longest(shown, "160,000 bytes")["wait_ms"]
+long_reason = heat.longest(shown, "160,000 bytes")["reason"]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
+form(short_wait_ms, "number")
+form(long_wait_ms, "number")
+form(long_reason, "choice:late sender,late receiver,rendezvous,none")
+
+# %% [markdown]
+# Now change your `overlapped_step`: it computes the rows that need no ghost row in slices, and lets MPI look at
 # all requests after each slice, with `MPI.Request.Testall(requests)`. Save `heat.py`, try it, and run the
 # cell below. Into how many slices do you cut the rows (nobody grades this)?
 
@@ -250,7 +287,7 @@ kept = own_step.kept(cluster)  # your newest Record of each version
 own_step.medians(*kept.values()).round(2)
 
 # %% [markdown]
-# **Question `who-progresses`** (1.5 points). While your step computes, who moves the bytes of a ghost row?
+# **Question `who-progresses`** (0.5 points). While your step computes, who moves the bytes of a ghost row?
 # Answer `"kernel"` (it alone), `"library"` (it has to run as well) or `"nobody"`. The library is as it comes,
 # with an eager limit of 131,072 bytes.
 
@@ -264,7 +301,7 @@ row_of_160000 = "nobody"
 row_of_160000_test = "library"
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "who-progresses", "grade": true, "points": 1.5, "locked": true}
+# %% nbgrader={"grade_id": "who-progresses", "grade": true, "points": 0.5, "locked": true}
 form(row_of_64000, "choice:kernel,library,nobody")
 form(row_of_160000, "choice:kernel,library,nobody")
 form(row_of_160000_test, "choice:kernel,library,nobody")
