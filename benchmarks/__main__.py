@@ -39,6 +39,7 @@ BENCHMARKS = (
     "tuning",
     "studies",
     "mutants",
+    "doubts",
     "grading",
     "install",
     "npb",

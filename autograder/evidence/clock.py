@@ -66,7 +66,7 @@ def digits(record: Record) -> list[Finding]:
     names = [name.strip() for name in str(record.program.get("name", "")).split(",")]
     if not all(name.endswith(".c") for name in names):
         return []  # Python prints all digits that it has
-    printed = [each for point, seconds in timed(record) if _counted(point) for each in seconds]
+    printed = [each for point, seconds in timed(record) if is_counted(point) for each in seconds]
     printed = _few(printed)
     stray = sum(not _as_printed(each) for each in printed)
     if stray <= STRAY * len(printed):
@@ -107,7 +107,7 @@ def timed(record: Record) -> Iterator[tuple[Point, list[float]]]:
             continue
         if point.quantity.endswith("_per_s"):
             continue
-        times = point.facts["repetitions"] if _counted(point) else [1] * len(point.samples)
+        times = point.facts["repetitions"] if is_counted(point) else [1] * len(point.samples)
         ways = 2 if point.quantity.startswith("half_round_trip") else 1
         per = PER_SECOND[unit]
         yield (
@@ -121,7 +121,7 @@ def _few(samples: list[float]) -> list[float]:
     return samples[:: len(samples) // ENOUGH + 1]
 
 
-def _counted(point: Point) -> bool:
+def is_counted(point: Point) -> bool:
     """Whether a point has for each sample how many repetitions it is the mean of."""
     times = point.facts.get("repetitions")
     if not isinstance(times, list) or len(times) != len(point.samples):

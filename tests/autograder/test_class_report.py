@@ -114,6 +114,7 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     points = {row["learner"]: row for row in table(spring, "points")}
     assert set(points) == {"ab12", "cd34", "ef56"}
     assert "The course knows no signing service" in text
+    assert "Nothing looks drawn" in text
     assert float(points["ab12"]["points"]) - float(points["ef56"]["points"]) == 1
     assert {row["learner"] for row in table(spring, "waiting")} == {"ab12", "ef56"}
     alike = next(
@@ -150,6 +151,7 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
         "time",
         "values",
         "copies",
+        "doubts",
     ):
         assert f'id="{name}"' in text
     assert "Look at first" in text
@@ -235,6 +237,8 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
     assert "labs/01-validation/README.md" in by_name["ordered-pairs"]
     assert "3 of 4" in by_name["explain"]
     assert "Good, and &lt;short&gt;." in by_name["explain"]
+    # Doubts are the instructor's alone.
+    assert "looks drawn" not in text
     # It begins with our table, and nbgrader's list without names is gone.
     assert "Test cell" not in text
     assert "Lab 01: Validation" in text[: text.index("Your points, question by question")]

@@ -1,0 +1,137 @@
+"""Records that resemble each other as two measurements never do: scaled, shuffled, rounded, or drawn from one another.
+
+The middle of a place differs from one launch to the next by chance. Which places rise in a launch, beside their
+neighbours, is that launch's own. Two learners have nothing of it in common, and a copy has all of it, even if it was
+multiplied, sorted, rounded, or its launches were renamed. Of a Record of one launch, its passes are compared like that.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from autograder.evidence.noise import Run, Values
+
+MOST_LAUNCHES_IN_ANY_ORDER = 4  # of more, only the order as it is
+LEAST_LIKE, LEAST_SCORE = 0.5, 5.0
+MOST_PASSES = 20  # that are compared, of one launch
+SIZES = ("size_bytes", "message_bytes", "overlap_bytes")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How one place differs from its neighbour in each launch, as directions of length 1."""
+
+    launches: int  # or passes of one launch
+    of_places: Mapping[str, Values]
+
+
+@dataclass(frozen=True)
+class Resemblance:
+    """Two Records by their places in a list: `like` is 1 for a copy and about 0 for two measurements."""
+
+    one: int
+    other: int
+    like: float
+    score: float  # in standard deviations
+    places: int
+
+
+def steps(every: Iterable[Run]) -> Steps:
+    """The steps of a Record, over the launches that most of its places have; with one launch, over its passes."""
+    runs = list(every)
+    one_launch = len({run.launch for run in runs}) == 1
+    middles: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for run in runs:
+        for place, samples, middle in zip(run.places, run.samples, run.middles, strict=True):
+            values = samples[:MOST_PASSES] if one_launch else [middle]
+            if min(values) > 0:
+                logs = enumerate(map(math.log, values), start=0 if one_launch else run.launch)
+                middles[run.group][place].update(logs)
+    launches = _most_frequent(
+        frozenset(of_place) for group in middles.values() for of_place in group.values()
+    )
+    directions: dict[str, Values] = {}
+    for group, places in middles.items():
+        complete = sorted(
+            filter(lambda place: set(places[place]) == set(launches), places), key=_size
+        )
+        rows = np.array([[places[place][launch] for launch in launches] for place in complete])
+        if len(rows) < 2:
+            continue
+        # Neighbours differ by size alone, so what a launch does to all sizes is not in their steps.
+        changes = np.diff(rows, axis=0)
+        changes -= changes.mean(axis=1, keepdims=True)
+        lengths = np.sqrt((changes**2).sum(axis=1))
+        for place, change, length in zip(complete[1:], changes, lengths, strict=True):
+            if length > 0:
+                directions[f"{group} {place}"] = change / length
+    return Steps(len(launches), directions)
+
+
+def resembling(every: Sequence[Steps], owners: Sequence[str]) -> Iterator[Resemblance]:
+    """The Records of different owners that resemble each other more than chance lets any two of a large class."""
+    for launches in sorted({each.launches for each in every if each.launches > 1}):
+        rows = [number for number, each in enumerate(every) if each.launches == launches]
+        counts = Counter(name for row in rows for name in every[row].of_places)
+        names = sorted(name for name, number in counts.items() if number > 1)
+        column = {name: place for place, name in enumerate(names)}
+        values = np.zeros((len(rows), len(names), launches))
+        for place, row in enumerate(rows):
+            for name, direction in every[row].of_places.items():
+                if name in column:
+                    values[place, column[name]] = direction
+        has = (values != 0).any(axis=2).astype(float)
+        common = has @ has.T
+        best = np.max([_products(values, order) for order in _orders(launches)], axis=0)
+        like = best / np.maximum(common, 1)
+        score = like * np.sqrt(common * (launches - 1))
+        for one, other in np.argwhere((like >= LEAST_LIKE) & (score >= LEAST_SCORE)):
+            if one < other and owners[rows[one]] != owners[rows[other]]:
+                yield Resemblance(
+                    rows[one],
+                    rows[other],
+                    float(like[one, other]),
+                    float(score[one, other]),
+                    int(common[one, other]),
+                )
+
+
+def _products(values: Values, order: Sequence[int]) -> Values:
+    """The sum of the products of all places of each two Records, the launches of the second in this order."""
+    flat, other = (
+        values.reshape(len(values), -1),
+        values[:, :, list(order)].reshape(len(values), -1),
+    )
+    products: Values = flat @ other.T
+    return np.maximum(products, products.T)
+
+
+def _orders(launches: int) -> Iterable[Sequence[int]]:
+    if launches > MOST_LAUNCHES_IN_ANY_ORDER:
+        return [range(launches)]
+    return permutations(range(launches))
+
+
+def _most_frequent(sets: Iterable[frozenset[int]]) -> list[int]:
+    counts: dict[frozenset[int], int] = defaultdict(int)
+    for each in sets:
+        counts[each] += 1
+    most = max(
+        counts, key=lambda each: (counts[each], len(each), sorted(each)), default=frozenset()
+    )
+    return sorted(most)
+
+
+def _size(place: str) -> tuple[str, list[float]]:
+    """Places that differ by size alone come after one another, by size."""
+    quantity, varied = json.loads(place)
+    sizes = [varied.pop(name, 0) for name in SIZES]
+    numbers = [float(size) if isinstance(size, int | float) else 0.0 for size in sizes]
+    return json.dumps([quantity, varied], sort_keys=True), numbers
