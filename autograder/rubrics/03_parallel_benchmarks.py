@@ -16,12 +16,13 @@ from autograder.rubrics.record_facts import (
     Facts,
     best_of_own,
     numbers,
+    numbers_and_words,
     record_of,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises.lab_03 import drawn, message_sizes, speedup_laws
+from beowulf.exercises.lab_03 import drawn, message_sizes, mg_timeline, speedup_laws
 from beowulf.exercises.lab_03.workers import RANKS
 from beowulf.exercises.own_plot import Wants
 from beowulf.record import Record
@@ -183,6 +184,11 @@ SCORERS: dict[str, Scorer] = {
     "shares": ByRecord(facts_03.eight, "A4", shares),
     "message-length": ByRecord(facts_03.eight, "A4", message_length),
     "sizes": own_counts,
+    "timeline": ByRecord(
+        facts_03.on_a_timeline,
+        mg_timeline.STUDY,
+        numbers_and_words("mg_wait_call", "mg_wait_for_rank", "mg_wait_ms", "mg_most"),
+    ),
     "e4-record": partial(record_of, facts_03.challenge, "E4"),
     "hpl-percent": ByRecord(facts_03.challenge, "E4", numbers("hpl_percent_of_dgemm")),
     "paper-hpl": partial(by_hand, PAPER_HPL),

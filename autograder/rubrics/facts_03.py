@@ -10,8 +10,9 @@ from autograder.rubrics.own_plots import Curves
 from autograder.rubrics.record_facts import MOST_RECORDS, UNFORESEEN, Facts
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
+from beowulf.exercises import timelines
 from beowulf.exercises.heat import reading
-from beowulf.exercises.lab_03 import drawn
+from beowulf.exercises.lab_03 import drawn, mg_timeline
 from beowulf.exercises.lab_03.workers import RANKS, workers
 from beowulf.measure import speedup
 from beowulf.record import Record
@@ -32,6 +33,17 @@ BY_THE_PIECE = 1250
 def ft_bytes(points: int) -> float:
     """What one of four ranks sends when FT's cube of numbers of 16 bytes is turned."""
     return 16 * points / RANKS * (RANKS - 1) / RANKS
+
+
+def on_a_timeline(record: Record) -> Facts:
+    """What a Record of T3 shows: the longest wait of MG, and on what its ranks spend the most time."""
+    wait, shares = timelines.longest(record, mg_timeline.RUN), mg_timeline.shares(record)
+    return {
+        "mg_wait_call": str(wait["call"]).lower(),
+        "mg_wait_for_rank": int(wait["for_rank"]),
+        "mg_wait_ms": float(wait["wait_ms"]),
+        "mg_most": max(shares, key=lambda part: shares[part]),
+    }
 
 
 def plate(record: Record) -> Facts:

@@ -21,6 +21,7 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
 from beowulf.exercises.heat import knob_worth, program, reading, timelines
+from beowulf.exercises.timelines import longest
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.predictions import of_record
 from beowulf.record import Record
@@ -169,7 +170,7 @@ def exchanges_timeline(record: Record) -> Facts:
     waits_for = timelines.stuck(record)
     if SECOND not in waits_for:
         raise LabError(f"rank {SECOND} does not wait for ever in it")
-    turns = timelines.longest(record, timelines.TURNS)
+    turns = longest(record, timelines.TURNS)
     return {
         "rank_1_waits_for": waits_for[SECOND],
         "circle_lowest_rank": timelines.circle(record)[0],
@@ -180,7 +181,7 @@ def exchanges_timeline(record: Record) -> Facts:
 
 def overlap_timeline(record: Record) -> Facts:
     """The longest waits of a Record of T5, with short rows and with long ones."""
-    short, long = (timelines.longest(record, run) for run in (timelines.SHORT, timelines.LONG))
+    short, long = (longest(record, run) for run in (timelines.SHORT, timelines.LONG))
     return {
         "short_wait_ms": float(short["wait_ms"]),
         "long_wait_ms": float(long["wait_ms"]),

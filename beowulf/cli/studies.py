@@ -253,9 +253,10 @@ def _lines(key: str, value: object) -> list[str]:
 
 
 def _picture(record: Record) -> Figure:
-    from beowulf.exercises.heat import reading, timelines
+    from beowulf.exercises.heat import reading
+    from beowulf.exercises.timelines import RUN
 
-    if record.study in (*reading.STUDIES, *timelines.STUDIES):
+    if record.study in reading.STUDIES or any(RUN in each.at for each in record.points):
         from beowulf.exercises.heat import picture
 
         return picture(record)

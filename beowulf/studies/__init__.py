@@ -34,7 +34,7 @@ STUDIES = _files()
 # Records that no claim of a paper judges, by the letter of their IDs.
 OF_EXERCISES = {
     "H": "the heat program",
-    "T": "the heat program on a timeline",
+    "T": "runs on a timeline",
     "P": "predictions",
     "F": "a learner's own plots",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path as Folder
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.timeline import clock, matching, recording, simgrid, trace, wire
@@ -86,6 +86,11 @@ class Analysis:
         return paths.Replay(self.trace, self.events, self.waits, self.messages)
 
     @property
+    def program(self) -> str:
+        """The name of the program, empty where it is not known; a rank's own command line may be cut short."""
+        return str(self.details.get("program") or Path(self.trace.ranks[0].program).name)
+
+    @property
     def length_ns(self) -> int:
         """From the first rank's beginning to the last one's end."""
         return self.trace.ended_ns - self.trace.began_ns
@@ -118,7 +123,7 @@ class Analysis:
         return Group(*self.warnings, _ranks(self), _waits(self), _path(self), *_what_if(self))
 
 
-def read(folder: Folder) -> Analysis:
+def read(folder: Path) -> Analysis:
     """The run whose traces are in a folder, or in a file of SimGrid's."""
     if folder.is_file():
         return Analysis(simgrid.read(folder), {})

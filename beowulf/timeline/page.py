@@ -51,7 +51,7 @@ class Page:
     @property
     def title(self) -> str:
         """The name of the program."""
-        return f"Timeline of {Path(self.found.trace.ranks[0].program).name or 'a program'}"
+        return f"Timeline of {self.found.program or 'a program'}"
 
     def html(self) -> str:
         """The whole page."""

@@ -184,7 +184,7 @@ def _legend(found: Analysis, drawing: object, rows: pd.DataFrame) -> None:
 
 
 def _program(found: Analysis) -> str:
-    return found.trace.ranks[0].program.split("/")[-1].replace("$", r"\$") or "A program"
+    return found.program.replace("$", r"\$") or "A program"
 
 
 def sentence(

@@ -128,7 +128,7 @@ def test_what_is_half_right_earns_half(
 @pytest.mark.parametrize("blind", [0, 1, float("nan"), float("inf")])
 def test_one_number_everywhere_earns_nothing_beside_the_records(blind: float) -> None:
     answers = {name: blind for name, value in RIGHT.items() if not isinstance(value, str)}
-    assert earned(scores(**answers)) <= {*MEASURED, "shares", "message-length"}
+    assert earned(scores(**answers)) <= {*MEASURED, "shares", "message-length", "timeline"}
 
 
 # ------------------------------------------------------------ what is drawn for a learner

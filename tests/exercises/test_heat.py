@@ -11,7 +11,7 @@ import pytest
 from beowulf import paths
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises import heat
+from beowulf.exercises import heat, timelines
 from beowulf.exercises.heat import program, quick_check
 from beowulf.exercises.heat.measurements import (
     EXCHANGE_LAUNCHES,
@@ -361,12 +361,12 @@ def test_without_its_trace_a_timeline_is_the_table_of_its_waits(
     heat_records.exchanges_timeline().save_in(tmp_path)
     cluster = RecordedCluster(tmp_path)
     record = heat.traced_exchanges(cluster)
-    shown = heat.timeline(cluster, record, "in turns")
+    shown = timelines.timeline(cluster, record, "in turns")
     assert [*shown["wait_ms"]] == [6.5, 6.4]
     assert "not beside the Records" in capsys.readouterr().out
     assert heat.stuck(record) == {0: 1, 1: 0, 2: 1, 3: 2}
     with pytest.raises(LabError, match="no run 'backwards'"):
-        heat.timeline(cluster, record, "backwards")
+        timelines.timeline(cluster, record, "backwards")
 
 
 def test_a_comment_without_an_end_is_one_comment_to_the_end() -> None:

@@ -12,8 +12,9 @@ from autograder import evidence
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises import heat
-from beowulf.exercises.heat import knob_worth, measurements, program, reading, timelines
+from beowulf.exercises import heat, timelines
+from beowulf.exercises.heat import knob_worth, measurements, program, reading
+from beowulf.exercises.heat import timelines as plate_runs
 from beowulf.record import Record
 from beowulf.timeline.page import Page
 from tests import heat_solutions
@@ -272,26 +273,26 @@ def test_a_capture_has_each_ghost_row_of_each_step(plate: Path, cluster: Namespa
 def test_an_overlapped_step_is_on_a_timeline_from_its_first_message_on(
     plate: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timelines, "OVERLAP_COLUMNS", {"short": 100, timelines.LONG: 20_000})
+    monkeypatch.setattr(plate_runs, "OVERLAP_COLUMNS", {"short": 100, plate_runs.LONG: 20_000})
     record = heat.traced_overlap(cluster, folder=plate)
     sound(record, plate)
-    for run in ("short", timelines.LONG):
-        page = heat.timeline(cluster, record, run)
+    for run in ("short", plate_runs.LONG):
+        page = timelines.timeline(cluster, record, run)
         assert isinstance(page, Page)
         found = page.found
         # Five steps, in each a row there and one back; what the program does before and after is not shown.
-        assert len(found.messages) == 2 * timelines.STEPS
+        assert len(found.messages) == 2 * plate_runs.STEPS
         assert set(found.messages["got_bytes"]) == {8 * (100 if run == "short" else 20_000)}
         assert found.trace.since == "the first message"
         parts = [p.facts for p in record.select(timeline=run) if "rank" in p.at]
         assert [sum(each.values()) for each in parts] == pytest.approx([found.length_ns / 1e6] * 2)
         seen = [*found.waits["waited_ns"] / 1e6][: timelines.MOST_WAITS]
-        kept = heat.waits(record, run)
+        kept = timelines.waits(record, run)
         assert seen == ([*kept["wait_ms"]] if len(kept) else [])
     kept = heat.traced_overlap(RecordedCluster(plate / "records"))
     assert kept.digest == record.digest
     heat.traced_overlap(cluster, folder=plate)  # its traces take the place of those before
-    assert not isinstance(heat.timeline(cluster, record, "short"), Page)
+    assert not isinstance(timelines.timeline(cluster, record, "short"), Page)
 
 
 @pytest.mark.slow  # the deadlock lasts until it is stopped
@@ -303,11 +304,11 @@ def test_three_exchanges_are_on_a_timeline_and_the_deadlock_is_a_circle(
     assert heat.stuck(record) == {0: 1, 1: 0, 2: 1, 3: 2}
     assert heat.circle(record) == [0, 1]
     assert {p.facts["call"] for p in record.points if "stuck" in p.at} == {"MPI_Send"}
-    for run in (timelines.TURNS, timelines.NONBLOCKING):
-        page = heat.timeline(cluster, record, run)
+    for run in (plate_runs.TURNS, plate_runs.NONBLOCKING):
+        page = timelines.timeline(cluster, record, run)
         assert isinstance(page, Page)
-        assert len(page.found.messages) == 6 * timelines.STEPS
-    turns = heat.longest(record, timelines.TURNS)
+        assert len(page.found.messages) == 6 * plate_runs.STEPS
+    turns = timelines.longest(record, plate_runs.TURNS)
     assert turns["reason"] in ("late sender", "late receiver", "rendezvous")
     wrong = heat_solutions.RIGHT["exchange_in_turns"]
     heat_solutions.write(plate, 9, exchange_send_first=wrong.replace("in_turns", "send_first"))

@@ -13,7 +13,9 @@ from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_03 import message_sizes
+from beowulf.exercises import timelines
+from beowulf.exercises.lab_03 import message_sizes, mg_timeline
+from beowulf.timeline.page import Page
 
 pytestmark = pytest.mark.cluster
 
@@ -87,3 +89,20 @@ def test_a_wrapper_that_goes_wrong_is_reported_and_nothing_is_kept(
 
 def test_the_solution_of_the_exercise_fits_what_is_handed_out() -> None:
     assert (LAB / message_sizes.PROGRAM).read_text().count(message_sizes.TO_DO) == 1
+
+
+def test_each_message_of_mg_is_on_its_timeline(lab_folder: Path, cluster: NamespaceCluster) -> None:
+    record = mg_timeline.traced(cluster)
+    assert record.complete
+    page = timelines.timeline(cluster, record, mg_timeline.RUN)
+    assert isinstance(page, Page)
+    found = page.found
+    sends = [name for name in found.trace.calls if name in ("MPI_Send", "MPI_Isend")]
+    numbers = [found.trace.calls.index(name) for name in sends]
+    assert len(found.messages) == found.events["call"].isin(numbers).sum() > 0
+    rows = mg_timeline.parts(record)
+    whole = rows[["computing_ms", "network_ms", "waiting_ms"]].sum(axis=1)
+    assert whole.tolist() == pytest.approx([found.length_ns / 1e6] * len(rows))
+    assert sum(mg_timeline.shares(record).values()) == pytest.approx(100)
+    kept = mg_timeline.traced(RecordedCluster(lab_folder / "records"))
+    assert kept.digest == record.digest

@@ -14,12 +14,9 @@ from beowulf.exercises.heat.reading import (
 )
 from beowulf.exercises.heat.timelines import (
     circle,
-    longest,
     stuck,
-    timeline,
     traced_exchanges,
     traced_overlap,
-    waits,
 )
 from beowulf.exercises.heat.wire import capture
 
@@ -32,7 +29,6 @@ __all__ = [
     "exchanges",
     "gain",
     "lines",
-    "longest",
     "overlap",
     "part_medians",
     "picture",
@@ -41,10 +37,8 @@ __all__ = [
     "steps",
     "stuck",
     "table",
-    "timeline",
     "traced_exchanges",
     "traced_overlap",
     "tuned",
-    "waits",
     "worth",
 ]

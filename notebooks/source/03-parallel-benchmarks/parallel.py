@@ -19,7 +19,7 @@
 # there, then do it here.
 #
 # - **Time** about 90 minutes for the sections that are marked *core*, which have 24.5 points; those marked
-#   *more* take about 55 and have 6.5 · **Points** 31
+#   *more* take about 60 and have 6.5 · **Points** 31
 # - **You need** a running cluster (`beowulf lab 03` booted one) on a machine with nothing else to do
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
 #   notebook. `quick=True` takes the smallest class, S; leave it out when you have eight minutes, for class A.
@@ -32,8 +32,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from beowulf import check, claims, connect, picture, predict, prediction, study
-from beowulf.exercises import heat, own_plot
-from beowulf.exercises.lab_03 import drawn, message_sizes, speedup_laws
+from beowulf.exercises import heat, own_plot, timelines
+from beowulf.exercises.lab_03 import drawn, message_sizes, mg_timeline, speedup_laws
 from beowulf.figures import course_style, prediction_band
 from beowulf.notebook import form
 from beowulf.predictions import outcome
@@ -487,7 +487,7 @@ claims(measured)
 # %% [markdown]
 # ## 11 A wrapper of your own
 #
-# *More, 20 minutes*
+# *More, 25 minutes*
 #
 # Are the messages of MG few long ones, or many short ones? Write `MPI_Send` in `sizes.c`, which is beside this
 # notebook: it counts them by their length. Try it in a terminal, `beowulf run -n 4 sizes.c S`. This cell runs your
@@ -503,6 +503,46 @@ print("\n".join(message_sizes.lines(counted.points)))
 
 # %% nbgrader={"grade_id": "sizes", "grade": true, "points": 3, "locked": true}
 assert counted.variant == "sizes", "Run the cell above: it runs your wrapper."
+
+# %% [markdown]
+# How long does MG wait for these messages, and for whom? This runs it once, class S on four ranks, and records
+# every MPI call. The table has the milliseconds of each rank; *network* is time inside MPI in which it waits
+# for no other rank.
+
+# %%
+mg = mg_timeline.traced(cluster)
+mg_timeline.parts(mg).round(2)
+
+# %% [markdown]
+# A row is a rank: grey is computing, other colours are calls of MPI, and the upper part of a call has the
+# colour of the reason for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
+
+# %%
+timelines.timeline(cluster, mg, "MG")
+
+# %% [markdown]
+# **Question `timeline`** (1 point). Of your own run: in which call is the longest wait (such as
+# `"MPI_Wait"`), for which rank, and how many milliseconds does it take? On what do all ranks together spend
+# the most time: `"computing"`, `"network"` or `"waiting"`?
+
+# %% nbgrader={"grade_id": "timeline-answer", "solution": true}
+mg_wait_call = None
+mg_wait_for_rank = None
+mg_wait_ms = None
+mg_most = None
+### BEGIN SOLUTION
+longest = timelines.longest(mg, "MG")
+mg_wait_call, mg_wait_for_rank = longest["call"], longest["for_rank"]
+mg_wait_ms = longest["wait_ms"]
+shares = mg_timeline.shares(mg)
+mg_most = max(shares, key=shares.get)
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
+form(mg_wait_call, "text")
+form(mg_wait_for_rank, "number")
+form(mg_wait_ms, "number")
+form(mg_most, "choice:computing,network,waiting")
 
 # %% [markdown]
 # ## 12 Seven numbers instead of one
@@ -542,7 +582,7 @@ hpl_percent_of_dgemm = 100 * gflops["hpl_gflops"] / (4 * gflops["dgemm_gflops"])
 form(hpl_percent_of_dgemm, "number")
 
 # %% [markdown]
-# **Question `paper-hpl`** (1 point). Paper E ran HPL with Ns 37326: how many GB (10 to the power of 9 bytes) has its
+# **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326: how many GB (10 to the power of 9 bytes) has its
 # matrix, of 8 bytes a number? It took 56 % less time after tuning: how many times the performance is that?
 
 # %% nbgrader={"grade_id": "paper-hpl-answer", "solution": true}
@@ -553,7 +593,7 @@ hpl_matrix_gb = 37326 * 37326 * 8 / 1_000_000_000
 hpl_times_the_performance = 1 / (1 - 0.56)
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "paper-hpl", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "paper-hpl", "grade": true, "points": 0.5, "locked": true}
 form(hpl_matrix_gb, "number")
 form(hpl_times_the_performance, "number")
 
@@ -578,7 +618,7 @@ claims(challenge)
 found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(subset=["paper_mops"])
 
 # %% [markdown]
-# **Question `cable-bound`** (1 point). FT has 7,137 million operations in class A, and paper A prints 5.45
+# **Question `cable-bound`** (0.5 points). FT has 7,137 million operations in class A, and paper A prints 5.45
 # Mop/s: how many seconds did it run? And its cube has 256 · 256 · 128 points: with four ranks and seven turns,
 # how many seconds does a cable of 12,500,000 bytes a second need for what *one* rank sends?
 
@@ -590,7 +630,7 @@ ft_paper_s = 7137 / 5.45
 ft_cable_s = 7 * 256 * 256 * 128 * 16 / 4 * 3 / 4 / 12_500_000
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "cable-bound", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "cable-bound", "grade": true, "points": 0.5, "locked": true}
 form(ft_paper_s, "number")
 form(ft_cable_s, "number")
 

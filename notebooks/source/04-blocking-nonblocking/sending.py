@@ -35,7 +35,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from beowulf import check, claims, connect, picture, predict, prediction, start_engines, study
-from beowulf.exercises import heat, own_plot
+from beowulf.exercises import heat, own_plot, timelines
 from beowulf.exercises.lab_04 import own_roundtrip
 from beowulf.figures import course_style, prediction_band
 from beowulf.measure import mpptest
@@ -353,17 +353,17 @@ for point in ways.select(search="deadlock"):
 shown = heat.traced_exchanges(cluster)
 
 # %%
-heat.timeline(cluster, shown, "deadlock")
+timelines.timeline(cluster, shown, "deadlock")
 
 # %% [markdown]
 # A row is a rank: grey is computing, other colours are calls of MPI, and the upper part of a call has the
 # colour of the reason for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
 
 # %%
-heat.timeline(cluster, shown, "in turns")
+timelines.timeline(cluster, shown, "in turns")
 
 # %%
-heat.timeline(cluster, shown, "non-blocking")
+timelines.timeline(cluster, shown, "non-blocking")
 
 # %% [markdown]
 # **Question `timeline`** (1 point). Look at the timelines of your own run.
@@ -380,8 +380,8 @@ turns_reason = None
 turns_wait_ms = None
 ### BEGIN SOLUTION
 rank_1_waits_for, circle_lowest_rank = heat.stuck(shown)[1], heat.circle(shown)[0]
-turns_reason = heat.longest(shown, "in turns")["reason"]
-turns_wait_ms = heat.longest(shown, "in turns")["wait_ms"]
+turns_reason = timelines.longest(shown, "in turns")["reason"]
+turns_wait_ms = timelines.longest(shown, "in turns")["wait_ms"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}

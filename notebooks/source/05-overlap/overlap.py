@@ -31,7 +31,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from beowulf import check, claims, connect, picture, predict, prediction, study
-from beowulf.exercises import heat, own_plot
+from beowulf.exercises import heat, own_plot, timelines
 from beowulf.exercises.lab_05 import drawn, exchange, own_step
 from beowulf.figures import course_style, prediction_band
 from beowulf.notebook import form
@@ -219,14 +219,14 @@ print(*heat.lines(plain), sep="\n")
 shown = heat.traced_overlap(cluster)
 
 # %%
-heat.timeline(cluster, shown, "64,000 bytes")
+timelines.timeline(cluster, shown, "64,000 bytes")
 
 # %% [markdown]
 # Grey is computing, other colours are calls of MPI, and the upper part of a call has the colour of the reason
 # for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
 
 # %%
-heat.timeline(cluster, shown, "160,000 bytes")
+timelines.timeline(cluster, shown, "160,000 bytes")
 
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest
@@ -238,9 +238,9 @@ short_wait_ms = None
 long_wait_ms = None
 long_reason = None
 ### BEGIN SOLUTION
-short_wait_ms = heat.longest(shown, "64,000 bytes")["wait_ms"]
-long_wait_ms = heat.longest(shown, "160,000 bytes")["wait_ms"]
-long_reason = heat.longest(shown, "160,000 bytes")["reason"]
+short_wait_ms = timelines.longest(shown, "64,000 bytes")["wait_ms"]
+long_wait_ms = timelines.longest(shown, "160,000 bytes")["wait_ms"]
+long_reason = timelines.longest(shown, "160,000 bytes")["reason"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}

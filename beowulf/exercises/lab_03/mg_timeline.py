@@ -1,0 +1,56 @@
+"""Lab 03: MG on four ranks with every MPI call recorded: where its time goes, as Record T3 with its trace beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.exercises import timelines
+from beowulf.exercises.heat.measurements import several
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+from beowulf.suites import npb
+from beowulf.user import learner
+
+STUDY, RUN, CLASS = "T3", "MG", "S"
+PARTS = ("computing", "network", "waiting")
+
+
+def traced(cluster: Cluster) -> Record:
+    """Run MG once and keep what its ranks did; a recorded cluster gives what was kept."""
+    if recorded := cluster.replay(STUDY):
+        return recorded
+    ranks = max(npb.BENCHMARKS[RUN].counts(several(cluster)))
+    folder = cluster.records or Path("records")
+    traces = timelines.folder_of(cluster, STUDY)
+    with Measurement(STUDY, cluster, folder, traces=traces) as session:
+        npb.run(session, RUN, CLASS, ranks)
+        assert session.last_trace
+        found = timelines.analysed(session.last_trace)
+        session.points += timelines.points(found, RUN, session.last_trace.name)
+    made = session.record()
+    made.learner = learner()
+    made.save_in(folder)
+    return made
+
+
+def parts(record: Record) -> Any:
+    """A row for each rank: how many milliseconds it computes, waits for another rank, and is in MPI besides."""
+    import pandas as pd
+
+    return pd.DataFrame([{"rank": point.at["rank"], **point.facts} for point in _of_ranks(record)])
+
+
+def shares(record: Record) -> dict[str, float]:
+    """What all ranks spend together in each of the parts, in per cent; LabError where nothing is known of them."""
+    sums = {part: sum(p.facts[f"{part}_ms"] for p in _of_ranks(record)) for part in PARTS}
+    whole = sum(sums.values())
+    if whole <= 0:
+        raise LabError("it has no times of ranks")
+    return {part: 100 * value / whole for part, value in sums.items()}
+
+
+def _of_ranks(record: Record) -> list[Point]:
+    return [p for p in record.select(**{timelines.RUN: RUN}) if "rank" in p.at]
