@@ -46,17 +46,17 @@ def findings(
         lambda: wire.findings(record),
         lambda: captured.findings(record, records, room),
     )
-    return [finding for check in checks for finding in _guarded(check)]
+    return [finding for check in checks for finding in guarded(check)]
 
 
 def made_up(
     record: Record, records: Path | None = None, accepted: invented.Digests | None = None
 ) -> list[Finding]:
     """The part of `findings` that shows that a Record was made up."""
-    return _guarded(lambda: invented.findings(record, records, accepted or {}))
+    return guarded(lambda: invented.findings(record, records, accepted or {}))
 
 
-def _guarded(check: Callable[[], list[Finding]]) -> list[Finding]:
+def guarded(check: Callable[[], list[Finding]]) -> list[Finding]:
     """What a check finds; a Record that one check cannot read is still looked at by the others.
 
     It counts for nothing: otherwise an odd value would be the way around whatever the check finds.

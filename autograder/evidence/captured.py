@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.evidence import clock, invented
 from autograder.evidence.clock import ROOM_S, ROOM_SHARE
-from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding
+from autograder.evidence.finding import IMPOSSIBLE, Finding
 from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.exercises.heat import wire
@@ -94,7 +94,7 @@ def _guarded(file: Path, count: Callable[[], str]) -> list[Finding]:
         different = count()
     except _UNREADABLE as problem:
         message = f"{file.name} cannot be counted again ({type(problem).__name__})."
-        return [Finding(INCONCLUSIVE, message)]
+        return [Finding(IMPOSSIBLE, message)]
     if not different:
         return []
     return [Finding(IMPOSSIBLE, f"{file.name} counted again gives another {different}.")]

@@ -117,7 +117,9 @@ def _program(record: Record, more: Digests) -> str:
     if hpcc.HPCC in names and of_study:
         return ""
     ours = [each for each in names if each in known() and each not in EDITED]
-    if of_study and (strange := [each for each in names if each not in ours]):
+    # What a learner wrote is a function, or in a file of ours.
+    of_labs = ours if of_study else [each for each in names if each in known() or "." not in each]
+    if strange := [each for each in names if each not in of_labs]:
         return f"It names {strange[0][:80]}, which is none of the labs' programs."
     if not DIGEST.fullmatch(digest):
         return f"It has no digest of {names[0][:80]}, which a measurement leaves."

@@ -272,6 +272,8 @@ def _row(cell: NotebookNode, grade: Any, changed: Mapping[str, str]) -> _Row:
     elif by_hand:
         found, expected = f"{changed.get(marks.grade_id, BY_HAND)} {found}".strip(), ""
     comment = str(marks.get("comment") or "")
+    # nbgrader's template draws it as Markdown, and nbconvert stops at an attachment that is not there.
+    marks.comment = comment.replace("attachment:", "attachment ")
     points = None if waits else float(marks.get("score") or 0)
     of = float(marks.get("points") or 0)
     return _Row(str(marks.grade_id), points, of, found, expected, read, comment)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
@@ -99,7 +100,7 @@ class Submission:
                 gifts.add(place)
                 problems += shared_records.findings(record, given, in_course=course is not None)
             else:
-                problems += variants.findings(record, own)
+                problems += evidence.guarded(partial(variants.findings, record, own))
                 problems += signed.findings(record, signers, student, needed=needs_signature)
             if problems:
                 doubts[place] = problems

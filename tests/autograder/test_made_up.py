@@ -84,6 +84,7 @@ def other_source(record: Record) -> Record:
         (lab_04.a7, named(sha256=""), "no digest of message_sweep.c"),
         (lab_04.a7, named(sha256="0" * 64), "not that of this version's program"),
         (lab_04.a7, lambda r: replace(r, program={}), "names no program"),
+        (lab_04.own, named(name="mine.c"), "mine.c, which is none of the labs' programs"),
         (lab_04.own, named(sha256="0" * 64), "not that of this version's program"),
         (lab_01.ring, other_source, "not that of its text"),
     ],

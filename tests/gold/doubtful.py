@@ -208,6 +208,6 @@ def _captures() -> list[Case]:
 
     return [
         case("another capture", b"what someone else captured", 0, "not the capture that it names"),
-        case("a capture that is none", b"what was captured", 0.5, "cannot be counted again"),
+        case("a capture that is none", b"what was captured", 0.0, "cannot be counted again"),
         case("a capture not handed in", b"", 0, "which is not in records"),
     ]
