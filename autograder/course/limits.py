@@ -10,6 +10,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
+from autograder.evidence import signed
 from beowulf import paths, variant
 from beowulf.checklist import FORM, LEVELS, RIGHT
 from beowulf.errors import LabError
@@ -71,7 +72,15 @@ class Limits:
 
 def of_course(slug: str, course: Path) -> Limits:
     """What a course's own file sets for a lab; the usual where it has none. LabError when the file is wrong."""
-    return _read(course / FILE, slug) if (course / FILE).is_file() else Limits()
+    if not (course / FILE).is_file():
+        return Limits()
+    limits = _read(course / FILE, slug)
+    if limits.signed and not signed.keys(course):
+        raise LabError(
+            f"{course / FILE} lets only signed Records count, and {course / signed.FILE} has no key to check them.",
+            f"Put the public key of your signing service into {signed.FILE}, or take `signed` out.",
+        )
+    return limits
 
 
 def of_lab(slug: str, folder: Path) -> Limits:

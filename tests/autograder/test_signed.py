@@ -232,6 +232,14 @@ def test_only_what_is_broken_or_lacks_what_is_asked_is_doubted(
     assert found == doubted
 
 
+def test_a_course_that_asks_for_signatures_and_knows_no_key_says_so(tmp_path: Path) -> None:
+    (tmp_path / limits.FILE).write_text("signed = true\n")
+    with pytest.raises(LabError, match="has no key to check them"):
+        limits.of_course(SLUG, tmp_path)
+    (tmp_path / limits.FILE).write_text("signed = true\n[labs.01]\nsigned = false\n")
+    assert not limits.of_course(SLUG, tmp_path).signed
+
+
 def test_collecting_names_them(course: Path, folders: dict[str, Path]) -> None:
     (course / limits.FILE).write_text("signed = true\n")
     assert not inspection.record_notes(folders[SIGNED], SLUG, STUDENT, course)
