@@ -53,6 +53,7 @@ class Analysis:
             self.messages,
             self.collectives,
             eager_bytes=float(self.details.get("eager_bytes", recording.SHIPPED_EAGER_BYTES)),
+            held=self.wire.held if self.wire else None,
         )
 
     @cached_property

@@ -140,14 +140,24 @@ def wait_looks(found: Analysis) -> list[tuple[str, str, str]]:
         reasons.LATE_ROOT,
         reasons.EARLY_ROOT,
         reasons.RENDEZVOUS,
+        reasons.NAGLE,
         reasons.NEVER_ENDED,
     )
     there = set(found.waits["kind"])
-    looks = zip(kinds, WAIT_COLOURS, (*HATCHES[1:], "||"), strict=True)
+    looks = zip(kinds, WAIT_COLOURS, (*HATCHES[1:], "||", "--"), strict=True)
     return [(kind, colour, hatch) for kind, colour, hatch in looks if kind in there]
 
 
-WAIT_COLOURS = ("#D55E00", "#8B1A1A", "#6A3D9A", "#B8860B", "#56B4E9", "#FF7FAE", "#000000")
+WAIT_COLOURS = (
+    "#D55E00",
+    "#8B1A1A",
+    "#6A3D9A",
+    "#B8860B",
+    "#56B4E9",
+    "#FF7FAE",
+    "#117733",
+    "#000000",
+)
 
 
 def _messages(

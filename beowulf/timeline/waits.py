@@ -6,6 +6,8 @@ wait at a collective  a rank comes to a collective call before the last one does
 late root             a rank comes to a broadcast or scatter before its root does
 early root            the root of a reduce or gather comes before the last of the others
 never ended           the rank was in this call when the run was stopped
+Nagle, delayed ACK    both sides have begun, but the sender's kernel keeps the message until the one before it is
+                      acknowledged, and the receiver's kernel takes its time for that; seen in the packets
 rendezvous            both sides have begun, but a long message waits until the side that is needed next calls MPI again
 """
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 LATE_SENDER, LATE_RECEIVER, COLLECTIVE_WAIT = "late sender", "late receiver", "wait at a collective"
 LATE_ROOT, EARLY_ROOT, RENDEZVOUS = "late root", "early root", "rendezvous"
-NEVER_ENDED = "never ended"
+NEVER_ENDED, NAGLE = "never ended", "Nagle, delayed ACK"
 FROM_ROOT = ("Bcast", "Scatter", "Scatterv")
 TO_ROOT = ("Reduce", "Gather", "Gatherv")
 # Shorter ones are what a message needs anyway: its way through the network and the kernels.
@@ -69,10 +71,11 @@ def waits(
     *,
     eager_bytes: float = float("inf"),
     shortest_ns: int = SHORTEST_NS,
+    held: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """One row a wait: `rank`, the call `event`, `kind`, since when, how long, which rank is the cause, which `message`.
 
-    Messages of more than `eager_bytes` need a rendezvous.
+    Messages of more than `eager_bytes` need a rendezvous. Those `held` were kept by the sender's kernel; see wire.Wire.
     """
     import pandas as pd
 
@@ -80,6 +83,7 @@ def waits(
         *_of_messages(table, messages, eager_bytes),
         *_of_collectives(trace, table, collectives),
         _never_ended(table),
+        *([_of_nagle(table, messages, held)] if held is not None else []),
     ]
     columns = ["rank", "event", "kind", "since_ns", "waited_ns", "cause", "message"]
     found = pd.concat([part[columns] for part in parts], ignore_index=True)
@@ -102,6 +106,19 @@ def _never_ended(table: pd.DataFrame) -> pd.DataFrame:
         rows["partner"],
         -1,
     )
+
+
+def _of_nagle(table: pd.DataFrame, messages: pd.DataFrame, held: pd.DataFrame) -> pd.DataFrame:
+    began, ended = table["began_ns"].to_numpy(), table["ended_ns"].to_numpy()
+    where = table["where"].to_numpy()
+    rows = messages.loc[held["message"]]
+    got, send = where[rows["received"]], where[rows["send"]]
+    since = np.maximum(np.maximum(began[got], began[send]), held["since_ns"].to_numpy())
+    until = np.minimum(ended[got], held["until_ns"].to_numpy())
+    waits = _blocking(table)[got] & (until > since)
+    to, source = rows["to"].to_numpy(), rows["source"].to_numpy()
+    frame = _frame(NAGLE, to, got, since, until, source, rows.index.to_numpy())
+    return frame.loc[waits]
 
 
 def deadlock(waits: pd.DataFrame) -> str:

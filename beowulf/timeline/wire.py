@@ -10,10 +10,11 @@ import numpy as np
 
 from beowulf.errors import LabError
 from beowulf.packets.batches import NO_TIME
-from beowulf.packets.flows import Conversations
+from beowulf.packets.flows import DELAYED_ACK_S, Conversations
 from beowulf.packets.headers import ACK, FIN, RST, SYN, flag_names
 from beowulf.packets.mpi_messages import Message, Reading, Traffic
 from beowulf.packets.table import Packets
+from beowulf.packets.waits import AT_ONCE_S
 from beowulf.timeline.trace import Trace
 
 if TYPE_CHECKING:
@@ -35,10 +36,14 @@ APART_NS = 1_000_000_000  # a capture that begins or ends so far from the run is
 
 @dataclass(frozen=True)
 class Wire:
-    """`packets`: one row each, `mpi` those between MPI processes; `messages`: with their number in the trace, or -1."""
+    """`packets`: one row each, `mpi` those between MPI processes; `messages`: with their number in the trace, or -1.
+
+    `held`: the messages of the trace that Nagle's algorithm kept until a delayed ACK, each with since and until when.
+    """
 
     packets: pd.DataFrame
     messages: pd.DataFrame
+    held: pd.DataFrame
     nodes: tuple[str, ...]  # the addresses, as `src` and `dst` number them
     warnings: tuple[str, ...]
 
@@ -88,7 +93,7 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
     mine = [each.number for each in traffic.connections]
     table["mpi"] = table["conversation"].isin(mine)
     kept = "time_ns src dst kind flags payload_bytes message wire_message number mpi".split()
-    return Wire(table[kept], frame, nodes, tuple(warnings))
+    return Wire(table[kept], frame, _held(table), nodes, tuple(warnings))
 
 
 def _joined(
@@ -182,6 +187,33 @@ def _name(
     table["wire_message"] = wire_message
     table["message"] = np.where(wire_message >= 0, in_trace[np.maximum(wire_message, 0)], -1)
     table["flags"] = [flag_names(int(each)) for each in flags]
+
+
+def _held(table: pd.DataFrame) -> pd.DataFrame:
+    """The messages whose first segment came at once behind an ACK that the other side had delayed."""
+    import pandas as pd
+
+    sent_ns: dict[tuple[int, bool], int] = {}  # of each side's last data
+    freed_ns: dict[
+        tuple[int, bool], tuple[int, int]
+    ] = {}  # by a delayed ACK: when, and since when it was due
+    rows, seen = [], {-1}
+    mine = table[table["mpi"]]
+    columns = ("conversation", "from_a", "time_ns", "kind", "payload_bytes", "message")
+    for number, side, time_ns, kind, payload, message in zip(
+        *(mine[name].tolist() for name in columns), strict=True
+    ):
+        if payload:
+            freed, since = freed_ns.pop((number, side), (NO_TIME, NO_TIME))
+            if freed != NO_TIME and time_ns - freed <= AT_ONCE_S * 1e9 and message not in seen:
+                rows.append((message, since, time_ns))
+            sent_ns[number, side] = time_ns
+            seen.add(message)
+        elif kind == ACKNOWLEDGES:
+            since = sent_ns.get((number, not side), NO_TIME)
+            if since != NO_TIME and time_ns - since >= DELAYED_ACK_S * 1e9:
+                freed_ns[number, not side] = (time_ns, since)
+    return pd.DataFrame(rows, columns=["message", "since_ns", "until_ns"]).astype("int64")
 
 
 def _frame(

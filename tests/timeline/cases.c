@@ -6,10 +6,13 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,13 +94,34 @@ static void rendezvous(void) {
     }
 }
 
+/* The second of two small messages waits for the ACK of the first, for which the receiver takes its time. MPICH switches
+ * Nagle's algorithm off for each connection, so that it is switched on again here. */
+static void nagle(void) {
+    for (int file = 3; file < 256; file++)
+        setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &(int){0}, sizeof(int));
+    int other = 1 - rank;
+    for (int i = 0; i < 4; i++) {
+        if (rank == i % 2)
+            MPI_Send(data, 8, MPI_BYTE, other, 1, MPI_COMM_WORLD);
+        else
+            MPI_Recv(data, 8, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (rank == 0)
+            MPI_Send(data, 8, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        else
+            MPI_Recv(data, 8, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(void);
     } all[] = {{"late-sender", late_sender}, {"late-receiver", late_receiver},
                {"barrier", barrier},         {"bcast", bcast},
-               {"reduce", reduce},           {"rendezvous", rendezvous}};
+               {"reduce", reduce},           {"rendezvous", rendezvous},
+               {"nagle", nagle}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     char path[4096];

@@ -15,6 +15,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.packets import table
 from beowulf.timeline import analysis, recording
+from beowulf.timeline import waits as waits_of
 
 pytestmark = pytest.mark.cluster
 HERE = Path(__file__).parent
@@ -35,10 +36,10 @@ def rendezvous(pair: NamespaceCluster, tmp_path_factory: pytest.TempPathFactory)
     return recorded(pair, tmp_path_factory.mktemp("rendezvous"), "rendezvous")
 
 
-def recorded(cluster: NamespaceCluster, folder: Path, case: str) -> Path:
+def recorded(cluster: NamespaceCluster, folder: Path, case: str, times: int = 2) -> Path:
     program = mpi.build(HERE / "cases.c", output=folder / "cases")
     into = folder / "run.trace"
-    done = recording.launch(cluster, [str(program)], 2, [case, "2"], into=into, capture=True)
+    done = recording.launch(cluster, [str(program)], 2, [case, str(times)], into=into, capture=True)
     assert done.returncode == 0, done.stderr
     return into
 
@@ -75,6 +76,24 @@ def test_a_request_leaves_and_the_data_wait_until_the_sender_calls_again(rendezv
             int(mine[mine["kind"] == "data"]["dst"].iat[0]),
             int(mine["src"].iat[0]),
         }
+
+
+def test_a_message_that_nagle_keeps_until_a_delayed_ack_is_named(
+    pair: NamespaceCluster, tmp_path: Path
+) -> None:
+    found = analysis.read(recorded(pair, tmp_path, "nagle", 50))
+    waits = found.waits[found.waits["kind"] == waits_of.NAGLE]
+    # Messages of the other tag, to and fro, are kept now and then, too.
+    waits = waits[(found.messages.loc[waits["message"], "tag"] == 0).to_numpy()]
+    assert len(waits) == 50
+    assert set(waits["rank"]) == {1}
+    assert set(waits["cause"]) == {0}
+    # Linux waits 40 ms before it acknowledges; never longer than the call that waits.
+    calls = found.events.loc[waits["event"]]
+    lengths = (calls["ended_ns"] - calls["began_ns"]).to_numpy()
+    assert (waits["waited_ns"] > 25_000_000).all()
+    assert (waits["waited_ns"].to_numpy() <= lengths).all()
+    assert {found.name(int(event)) for event in waits["event"]} == {"MPI_Recv"}
 
 
 def test_messages_of_trace_and_capture_are_the_same(rendezvous: Path) -> None:

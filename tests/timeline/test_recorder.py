@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,7 @@ def test_a_python_program_is_recorded_as_well(record: Recorded, tmp_path: Path) 
     found = analysis.read(record([sys.executable, str(program)], 2))
     assert [(int(m.source), int(m.tag)) for m in found.messages.itertuples()] == [(0, 5), (0, 6)]
     assert found.messages["got_bytes"].iat[1] == 5
+    assert replace(found, details={"program": "letters.py"}).program == "letters.py"
     between = analysis.between_messages(found)
     for each in between.trace.ranks:
         called = {each.calls[event["call"]] for event in each.events}
