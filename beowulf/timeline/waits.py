@@ -117,8 +117,8 @@ def _of_nagle(table: pd.DataFrame, messages: pd.DataFrame, held: pd.DataFrame) -
     until = np.minimum(ended[got], held["until_ns"].to_numpy())
     waits = _blocking(table)[got] & (until > since)
     to, source = rows["to"].to_numpy(), rows["source"].to_numpy()
-    frame = _frame(NAGLE, to, got, since, until, source, rows.index.to_numpy())
-    return frame.loc[waits]
+    frame: pd.DataFrame = _frame(NAGLE, to, got, since, until, source, rows.index.to_numpy())[waits]
+    return frame
 
 
 def deadlock(waits: pd.DataFrame) -> str:
