@@ -171,8 +171,10 @@ def test_studies_that_run_at_once_do_not_overwrite_each_other(
 @pytest.mark.cluster
 def test_a_study_from_the_command_line_is_kept_shown_and_judged(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "2")
-    said = beowulf("study", "a2", "--variant", "first-try", BEOWULF_LEARNER="grace")
+    words = ("study", "a2", "--variant", "first-try", "--trace", "traces")
+    said = beowulf(*words, BEOWULF_LEARNER="grace")
     assert "The Record is in records/A2-first-try-" in said
+    assert "Nothing was recorded: A2 starts no MPI program of the labs itself." in said
     assert list(beowulf.temporary.iterdir()) == []
     record = newest(beowulf.here / "records", "A2", "first-try")
     assert record

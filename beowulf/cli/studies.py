@@ -102,6 +102,8 @@ def study(
         )
     elif not as_json:
         print(f"The Record is in {path}.")
+    if traces and not any(traces.glob("*.trace")):
+        report(f"Nothing was recorded: {record.study} starts no MPI program of the labs itself.")
     report_incomplete(record)
 
 
