@@ -22,6 +22,7 @@ from beowulf.exercises.heat.measurements import (
 from beowulf.exercises.heat.trial import sentence, tried
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Record
+from beowulf.studies import of_exercise
 from tests import heat_records, heat_solutions
 from tests.heat_solutions import RIGHT, WRONG, Wrong
 
@@ -365,6 +366,9 @@ def test_without_its_trace_a_timeline_is_the_table_of_its_waits(
     assert [*shown["wait_ms"]] == [6.5, 6.4]
     assert "not beside the Records" in capsys.readouterr().out
     assert heat.stuck(record) == {0: 1, 1: 0, 2: 1, 3: 2}
+    with pytest.raises(LabError, match="`beowulf timeline FOLDER` draws"):
+        heat.picture(record)
+    assert of_exercise("T4") == "runs on a timeline"
     with pytest.raises(LabError, match="no run 'backwards'"):
         timelines.timeline(cluster, record, "backwards")
 
