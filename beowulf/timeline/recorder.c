@@ -31,8 +31,9 @@
 enum {
     DEFAULT_MOST = 1000000,
     PIECE = 32768, /* events by which the file grows */
-    FEW = 64,      /* so many requests are noted without asking for memory */
-    ASKED = 20,    /* times that a rank asks for the time of rank 0 */
+    SMALLEST_PIECE = 512,
+    FEW = 64,   /* so many requests are noted without asking for memory */
+    ASKED = 20, /* times that a rank asks for the time of rank 0 */
     CLOCK_TAG = 12345,
     BEGIN_MARK = 10,
     END_MARK = 11,
@@ -109,19 +110,23 @@ static size_t bytes_for(uint64_t count) {
     return sizeof(struct head) + count * sizeof(struct event);
 }
 
-/* Room for more events on the disk, before they are written: a full disk would end the program. */
+/* Room for more events on the disk, before they are written: a full disk would end the program. Where there is no room
+ * for a whole piece, which another rank may be asking for at the same time, there may be for half of it. */
 static void grow(uint64_t wanted) {
-    uint64_t more = room + PIECE;
-    if (more > head->most_events)
-        more = head->most_events;
-    int failed = more <= wanted ? 1 : 0;
-    if (!failed)
+    int failed = 1;
+    for (uint64_t piece = PIECE; failed && piece >= SMALLEST_PIECE; piece /= 2) {
+        uint64_t more = room + piece;
+        if (more > head->most_events)
+            more = head->most_events;
+        if (more <= wanted)
+            break;
         failed = posix_fallocate(file, (off_t)bytes_for(room),
                                  (off_t)(bytes_for(more) - bytes_for(room)));
+        if (!failed)
+            room = more;
+    }
     if (failed)
         head->full = failed;
-    else
-        room = more;
 }
 
 static void say(const char *what, const char *path, int error) {

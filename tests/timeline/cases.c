@@ -118,9 +118,12 @@ int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"late-sender", late_sender}, {"late-receiver", late_receiver},
-               {"barrier", barrier},         {"bcast", bcast},
-               {"reduce", reduce},           {"rendezvous", rendezvous},
+    } all[] = {{"late-sender", late_sender},
+               {"late-receiver", late_receiver},
+               {"barrier", barrier},
+               {"bcast", bcast},
+               {"reduce", reduce},
+               {"rendezvous", rendezvous},
                {"nagle", nagle}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

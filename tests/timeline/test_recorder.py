@@ -220,7 +220,7 @@ def test_on_a_full_disk_the_program_ends_well_and_what_fits_is_kept(
     assert "there was no room on the disk" in " ".join(found.trace.warnings)
     assert [each.totals["MPI_Barrier"][0] for each in found.trace.ranks] == [40_000, 40_000]
     kept = [each.events.size for each in found.trace.ranks]
-    assert sorted(kept) == [0, 32_768]
+    assert 40_000 < sum(kept) < 2_300 * 1024 / 48
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a small disk")
