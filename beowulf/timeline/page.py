@@ -44,7 +44,7 @@ class Page:
         ranks: Sequence[int] | None = None,
     ) -> None:
         if packets is None and found.wire is not None:
-            packets, nodes = found.wire.packets, found.wire.nodes
+            packets, nodes = _between_ranks(found.wire.packets, found.wire.nodes)
         self.found, self.packets, self.nodes = found, packets, nodes
         self.from_s, self.to_s, self.ranks = from_s, to_s, ranks
 
@@ -118,7 +118,7 @@ class Page:
         """The ranks, the packets where there are some, and the overview, as Bokeh's own description."""
         from bokeh.embed import json_item
         from bokeh.layouts import column
-        from bokeh.models import BasicTickFormatter, FixedTicker, Range1d, RangeTool
+        from bokeh.models import BasicTickFormatter, FixedTicker, HoverTool, Range1d, RangeTool
         from bokeh.plotting import figure
 
         count = len(self.found.trace.ranks)
@@ -172,9 +172,11 @@ class Page:
             wire.yaxis.major_label_overrides = dict(enumerate(self.nodes))
             wire.xaxis.formatter = BasicTickFormatter(use_scientific=False)
             _segments(wire, "packets", lines)
-            wire.scatter(
-                "x1", "y1", size=5, color="colour", source=_source("heads", {"x1": [], "y1": [], "colour": []})
-            )  # fmt: skip
+            heads: dict[str, Any] = {"x1": [], "y1": [], "colour": [], "text": []}
+            arrivals = wire.scatter(
+                "x1", "y1", size=5, color="colour", source=_source("heads", heads)
+            )
+            wire.add_tools(HoverTool(tooltips="@text", renderers=[arrivals]))
             shown.append(wire)
         whole = figure(
             name="whole",
@@ -209,6 +211,15 @@ def _source(name: str, data: dict[str, Any]) -> Any:
     from bokeh.models import ColumnDataSource
 
     return ColumnDataSource(data=dict(data), name=name)
+
+
+def _between_ranks(packets: pd.DataFrame, nodes: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    """The packets of MPI alone, and the nodes that have some."""
+    mine = packets[packets["mpi"]]
+    there = sorted(set(mine["src"]) | set(mine["dst"]))
+    row = {node: place for place, node in enumerate(there)}
+    numbered = mine.assign(src=mine["src"].map(row), dst=mine["dst"].map(row))
+    return numbered, [nodes[node] for node in there]
 
 
 def _image(plot: Any, data: dict[str, Any]) -> None:

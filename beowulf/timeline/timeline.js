@@ -223,15 +223,18 @@
     put("labels", labels);
     if (packets) {
       const out = empty(), low = edge(packets.at, from), high = edge(packets.at, to), m = high - low;
-      const skip = Math.max(1, Math.ceil(m / PACKETS));
+      const skip = Math.max(1, Math.ceil(m / PACKETS)), texts = [];
       let n = 0;
       for (let i = low; i < high; i += skip, n++) {
         const c = packets.message[i];
         line(out, packets.at[i], packets.source[i], packets.at[i], packets.to[i],
           c < 0 ? "#888888" : run.colours[c % run.colours.length], 1.2);
+        texts.push(`packet ${packets.number[i]}: ${run.packet_kinds[packets.kind[i]]}, ${packets.bytes[i]} bytes, ` +
+          `${run.nodes[packets.source[i]]} to ${run.nodes[packets.to[i]]}, ${ms(packets.at[i])} ms` +
+          (c < 0 ? "" : `, of the message that rank ${bars.rank[messages.send[c]]} sent`));
       }
       put("packets", out);
-      put("heads", {x1: out.x1, y1: out.y1, colour: out.colour});
+      put("heads", {x1: out.x1, y1: out.y1, colour: out.colour, text: texts});
       byId("counts").textContent += ` · ${n.toLocaleString("en")} of ${m.toLocaleString("en")} packets shown`;
     }
     byId("from").value = range.start.toFixed(6); byId("to").value = range.end.toFixed(6);

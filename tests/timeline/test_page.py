@@ -127,6 +127,8 @@ def test_what_is_drawn_is_what_the_trace_has(tmp_path: Path) -> None:
             shares = view.evaluate(f"timeline.shares({rank}, {began}, {ended})")
             assert shares[1] == sending
             assert sum(shares) == ended - began
+        hover = view.evaluate("timeline.model('heads').data.text[0]")
+        assert hover.startswith("packet 1: data, 64 bytes, a to b, ")
         # A pixel within a call has its colour, one between two calls that of computing.
         event = found.events.iloc[0]
         view.evaluate(f"timeline.bound({event.began_ns / 1e6}, {event.ended_ns / 1e6})")
