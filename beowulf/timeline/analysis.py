@@ -71,10 +71,20 @@ class Analysis:
         return [
             *self.trace.warnings,
             *filter(None, [clock.impossible(self.trace, self.events, self.messages)]),
-            *filter(None, [reasons.deadlock(self.waits)]),
+            *filter(None, [reasons.deadlock(self.waits) or self._alone()]),
             *captured.get("warnings", ()),
             *(self.wire.warnings if self.wire else ()),
         ]
+
+    def _alone(self) -> str:
+        """A sentence where messages of a run that came to its end lack a side."""
+        sends, receives = map(len, matching.unmatched(self.events, self.messages))
+        if self.trace.warnings or not (sends or receives):
+            return ""
+        return (
+            f"Sends without a receive: {sends:,}; receives without a send: {receives:,}. Nobody took these messages, or a"
+            " call was made in a way that is not recorded, such as PMPI_Send."
+        )
 
     @cached_property
     def critical_path(self) -> paths.Path:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from beowulf import mpi
 from beowulf.errors import LabError
 from beowulf.timeline import analysis, matching, trace
 from beowulf.timeline.trace import MARK, PART
@@ -54,6 +55,25 @@ def test_every_way_of_sending_is_matched_with_its_receive(record: Recorded, rank
     }
     assert sizes["MPI_Allreduce"] == [ranks // 2]
     assert sizes["MPI_Barrier"] == sizes["MPI_Ibcast"] == sizes["MPI_Comm_split"] == [ranks]
+
+
+def test_messages_that_lack_a_side_are_counted(record: Recorded, tmp_path: Path) -> None:
+    source = tmp_path / "past.c"
+    source.write_text("""#include <mpi.h>
+int main(int count, char **words) {
+    MPI_Init(&count, &words);
+    int rank, data = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        PMPI_Send(&data, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    else
+        MPI_Recv(&data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+}
+""")
+    found = analysis.read(record([str(mpi.build(source))], 2))
+    (warning,) = found.warnings
+    assert warning.startswith("Sends without a receive: 0; receives without a send: 1.")
 
 
 def test_the_parts_of_a_rank_are_its_run(record: Recorded) -> None:
