@@ -82,8 +82,8 @@ class Analysis:
         if self.trace.warnings or not (sends or receives):
             return ""
         return (
-            f"Sends without a receive: {sends:,}; receives without a send: {receives:,}. Nobody took these messages, or a"
-            " call was made in a way that is not recorded, such as PMPI_Send."
+            f"Sends without a receive: {sends:,}; receives without a send: {receives:,}. Nobody took these"
+            " messages, or a call was made in a way that is not recorded, such as PMPI_Send."
         )
 
     @cached_property
