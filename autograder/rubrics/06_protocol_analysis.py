@@ -14,13 +14,14 @@ from autograder.rubrics.record_facts import (
     ByRecord,
     Facts,
     numbers,
+    numbers_and_words,
     record_of,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
 from beowulf.exercises.heat import wire
-from beowulf.exercises.lab_06 import drawn, postcard
+from beowulf.exercises.lab_06 import drawn, one_message, postcard
 from beowulf.exercises.own_plot import Wants
 
 # As the notebook asks for them.
@@ -173,6 +174,11 @@ SCORERS: dict[str, Scorer] = {
     "a11-record": partial(record_of, facts_06.long, "A11"),
     "overlap-gain": ByRecord(facts_06.long, "A11", overlap_gain),
     "eager-limit": eager_limit,
+    "timeline": ByRecord(
+        facts_06.on_a_timeline,
+        one_message.STUDY,
+        numbers_and_words("request_ms", "data_ms", "data_in"),
+    ),
     "a10-record": partial(record_of, facts_06.short, "A10"),
     "smpp": smpp,
     "a12-record": partial(record_of, facts_06.side_by_side, "A12"),

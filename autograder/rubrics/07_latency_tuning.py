@@ -16,6 +16,7 @@ from autograder.rubrics.record_facts import (
     Facts,
     Judge,
     best_of_own,
+    numbers_and_words,
     record_of,
     words,
 )
@@ -27,6 +28,7 @@ from beowulf.exercises.lab_07 import (
     drawn,
     own_interval,
     own_knob,
+    rules_way,
     small_writes,
 )
 from beowulf.exercises.own_plot import Wants
@@ -268,6 +270,11 @@ SCORERS: dict[str, Scorer] = {
     "letters": ByRecord(facts_07.posted, small_writes.STUDY, letters_gain, small_writes.VARIANT),
     "e7-record": partial(record_of, facts_07.procedure, "E7"),
     "fates": ByRecord(facts_07.procedure, "E7", FATES),
+    "timeline": ByRecord(
+        facts_07.rules,
+        rules_way.STUDY,
+        numbers_and_words("rules_part", "rules_to_rank", "rules_us"),
+    ),
     "l2-record": partial(record_of, facts_07.applications, "L2"),
     "limit": ByRecord(facts_07.applications, "L2", limit),
     "waiting-share": waiting_share,

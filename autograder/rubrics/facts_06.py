@@ -12,6 +12,7 @@ from autograder.rubrics.own_plots import Curves
 from autograder.rubrics.record_facts import MOST_POINTS, Facts
 from autograder.rubrics.submission import is_number
 from beowulf.errors import LabError
+from beowulf.exercises.lab_06 import one_message
 from beowulf.packets import ch3
 from beowulf.record import Record
 from beowulf.studies.lab_06 import a10_short_messages as a10
@@ -24,6 +25,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_LENGTHS = 2000  # a capture has packets of some hundred different lengths
+
+
+def on_a_timeline(record: Record) -> Facts:
+    """What a Record of T6 shows: when the request and the first data left, in ms, and in which call of the sender."""
+    moments = one_message.moments(record)
+    return {
+        "request_ms": float(moments["request_at_ms"]),
+        "data_ms": float(moments["data_at_ms"]),
+        "data_in": str(moments["data_in"]).lower(),
+    }
 
 
 def card(record: Record) -> Facts:

@@ -17,6 +17,7 @@ from beowulf.exercises.lab_07 import (
     null_knob,
     own_interval,
     own_knob,
+    rules_way,
     small_writes,
 )
 from beowulf.record import Record
@@ -31,6 +32,17 @@ NOT_OBSERVABLE = "not observable"
 STEPS = {"stack_us": STACK, "cable_us": CABLE, "wake_up_us": WAKE_UP, "mpi_us": MPI}
 OF_VISITS = "{} of visits"
 PERCENT = range(101)  # at which a distribution is looked at
+
+
+def rules(record: Record) -> Facts:
+    """Where on the way, and on the way to which rank, firewall rules add the most, and how many microseconds."""
+    added = rules_way.added(record)
+    source, part = max(added, key=lambda each: added[each])
+    return {
+        "rules_part": part.partition("_")[0],
+        "rules_to_rank": 1 - source,
+        "rules_us": added[source, part],
+    }
 
 
 def budget(record: Record) -> Facts:

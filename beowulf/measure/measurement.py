@@ -45,14 +45,16 @@ class Measurement:
         sweep: Mapping[str, Any] | None = None,
         timed: bool = True,
         traces: Path | None = None,
+        capture: bool = False,
     ) -> None:
         """`launches` is how many are planned, to tell how much is left; `sweep` goes into the Record.
 
         Where nothing is `timed`, the Record does not warn of a busy machine. `traces`: the folder in which each
-        launch leaves what its ranks did.
+        launch leaves what its ranks did, with the packets of the wire where it is to `capture` them.
         """
         self.study, self.cluster, self.folder, self.quick = study, cluster, folder, quick
         self.progress, self.timed, self.traces = progress, timed, traces
+        self._capture = capture
         self.planned, self.done = launches, 0
         self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
         if traces:
@@ -143,7 +145,9 @@ class Measurement:
         try:
             # Lines are read as they come, so that none is lost when the run is stopped.
             with complaints:
-                start = partial(recording.launch, into=self._trace()) if self.traces else mpi.launch
+                start = mpi.launch
+                if self.traces:
+                    start = partial(recording.launch, into=self._trace(), capture=self._capture)
                 done = start(
                     self.cluster,
                     [*prefix, *mpi.prepare(self._ready(program))],

@@ -259,8 +259,14 @@ def test_another_wire_has_another_answer() -> None:
 
 def test_a_collectives_bytes_are_the_records() -> None:
     mine = instead(operations(scatter_call=3072))
-    assert scores(mine)["collectives"].points == 0.5
-    assert scores(mine, scatter_call_bytes=3072)["collectives"].points == 1
+    assert scores(mine)["collectives"].points == 0.25
+    assert scores(mine, scatter_call_bytes=3072)["collectives"].points == 0.5
+
+
+def test_what_left_when_is_the_records() -> None:
+    assert scores(data_ms=31.42)["timeline"].points == 1
+    wrong = scores(data_ms=0.12, data_in="MPI_Isend")["timeline"]
+    assert wrong.points == pytest.approx(1 / 3)
 
 
 def test_an_answer_may_fit_any_of_the_learners_records() -> None:
@@ -274,13 +280,13 @@ def test_an_answer_may_fit_any_of_the_learners_records() -> None:
 @pytest.mark.parametrize(
     ("answers", "worth"),
     [
-        ({}, 1),
-        ({"bytes_a_packet": 255664.28 / 2309.16}, 1),
+        ({}, 0.5),
+        ({"bytes_a_packet": 255664.28 / 2309.16}, 0.5),
         ({"bytes_a_packet": 62.8, "no_overlap_bytes_per_s": 145_017.58}, 0),
-        ({"no_overlap_bytes_per_s": 255_664}, 1),
+        ({"no_overlap_bytes_per_s": 255_664}, 0.5),
     ],
 )
-def test_the_swapped_rates_are_found_by_dividing(answers: dict[str, Any], worth: int) -> None:
+def test_the_swapped_rates_are_found_by_dividing(answers: dict[str, Any], worth: float) -> None:
     assert scores(**answers)["swapped"].points == worth
 
 

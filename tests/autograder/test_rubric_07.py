@@ -305,20 +305,26 @@ def test_letters_that_are_held_against_slowed_down_ones_earn_nothing() -> None:
 
 def test_the_kernel_that_gains_most_is_the_records() -> None:
     kept = instead(applications(MG=0.3))
-    assert scores(kept)["limit"].points == 0.5
+    assert scores(kept)["limit"].points == 0.25
     found = scores(kept, best_kernel="mg", best_kernel_percent=-70.2)
-    assert found["limit"].points == 1
-    assert scores(pingpong_percent=-50)["limit"].points == 0.5
+    assert found["limit"].points == 0.5
+    assert scores(pingpong_percent=-50)["limit"].points == 0.25
+
+
+def test_where_rules_cost_time_is_the_records() -> None:
+    assert scores(rules_us=9.5)["timeline"].points == 1
+    wrong = scores(rules_part="before", rules_to_rank=0)["timeline"]
+    assert wrong.points == pytest.approx(1 / 3)
 
 
 def test_the_share_that_waited_is_that_of_the_learners_own_application() -> None:
-    assert scores(waiting_percent=-26.0)["waiting-share"].points == 1
+    assert scores(waiting_percent=-26.0)["waiting-share"].points == 0.5
     other = scores(waiting_percent=69.0)["waiting-share"]
     assert (other.points, "right for HPCC" in other.found) == (0, True)
     words = {drawn.workload(word): word for word in (letter * 16 for letter in "ABCDEFGH")}
-    assert with_word(words["HPCC"], waiting_percent=69.0)["waiting-share"] == 1
+    assert with_word(words["HPCC"], waiting_percent=69.0)["waiting-share"] == 0.5
     assert with_word(words["HPCC"])["waiting-share"] == 0
-    assert with_word(words["mpiBLAST"])["waiting-share"] == 1
+    assert with_word(words["mpiBLAST"])["waiting-share"] == 0.5
 
 
 @pytest.mark.parametrize("study", ["L1", "E6", "E7", "L2"])

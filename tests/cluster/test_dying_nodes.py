@@ -23,7 +23,7 @@ def check(learner: Beowulf, phase: str, kill: Callable[[], None]) -> None:
     said, _ = study.communicate("\n", timeout=PATIENCE_S)
     assert "Traceback" not in said, said
     assert DIES in said, said
-    for path in (learner.here / "records").glob(f"T1-{phase}-*.json"):
+    for path in (learner.here / "records").glob(f"X1-{phase}-*.json"):
         record = Record.load(path)
         assert not record.complete
         assert DIES in " ".join(record.warnings)

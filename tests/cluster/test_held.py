@@ -200,7 +200,7 @@ def tiny(learner: Beowulf, name: str, launches: int = 6, *words: str) -> subproc
 
 
 def record(learner: Beowulf) -> Record:
-    found = newest(learner.here / "records", "T1")
+    found = newest(learner.here / "records", "X1")
     assert found
     return found
 
@@ -221,7 +221,7 @@ def test_a_cluster_that_is_measured_is_not_changed_without_force(beowulf: Beowul
     ):
         said = beowulf(*words, code=1)
         assert "The cluster is in use by" in said
-        assert "study T1" in said
+        assert "study X1" in said
     assert "nothing was changed" in beowulf("up")
     said = study.communicate("\n", timeout=PATIENCE_S)[0]
     assert study.returncode == 0, said
@@ -250,7 +250,7 @@ def test_a_study_that_has_nothing_yet_is_ended_without_a_record(beowulf: Beowulf
     beowulf("up", "--rate", "10mbit", "--force")
     said = study.communicate(timeout=PATIENCE_S)[0]
     assert "ended by `beowulf up --force`; nothing had been measured yet" in said
-    assert newest(beowulf.here / "records", "T1") is None
+    assert newest(beowulf.here / "records", "X1") is None
 
 
 @pytest.mark.cluster
@@ -259,12 +259,12 @@ def test_a_second_study_waits_for_the_first(beowulf: Beowulf) -> None:
     first = paused(beowulf, "between", "first")
     second = tiny(beowulf, "second", 2, "wait")
     assert second.stdout
-    assert "study T1. Waiting" in second.stdout.readline()
+    assert "study X1. Waiting" in second.stdout.readline()
     for study, line in ((first, "\n"), (second, None)):
         said = study.communicate(line, timeout=PATIENCE_S)[0]
         assert study.returncode == 0, said
     folder = beowulf.here / "records"
-    one, two = newest(folder, "T1", "first"), newest(folder, "T1", "second")
+    one, two = newest(folder, "X1", "first"), newest(folder, "X1", "second")
     assert one
     assert two
     assert one.complete
@@ -279,9 +279,9 @@ def test_a_cluster_that_is_taken_away_is_named_as_that(beowulf: Beowulf, phase: 
     study = paused(beowulf, phase)
     beowulf.cluster.supervisor.process.kill()  # as a machine that is out of memory would
     said = study.communicate("\n", timeout=PATIENCE_S)[0]
-    assert "The cluster was taken down while T1 was measured" in said
+    assert "The cluster was taken down while X1 was measured" in said
     assert "Unknown error class" not in said
-    found = newest(beowulf.here / "records", "T1")
+    found = newest(beowulf.here / "records", "X1")
     assert (found is None) == (phase == "entered")
     assert not found or not found.complete
 
@@ -305,7 +305,7 @@ def test_a_record_says_what_somebody_changed_by_hand(
     assert study.returncode == 0, said
     found = record(beowulf)
     assert not found.complete
-    assert "The cluster was changed while T1 was measured" in found.warnings[-1]
+    assert "The cluster was changed while X1 was measured" in found.warnings[-1]
     assert sentence in found.warnings[-1]
 
 

@@ -111,7 +111,7 @@ def untrue(record: Record, events: list[Event]) -> list[str]:
 
 
 def kept(learner: Beowulf, seed: int) -> list[Path]:
-    return list((learner.here / "records").glob(f"T1-?{seed}-*.json"))
+    return list((learner.here / "records").glob(f"X1-?{seed}-*.json"))
 
 
 def whole(path: Path, events: list[Event]) -> Record | None:
@@ -146,7 +146,7 @@ def check_all(learner: Beowulf, seeds: Sequence[int]) -> None:
     assert left >= len(seeds) / 4, "so few Records say nothing"
     learner("up")
     assert tiny(learner, "last", 1).wait(PATIENCE_S) == 0, "something still holds the cluster"
-    assert len(list(Path(learner.here / "records").glob("T1-last-*.json"))) == 1
+    assert len(list(Path(learner.here / "records").glob("X1-last-*.json"))) == 1
 
 
 def test_a_few_interleavings_leave_only_true_records_and_no_lock(beowulf: Beowulf) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from beowulf.figures import Figure
 
-ID, TITLE = "T1", "A study that takes a second"
+ID, TITLE = "X1", "A study that takes a second"
 # Where it says `now` and waits for a line: so that something can happen there and nowhere else.
 PHASES = ("before", "entered", "launch", "between", "last", "after")
 PAUSE = os.environ.get("TINY_PAUSE", "")

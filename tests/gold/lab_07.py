@@ -14,6 +14,7 @@ from beowulf.exercises.lab_07 import (
     null_knob,
     own_interval,
     own_knob,
+    rules_way,
     small_writes,
 )
 from beowulf.measure.roundtrips import HALF
@@ -25,6 +26,7 @@ from beowulf.studies.lab_07.knob_gains import ALONE, LATER, TOGETHER
 from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS
 from beowulf.tuning.budget import CALL_US, LONG, SHORT, WAYS
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
+from tests import heat_records
 from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "07-latency-tuning"
@@ -55,6 +57,9 @@ RIGHT: dict[str, Any] = {
     "exchange_percent": 75.0,
     "moderation_fate": "kept",
     "firewall_fate": "reverted",
+    "rules_part": "after",
+    "rules_to_rank": 1,
+    "rules_us": 9.4,
     "pingpong_percent": -80.0,
     "best_kernel": "CG",
     "best_kernel_percent": -50.0,
@@ -69,7 +74,7 @@ MEASURED: dict[str, float] = {**dict.fromkeys((*SEALED, *RUN), 0.5), **WRITTEN}
 WORTH: dict[str, float] = {
     **MEASURED,
     **{"budget": 2, "unlike": 1, "each-knob": 2, "kept-line": 2, "plate": 2},
-    **{"fates": 0.5, "limit": 1, "waiting-share": 1},
+    **{"fates": 0.5, "timeline": 1, "limit": 0.5, "waiting-share": 0.5},
 }
 EARLY = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 LOOK = "cat /proc/sys/net/ipv4/ip_early_demux"
@@ -265,6 +270,18 @@ def sealed(name: str, value: float, low: float, high: float, study: str, **other
     return record("P7", [Point({"prediction": name}, facts=facts)], name, **{**EARLY, **other})
 
 
+def on_a_timeline() -> Record:
+    """A T7: rules on the second node add 9.4 us to what arrives there."""
+    points = []
+    for run, extra in ((rules_way.NONE, 0.0), (rules_way.WITH, 9.4)):
+        points += heat_records.run_on_a_timeline(run, ranks=2)
+        for source in (0, 1):
+            after = 2.6 + (extra if source == 0 else 0.1)
+            facts = {"messages": 1000, rules_way.BEFORE: 2.5, rules_way.AFTER: after}
+            points.append(Point({"timeline": run, "from_rank": source}, facts=facts))
+    return record(rules_way.STUDY, points)
+
+
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 07 has."""
     return [
@@ -272,5 +289,5 @@ def records() -> list[Record]:
         sealed("together", -70, -95, -10, "E6"),
         sealed("plate", 30, 5, 150, "H7-firewall"),
         *(steps(), asked(), null(), interval(), knobs(), quantiles()),
-        *(own(), plate(), posted(), procedure(), applications()),
+        *(own(), plate(), posted(), procedure(), on_a_timeline(), applications()),
     ]

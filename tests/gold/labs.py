@@ -140,7 +140,7 @@ LABS = (
             **{"short_messages_are": None, "rate_with_mbit_per_s": 60},
         },
         lost={
-            **{"headers": 0.25, "row-cost": 2 / 3, "collectives": 0.5, "smpp": 0.5},
+            **{"headers": 0.25, "row-cost": 2 / 3, "collectives": 0.25, "smpp": 0.5},
             "overlap-gain": 2 / 3,
         },
     ),
@@ -157,7 +157,7 @@ LABS = (
             **{"boot_line": "net.ipv4.ip_early_demux = 0", "step_percent": None},
         },
         lost={
-            **{"budget": 0.5, "each-knob": 0.5, "kept-line": 1, "plate": 1, "waiting-share": 1},
+            **{"budget": 0.5, "each-knob": 0.5, "kept-line": 1, "plate": 1, "waiting-share": 0.5},
         },
     ),
 )

@@ -82,6 +82,8 @@ def _written(when: datetime) -> str:
 
 def _sampled(point: Point, chance: random.Random) -> Point:
     """The Point with samples that a program of ours could have printed, spread evenly about what they were."""
+    if "began_ns" in point.facts:  # no two runs on a timeline begin in the same nanosecond
+        return replace(point, facts={**point.facts, "began_ns": chance.randrange(10**9, 10**14)})
     per = next((n for unit, n in PER_SECOND.items() if point.quantity.endswith(unit)), 0.0)
     few = len(point.samples) < 5 or "check" in point.at
     if not per or few or point.quantity.endswith("_per_s") or "repetitions" in point.facts:

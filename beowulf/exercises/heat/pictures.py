@@ -22,7 +22,7 @@ def picture(record: Record) -> Figure:
         raise LabError(
             f"There is no picture of a Record {record.study} here.",
             "A capture (H6) is looked at packet by packet: `beowulf packets FILE`."
-            " `beowulf timeline FOLDER` draws the runs of T3 to T5, whose traces are in `timelines`.",
+            " `beowulf timeline FOLDER` draws the runs of T3 to T7, whose traces are in `timelines`.",
         )
     return drawn(record)
 

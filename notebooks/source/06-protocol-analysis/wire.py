@@ -20,7 +20,7 @@
 # word; read a section there, then do it here.
 #
 # - **Time** about 90 minutes for the sections that are marked *core*, which have 25.5 points; those marked
-#   *more* take about 50 and have 5.5 · **Points** 31
+#   *more* take about 55 and have 5.5 · **Points** 31
 # - **You need** a running cluster (`beowulf lab 06` booted one)
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
 #   notebook, and the captured packets beside it. `quick=True` takes fewer samples. Where you see `None` or
@@ -36,8 +36,8 @@ import matplotlib.pyplot as plt
 import pyshark
 
 from beowulf import check, claims, connect, picture, predict, study
-from beowulf.exercises import heat, own_plot
-from beowulf.exercises.lab_06 import capture_run, drawn, own_loop, postcard
+from beowulf.exercises import heat, own_plot, timelines
+from beowulf.exercises.lab_06 import capture_run, drawn, one_message, own_loop, postcard
 from beowulf.figures import course_style
 from beowulf.notebook import form
 from beowulf.packets import dissector, pictures, report
@@ -534,7 +534,7 @@ claims(a11)
 # %% [markdown]
 # ## 10 Ask first
 #
-# *More, 12 minutes*
+# *More, 17 minutes*
 #
 # Above the **eager limit** MPICH asks before it sends: a **rendezvous**. Lab 05 gives 131,072 bytes for it.
 # These are two cards, one below it and one that has as many bytes:
@@ -571,6 +571,36 @@ form(smallest_rendezvous_bytes, "number")
 
 # %% [markdown]
 # Whose are the bytes that are missing? Section 10 of the handout has the answer.
+#
+# What does the program do meanwhile? This exchanges one message of 200,000 bytes between two ranks, both of which work
+# for a while after `MPI_Isend`, and records calls and packets.
+
+# %%
+shown = one_message.traced(cluster)
+timelines.timeline(cluster, shown, "one message")
+
+# %% [markdown]
+# A row is a rank: grey is computing, other colours are calls of MPI. Below are the packets between the nodes, each
+# with a dot where it arrives, in the colour of its message; the pointer on a dot says what it is. Zoom in with the
+# wheel, or with `+` and `-`.
+#
+# **Question `timeline`** (1 point). How many milliseconds after the beginning of `MPI_Isend` do the request and the
+# first data of rank 0's message leave, and in which call (such as `"MPI_Recv"`) is rank 0 when the data do?
+
+# %% nbgrader={"grade_id": "timeline-answer", "solution": true}
+request_ms = None
+data_ms = None
+data_in = None
+### BEGIN SOLUTION
+moments = one_message.moments(shown)
+request_ms, data_ms = moments["request_at_ms"], moments["data_at_ms"]
+data_in = moments["data_in"]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
+form(request_ms, "number")
+form(data_ms, "number")
+form(data_in, "text")
 
 # %% [markdown]
 # ## 11 A message for a mobile phone
@@ -660,7 +690,7 @@ assert a13.study == "A13", "Run the cell above: it measures buffers and collecti
 assert a13.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `collectives`** (1 point). At 1 KB (1024 bytes) and four ranks, by MPI's own call: how many
+# **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, by MPI's own call: how many
 # messages does one broadcast take, and how many bytes are in all messages of one *scatter*? Compare the second
 # with the loop's: who carries whose block twice? `operations` has a line for each operation, way and size;
 # these are its columns.
@@ -680,7 +710,7 @@ broadcast_messages = 3
 scatter_call_bytes = 4096
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "collectives", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "collectives", "grade": true, "points": 0.5, "locked": true}
 form(broadcast_messages, "number")
 form(scatter_call_bytes, "number")
 
@@ -694,7 +724,7 @@ claims(a13)
 #
 # The handout has the table of what the paper found, and where its own figures do not fit each other.
 #
-# **Question `swapped`** (1 point). Paper A says that the bytes per second of 2-byte messages *drop*
+# **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop*
 # from 145,017.58 without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and
 # 1,309.29 with overlap, and in section V.A a packet has 110 to 111 bytes on average. Divide: which
 # pairs give that many bytes a packet? Give the bytes a packet *without* overlap that fit, and the
@@ -708,7 +738,7 @@ bytes_a_packet = 255664.28 / 2309.16
 no_overlap_bytes_per_s = 255664.28
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "swapped", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "swapped", "grade": true, "points": 0.5, "locked": true}
 form(bytes_a_packet, "number")
 form(no_overlap_bytes_per_s, "number")
 

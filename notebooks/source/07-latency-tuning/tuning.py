@@ -20,7 +20,7 @@
 # then do it here.
 #
 # - **Time** about 90 minutes for the sections that are marked *core*, which have 25.5 points; those marked
-#   *more* take about 45 and have 6.5 · **Points** 32
+#   *more* take about 50 and have 6.5 · **Points** 32
 # - **You need** a running cluster (`beowulf lab 07` booted one) on a machine with nothing else to do:
 #   you look for differences of a few hundred nanoseconds
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
@@ -35,13 +35,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from beowulf import check, claims, connect, papers, picture, predict, study
-from beowulf.exercises import heat, own_plot
+from beowulf.exercises import heat, own_plot, timelines
 from beowulf.exercises.lab_07 import (
     differing_node,
     drawn,
     null_knob,
     own_interval,
     own_knob,
+    rules_way,
     small_writes,
 )
 from beowulf.figures import course_style
@@ -540,7 +541,7 @@ print(f"{small_writes.times(posted).median:.3g} times as long as the given ones"
 #
 # ## 11 The whole procedure
 #
-# *More, 8 minutes*
+# *More, 13 minutes*
 #
 # Study E7 is the paper's figure 6, on all four nodes: ask, change one thing, measure a whole cycle, keep it
 # if it is faster or put it back, and go on from there; ask again; measure all that was kept. It does not
@@ -585,6 +586,42 @@ picture(e7)
 claims(e7)
 
 # %% [markdown]
+# Where does a rule cost its time? This sends a thousand short messages to and fro between node00 and node01, without
+# rules and with 1000 rules on node01 alone, and records calls and packets.
+
+# %%
+rules = rules_way.traced(cluster)
+timelines.timeline(cluster, rules, "1000 rules")
+
+# %% [markdown]
+# Zoom in until you see one message there and one back: the call that sends it, its packet on the wire, which is seen at
+# the switch, and the end of its receive. In the table, `before_us` is from the call to the wire, `after_us` from the
+# wire to the end of the receive, each the median of all messages.
+
+# %%
+rules_way.ways(rules).round(2)
+
+# %% [markdown]
+# **Question `timeline`** (1 point). Do the rules add time `"before"` or `"after"` the wire, to messages on their way to
+# which rank, and how many microseconds?
+
+# %% nbgrader={"grade_id": "timeline-answer", "solution": true}
+rules_part = None
+rules_to_rank = None
+rules_us = None
+### BEGIN SOLUTION
+added = rules_way.added(rules)
+source, part = max(added, key=added.get)
+rules_part, rules_to_rank = part.removesuffix("_us"), 1 - source
+rules_us = added[source, part]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
+form(rules_part, "choice:before,after")
+form(rules_to_rank, "number")
+form(rules_us, "number")
+
+# %% [markdown]
 # ## 12 What an application gets
 #
 # *More, 10 minutes*
@@ -607,7 +644,7 @@ assert l2.complete, "The measurement was cut short; run the cell above again."
 gained.table  # the time after as a share of the time before: 0.8 is a change of -20 %
 
 # %% [markdown]
-# **Question `limit`** (1 point). By how many per cent does the time of the ping-pong change? Which kernel
+# **Question `limit`** (0.5 points). By how many per cent does the time of the ping-pong change? Which kernel
 # gains most, and by how many per cent does its time change?
 
 # %% nbgrader={"grade_id": "limit-answer", "solution": true}
@@ -622,7 +659,7 @@ best_kernel = kernels.idxmin()
 best_kernel_percent = kernels.min()
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "limit", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "limit", "grade": true, "points": 0.5, "locked": true}
 form(pingpong_percent, "number")
 form(best_kernel, "choice:IS,CG,MG,FT")
 form(best_kernel_percent, "number")
@@ -656,7 +693,7 @@ for name in ("irqbalance", "tcp-low-latency"):
 papers.table("E-applications")
 
 # %% [markdown]
-# **Question `waiting-share`** (1 point). The ping-pong beside the applications took 42 % less time. If
+# **Question `waiting-share`** (0.5 points). The ping-pong beside the applications took 42 % less time. If
 # nothing but the time of messages became shorter, and all of it by 42 %: which share of the time of the
 # application that the next cell names, in per cent, were messages before the tuning? (`mpiBLAST` is the
 # search; it is yours unless your course gave you a personal code.)
@@ -670,7 +707,7 @@ waiting_percent = None
 waiting_percent = {"mpiBLAST": 11, "HPCC": 29}[drawn.workload()] / 42 * 100
 ### END SOLUTION
 
-# %% nbgrader={"grade_id": "waiting-share", "grade": true, "points": 1, "locked": true}
+# %% nbgrader={"grade_id": "waiting-share", "grade": true, "points": 0.5, "locked": true}
 form(waiting_percent, "number")
 
 # %% [markdown]

@@ -1,0 +1,85 @@
+"""Lab 06: one long message from its call to its packets, as Record T6, with its trace and its capture beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.exercises import timelines
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+from beowulf.timeline.analysis import Analysis
+from beowulf.timeline.wire import CLEAR, DATA, REQUEST
+from beowulf.user import learner
+
+STUDY, RUN = "T6", "one message"
+PROGRAM, TAG = "conversation.c", 6
+BYTES = 200_000  # more than the eager limit
+WORK_BYTES = 40_000_000  # on which both ranks work while the message could travel
+ARGUMENTS = (
+    *("--protocol", "nonblocking", "--exchanges", 1, "--chunks", 1, "--tag", TAG),
+    *("--bytes", BYTES, "--overlap-bytes", WORK_BYTES),
+)
+
+
+def traced(cluster: Cluster, program: Path | str = PROGRAM) -> Record:
+    """Exchange one long message with work beside it, and record calls and packets; or give what a Record has."""
+    if recorded := cluster.replay(STUDY):
+        return recorded
+    folder = cluster.records or Path("records")
+    traces = timelines.folder_of(cluster, STUDY)
+    with Measurement(STUDY, cluster, folder, traces=traces, capture=True) as session:
+        session.launch(Path(program), 2, ARGUMENTS)
+        assert session.last_trace
+        found = timelines.analysed(session.last_trace)
+        session.points += timelines.points(found, RUN, session.last_trace.name)
+        session.points.append(_message(found))
+    made = session.record()
+    made.learner = learner()
+    made.save_in(folder)
+    return made
+
+
+def moments(record: Record) -> dict[str, Any]:
+    """When, in ms since MPI_Isend began, its packets left, and in which call of the sender its data did."""
+    for point in record.select(**{timelines.RUN: RUN}):
+        if "tag" in point.at:
+            return dict(point.facts)
+    raise LabError(f"{record.file_name} has no message on a timeline.", "Record it again.")
+
+
+def _message(found: Analysis) -> Point:
+    """The message of rank 0, from the call that began it to its last packet."""
+    messages = found.messages
+    (number,) = messages.index[(messages["source"] == 0) & (messages["tag"] == TAG)]
+    send = int(messages["send"][number])
+    began, ended = (found.events[name].to_numpy()[send] for name in ("began_ns", "ended_ns"))
+    packets = found.wire.packets if found.wire else None
+    mine = packets[packets["message"] == number] if packets is not None else None
+    if mine is None or not {REQUEST, CLEAR, DATA} <= set(mine["kind"]):
+        raise LabError("The packets of the message were not all captured.", "Record it again.")
+
+    def since_ms(time_ns: Any) -> float:
+        return float(int(time_ns) - int(began)) / timelines.NS_PER_MS
+
+    data = mine[mine["kind"] == DATA]
+    first = int(data["time_ns"].min())
+    facts = {
+        "isend_ms": since_ms(ended),
+        "request_at_ms": since_ms(mine.loc[mine["kind"] == REQUEST, "time_ns"].min()),
+        "clear_at_ms": since_ms(mine.loc[mine["kind"] == CLEAR, "time_ns"].min()),
+        "data_at_ms": since_ms(first),
+        "last_data_at_ms": since_ms(data["time_ns"].max()),
+        "data_packets": len(data),
+        "data_in": _call_at(found, 0, first),
+    }
+    return Point({timelines.RUN: RUN, "tag": TAG, "size_bytes": BYTES}, facts=facts)
+
+
+def _call_at(found: Analysis, rank: int, time_ns: int) -> str:
+    """In which call of MPI a rank is at that time; empty where it is in none."""
+    events = found.events[found.events["rank"] == rank]
+    inside = events[(events["began_ns"] <= time_ns) & (events["ended_ns"] >= time_ns)]
+    return found.name(int(inside.index[-1])) if len(inside) else ""

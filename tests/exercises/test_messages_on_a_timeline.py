@@ -1,0 +1,55 @@
+"""Labs 06 and 07: does a Record of calls and packets say when a message left, and where rules cost time?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from beowulf import paths
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.exercises import timelines
+from beowulf.exercises.lab_06 import one_message
+from beowulf.exercises.lab_07 import rules_way
+from beowulf.timeline.page import Page
+from beowulf.tuning.knobs import ALL
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def records(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
+    cluster.records = tmp_path / "records"
+    yield cluster.records
+    cluster.records = None
+
+
+def test_the_data_of_a_long_message_leave_in_the_call_that_waits(
+    records: Path, cluster: NamespaceCluster
+) -> None:
+    program = paths.root() / "labs" / "06-protocol-analysis" / one_message.PROGRAM
+    record = one_message.traced(cluster, program)
+    moments = one_message.moments(record)
+    assert moments["request_at_ms"] < moments["clear_at_ms"] < moments["data_at_ms"]
+    # The sender has left MPI_Isend long before, and works.
+    assert moments["data_at_ms"] > 5 * moments["isend_ms"]
+    assert moments["data_in"] == "MPI_Waitall"
+    assert moments["data_packets"] > one_message.BYTES / 1500
+    page = timelines.timeline(cluster, record, one_message.RUN)
+    assert isinstance(page, Page)
+    assert page.found.wire
+    assert one_message.traced(RecordedCluster(records)).digest == record.digest
+
+
+@pytest.mark.slow
+def test_rules_cost_time_where_packets_arrive(records: Path, cluster: NamespaceCluster) -> None:
+    record = rules_way.traced(cluster)
+    added = rules_way.added(record)
+    assert max(added, key=lambda each: added[each]) == (0, rules_way.AFTER)
+    assert added[0, rules_way.AFTER] > 3 * max(map(abs, (added[0, rules_way.BEFORE], 1.0)))
+    assert list(rules_way.ways(record)["messages"]) == [rules_way.EXCHANGES] * 4
+    firewall = ALL[rules_way.FIREWALL]
+    assert firewall.value(cluster.run("node01", firewall.look("node01")).stdout) == "none"
+    assert rules_way.traced(RecordedCluster(records)).digest == record.digest
