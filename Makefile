@@ -27,7 +27,7 @@ lab: ## prepare this machine, boot the cluster and open lab 01 in JupyterLab
 test: ## prepare this machine, then run all checks and the fast tests
 	@$(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
-	@exec $(PYTHON) -m pytest -n 6 --dist loadfile --no-loadscope-reorder
+	@exec $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 ready:
 	@$(BOOTSTRAP) lab

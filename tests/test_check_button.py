@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -73,10 +74,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             assert time.monotonic() < deadline, (own / "log").read_text()
             time.sleep(0.05)
         about = json.loads(file.read_text())
+        # The file is there before the server listens.
+        while not _listens(about["port"]):
+            assert time.monotonic() < deadline, (own / "log").read_text()
+            time.sleep(0.05)
         yield Served(own / "work", about["url"], about["token"])
     finally:
         server.terminate()
         server.wait(PATIENCE_S)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("localhost", port)) == 0
 
 
 def test_the_server_answers_with_the_checklist_of_a_notebook(served: Served) -> None:
