@@ -6,12 +6,15 @@ before the first message and after the last one is left out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
+from beowulf.user import learner
 
 if TYPE_CHECKING:
     from beowulf.timeline.analysis import Analysis
@@ -21,6 +24,36 @@ FOLDER, RUN = "timelines", "timeline"
 MOST_WAITS = 20  # of a run, in a Record
 NONE = "none"  # in place of a reason, where no rank waited
 NS_PER_MS = 1e6
+
+
+def recorded(
+    cluster: Cluster,
+    study: str,
+    go: Callable[[Measurement], None],
+    *,
+    capture: bool = False,
+    launches: int = 1,
+) -> Record:
+    """What `go` measures with its launches recorded, kept as a Record; a recorded cluster gives what was kept."""
+    if kept := cluster.replay(study):
+        return kept
+    folder, traces = cluster.records or Path("records"), folder_of(cluster, study)
+    with Measurement(
+        study, cluster, folder, traces=traces, capture=capture, launches=launches
+    ) as session:
+        go(session)
+    made = session.record()
+    made.learner = learner()
+    made.save_in(folder)
+    return made
+
+
+def keep(session: Measurement, run: str) -> Analysis:
+    """Add to a Record what the last launch left, under the name of the run."""
+    assert session.last_trace
+    found = analysed(session.last_trace)
+    session.points += points(found, run, session.last_trace.name)
+    return found
 
 
 def timeline(cluster: Cluster, record: Record, run: str) -> Page | Any:

@@ -13,6 +13,7 @@ rendezvous            both sides have begun, but a long message waits until the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -124,15 +125,22 @@ def _of_nagle(table: pd.DataFrame, messages: pd.DataFrame, held: pd.DataFrame) -
 def deadlock(waits: pd.DataFrame) -> str:
     """A sentence where ranks wait for each other in calls that never ended; empty where none do."""
     rows = waits[waits["kind"] == NEVER_ENDED]
-    waits_for = dict(zip(rows["rank"].tolist(), rows["cause"].tolist(), strict=True))
+    ranks = circle(dict(zip(rows["rank"].tolist(), rows["cause"].tolist(), strict=True)))
+    if not ranks:
+        return ""
+    path = " waits for rank ".join(map(str, [*ranks, ranks[0]]))
+    return f"A deadlock: rank {path}, and none of their calls can end."
+
+
+def circle(waits_for: Mapping[int, int]) -> list[int]:
+    """Ranks that wait for each other, from the lowest on; none where no circle is among them."""
     for first in sorted(waits_for):
         chain = [first]
         while (after := waits_for.get(chain[-1], -1)) >= 0 and after not in chain:
             chain.append(after)
         if after == first and len(chain) > 1:
-            path = " waits for rank ".join(map(str, [*chain, first]))
-            return f"A deadlock: rank {path}, and none of their calls can end."
-    return ""
+            return chain
+    return []
 
 
 def _frame(

@@ -19,6 +19,7 @@ from beowulf.exercises.heat.measurements import (
 from beowulf.exercises.heat.measuring import Heat, measured
 from beowulf.exercises.timelines import RUN, analysed, folder_of, points
 from beowulf.record import Record
+from beowulf.timeline import waits
 
 EXCHANGED, OVERLAPPED = "T4", "T5"
 STUDIES = (EXCHANGED, OVERLAPPED)
@@ -82,13 +83,8 @@ def stuck(record: Record, run: str = DEADLOCK) -> dict[int, int]:
 
 def circle(record: Record) -> list[int]:
     """The ranks that wait for each other in a deadlock, the lowest first; LabError where there are none."""
-    waits_for = stuck(record)
-    for first in sorted(waits_for):
-        chain = [first]
-        while (after := waits_for.get(chain[-1], -1)) >= 0 and after not in chain:
-            chain.append(after)
-        if after == first and len(chain) > 1:
-            return sorted(chain)
+    if ranks := waits.circle(stuck(record)):
+        return sorted(ranks)
     raise LabError("no ranks wait for each other in it")
 
 

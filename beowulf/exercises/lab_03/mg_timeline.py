@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster
@@ -12,7 +11,6 @@ from beowulf.exercises.heat.measurements import several
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.suites import npb
-from beowulf.user import learner
 
 STUDY, RUN, CLASS = "T3", "MG", "S"
 PARTS = ("computing", "network", "waiting")
@@ -20,20 +18,13 @@ PARTS = ("computing", "network", "waiting")
 
 def traced(cluster: Cluster) -> Record:
     """Run MG once and keep what its ranks did; a recorded cluster gives what was kept."""
-    if recorded := cluster.replay(STUDY):
-        return recorded
-    ranks = max(npb.BENCHMARKS[RUN].counts(several(cluster)))
-    folder = cluster.records or Path("records")
-    traces = timelines.folder_of(cluster, STUDY)
-    with Measurement(STUDY, cluster, folder, traces=traces) as session:
+
+    def go(session: Measurement) -> None:
+        ranks = max(npb.BENCHMARKS[RUN].counts(several(cluster)))
         npb.run(session, RUN, CLASS, ranks)
-        assert session.last_trace
-        found = timelines.analysed(session.last_trace)
-        session.points += timelines.points(found, RUN, session.last_trace.name)
-    made = session.record()
-    made.learner = learner()
-    made.save_in(folder)
-    return made
+        timelines.keep(session, RUN)
+
+    return timelines.recorded(cluster, STUDY, go)
 
 
 def parts(record: Record) -> Any:

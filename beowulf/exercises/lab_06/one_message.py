@@ -12,7 +12,6 @@ from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.wire import CLEAR, DATA, REQUEST
-from beowulf.user import learner
 
 STUDY, RUN = "T6", "one message"
 PROGRAM, TAG = "conversation.c", 6
@@ -26,20 +25,12 @@ ARGUMENTS = (
 
 def traced(cluster: Cluster, program: Path | str = PROGRAM) -> Record:
     """Exchange one long message with work beside it, and record calls and packets; or give what a Record has."""
-    if recorded := cluster.replay(STUDY):
-        return recorded
-    folder = cluster.records or Path("records")
-    traces = timelines.folder_of(cluster, STUDY)
-    with Measurement(STUDY, cluster, folder, traces=traces, capture=True) as session:
+
+    def go(session: Measurement) -> None:
         session.launch(Path(program), 2, ARGUMENTS)
-        assert session.last_trace
-        found = timelines.analysed(session.last_trace)
-        session.points += timelines.points(found, RUN, session.last_trace.name)
-        session.points.append(_message(found))
-    made = session.record()
-    made.learner = learner()
-    made.save_in(folder)
-    return made
+        session.points.append(_message(timelines.keep(session, RUN)))
+
+    return timelines.recorded(cluster, STUDY, go, capture=True)
 
 
 def moments(record: Record) -> dict[str, Any]:

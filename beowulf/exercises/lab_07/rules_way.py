@@ -15,7 +15,6 @@ from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.wire import DATA
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,24 +30,17 @@ BEFORE, AFTER = "before_us", "after_us"
 
 def traced(cluster: Cluster) -> Record:
     """Send short messages to and fro, without and with rules on the second node; or give what a Record has."""
-    if recorded := cluster.replay(STUDY):
-        return recorded
-    folder = cluster.records or Path("records")
-    traces = timelines.folder_of(cluster, STUDY)
-    with Measurement(STUDY, cluster, folder, traces=traces, capture=True, launches=2) as session:
+
+    def go(session: Measurement) -> None:
         for run, value in ((NONE, "none"), (WITH, str(RULES))):
             with changing(cluster, [(ALL[FIREWALL], value)], nodes=cluster.nodes[1:2]) as changes:
                 for each in changes.each:
                     each(True)
                 session.launch(paths.root() / "labs" / PROGRAM, 2, ARGUMENTS)
-            assert session.last_trace
-            found = timelines.analysed(session.last_trace)
-            session.points += timelines.points(found, run, session.last_trace.name)
+            found = timelines.keep(session, run)
             session.points += [_way(found, run, source) for source in (0, 1)]
-    made = session.record()
-    made.learner = learner()
-    made.save_in(folder)
-    return made
+
+    return timelines.recorded(cluster, STUDY, go, capture=True, launches=2)
 
 
 def ways(record: Record) -> pd.DataFrame:
