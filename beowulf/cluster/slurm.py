@@ -258,7 +258,8 @@ class SlurmCluster(SshCluster):
 
     kind = "slurm"
     shared = False  # a job is one user's, and remembered in one folder
-    can = replace(SshCluster.can, queue=True, knobs=())  # who may become root there is the exception
+    # Who may become root there is the exception.
+    can = replace(SshCluster.can, queue=True, knobs=())
     # Slurm's own conversations with a node: those with its daemons, and those of srun, whose ports
     # (cluster_setup/roles/slurm) are above those that Linux gives to connections of programs (32768 to 60999).
     own_packets = 'own="not tcp portrange 6817-6818 and not tcp portrange 61001-63000"'
