@@ -65,6 +65,16 @@ class Analysis:
         return wire.read(file, self.trace, self.events, self.messages)
 
     @property
+    def nodes(self) -> list[str]:
+        """Who the packets are between, as `wire` numbers them: a node's name, an address where it has none."""
+        cluster = self.details.get("cluster")
+        known = cluster.get("addresses") if isinstance(cluster, dict) else None
+        names = (
+            {str(ip): str(name) for name, ip in known.items()} if isinstance(known, dict) else {}
+        )
+        return [names.get(each, each) for each in self.wire.nodes] if self.wire else []
+
+    @property
     def warnings(self) -> list[str]:
         """What is to be known before the picture is believed."""
         captured = self.details.get("capture", {})

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beowulf.timeline.analysis import Analysis
-from beowulf.timeline.trace import COLLECTIVE, MARK, PART, RECEIVES, SENDS, WAITS
+from beowulf.timeline.trace import COLLECTIVE, MARK, PART, RECEIVES, SENDS, UNENDED, WAITS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CATEGORIES = ("computing", "sending", "receiving", "waiting for requests", "collective", "other")
 SENDING, RECEIVING, REQUESTS, COLLECTIVES, OTHER = range(1, 6)
+# How the names of calls begin in which a rank can be stuck.
+BY_NAME = {
+    **dict.fromkeys(("Send", "Ssend", "Rsend", "Bsend"), SENDING),
+    **dict.fromkeys(("Recv", "Mrecv", "Probe", "Mprobe"), RECEIVING),
+    "Wait": REQUESTS,
+    **dict.fromkeys(
+        ("Barrier", "Bcast", "Gather", "Scatter", "All", "Reduce", "Scan"), COLLECTIVES
+    ),
+}
 
 
 def packed(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -33,11 +43,17 @@ def packed(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     return {"rows": rows, "columns": names, "data": text}
 
 
-def category(table: pd.DataFrame) -> NDArray[np.int64]:
-    """Which of CATEGORIES each event is."""
+def category(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.int64]:
+    """Which of CATEGORIES each event is; of a call in which its rank was killed only its name is known."""
     flags = table["flags"].to_numpy()
     kinds = [(flags & bit) != 0 for bit in (WAITS, COLLECTIVE, RECEIVES, SENDS)]
-    return np.select(kinds, [REQUESTS, COLLECTIVES, RECEIVING, SENDING], OTHER)
+    found = np.select(kinds, [REQUESTS, COLLECTIVES, RECEIVING, SENDING], OTHER)
+    for row in np.flatnonzero(flags & UNENDED):
+        name = names[table["call"].to_numpy()[row]].removeprefix("MPI_")
+        found[row] = next(
+            (kind for begins, kind in BY_NAME.items() if name.startswith(begins)), OTHER
+        )
+    return found
 
 
 def bars(found: Analysis) -> tuple[pd.DataFrame, NDArray[np.int64]]:
@@ -70,7 +86,7 @@ def trace_columns(found: Analysis, packets: pd.DataFrame | None) -> dict[str, An
                 "began": np.diff(since, prepend=0),
                 "length": calls["ended_ns"].to_numpy() - calls["began_ns"].to_numpy(),
                 "rank": np.diff(calls["rank"].to_numpy(), prepend=0),
-                "category": category(calls),
+                "category": category(calls, found.trace.calls),
                 **{
                     name: calls[name].to_numpy()
                     for name in ("call", "partner", "tag", "bytes", "request")

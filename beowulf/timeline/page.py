@@ -44,7 +44,7 @@ class Page:
         ranks: Sequence[int] | None = None,
     ) -> None:
         if packets is None and found.wire is not None:
-            packets, nodes = _between_ranks(found.wire.packets, found.wire.nodes)
+            packets, nodes = _between_ranks(found.wire.packets, found.nodes)
         self.found, self.packets, self.nodes = found, packets, nodes
         self.from_s, self.to_s, self.ranks = from_s, to_s, ranks
 
@@ -172,9 +172,9 @@ class Page:
             wire.yaxis.major_label_overrides = dict(enumerate(self.nodes))
             wire.xaxis.formatter = BasicTickFormatter(use_scientific=False)
             _segments(wire, "packets", lines)
-            heads: dict[str, Any] = {"x1": [], "y1": [], "colour": [], "text": []}
+            heads: dict[str, Any] = {"x1": [], "y1": [], "colour": [], "text": [], "marker": []}
             arrivals = wire.scatter(
-                "x1", "y1", size=5, color="colour", source=_source("heads", heads)
+                "x1", "y1", size=7, color="colour", marker="marker", source=_source("heads", heads)
             )
             wire.add_tools(HoverTool(tooltips="@text", renderers=[arrivals]))
             shown.append(wire)

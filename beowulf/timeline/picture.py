@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,18 @@ from beowulf.figures import COLOURS, HATCHES, Figure, style
 from beowulf.figures.look import paper, titles
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.packed import CATEGORIES, bars, category
+from beowulf.timeline.trace import MARK
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
 
 # Computing, then the categories of calls.
 FILLS = ("#DDDDDD", COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[4], "#888888")
 MOST_LINES = 400  # messages; more hide the ranks
 MOST_BARS = 20_000
+PATH_COLOUR = "#C2185B"
 FACT = "time_s_since_mpi_init"
 
 
@@ -44,7 +49,7 @@ def table(found: Analysis, from_s: float, to_s: float, ranks: Sequence[int]) -> 
     calls, bar = bars(found)
     began = (calls["began_ns"].to_numpy() - found.trace.began_ns) / 1e9
     ended = (calls["ended_ns"].to_numpy() - found.trace.began_ns) / 1e9
-    names = np.array(CATEGORIES)[category(calls)]
+    names = np.array(CATEGORIES)[category(calls, found.trace.calls)]
     rows = pd.DataFrame(
         {
             "rank": calls["rank"].to_numpy(),
@@ -74,7 +79,10 @@ def picture(
     to_s: float | None = None,
     ranks: Sequence[int] | None = None,
 ) -> Figure:
-    """The ranks one below another: calls by category, waits hatched, messages as lines."""
+    """The ranks one below another: calls by category, waits hatched, messages as lines, the critical path below each.
+
+    Where packets were captured they are arrows between the nodes, below the ranks.
+    """
     length_s = found.length_ns / 1e9
     to_s = length_s if to_s is None else min(to_s, length_s)
     if not 0 <= from_s < to_s:
@@ -86,8 +94,15 @@ def picture(
     rows = table(found, from_s, to_s, shown)
     scale, unit = (1e3, "ms") if to_s - from_s < 1 else (1.0, "s")
     title = f"{_program(found)}: what its ranks did"
+    packets = _packets(found, from_s, to_s)
     with style():
-        drawing, axes = paper(height=1.6 + max(0.45 * len(shown), 1.2) if len(shown) < 25 else 10)
+        height = max(0.45 * len(shown), 1.2) if len(shown) < 25 else 8.4
+        below = 0.0 if packets is None else 1.0 + 0.3 * len(packets[1])
+        drawing, axes = paper(height=1.6 + height + below)
+        wire = None
+        if packets is not None:
+            axes.remove()
+            axes, wire = drawing.subplots(2, sharex=True, height_ratios=(height, below))
         place = {rank: number for number, rank in enumerate(shown)}
         for rank in shown:
             each = next(each for each in found.trace.ranks if each.rank == rank)
@@ -119,12 +134,18 @@ def picture(
                     linewidth=0.5,
                 )
         _messages(found, axes, place, scale, from_s, to_s)
+        _path(found, axes, place, scale, from_s, to_s)
+        _marks(found, axes, place, scale, from_s, to_s)
         axes.set_xlim(from_s * scale, to_s * scale)
         axes.set_ylim(len(shown) - 0.4, -0.6)
         every = max(1, len(shown) // 25)
         axes.set_yticks(range(0, len(shown), every), [str(rank) for rank in shown[::every]])
         axes.grid(visible=False, axis="y")
-        titles(axes, title, f"time since {found.trace.since} ({unit})", "rank")
+        time_title = f"time since {found.trace.since} ({unit})"
+        titles(axes, title, time_title if wire is None else "", "rank")
+        if wire is not None and packets is not None:
+            _arrows(wire, *packets, scale)
+            titles(wire, "", time_title, "packets")
         _legend(found, drawing, rows)
     return Figure(drawing, title, sentence(found, rows, from_s, to_s, shown), rows)
 
@@ -161,7 +182,7 @@ WAIT_COLOURS = (
 
 
 def _messages(
-    found: Analysis, axes: object, place: dict[int, int], scale: float, from_s: float, to_s: float
+    found: Analysis, axes: Axes, place: dict[int, int], scale: float, from_s: float, to_s: float
 ) -> None:
     from matplotlib.collections import LineCollection
 
@@ -174,14 +195,77 @@ def _messages(
     if rows.size > MOST_LINES:
         rows = rows[np.argsort(sent[rows] - got[rows])[:MOST_LINES]]
     lines = [[(sent[n] * scale, place[source[n]]), (got[n] * scale, place[to[n]])] for n in rows]
-    axes.add_collection(LineCollection(lines, colors="#222222", linewidths=0.8))  # type: ignore[attr-defined]
+    axes.add_collection(LineCollection(lines, colors="#222222", linewidths=0.8))
+
+
+def _path(
+    found: Analysis, axes: Axes, place: dict[int, int], scale: float, from_s: float, to_s: float
+) -> None:
+    """A line below the calls of the rank on which the length of the run depends at that time."""
+    from matplotlib.collections import LineCollection
+
+    lines = []
+    for step in found.critical_path.steps:
+        start, end = ((t - found.trace.began_ns) / 1e9 for t in (step.began_ns, step.ended_ns))
+        if step.rank in place and start <= to_s and end >= from_s:
+            ends = place.get(step.source, place[step.rank]), place[step.rank]
+            lines.append([(start * scale, ends[0] + 0.44), (end * scale, ends[1] + 0.44)])
+    axes.add_collection(LineCollection(lines[:MOST_BARS], colors=PATH_COLOUR, linewidths=2))
+
+
+def _marks(
+    found: Analysis, axes: Axes, place: dict[int, int], scale: float, from_s: float, to_s: float
+) -> None:
+    """The learner's own marks: a dashed line across the rank, with its name."""
+    events = found.events[(found.events["flags"] & MARK) != 0].head(MOST_LINES)
+    names = {each.rank: each.names for each in found.trace.ranks}
+    for row in events.to_dict("records"):
+        at = (row["began_ns"] - found.trace.began_ns) / 1e9
+        if row["rank"] in place and from_s <= at <= to_s:
+            middle = place[row["rank"]]
+            axes.plot(
+                [at * scale] * 2, [middle - 0.45, middle + 0.45], color="black", linestyle="--"
+            )
+            name = names[row["rank"]][row["tag"]] if row["tag"] < len(names[row["rank"]]) else ""
+            axes.annotate(name or str(row["bytes"]), (at * scale, middle - 0.4), fontsize=8)
+
+
+def _packets(found: Analysis, from_s: float, to_s: float) -> tuple[pd.DataFrame, list[str]] | None:
+    """MPI's packets of that time and the nodes that they are between; None where there are none."""
+    if found.wire is None:
+        return None
+    at_s = (found.wire.packets["time_ns"] - found.trace.began_ns) / 1e9
+    packets = found.wire.packets.assign(at_s=at_s)
+    mine = packets[packets["mpi"] & packets["at_s"].between(from_s, to_s)]
+    there = sorted(set(mine["src"]) | set(mine["dst"]))
+    return (mine, [found.nodes[node] for node in there]) if there else None
+
+
+def _arrows(axes: Axes, packets: pd.DataFrame, nodes: list[str], scale: float) -> None:
+    """Packets between the lines of their nodes, in the colours of their messages, grey without one."""
+    from matplotlib.collections import LineCollection
+
+    kept = packets.head(MOST_BARS)
+    there = sorted(set(packets["src"]) | set(packets["dst"]))
+    source, to = (np.searchsorted(there, kept[name]) for name in ("src", "dst"))
+    at = kept["at_s"].to_numpy() * scale
+    colours = np.array(
+        [COLOURS[m % len(COLOURS)] if m >= 0 else "#888888" for m in kept["message"]]
+    )
+    ways = np.stack([np.stack([at, source], axis=1), np.stack([at, to], axis=1)], axis=1)
+    axes.add_collection(LineCollection(list(ways), colors=colours, linewidths=0.8))
+    for marker, there_now in (("v", to > source), ("^", to < source)):
+        axes.scatter(at[there_now], to[there_now], s=22, c=colours[there_now], marker=marker)
+    axes.set_ylim(len(nodes) - 0.7, -0.3)
+    axes.set_yticks(range(len(nodes)), nodes)
 
 
 def _legend(found: Analysis, drawing: object, rows: pd.DataFrame) -> None:
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     there = {"computing", *rows["category"]}
-    patches = [
+    patches: list[Artist] = [
         Patch(color=fill, label=name)
         for name, fill in zip(CATEGORIES, FILLS, strict=True)
         if name in there
@@ -189,7 +273,9 @@ def _legend(found: Analysis, drawing: object, rows: pd.DataFrame) -> None:
     patches += [
         Patch(facecolor="white", edgecolor=colour, hatch=hatch, label=f"waits: {kind}")
         for kind, colour, hatch in wait_looks(found)
+        if kind in set(rows["wait"])
     ]
+    patches.append(Line2D([], [], color=PATH_COLOUR, linewidth=2, label="critical path"))
     drawing.legend(handles=patches, loc="outside lower center", ncols=3, fontsize=9)  # type: ignore[attr-defined]
 
 
@@ -223,4 +309,8 @@ def sentence(
             f"The longest wait is {top['waited_ns'] / 1e6:.3f} ms of rank {top['rank']} for rank {top['cause']}:"
             f" {top['kind']}."
         )
+    if packets := _packets(found, from_s, to_s):
+        carried = Counter(packets[0]["kind"].astype(str))
+        kinds = ", ".join(f"{count} {kind}" for kind, count in carried.most_common())
+        said.append(f"Below, {len(packets[0]):,} packets between {len(packets[1])} nodes: {kinds}.")
     return " ".join(said)

@@ -234,7 +234,8 @@
           (c < 0 ? "" : `, of the message that rank ${bars.rank[messages.send[c]]} sent`));
       }
       put("packets", out);
-      put("heads", {x1: out.x1, y1: out.y1, colour: out.colour, text: texts});
+      const marker = out.y1.map((y, i) => y > out.y0[i] ? "inverted_triangle" : "triangle");
+      put("heads", {x1: out.x1, y1: out.y1, colour: out.colour, text: texts, marker});
       byId("counts").textContent += ` · ${n.toLocaleString("en")} of ${m.toLocaleString("en")} packets shown`;
     }
     byId("from").value = range.start.toFixed(6); byId("to").value = range.end.toFixed(6);

@@ -14,7 +14,7 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.packets import table
-from beowulf.timeline import analysis, recording
+from beowulf.timeline import analysis, picture, recording
 from beowulf.timeline import waits as waits_of
 
 pytestmark = pytest.mark.cluster
@@ -112,6 +112,21 @@ def test_messages_of_trace_and_capture_are_the_same(rendezvous: Path) -> None:
         )
 
 
+def test_the_still_picture_has_the_packets_of_its_time_between_nodes(
+    rendezvous: Path, tmp_path: Path
+) -> None:
+    found = analysis.read(rendezvous)
+    assert found.wire
+    figure = picture.picture(found)
+    packets = found.wire.packets[found.wire.packets["mpi"]]
+    assert f"Below, {len(packets):,} packets between 2 nodes:" in figure.alt
+    assert "2 request to send" in figure.alt
+    svg = figure.save(tmp_path / "t.svg")[0].read_text()
+    assert "<!-- node01 -->" in svg
+    nothing = picture.picture(found, from_s=found.length_ns / 1e9 - 1e-9)
+    assert "packets" not in nothing.alt
+
+
 def test_a_trace_without_its_capture_has_no_packets(rendezvous: Path, tmp_path: Path) -> None:
     alone = tmp_path / "alone.trace"
     shutil.copytree(rendezvous, alone)
@@ -153,5 +168,7 @@ def test_a_deadlock_is_named_with_the_ranks_that_wait_for_each_other(
     never = found.waits[found.waits["kind"] == "never ended"]
     assert sorted(zip(never["rank"], never["cause"], strict=True)) == [(0, 1), (1, 0)]
     assert {found.name(int(event)) for event in never["event"]} == {"MPI_Recv"}
+    rows = picture.table(found, 0.0, found.length_ns / 1e9, [0, 1])
+    assert set(rows[rows["call"] == "MPI_Recv"]["category"]) == {"receiving"}
     # They waited until the run was stopped.
     assert (never["waited_ns"] > 0.5 * found.length_ns).all()
