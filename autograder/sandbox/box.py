@@ -56,7 +56,7 @@ WHY_NOT = "Learners' code is not run without it."
 
 @dataclass(frozen=True)
 class Limits:
-    """What one notebook may use; what it may write to its disk is held in memory."""
+    """What one notebook may use and whether our pictures are drawn; what it writes to its disk is held in memory."""
 
     cell_s: float = 30.0
     notebook_s: float = 180.0
@@ -64,6 +64,7 @@ class Limits:
     disk_bytes: int = 256 << 20
     processes: int = 100
     output_bytes: int = 10_000_000
+    pictures: bool = False
 
 
 class Box:

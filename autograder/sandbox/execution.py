@@ -10,7 +10,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Float, Integer
+from traitlets import Bool, Float, Integer
 
 from autograder.cells import new_cell, node
 from autograder.rubrics.score import MIME_TYPE
@@ -48,6 +48,9 @@ class ExecuteOnRecords(NbGraderPreprocessor):  # type: ignore[misc]
     )
     disk_mib = Integer(256, help="MiB of files that a notebook may write.").tag(config=True)
     processes = Integer(100, help="Processes and threads at a time.").tag(config=True)
+    pictures = Bool(
+        False, help="Draw our pictures of Records; else their sentence stands for each."
+    ).tag(config=True)
     output_mb = Float(10.0, help="MB of output of a whole notebook.").tag(config=True)
 
     @property
@@ -60,6 +63,7 @@ class ExecuteOnRecords(NbGraderPreprocessor):  # type: ignore[misc]
             disk_bytes=self.disk_mib << 20,
             processes=self.processes,
             output_bytes=int(self.output_mb * 1e6),
+            pictures=self.pictures,
         )
 
     def preprocess(

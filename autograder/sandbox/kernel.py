@@ -24,6 +24,7 @@ from autograder.sandbox.box import Box, Limits
 from autograder.sandbox.enter import Allowance
 from autograder.sandbox.runner import CELLS, FILES, Task
 from beowulf.errors import LabError
+from beowulf.figures.look import PICTURES
 
 LOOK_EVERY_S = 0.2
 # Over the notebook's own time: for the kernel's start, and then for the run to end by itself.
@@ -184,7 +185,7 @@ def _order(box: Box, limits: Limits) -> dict[str, Any]:
     return {
         "namespaces": box.namespaces,
         "uid": box.uid,
-        "environment": {**INSIDE, "PATH": path},
+        "environment": {**INSIDE, "PATH": path, PICTURES: "yes" if limits.pictures else "no"},
         "task": asdict(Task(sandbox.HOME, limits.cell_s, limits.notebook_s, limits.output_bytes)),
         "allowance": asdict(
             Allowance(

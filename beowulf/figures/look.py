@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
+PICTURES = "BEOWULF_PICTURES"  # "no": a notebook shows the sentence of each of ours alone
 # Okabe and Ito, Color Universal Design (2008), without the yellow that is hardly seen on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -124,10 +126,12 @@ class Figure:
             self.drawing.savefig(file, format=kind, metadata=facts)
         return file.getvalue()
 
-    def _repr_html_(self) -> str:
-        return self._page(self._image("png"))
+    def _repr_html_(self) -> str | None:
+        return None if _sentences_alone() else self._page(self._image("png"))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        if _sentences_alone():
+            return {"text/plain": self.alt}
         image = self._image("png")
         return {"text/html": self._page(image), "image/png": image, "text/plain": self.alt}
 
@@ -141,6 +145,10 @@ class Figure:
             f"<details><summary>Data table: {escape(self.title)}</summary>{rows}{rest}</details>"
             "</figure>"
         )
+
+
+def _sentences_alone() -> bool:
+    return os.environ.get(PICTURES) == "no"
 
 
 def titled(name: str) -> str:

@@ -267,6 +267,21 @@ def test_a_fork_bomb_ends_at_so_many_processes(folder: Path) -> None:
     assert printed(ran, 1) == "still here\n"
 
 
+@pytest.mark.parametrize("pictures", [False, True])
+def test_our_own_pictures_are_drawn_only_where_the_course_asks(
+    folder: Path, pictures: bool
+) -> None:
+    ran = run(
+        folder,
+        "from beowulf.figures.look import paper, Figure\nimport pandas as pd",
+        "Figure(paper()[0], 'A title', 'What it shows.', pd.DataFrame({'a': [1]}))",
+        pictures=pictures,
+    )
+    (output,) = ran.outputs[1]
+    assert output["data"]["text/plain"] == "What it shows."
+    assert ("image/png" in output["data"]) is pictures
+
+
 def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) -> None:
     ran = run(folder, "while True: pass", "print('next')", cell_s=8)
     assert "KeyboardInterrupt" in printed(ran)

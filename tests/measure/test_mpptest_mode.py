@@ -97,7 +97,7 @@ def test_blocking_calls_take_turns_and_sendrecv_does_not(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     record, _ = launched(
-        *(cluster, tmp_path, 2, "--pattern", "ring", "--sizes", "400000", "--passes", "3"),
+        *(cluster, tmp_path, 2, "--pattern", "ring", "--sizes", "400000", "--passes", "12"),
         *("--protocol", "blocking,sendrecv"),
     )
     times = summarised(record, EXCHANGE, ["protocol"]).set_index("protocol")["min"]
