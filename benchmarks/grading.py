@@ -97,7 +97,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
         ]
         back = _handed_back(course, students, seed, progress)
     return Findings(
-        _questions(len(same), course.labs),
+        _questions(len(same), sorted(labs.samples)),
         taken.samples
         | {MEMORY: memory, SAME: same, START: [start_s]}
         | labs.samples

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from beowulf import moved
 
@@ -83,8 +83,11 @@ def claims(record: Record) -> Verdicts:
 
 def picture(record: Record) -> Figure:
     """The figure of a Record, with its data table and a sentence that says what it shows."""
-    from beowulf.studies import draw
+    from beowulf.figures.look import Undrawn, sentences_alone
+    from beowulf.studies import draw, find
 
+    if sentences_alone():
+        return cast("Figure", Undrawn(find(record.study).title, lambda: draw(record)))
     return draw(record)
 
 

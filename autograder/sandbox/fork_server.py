@@ -35,12 +35,20 @@ IMPORTED = (
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
     "ipykernel.zmqshell",
+    "nest_asyncio2",
+    "pandas.core.methods.to_dict",
+    "pandas.core.reshape.reshape",
+    "pygments.formatters.terminal256",
+    "stack_data",
     "tornado.platform.asyncio",
     "autograder.sandbox.runner",
     "beowulf.notebook",
     "beowulf.checklist",
     "beowulf.cluster.recorded",
+    "beowulf.engines.px",
     "beowulf.engines.replay",
+    "beowulf.predictions",
+    "beowulf.timeline.page",
 )
 # Of these, each module within: a lab imports its own.
 WHOLE = ("beowulf.exercises", "beowulf.figures", "beowulf.studies")

@@ -275,11 +275,18 @@ def test_our_own_pictures_are_drawn_only_where_the_course_asks(
         folder,
         "from beowulf.figures.look import paper, Figure\nimport pandas as pd",
         "Figure(paper()[0], 'A title', 'What it shows.', pd.DataFrame({'a': [1]}))",
+        "from pathlib import Path\nfrom beowulf import picture\nfrom beowulf.record import Record",
+        "(drawn := picture(Record.load(next(Path('records').glob('A2*.json')))))",
+        "drawn.table",
         pictures=pictures,
     )
     (output,) = ran.outputs[1]
     assert output["data"]["text/plain"] == "What it shows."
     assert ("image/png" in output["data"]) is pictures
+    shown, table = ran.outputs[3], ran.outputs[4]
+    assert ("image/png" in shown[0]["data"]) is pictures
+    assert ("not drawn in grading" in shown[0]["data"]["text/plain"]) is not pictures
+    assert "node00" in table[0]["data"]["text/plain"]  # whoever asks for its table gets it
 
 
 def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) -> None:
