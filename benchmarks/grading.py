@@ -59,6 +59,8 @@ NOTES = [
     "one after the other, and its figure is taken to hold for the rest.",
     "nbgrader's loop is NbGraderAPI.autograde in a process that has imported everything beforehand: its own Execute "
     "with a new kernel for each notebook, no sandbox, our scoring from the Records, so that the points are comparable.",
+    "nbgrader's kernel draws our pictures of Records; ours shows a sentence for each, unless a course asks for them"
+    " (`c.ExecuteOnRecords.pictures`).",
     f"Ours has a fresh bubblewrap sandbox for each notebook. What a run needs to start (a row of its own) is spread"
     f" over {CLASS} submissions and counted. Both are bound to {CORES} cores.",
     f"Of each lab, {OF_EACH_LAB} hand-ins a round, as of lab 01, with {JOBS} jobs, without what a run needs to start.",

@@ -28,6 +28,7 @@ from autograder.sandbox.box import Box, Limits
 from autograder.sandbox.kernel import Ran
 from beowulf import paths
 from beowulf.errors import LabError
+from tests.gold import hand_ins
 
 # Long where nothing is to end by it, so that a busy machine spoils nothing.
 LIMITS = Limits(cell_s=120, notebook_s=240, memory_bytes=1 << 30, disk_bytes=32 << 20)
@@ -271,12 +272,13 @@ def test_a_fork_bomb_ends_at_so_many_processes(folder: Path) -> None:
 def test_our_own_pictures_are_drawn_only_where_the_course_asks(
     folder: Path, pictures: bool
 ) -> None:
+    hand_ins("01-validation")["perfect"].write(folder)
     ran = run(
         folder,
         "from beowulf.figures.look import paper, Figure\nimport pandas as pd",
         "Figure(paper()[0], 'A title', 'What it shows.', pd.DataFrame({'a': [1]}))",
         "from pathlib import Path\nfrom beowulf import picture\nfrom beowulf.record import Record",
-        "(drawn := picture(Record.load(next(Path('records').glob('A2*.json')))))",
+        "(drawn := picture(Record.load(next(Path('records').glob('A2-2*.json')))))",
         "drawn.table",
         pictures=pictures,
     )
