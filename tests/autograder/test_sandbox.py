@@ -272,6 +272,7 @@ def test_a_fork_bomb_ends_at_so_many_processes(folder: Path) -> None:
 def test_our_own_pictures_are_drawn_only_where_the_course_asks(
     folder: Path, pictures: bool
 ) -> None:
+    folder = folder.with_name("of-lab-01")
     hand_ins("01-validation")["perfect"].write(folder)
     ran = run(
         folder,
