@@ -169,6 +169,7 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert "<script" not in text
 
 
+@pytest.mark.slow
 def test_formgrader_sees_the_same_class(spring: Course, run: Any) -> None:
     run("report", "01")
     assert [each["name"] for each in spring.api.get_assignments()] == spring.labs

@@ -185,6 +185,7 @@ def cluster(first: str, learner: Beowulf) -> SshCluster:
     return found
 
 
+@pytest.mark.slow
 @needs_root
 def test_check_says_what_would_be_done_and_changes_nothing(
     learner: Beowulf, pcs: Hall, inventory: Path

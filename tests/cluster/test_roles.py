@@ -212,6 +212,7 @@ def test_check_says_that_jupyterlab_would_come_and_changes_nothing(
     assert not pcs.at("node00", "ls /opt/beowulf /root/.config/beowulf 2>/dev/null", code=None)
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @needs_root
 def test_jupyterlab_comes_to_the_master_alone(first: str, pcs: Hall) -> None:
@@ -241,6 +242,7 @@ def test_jupyterlab_lets_in_who_has_the_token_and_is_not_heard_outside(served: S
     assert served.code(served.token, host=served.pcs.address("node00")) == "000"
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @needs_root
 def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(served: Served) -> None:
@@ -268,6 +270,7 @@ def test_a_kernel_that_cannot_share_a_home_is_named_and_all_else_stands(
     assert "2 nodes of" in learner("up", "--target", inventory)
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @needs_root
 def test_undo_takes_jupyterlab_and_its_token_away(

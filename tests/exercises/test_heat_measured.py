@@ -228,7 +228,11 @@ def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
         pytest.param((POSTED, INNER_ROWS, BORDER_ROWS), "without the neighbour's row", marks=pytest.mark.slow),
         pytest.param((POSTED, INNER_ROWS, WAITED), "a border row, is not filled", marks=pytest.mark.slow),
         ((POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS), "MPI_Waitall"),
-        ((POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS), "row "),
+        pytest.param(
+            (POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS),
+            "row ",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["borders too early", "never waited", "borders forgotten", "wrong tag", "off by one"],
 )  # fmt: skip

@@ -60,6 +60,7 @@ def joined() -> str:
     return find("bonding").set("on", "node00").replace(*BRIDGE)
 
 
+@pytest.mark.slow
 def test_two_cards_become_one_with_the_addresses_of_both_and_are_parted_again(
     tmp_path: Path,
 ) -> None:
