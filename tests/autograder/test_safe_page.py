@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Callable
 from copy import deepcopy
 from html.parser import HTMLParser
 from pathlib import Path
@@ -132,32 +133,40 @@ BIG_PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(1_000_000)).decode()
 
 
 @pytest.mark.parametrize(
-    "cells",
+    "made",
     [
-        [new_markdown_cell("![x](attachment:p.png) " * 800)],
-        [new_markdown_cell("|a" * 900 + "|\n" + "|-" * 900 + "|\n" + "|b\n" * 5_000)] * 9,
-        [new_markdown_cell(MUCH)] * 900,
-        [new_raw_cell(MUCH)] * 900,
-        [new_code_cell(MUCH)] * 900,
-        [new_code_cell("+".join("1" * 9_000))] * 9,
-        [new_code_cell(outputs=[new_output("stream", text=MUCH * 90)] * 90)] * 9,
-        [new_code_cell(outputs=[new_output("stream", text="\x1b[31m<" * 9_000)] * 90)] * 9,
-        [new_code_cell(outputs=[new_output("error", traceback=[MUCH] * 900, evalue=MUCH)] * 90)],
-        [new_code_cell(outputs=[new_output("display_data", data={"image/png": BIG_PICTURE})] * 9)],
-        [new_code_cell(outputs=[new_output("display_data", data={"text/plain": MUCH})] * 900)],
-        [new_code_cell(outputs=[new_output("display_data", data={MUCH: ""})] * 900)],
-        [new_code_cell(outputs=[new_output("display_data", data={"text/plain": ""})] * 2000)] * 20,
-        [new_markdown_cell("x")] * 3_000,
+        lambda: [new_markdown_cell("![x](attachment:p.png) " * 800)],
+        lambda: [new_markdown_cell("|a" * 900 + "|\n" + "|-" * 900 + "|\n" + "|b\n" * 5_000)] * 9,
+        lambda: [new_markdown_cell(MUCH)] * 900,
+        lambda: [new_raw_cell(MUCH)] * 900,
+        lambda: [new_code_cell(MUCH)] * 900,
+        lambda: [new_code_cell("+".join("1" * 9_000))] * 9,
+        lambda: [new_code_cell(outputs=[new_output("stream", text=MUCH * 90)] * 90)] * 9,
+        lambda: [new_code_cell(outputs=[new_output("stream", text="\x1b[31m<" * 9_000)] * 90)] * 9,
+        lambda: [
+            new_code_cell(outputs=[new_output("error", traceback=[MUCH] * 900, evalue=MUCH)] * 90)
+        ],
+        lambda: [
+            new_code_cell(outputs=[new_output("display_data", data={"image/png": BIG_PICTURE})] * 9)
+        ],
+        lambda: [
+            new_code_cell(outputs=[new_output("display_data", data={"text/plain": MUCH})] * 900)
+        ],
+        lambda: [new_code_cell(outputs=[new_output("display_data", data={MUCH: ""})] * 900)],
+        lambda: (
+            [new_code_cell(outputs=[new_output("display_data", data={"text/plain": ""})] * 2000)]
+            * 20
+        ),
+        lambda: [new_markdown_cell("x")] * 3_000,
     ],
-    ids=lambda cells: f"{len(cells)} {cells[0].cell_type}",
 )
 def test_the_page_of_a_notebook_has_an_end_and_the_answer_is_on_it(
-    cells: list[NotebookNode], tmp_path: Path
+    made: Callable[[], list[NotebookNode]], tmp_path: Path
 ) -> None:
     attached = {"p.png": {"image/png": BIG_PICTURE}}
     marks = {"nbgrader": {"grade_id": "explain", "solution": True, "locked": False}}
     answer = new_markdown_cell("my answer", metadata=marks)
-    theirs = [deepcopy(cell) for cell in cells]
+    theirs = [deepcopy(cell) for cell in made()]
     if theirs[0].cell_type == "markdown":
         theirs[0]["attachments"] = attached
     notebook = kept_safe(tmp_path, *theirs, answer)

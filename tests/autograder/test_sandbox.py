@@ -289,7 +289,9 @@ def test_our_own_pictures_are_drawn_only_where_the_course_asks(
     shown, table = ran.outputs[3], ran.outputs[4]
     assert ("image/png" in shown[0]["data"]) is pictures
     assert ("not drawn in grading" in shown[0]["data"]["text/plain"]) is not pictures
-    assert "node00" in table[0]["data"]["text/plain"]  # whoever asks for its table gets it
+    assert (
+        "node00" in table[0]["data"]["text/plain"]
+    )  # it is made for anyone who asks for its table
 
 
 def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) -> None:
