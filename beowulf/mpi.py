@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from typing import IO
 
 from beowulf import hydra, paths
 from beowulf.cluster import Cluster
+from beowulf.cluster.config import SIMULATED
 from beowulf.cluster.shells import HINT, Answer, marked
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
@@ -85,9 +87,7 @@ def build(
     if not source.is_file():
         hint = _meant(source) or "Give the path of a C source file."
         raise UsageError(f"There is no file {source}.", hint)
-    compiler = paths.mpi_prefix(library) / "bin" / "mpicc"
-    if not compiler.exists():
-        raise LabError(f"{compiler} is missing.", "`beowulf doctor --fix` installs it.")
+    compiler = _compiler(library)
     program = output or source.with_suffix("")
     include = paths.root() / "labs" / "include"
     words = [
@@ -113,6 +113,18 @@ def build(
             "Fix the first error that it names, then try again.",
         )
     return program
+
+
+def _compiler(library: str) -> Path:
+    """The library's own mpicc; LabError where it is missing."""
+    if library == SIMULATED:
+        if found := shutil.which("smpicc"):
+            return Path(found)
+        raise LabError("SimGrid is not installed.", "`apt install libsimgrid-dev` installs it.")
+    compiler = paths.mpi_prefix(library) / "bin" / "mpicc"
+    if not compiler.exists():
+        raise LabError(f"{compiler} is missing.", "`beowulf doctor --fix` installs it.")
+    return compiler
 
 
 def _operand(path: Path) -> str:
@@ -188,7 +200,7 @@ def launch(
     wanted = stdin and hydra.has_input()
     line, job = command(
         cluster,
-        hydra.reading(words, wanted=wanted),
+        words if cluster.can.simulated else hydra.reading(words, wanted=wanted),
         ranks,
         arguments,
         hosts=hosts,

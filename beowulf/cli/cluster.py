@@ -59,7 +59,8 @@ def up(
         str,
         typer.Option(
             "--target",
-            help="Use PCs or VMs instead: an inventory that `setup` has set up, vagrant, or slurm.",
+            help="Use PCs or VMs instead: an inventory that `setup` has set up, vagrant, or slurm;"
+            " or simulate: `simulated`, or a platform in TOML.",
         ),
     ] = "",
     minutes: Annotated[
@@ -80,7 +81,7 @@ def up(
 
     other = targeted()
     if source := machines or (other.source if other else ""):
-        shared = source == target.SLURM
+        shared = source == target.SLURM or target.is_simulated(source)
         chosen = (rate, networks, mpi) if shared else (nodes, rate, networks, mpi, minutes)
         if explain or any(option is not None for option in chosen):
             raise UsageError(

@@ -47,6 +47,7 @@ def add_to(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL, cls=WithStudies, no_args_is_help=True)(study)
     app.command(rich_help_panel=PANEL)(claims)
     app.command(rich_help_panel=PANEL)(show)
+    app.command(rich_help_panel=PANEL)(calibrate)
 
 
 def study(
@@ -148,6 +149,38 @@ def claims(
     if why and not as_json:
         for outcome, reason in find(name).reasons(each.outcome for each in verdicts).items():
             print(f"Why {outcome}: {reason}")
+
+
+def calibrate(
+    output: Annotated[Path, typer.Argument(help="The platform to write, in TOML.")],
+    name: Annotated[
+        str, typer.Option("--study", help="The study whose newest Record is read.")
+    ] = "E1",
+    nodes: Annotated[int, typer.Option(help="How many nodes the platform is to have.")] = 4,
+    records: Folder = KEPT_IN,
+) -> None:
+    """Make a platform for simulations whose messages take as long as yours did.
+
+    Example: beowulf calibrate mine.toml --nodes 64
+    """
+    from beowulf.measure import calibration
+
+    found = calibration.of(_newest(name, records, ""))
+    for each in found.sizes:
+        missed = f"  {each.error_percent:+.1f} % off if it were left out" if each.between else ""
+        print(
+            f"{each.size_bytes:>9,} bytes  {each.median:>11,.1f} µs ({each.low:,.1f} to {each.high:,.1f}){missed}"
+        )
+    worst = f"Between the measured sizes the platform may be off by {found.worst_percent:.0f} %."
+    about = (
+        f"Messages take as long as in {found.record} (links of {found.rate}).\n{worst}\n"
+        "Work takes no time in it: what a program computes is not simulated."
+    )
+    try:
+        output.write_text(found.platform(nodes).toml(about), encoding="utf-8")
+    except OSError as problem:
+        raise LabError(f"{output} was not written: {problem.strerror}.") from None
+    print(f"{worst} Written: {output}. Next: `beowulf up --target {output}`.")
 
 
 def show(

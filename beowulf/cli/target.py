@@ -16,7 +16,7 @@ from beowulf.errors import LabError, UsageError
 if TYPE_CHECKING:
     from beowulf.cluster import Cluster
 
-SLURM = "slurm"
+SLURM, SIMULATED = "slurm", "simulated"
 
 
 def up(
@@ -29,6 +29,9 @@ def up(
 
     if source == SLURM:
         slurm.up(nodes, minutes)
+        return
+    if is_simulated(source):
+        _simulate(source, nodes)
         return
     kind = source if state.KINDS.get(source) else "ssh"
     before = targeted()
@@ -51,6 +54,22 @@ def up(
     )
     if troubles:
         raise typer.Exit(1)
+
+
+def is_simulated(source: str) -> bool:
+    """Whether `--target` names no machines, but what SimGrid is to simulate."""
+    return source == SIMULATED or source.endswith(".toml")
+
+
+def _simulate(source: str, nodes: int | None) -> None:
+    from beowulf.cluster import simulated
+
+    platform = simulated.up(source, nodes).platform
+    print(
+        f"{platform.nodes} nodes are simulated: {platform.topology}, {platform.rate_mbit:g} Mbit/s and"
+        f" {platform.latency_us:g} µs a link. C programs of MPI run on them, and nothing else."
+    )
+    print("Next: `beowulf study E1` measures on them in simulated time.")
 
 
 def _settled(cluster: Cluster) -> list[str]:
@@ -89,9 +108,11 @@ def status(cluster: Cluster, as_json: bool) -> None:
     if as_json:
         print(json.dumps({**facts, "nodes": rows}, indent=1))
     else:
-        for row in rows:
+        for row in rows if not cluster.can.simulated else ():
             print(f"{row['node']}  {row['address']:<15}  {row['state']}")
-        print(f"nodes of {cluster.source}, of the kind {cluster.kind}; files in {cluster.folder}")
+        print(
+            f"{len(rows)} nodes of {cluster.source}, of the kind {cluster.kind}; files in {cluster.folder}"
+        )
         for node, knobs in waiting.items():
             print(
                 f"Still to be put back on {node}: {', '.join(knobs)}; `beowulf up` does it when it answers."
@@ -110,7 +131,7 @@ def down(cluster: Cluster) -> None:
         slurm.down()
         return
     module(cluster.kind).down()
-    if cluster.can.one_machine:
+    if cluster.can.one_machine or cluster.can.simulated:
         print("The cluster is down.")
         return
     print("The machines are released; they go on running.")

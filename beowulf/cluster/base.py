@@ -39,6 +39,7 @@ class Abilities:
     shared_files: bool = False  # its nodes see the files of this machine
     # Its nodes share this machine's kernel, cores and memory, and have no network cards.
     one_machine: bool = False
+    simulated: bool = False  # nothing runs on its nodes but C programs of MPI, in simulated time
     queue: bool = False  # a queue gives its nodes for a time, and starts what runs on them
 
 

@@ -10,6 +10,7 @@ from beowulf.errors import UsageError
 RATE_BITS_PER_S = {"10mbit": 10e6, "100mbit": 100e6, "1gbit": 1e9}
 RATES = (*RATE_BITS_PER_S, "off")
 MPIS = ("classic", "modern")
+SIMULATED = "simulated"  # the MPI of SimGrid, which no local cluster has
 FEWEST_NODES, MOST_NODES = 2, 16
 
 # Paper A gives node01 the address 192.168.0.9, so node00 has .8.

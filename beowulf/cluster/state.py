@@ -28,7 +28,8 @@ UNFINISHED = (
 # The kinds of cluster: the name of each one's file in this room, and the file in a cluster's folder by which the kind
 # is known. `up --target KIND` makes one that has such a file; the nodes of Slurm are machines, too.
 USUAL = "namespaces"
-KINDS = {USUAL: "", "ssh": TARGET, "slurm": "", "recorded": ""}
+SIMULATED = "simulated.json"  # what SimGrid simulates (simulated.py)
+KINDS = {USUAL: "", "ssh": TARGET, "slurm": "", "recorded": "", "simulated": SIMULATED}
 # All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.
 OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED, HELD, UNFINISHED}
 

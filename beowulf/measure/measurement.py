@@ -296,7 +296,9 @@ class Measurement:
         )
 
     def _busy(self) -> list[str]:
-        reasons = host_state.busy(self.before) if self.timed else []
+        # A load on this machine makes simulated time no longer.
+        timed = self.timed and not self.cluster.can.simulated
+        reasons = host_state.busy(self.before) if timed else []
         return [f"{why[0].upper()}{why[1:]}." for why in reasons]
 
     def _note(self, program: Path) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Abilities
 from beowulf.errors import LabError
 from beowulf.studies import STUDIES, find
+from beowulf.studies.study import Need
 
 if TYPE_CHECKING:
     from beowulf.cluster import Cluster
-    from beowulf.studies.study import Need
 
 
 def need(study: str) -> Need | None:
@@ -30,12 +30,20 @@ def kinds() -> dict[str, Abilities]:
 
 def refuse_unseen(study: str, cluster: Cluster) -> None:
     """LabError where a study cannot be seen on this cluster."""
-    needed = need(study)
-    if needed and not needed.part and needed.unmet(cluster.can):
+    needed = _unmet(study, cluster.can)
+    if needed and not needed.part:
         raise LabError(
             f"Study {study} cannot be seen on this cluster, because {needed.because}.",
             "`beowulf up` as root boots a cluster on which it can.",
         )
+
+
+def _unmet(study: str, can: Abilities) -> Need | None:
+    """What a study needs and a cluster has not."""
+    if can.simulated and not find(study).simulates:
+        return Need("simulated", "nothing runs on simulated nodes but C programs of MPI")
+    needed = need(study)
+    return needed if needed and needed.unmet(can) else None
 
 
 def markdown() -> str:
@@ -46,9 +54,9 @@ def markdown() -> str:
     def cell(study: str, can: Abilities) -> str:
         if can.recorded:
             return "its Record"
-        needed = need(study)
-        if needed is None or not needed.unmet(can):
-            return "works"
+        needed = _unmet(study, can)
+        if needed is None:
+            return "works in simulated time" if can.simulated else "works"
         if needed.because not in reasons:
             reasons.append(needed.because)
         number = reasons.index(needed.because) + 1

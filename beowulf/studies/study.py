@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from beowulf import host_state
+from beowulf.cluster.config import SIMULATED
 from beowulf.errors import LabError
 from beowulf.measure.judgement import need_study, unjudged, unmeasured, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
@@ -112,6 +113,7 @@ class Study:
     need: Need | None = None  # beside programs that run on the nodes
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
+    simulates: bool = False  # its programs are C with MPI alone, and run in SimGrid
     timed: bool = True  # False: a busy machine changes nothing of what is seen, and no claim needs quiet samples
     adaptive: bool = False  # measure() can find sizes between those that it is given
     # What the capture beside a Record gives when it is counted again, by the names of its first Point's facts.
@@ -240,7 +242,9 @@ def _verdict(
         seen = replace(seen, evidence="; ".join(filter(None, (seen.evidence, large))))
         bad = ()
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
-    caveat = claim.caveat(record)
+    simulated = record.cluster.get("kind") == SIMULATED
+    said = "simulated by SimGrid, not measured" if simulated else ""
+    caveat = "; ".join(filter(None, (said, claim.caveat(record))))
     made = verdict(
         record,
         claim.name,

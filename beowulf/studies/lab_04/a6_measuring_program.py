@@ -178,6 +178,7 @@ STUDY = Study(
     id="A6",
     title="The measuring program: first, last, increment, three protocols",
     plan=plan,
+    simulates=True,
     judged=[
         Claim("clock", f"A single round trip lasts at least {TICKS} ticks of MPI_Wtime", clock),
         Claim("agrees", "Our means agree within 10 % with the means that IMB and OSU take", agrees),

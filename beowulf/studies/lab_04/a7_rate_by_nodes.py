@@ -225,6 +225,7 @@ STUDY = Study(
     id="A7",
     title="Rate over message size for 2, 3 and 4 nodes",
     plan=plan,
+    simulates=True,
     facts=Facts.of,
     judged=[
         Claim(

@@ -265,6 +265,7 @@ STUDY = Study(
     id="E1",
     title="Latency and rate: T(n) = alpha + n / beta, and the eager limit",
     plan=plan,
+    simulates=True,
     facts=Facts.of,
     judged=[
         Claim("line", "The time of a message is alpha + n / beta", line),

@@ -1,0 +1,232 @@
+"""The machines and the network of a simulated cluster: a few lines of TOML, and SimGrid's own description of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from beowulf.errors import UsageError
+
+SWITCH, FAT_TREE, TORUS = "switch", "fat-tree", "torus"
+TOPOLOGIES = (SWITCH, FAT_TREE, TORUS)
+FEWEST_NODES, MOST_NODES, MOST_CORES = 2, 100_000, 1024
+FASTEST = 2.0  # times the rate of a link: SimGrid lets no message be faster
+HEAD = (
+    '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+    '<platform version="4.1">\n'
+)
+
+
+@dataclass(frozen=True)
+class Platform:
+    """So many nodes, what each computes and what its link carries, and how the links meet.
+
+    `shape` is for a fat tree the ports of its switches down and up on each of two levels, for a torus its nodes along
+    each dimension; empty, both are chosen. `times_us` are bytes and the µs that a message of so many takes between two
+    nodes, as measured; without them it takes SimGrid's usual times. A `backplane_mbit` of 0 is a switch that carries
+    whatever its links bring.
+    """
+
+    nodes: int = 4
+    cores: int = 1
+    gflops: float = 1.0
+    rate_mbit: float = 100.0
+    latency_us: float = 25.0
+    topology: str = SWITCH
+    backplane_mbit: float = 0.0
+    shape: tuple[int, ...] = ()
+    times_us: tuple[tuple[int, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("nodes", FEWEST_NODES, MOST_NODES),
+            ("cores", 1, MOST_CORES),
+            ("gflops", 1e-6, 1e9),
+            ("rate_mbit", 1e-3, 1e9),
+            ("latency_us", 1e-3, 1e9),
+            ("backplane_mbit", 0, 1e12),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise UsageError(
+                    f"A simulated cluster has {low:g} to {high:g} as {name}, not {value:g}."
+                )
+        if self.topology not in TOPOLOGIES:
+            raise UsageError(
+                f"The topology is one of {', '.join(TOPOLOGIES)}, not {self.topology!r}."
+            )
+        if self.backplane_mbit and self.topology != SWITCH:
+            raise UsageError(f"A {self.topology} has no backplane.", "Leave backplane_mbit out.")
+        if self.shape and self.topology == SWITCH:
+            raise UsageError("One switch has no shape.", "Leave it out, or name another topology.")
+        if self.topology == TORUS and self.shape and math.prod(self.shape) != self.nodes:
+            raise UsageError(
+                f"A torus of {' times '.join(map(str, self.shape))} has {math.prod(self.shape)} nodes,"
+                f" not {self.nodes}."
+            )
+        if self.topology == FAT_TREE and self.shape:
+            down, up = self.shape[:2], self.shape[2:]
+            if len(self.shape) != 4 or math.prod(down) != self.nodes or min(up) < 1:
+                raise UsageError(
+                    f"The shape of a fat tree is four numbers: ports down on both levels, which make {self.nodes} nodes"
+                    " together, and ports up on both."
+                )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """node00, node01, …; of a tree or a torus node0, node1, …, as SimGrid makes them."""
+        digits = 2 if self.topology == SWITCH else 1
+        return tuple(f"node{number:0{digits}}" for number in range(self.nodes))
+
+    def factors(self) -> list[str]:
+        """The options by which SimGrid's messages take `times_us`: on each stretch of sizes a straight line."""
+        if not self.times_us:
+            return []
+        latencies, rates = [], []
+        ends = [*self.times_us[1:], None]
+        slope = least = 8 / self.rate_mbit / FASTEST
+        for (size, time), after in zip(self.times_us, ends, strict=True):
+            if after is not None:
+                slope = max((after[1] - time) / (after[0] - size), least)
+            start = time - slope * size
+            if start <= 0:
+                start, slope = 0.0, time / size
+            at = max(size - 1, 0)  # a factor is for what is longer
+            latencies.append(f"{at}:{start / (2 * self.latency_us)!r}")
+            rates.append(f"{at}:{8 / slope / self.rate_mbit!r}")
+        return [
+            f"--cfg=smpi/lat-factor:{';'.join(latencies)}",
+            f"--cfg=smpi/bw-factor:{';'.join(rates)}",
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data for a Record or a file."""
+        return asdict(self) | {
+            "shape": list(self.shape),
+            "times_us": [list(each) for each in self.times_us],
+        }
+
+    def toml(self, comment: str) -> str:
+        """The file that read() takes."""
+        lines = [f"# {line}" for line in comment.splitlines()]
+        for name, value in self.as_dict().items():
+            if value != Platform().as_dict()[name]:
+                lines.append(f"{name} = {json.dumps(value)}")
+        return "\n".join(lines) + "\n"
+
+    def xml(self) -> str:
+        """What SimGrid reads."""
+        body = self._star() if self.topology == SWITCH else self._cluster()
+        return f"{HEAD}{body}</platform>\n"
+
+    def _star(self) -> str:
+        link = f'bandwidth="{self.rate_mbit * 1e6 / 8!r}Bps" latency="{self.latency_us * 1e-6!r}s"'
+        lines = ['<zone id="cluster" routing="Cluster">']
+        for name in self.names:
+            lines += [
+                f'<host id="{name}" speed="{self.gflops!r}Gf" core="{self.cores}"/>',
+                f'<link id="{name}-link" {link} sharing_policy="SPLITDUPLEX"/>',
+                f'<host_link id="{name}" up="{name}-link_UP" down="{name}-link_DOWN"/>',
+            ]
+        if self.backplane_mbit:
+            lines.append(
+                f'<backbone id="backplane" bandwidth="{self.backplane_mbit * 1e6 / 8!r}Bps" latency="0s"/>'
+            )
+        return "\n".join([*lines, "</zone>\n"])
+
+    def _cluster(self) -> str:
+        kind, shape = (
+            ("FAT_TREE", self._tree()) if self.topology == FAT_TREE else ("TORUS", self._torus())
+        )
+        return (
+            f'<cluster id="cluster" prefix="node" suffix="" radical="0-{self.nodes - 1}" speed="{self.gflops!r}Gf"'
+            f' core="{self.cores}" bw="{self.rate_mbit * 1e6 / 8!r}Bps" lat="{self.latency_us * 1e-6!r}s"'
+            f' topology="{kind}" topo_parameters={quoteattr(shape)}/>\n'
+        )
+
+    def _torus(self) -> str:
+        return ",".join(map(str, self.shape or _factors(self.nodes, 3)))
+
+    def _tree(self) -> str:
+        """Two levels, by default with half as many links between them as nodes at a lower switch."""
+        down = self.shape[:2] or tuple(_factors(self.nodes, 2))
+        up = self.shape[2:] or (1, max(1, down[0] // 2))
+        return f"2;{down[0]},{down[1]};{up[0]},{up[1]};1,1"
+
+
+def _factors(number: int, count: int) -> list[int]:
+    """So many whole numbers, as like as can be, whose product it is; the largest first."""
+    if count == 1:
+        return [number]
+    root = round(number ** (1 / count))
+    smallest = next(each for each in range(root, 0, -1) if number % each == 0)
+    return sorted([*_factors(number // smallest, count - 1), smallest], reverse=True)
+
+
+def read(file: Path) -> Platform:
+    """What a TOML file describes; UsageError with its name when it cannot be."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as problem:
+        raise UsageError(f"{file} is no TOML: {problem}.") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UsageError(f"{file} cannot be read: {problem}.") from None
+    try:
+        return of_plain(content)
+    except UsageError as problem:
+        raise UsageError(f"{file}: {problem.message}", problem.hint) from None
+
+
+def of_plain(content: Mapping[str, Any], base: Platform | None = None) -> Platform:
+    """A Platform from plain data; UsageError for a key or a value that it cannot have."""
+    base = base or Platform()
+    known = {each.name: type(getattr(base, each.name)) for each in fields(base)}
+    values: dict[str, Any] = {}
+    for name, value in content.items():
+        if name not in known:
+            raise UsageError(f"`{name}` is no part of a platform.", f"It has {', '.join(known)}.")
+        kind = known[name]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name == "times_us":
+            values[name] = _times(value)
+        elif kind is tuple:
+            if not isinstance(value, list) or not all(
+                type(each) is int and each > 0 for each in value
+            ):
+                raise UsageError(f"`{name}` is a list of whole numbers above zero, not {value!r}.")
+            values[name] = tuple(value)
+        elif kind is float and number and math.isfinite(value):
+            values[name] = float(value)
+        elif (kind is int and type(value) is int) or (kind is str and isinstance(value, str)):
+            values[name] = value
+        else:
+            raise UsageError(f"`{name}` is {_kind(kind)}, not {value!r}.")
+    return replace(base, **values)
+
+
+def _times(value: object) -> tuple[tuple[int, float], ...]:
+    made: list[tuple[int, float]] = []
+    for each in value if isinstance(value, list) else [None]:
+        size, time = each if isinstance(each, list) and len(each) == 2 else (None, None)
+        if (
+            not isinstance(size, int)
+            or not isinstance(time, int | float)
+            or not 0 < time < math.inf
+        ):
+            raise UsageError("`times_us` is a list of pairs: bytes, and the µs that they take.")
+        made.append((size, float(time)))
+    rises = all(a[0] < b[0] and a[1] <= b[1] for a, b in pairwise(made))
+    if made and (len(made) < 2 or made[0][0] < 0 or not rises):
+        raise UsageError("`times_us` has two pairs or more, whose bytes and times rise.")
+    return tuple(made)
+
+
+def _kind(kind: type) -> str:
+    return {int: "a whole number", float: "a number", str: "a text"}[kind]

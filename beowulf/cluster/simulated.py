@@ -1,0 +1,232 @@
+"""A cluster that SimGrid simulates: the same C programs, on as many nodes as are wanted, in simulated time.
+
+Nothing runs on a node but the ranks of a program, all of them in one process of this machine. There are no packets, no
+kernel to tune and no shell. Every run gives the same numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from beowulf import paths
+from beowulf.cluster import lock, state
+from beowulf.cluster.base import WIRE, Abilities, Cluster, Completed, Hardware
+from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.platform import Platform, of_plain, read
+from beowulf.errors import LabError, UsageError
+
+TARGET = "simulated"
+SMPIRUN = "smpirun"
+PLATFORM_XML, MPIEXEC = "platform.xml", "mpiexec"
+EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
+# What every run begins with. Computing takes no time but what a program says of it, so that two runs are the same.
+OPTIONS = (
+    "--log=root.thresh:warning",
+    "--cfg=smpi/simulate-computation:no",
+    "--cfg=smpi/display-timing:no",
+)
+# In place of mpiexec: places the ranks as MPICH does, one node after the other, and starts the simulator.
+SHIM = """#!/bin/bash
+here={folder}
+ranks=1 hosts=
+while :; do
+    case $1 in
+        -n) ranks=$2; shift 2 ;;
+        -hosts) hosts=$2; shift 2 ;;
+        *) break ;;
+    esac
+done
+[ -n "$hosts" ] || hosts=$(tr '\\n' , <"$here/hosts")
+file=$(mktemp) || exit 1
+trap 'rm -f "$file"' EXIT
+printf '%s\\n' "$hosts" | tr , '\\n' | grep . | awk -v ranks="$ranks" \\
+    '{{ name[NR] = $0 }} END {{ for (i = 0; i < ranks; i++) print name[i % NR + 1] }}' >"$file"
+limit=${{{eager}:-{usual}}}
+set -o pipefail
+{{ {smpirun} -np "$ranks" -platform "$here/{xml}" -hostfile "$file" {options} \\
+    "--cfg=smpi/send-is-detached-thresh:$limit" "--cfg=smpi/async-small-thresh:$limit" "$@" \\
+    2>&1 >&3 3>&- |
+    awk '/Deadlock detected/ {{ print "{deadlock}"; bad = 1; next }}
+        {{ print; fflush() }} END {{ exit bad }}' >&2; }} 3>&1
+"""
+DEADLOCK = "A deadlock: ranks wait for each other, and none of their calls can end."
+USUAL_EAGER_BYTES = 131_072  # of MPICH over TCP
+
+
+def up(source: str, nodes: int | None = None, folder: Path | None = None) -> SimulatedCluster:
+    """The cluster of a TOML file, or with `simulated` the usual one; `nodes` in place of the file's number."""
+    folder = folder or paths.state()
+    if not shutil.which(SMPIRUN):
+        raise LabError(
+            "SimGrid is not installed, which simulates clusters.",
+            "`apt install libsimgrid-dev` installs it; every other kind of cluster works without it.",
+        )
+    platform = Platform() if source == TARGET else read(Path(source))
+    if nodes is not None:
+        platform = of_plain({"nodes": nodes, "shape": []}, platform)
+    with lock.changing(folder, "beowulf up"), state.locked(folder):
+        if (folder / state.CLUSTER).exists() or state.kind_in(folder) not in ("", TARGET):
+            raise UsageError("Another cluster runs.", "`beowulf down` takes it down.")
+        try:
+            bin_folder = folder / "bin"
+            bin_folder.mkdir(exist_ok=True)
+            (folder / PLATFORM_XML).write_text(platform.xml())
+            (folder / "hosts").write_text("\n".join(platform.names) + "\n")
+            shim = bin_folder / MPIEXEC
+            shim.write_text(
+                SHIM.format(
+                    folder=shlex.quote(str(folder)),
+                    options=shlex.join([*OPTIONS, *platform.factors()]),
+                    eager=EAGER_LIMIT,
+                    usual=USUAL_EAGER_BYTES,
+                    deadlock=DEADLOCK,
+                    smpirun=shutil.which(SMPIRUN),
+                    xml=PLATFORM_XML,
+                )
+            )
+            shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+            lasting = source if source == TARGET else str(Path(source).absolute())
+            saved = {"source": lasting, "platform": platform.as_dict()}
+            (folder / state.SIMULATED).write_text(json.dumps(saved, indent=1))
+        except OSError as error:
+            raise state.full(folder, error) from error
+    return SimulatedCluster(lasting, platform, folder)
+
+
+def running(folder: Path | None = None) -> SimulatedCluster | None:
+    """The simulated cluster of this user, or None."""
+    folder = folder or paths.state()
+    try:
+        saved = json.loads((folder / state.SIMULATED).read_text())
+        return SimulatedCluster(str(saved["source"]), of_plain(saved["platform"]), folder)
+    except (OSError, ValueError, KeyError, TypeError, LabError):
+        return None
+
+
+def down(folder: Path | None = None) -> bool:
+    """Forget the cluster; False when there was none."""
+    folder = folder or paths.state()
+    if not (folder / state.SIMULATED).exists():
+        return False
+    with lock.changing(folder, "beowulf down"), state.locked(folder):
+        for name in (state.SIMULATED, PLATFORM_XML, "hosts"):
+            (folder / name).unlink(missing_ok=True)
+        shutil.rmtree(folder / "bin", ignore_errors=True)
+    return True
+
+
+class SimulatedCluster(Cluster):
+    """Nodes and links that only SimGrid knows."""
+
+    kind = "simulated"
+    can = Abilities(simulated=True, shared_files=True)
+    folder: Path
+
+    def __init__(self, source: str, platform: Platform, folder: Path) -> None:
+        self._source, self.platform, self.folder = source, platform, folder
+        self.shown: set[str] = set()
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """All nodes, the first one first."""
+        return self.platform.names
+
+    @property
+    def source(self) -> str:
+        """`simulated`, or the TOML file."""
+        return self._source
+
+    @property
+    def mpi(self) -> str:
+        """SimGrid's own library."""
+        return SIMULATED
+
+    def address(self, node: str, network: int = 0) -> str:
+        """None: messages cross links, and there are no addresses."""
+        return ""
+
+    def dead_nodes(self) -> list[str]:
+        """None: nodes that do not exist do not fail."""
+        return []
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores of a node, which shares this machine's memory."""
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return Hardware(self.platform.cores, memory // len(self.nodes))
+
+    def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
+        """The words that run a line of shell on this machine, where `mpiexec` is the simulator."""
+        if not command:
+            _refuse("a shell")
+        path = f"{self.folder / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        return ["env", f"PATH={path}", "bash", "--norc", "-c", command]
+
+    def run(
+        self,
+        node: str,
+        command: str | list[str],
+        *,
+        timeout_s: float = 60,
+        stdin: str = "",
+    ) -> Completed:
+        """Not available: there is no system on a node."""
+        _refuse("commands")
+
+    def capture(
+        self,
+        file: Path,
+        *,
+        where: str = WIRE,
+        snap_bytes: int = 128,
+        packet_filter: str = "",
+        most_mb: float = 1000,
+        ring: bool = False,
+    ) -> NoReturn:
+        """Not available: messages are not cut into packets."""
+        _refuse("packets")
+
+    def describe(self) -> Mapping[str, Any]:
+        """What is simulated, for a Record."""
+        platform = self.platform
+        return {
+            "kind": self.kind,
+            "nodes": list(self.nodes),
+            "dead_nodes": [],
+            "rate": f"{platform.rate_mbit:g}mbit",
+            "networks": 1,
+            "mpi": self.mpi,
+            "cores": platform.cores,
+            "node_cores": dict.fromkeys(self.nodes, platform.cores),
+            "platform": platform.as_dict(),
+            "options": [*OPTIONS, *platform.factors()],
+        }
+
+    def holding(self, doing: str, **_: Any) -> Any:
+        """Nobody disturbs a simulation."""
+        from contextlib import nullcontext
+
+        return nullcontext()
+
+    def break_it(self, fault: str, node: str = "") -> None:
+        """Not available."""
+        _refuse("faults")
+
+    def heal(self) -> None:
+        """Nothing to heal."""
+
+
+def _refuse(what: str) -> NoReturn:
+    raise LabError(
+        f"A simulated cluster has no {what}: only the ranks of a C program run on its nodes.",
+        "`beowulf down`, then `beowulf up`, boots a cluster that has.",
+    )
+
+
+COLUMNS = {"simulated": SimulatedCluster.can}

@@ -1,0 +1,225 @@
+"""Does a simulated cluster run the labs' own C programs, the same every time, and say what it has not?"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from running import Beowulf
+
+from autograder.evidence import invented
+from beowulf import mpi, paths
+from beowulf.cluster import platform, simulated
+from beowulf.cluster.platform import Platform, of_plain, read
+from beowulf.errors import LabError, UsageError
+from beowulf.measure import calibration
+from beowulf.record import Point, Record
+
+needs_simgrid = pytest.mark.skipif(
+    not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed"
+)
+ROUNDTRIP = paths.root() / "labs" / "04-blocking-nonblocking" / "roundtrip.c"
+QUICK = ("--protocol", "blocking", "--sizes", "0,1000,100000", "--passes", "2", "--chunks", "1")
+
+
+def samples(printed: str) -> dict[int, float]:
+    """The last half round trip of each size, in s."""
+    lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    return {
+        each["size_bytes"]: each["seconds"] / each["repetitions"] / 2
+        for each in lines
+        if each["kind"] == "sample"
+    }
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> simulated.SimulatedCluster:
+    file = tmp_path / "two.toml"
+    file.write_text("nodes = 2\nrate_mbit = 10\nlatency_us = 50\n")
+    return simulated.up(str(file), folder=tmp_path / "state")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rate_mbit = 0", "0.001 to 1e+09 as rate_mbit, not 0"),
+        ("nodes = 1", "2 to 100000 as nodes, not 1"),
+        ("nodes = 2.5", "`nodes` is a whole number, not 2.5"),
+        ("rate_mbit = nan", "`rate_mbit` is a number, not nan"),
+        ("colour = 'red'", "`colour` is no part of a platform. It has nodes, cores"),
+        ("topology = 'star'", "one of switch, fat-tree, torus, not 'star'"),
+        ("shape = [2, 2]", "One switch has no shape"),
+        ("topology = 'torus'\nshape = [2, 3]", "A torus of 2 times 3 has 6 nodes, not 4"),
+        ("topology = 'fat-tree'\nshape = [4, 4, 1, 2]", "four numbers"),
+        ("topology = 'torus'\nshape = [0, 4]", "whole numbers above zero"),
+        ("topology = 'torus'\nbackplane_mbit = 5", "has no backplane"),
+        ("nodes = ", "is no TOML"),
+        ("times_us = [[0, 5]]", "has two pairs or more"),
+        ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
+        ("times_us = [[0, 'x'], [10, 4]]", "is a list of pairs"),
+    ],
+)
+def test_a_platform_that_cannot_be_is_refused_with_a_sentence(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "wrong.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError) as refused:
+        read(file)
+    assert said in str(refused.value)
+    assert "wrong.toml" in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nowhere\.toml cannot be read"):
+        read(tmp_path / "nowhere.toml")
+
+
+def test_what_a_record_keeps_of_a_platform_makes_the_same_one() -> None:
+    made = Platform(64, topology=platform.FAT_TREE, shape=(8, 8, 1, 4), rate_mbit=1000.0)
+    assert of_plain(json.loads(json.dumps(made.as_dict()))) == made
+
+
+@needs_simgrid
+def test_a_programs_time_follows_the_link(two: simulated.SimulatedCluster, tmp_path: Path) -> None:
+    program = mpi.build(ROUNDTRIP, library=two.mpi, output=tmp_path / "roundtrip")
+    done = mpi.launch(two, [str(program)], 2, QUICK)
+    found = samples(done.stdout)
+    # Twice the latency of a link, once the bytes: within what headers and overheads add.
+    assert 100e-6 < found[0] < 400e-6
+    assert found[100_000] == pytest.approx(100_000 * 8 / 10e6, rel=0.2)
+    assert done.stdout == mpi.launch(two, [str(program)], 2, QUICK).stdout, "the same every time"
+
+
+@needs_simgrid
+def test_over_the_eager_limit_two_sends_wait_for_each_other_and_that_is_said(
+    two: simulated.SimulatedCluster, tmp_path: Path
+) -> None:
+    source = ROUNDTRIP.with_name("headon.c")
+    program = mpi.build(source, library=two.mpi, output=tmp_path / "headon")
+    for limit, ends in (("1000000", True), ("1000", False)):
+        done = mpi.launch(
+            two,
+            [str(program)],
+            2,
+            ["--bytes", "5000"],
+            environment={simulated.EAGER_LIMIT: limit},
+        )
+        assert (done.returncode == 0) is ends, done.stderr
+        assert (simulated.DEADLOCK in done.stderr) is not ends
+
+
+@needs_simgrid
+@pytest.mark.parametrize("topology", [platform.FAT_TREE, platform.TORUS])
+def test_other_networks_carry_programs_too(topology: str, tmp_path: Path) -> None:
+    file = tmp_path / "net.toml"
+    file.write_text(f"nodes = 16\ntopology = '{topology}'\n")
+    cluster = simulated.up(str(file), folder=tmp_path / "state")
+    program = mpi.build(ROUNDTRIP, library=cluster.mpi, output=tmp_path / "roundtrip")
+    done = mpi.launch(cluster, [str(program)], 16, ["--pattern", "ring", *QUICK])
+    assert done.returncode == 0, done.stderr
+    assert len(samples(done.stdout)) == 3
+
+
+@needs_simgrid
+def test_what_it_has_not_it_says(two: simulated.SimulatedCluster, tmp_path: Path) -> None:
+    for ask in (
+        lambda: two.run("node00", "hostname"),
+        lambda: two.capture(tmp_path / "x.pcapng"),
+        lambda: two.shell("node00", ""),
+        lambda: two.break_it("key"),
+    ):
+        with pytest.raises(LabError, match="A simulated cluster has no "):
+            ask()
+
+
+def test_without_simgrid_it_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulated.shutil, "which", lambda _: None)
+    with pytest.raises(LabError, match="apt install libsimgrid-dev"):
+        simulated.up(simulated.TARGET, folder=tmp_path)
+
+
+@needs_simgrid
+def test_from_the_command_line_a_study_is_simulated_and_kept(tmp_path: Path) -> None:
+    learner = Beowulf(tmp_path / "state", tmp_path)
+    try:
+        said = learner("up", "--target", "simulated", "--nodes", "8")
+        assert "8 nodes are simulated" in said
+        learner("study", "E1", "--quick", code=None)
+        (file,) = (tmp_path / "records").glob("E1-*.json")
+        record = Record.load(file)
+        assert record.cluster["kind"] == "simulated"
+        assert "no packets" in learner("capture", "-o", "x.pcapng", "--seconds", "1", code=1)
+        assert "cannot be seen on this cluster" in learner("study", "A2", code=1)
+        assert "8 nodes" in learner("status")
+        assert "is down" in learner("down")
+    finally:
+        learner.end()
+    assert not (tmp_path / "state" / "simulated.json").exists()
+
+
+def measured(**cluster: str) -> Record:
+    """What E1 may leave: times of messages between two nodes, by size."""
+    points = [
+        Point(
+            {
+                "sweep": "wide",
+                "ranks": 2,
+                "protocol": "blocking",
+                "size_bytes": size,
+                "launch": launch,
+            },
+            "half_round_trip_us",
+            [50 + 0.1 * size + noise / 10 for noise in range(20)],
+        )
+        for size in (0, 10, 100, 1000, 10_000, 100_000)
+        for launch in (0, 1)
+    ]
+    return Record("E1", points=points, cluster={"kind": "namespaces", "rate": "100mbit", **cluster})
+
+
+@needs_simgrid
+def test_a_calibrated_platform_gives_back_what_was_measured(tmp_path: Path) -> None:
+    found = calibration.of(measured())
+    file = tmp_path / "mine.toml"
+    file.write_text(found.platform(2).toml("Mine."))
+    cluster = simulated.up(str(file), folder=tmp_path / "state")
+    program = mpi.build(ROUNDTRIP, library=cluster.mpi, output=tmp_path / "roundtrip")
+    times = samples(mpi.launch(cluster, [str(program)], 2, QUICK).stdout)
+    assert times[0] == pytest.approx(51e-6, rel=0.1)
+    assert times[1000] == pytest.approx(151e-6, rel=0.03)
+    assert times[100_000] == pytest.approx(10_051e-6, rel=0.03)
+
+
+def test_a_calibration_says_how_wrong_it_is_between_the_sizes() -> None:
+    record = measured()
+    for point in record.points:
+        if point.at["size_bytes"] == 1000:
+            point.samples[:] = [2 * sample for sample in point.samples]
+    assert 30 < calibration.of(record).worst_percent < 70
+    assert calibration.of(measured()).worst_percent < 1
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (measured(kind="simulated"), "was simulated: nothing of a cluster can be read off it"),
+        (replace(measured(), points=measured().points[:4]), "has 2 sizes"),
+        (replace(measured(), complete=False), "the measurement was cut short"),
+        (Record("A2"), "has 0 sizes"),
+    ],
+    ids=["simulated", "few sizes", "cut short", "another study"],
+)
+def test_what_gives_no_calibration_is_refused_with_the_reason(record: Record, said: str) -> None:
+    with pytest.raises(LabError, match=said):
+        calibration.of(record)
+
+
+def test_a_simulated_record_earns_no_points_of_measured_ones() -> None:
+    (found,) = invented.findings(measured(kind="simulated"), None, {})[:1]
+    assert "It was simulated" in found.says
