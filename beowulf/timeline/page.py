@@ -164,7 +164,7 @@ class Page:
                 tools="xpan,xwheel_zoom,reset,save",
                 active_scroll="xwheel_zoom",
                 x_axis_label=f"ms since {self.found.trace.since}",
-                y_axis_label="packets between nodes",
+                y_axis_label="packets",
                 **common,
             )
             wire.toolbar.logo = None

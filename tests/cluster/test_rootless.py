@@ -84,7 +84,14 @@ def test_she_may_capture_at_the_switch_at_a_node_and_at_all_nodes(learner: Learn
     assert said.splitlines() == ["switch 6", "node01 6", "nodes 12"]
 
 
-@pytest.mark.parametrize("fault", ["wrong-hosts", "node-down", "key-refused", "closed-ports"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "wrong-hosts",
+        "key-refused",
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ("node-down", "closed-ports")),
+    ],
+)
 def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
     learner("break", fault, "--node", "node02")
     assert (

@@ -174,7 +174,7 @@ def test_the_timeline_says_who_ends_when() -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("work", ["delay", "loop"])
+@pytest.mark.parametrize("work", ["delay", pytest.param("loop", marks=pytest.mark.slow)])
 def test_a_message_over_the_limit_waits_for_its_sender_and_one_below_does_not(
     cluster: NamespaceCluster, tmp_path: Path, work: str
 ) -> None:

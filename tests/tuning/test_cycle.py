@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import wait_until
 
+from beowulf.cluster import Abilities
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
@@ -201,6 +202,7 @@ class Nodes:
     """In place of a cluster that is not asked anything."""
 
     kind = "made"
+    can = Abilities()
     nodes = ("node00", "node01")
 
     def describe(self) -> dict[str, Any]:
