@@ -43,6 +43,7 @@ from autograder.sandbox.execution import OUT_OF_TIME
 from beowulf.errors import LabError
 
 NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows are saved
+MOST_TRIES = 100
 RESPONSE = "No response."  # as nbgrader writes it
 # What these do with the database is done in _restore() and by the entries; what CheckCellMetadata compares with a
 # schema, cell by cell, are after that the released marks themselves; KeepSafe is the last one whatever a course sets.
@@ -222,13 +223,22 @@ def _lay_out(assignment: Assignment, student: str) -> None:
     """The files beside the notebook as nbgrader lays them out: the learner's, then those of the course."""
     folder = assignment.new(student)
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    _make(folder)
     handed_in = assignment.submitted(student)
     if sum(1 for _ in _files(handed_in, assignment.ignored)) > submissions.MOST_FILES:
         raise HandInError(f"It has more than {submissions.MOST_FILES:,} files.")
     _copy(handed_in, folder, assignment.ignored, ())
     source = assignment.course / "source" / assignment.slug
     _copy(source, folder, assignment.ignored, assignment.of_learners)
+
+
+def _make(folder: Path) -> None:
+    """Make a folder in which others are graded, too: one who is done removes an empty one above (discard)."""
+    for _ in range(MOST_TRIES):
+        with suppress(FileNotFoundError):
+            folder.mkdir(parents=True)
+            return
+    folder.mkdir(parents=True)
 
 
 def _copy(source: Path, folder: Path, ignored: list[str], left_out: Iterable[str]) -> None:

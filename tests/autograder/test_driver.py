@@ -341,6 +341,22 @@ def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
     assert {each.points for each in grade(course).values()} == {WORTH}
 
 
+def test_a_folder_is_made_although_others_remove_the_empty_one_above(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    above, make, tries = tmp_path / "autograded" / one_submission.NEW, Path.mkdir, []
+
+    def removed_at_once(folder: Path, *words: Any, **more: Any) -> None:
+        make(folder, *words, **more)
+        if folder == above and not tries:
+            tries.append(folder.rmdir())  # type: ignore[func-returns-value]
+
+    monkeypatch.setattr(Path, "mkdir", removed_at_once)
+    one_submission._make(above / "bob" / SLUG)
+    assert tries
+    assert (above / "bob" / SLUG).is_dir()
+
+
 def test_without_a_sandbox_nothing_is_graded_and_the_reason_is_reported(
     course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
