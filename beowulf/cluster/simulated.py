@@ -208,12 +208,6 @@ class SimulatedCluster(Cluster):
             "options": [*OPTIONS, *platform.factors()],
         }
 
-    def holding(self, doing: str, **_: Any) -> Any:
-        """Nobody disturbs a simulation."""
-        from contextlib import nullcontext
-
-        return nullcontext()
-
     def break_it(self, fault: str, node: str = "") -> None:
         """Not available."""
         _refuse("faults")
