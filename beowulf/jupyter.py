@@ -29,7 +29,7 @@ from beowulf.progress import bar
 from beowulf.studies import find
 
 LONGEST_START_S = 60.0
-COPIED = (".c", ".h", ".py", ".ipynb")
+COPIED = (".c", ".h", ".py", ".ipynb", ".toml")
 MOST_PORT = 65535
 # What JupyterLab prints when another program took its port between its look for a free one and its use.
 PORT_TAKEN = "no available port could be found"
@@ -103,7 +103,7 @@ def lay_out_headers() -> Path:
 
 
 def _copy(source: Path, copy: Path) -> None:
-    if source.suffix not in COPIED or copy.exists():
+    if source.suffix not in COPIED or source.name == "lab.toml" or copy.exists():
         return
     copy.parent.mkdir(parents=True, exist_ok=True)
     temporary = copy.with_suffix(".part")

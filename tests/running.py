@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from beowulf import host_state, paths
 from beowulf.cluster import namespaces
@@ -23,6 +26,15 @@ PATIENCE_S = 240.0
 # What mpiexec starts where no MPI is needed. It lives for a moment: when the input of MPICH 3.4's mpiexec ends just as
 # the ranks do, mpiexec fails (exit code 255 or 141), since it passes the end on to a helper that is gone.
 HOSTNAME = "sh -c 'hostname; sleep 0.5'"
+
+
+def first(number: int, cases: Iterable[Any]) -> list[Any]:
+    """Of cases that fail alike: so many in every run, and the others in `make slowtest`."""
+    cases = list(cases)
+    return cases[:number] + [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
+        for case in cases[number:]
+    ]
 
 
 class Beowulf:

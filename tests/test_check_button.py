@@ -118,6 +118,7 @@ def test_without_the_token_nothing_is_checked(served: Served) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
     served: Served, tmp_path: Path
 ) -> None:

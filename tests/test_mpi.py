@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import PATIENCE_S, Beowulf, nothing_runs, wait_until
+from running import PATIENCE_S, Beowulf, first, nothing_runs, wait_until
 
 from beowulf import hydra, mpi, paths
 from beowulf.cluster import namespaces
@@ -511,7 +511,8 @@ def test_a_node_that_is_lost_ends_the_run_with_its_name(
 
 
 @pytest.mark.parametrize(
-    ("name", "loss"), [("hang", "a dead node"), ("spin", "a dead node"), ("hang", "a dead link")]
+    ("name", "loss"),
+    first(1, [("hang", "a dead node"), ("spin", "a dead node"), ("hang", "a dead link")]),
 )
 def test_a_node_that_is_lost_ends_a_plain_mpiexec_with_its_name(
     learner: Beowulf, programs: dict[str, Path], name: str, loss: str

@@ -72,7 +72,12 @@ def result(text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("name", "ranks"),
-    [(name, ranks) for name in NAMES for ranks in (1, 2, 4) if ranks != 2 or name not in SQUARE],
+    [
+        pytest.param(name, ranks, marks=pytest.mark.slow if (name, ranks) == ("bt", 1) else ())
+        for name in NAMES
+        for ranks in (1, 2, 4)
+        if ranks != 2 or name not in SQUARE
+    ],
 )
 def test_every_number_of_ranks_gives_the_published_result(
     programs: dict[str, Path],

@@ -26,6 +26,7 @@ from beowulf.suites import hpcc
 Digests = Mapping[str, frozenset[str]]
 # In a course's folder: digest and name of each program of the versions that it was released with, one a line.
 FILE = "programs.txt"
+OF_SIMULATIONS = "S"  # the letter of Records that are meant to be simulated
 SAYS_SO = re.compile(
     r"\b(fabricated|made[ -]up|invented|nobody measured|not a measurement)\b", re.I
 )
@@ -97,7 +98,7 @@ def _known(root: Path) -> Digests:
 
 
 def _says_so(record: Record) -> str:
-    if record.cluster.get("kind") == SIMULATED:
+    if record.cluster.get("kind") == SIMULATED and record.study[:1] != OF_SIMULATIONS:
         return "It was simulated, and this question asks for what was measured."
     for warning in map(str, record.warnings):
         if SAYS_SO.search(warning):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from autograder.cells import node
 from autograder.course import limits
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
+from autograder.sandbox import simulation
 from beowulf.errors import LabError
 
 # What is passed on among nbgrader's resources: the Scores, and which Records are doubted.
@@ -46,6 +48,7 @@ def _assess(
         return None
     needs_signature = course is not None and limits.of_course(slug, course).signed
     submission = Submission.read(folder, notebook, student, course, needs_signature=needs_signature)
+    submission = replace(submission, simulate=simulation.outcomes)
     return rubric(submission), submission.doubted()
 
 

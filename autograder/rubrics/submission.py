@@ -26,6 +26,7 @@ from autograder.evidence import (
 )
 from autograder.evidence.variants import Own
 from autograder.text import as_written
+from beowulf.exercises.lab_09.stairs import Outcome
 from beowulf.record import Record
 
 T = TypeVar("T")
@@ -65,6 +66,8 @@ class Submission:
     given_by_course: frozenset[int] = frozenset()
     own: Own | None = None  # the learner's variants, where the course has some
     student: str = ""
+    # Simulates a source in C in a sandbox; without it a Record is believed, as where learners look at their own work.
+    simulate: Callable[[str], dict[str, Outcome]] | None = None
     # What was read from the Records already, because several questions need it.
     cache: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 

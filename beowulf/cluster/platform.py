@@ -18,6 +18,7 @@ SWITCH, FAT_TREE, TORUS = "switch", "fat-tree", "torus"
 TOPOLOGIES = (SWITCH, FAT_TREE, TORUS)
 FEWEST_NODES, MOST_NODES, MOST_CORES = 2, 100_000, 1024
 FASTEST = 2.0  # times the rate of a link: SimGrid lets no message be faster
+USUAL_EAGER_BYTES = 131_072  # of MPICH over TCP
 HEAD = (
     '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
     '<platform version="4.1">\n'
@@ -30,8 +31,8 @@ class Platform:
 
     `shape` is for a fat tree the ports of its switches down and up on each of two levels, for a torus its nodes along
     each dimension; empty, both are chosen. `times_us` are bytes and the µs that a message of so many takes between two
-    nodes, as measured; without them it takes SimGrid's usual times. A `backplane_mbit` of 0 is a switch that carries
-    whatever its links bring.
+    nodes, as measured; without them it takes SimGrid's usual times. A message of `eager_bytes` or more leaves when its
+    receiver asks for it. A `backplane_mbit` of 0 is a switch that carries whatever its links bring.
     """
 
     nodes: int = 4
@@ -43,6 +44,7 @@ class Platform:
     backplane_mbit: float = 0.0
     shape: tuple[int, ...] = ()
     times_us: tuple[tuple[int, float], ...] = ()
+    eager_bytes: int = USUAL_EAGER_BYTES
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -52,6 +54,7 @@ class Platform:
             ("rate_mbit", 1e-3, 1e9),
             ("latency_us", 1e-3, 1e9),
             ("backplane_mbit", 0, 1e12),
+            ("eager_bytes", 0, 1 << 30),
         ):
             value = getattr(self, name)
             if not low <= value <= high:

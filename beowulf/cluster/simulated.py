@@ -26,11 +26,13 @@ TARGET = "simulated"
 SMPIRUN = "smpirun"
 PLATFORM_XML, MPIEXEC = "platform.xml", "mpiexec"
 EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
+STACK_KIB = 1024  # for the local variables of a rank
 # What every run begins with. Computing takes no time but what a program says of it, so that two runs are the same.
 OPTIONS = (
     "--log=root.thresh:warning",
     "--cfg=smpi/simulate-computation:no",
     "--cfg=smpi/display-timing:no",
+    f"--cfg=contexts/stack-size:{STACK_KIB}",
 )
 # In place of mpiexec: places the ranks as MPICH does, one node after the other, and starts the simulator.
 SHIM = """#!/bin/bash
@@ -57,17 +59,12 @@ set -o pipefail
         {{ print; fflush() }} END {{ exit bad }}' >&2; }} 3>&1
 """
 DEADLOCK = "A deadlock: ranks wait for each other, and none of their calls can end."
-USUAL_EAGER_BYTES = 131_072  # of MPICH over TCP
 
 
 def up(source: str, nodes: int | None = None, folder: Path | None = None) -> SimulatedCluster:
     """The cluster of a TOML file, or with `simulated` the usual one; `nodes` in place of the file's number."""
     folder = folder or paths.state()
-    if not shutil.which(SMPIRUN):
-        raise LabError(
-            "SimGrid is not installed, which simulates clusters.",
-            "`apt install libsimgrid-dev` installs it; every other kind of cluster works without it.",
-        )
+    _refuse_without_simgrid()
     platform = Platform() if source == TARGET else read(Path(source))
     if nodes is not None:
         platform = of_plain({"nodes": nodes, "shape": []}, platform)
@@ -75,29 +72,49 @@ def up(source: str, nodes: int | None = None, folder: Path | None = None) -> Sim
         if (folder / state.CLUSTER).exists() or state.kind_in(folder) not in ("", TARGET):
             raise UsageError("Another cluster runs.", "`beowulf down` takes it down.")
         try:
-            bin_folder = folder / "bin"
-            bin_folder.mkdir(exist_ok=True)
-            (folder / PLATFORM_XML).write_text(platform.xml())
-            (folder / "hosts").write_text("\n".join(platform.names) + "\n")
-            shim = bin_folder / MPIEXEC
-            shim.write_text(
-                SHIM.format(
-                    folder=shlex.quote(str(folder)),
-                    options=shlex.join([*OPTIONS, *platform.factors()]),
-                    eager=EAGER_LIMIT,
-                    usual=USUAL_EAGER_BYTES,
-                    deadlock=DEADLOCK,
-                    smpirun=shutil.which(SMPIRUN),
-                    xml=PLATFORM_XML,
-                )
-            )
-            shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+            _lay_out(platform, folder)
             lasting = source if source == TARGET else str(Path(source).absolute())
             saved = {"source": lasting, "platform": platform.as_dict()}
             (folder / state.SIMULATED).write_text(json.dumps(saved, indent=1))
         except OSError as error:
             raise state.full(folder, error) from error
     return SimulatedCluster(lasting, platform, folder)
+
+
+def beside(platform: Platform, folder: Path) -> SimulatedCluster:
+    """A cluster whose files are in `folder`, beside the one that runs: no command of a terminal knows of it."""
+    _refuse_without_simgrid()
+    _lay_out(platform, folder)
+    return SimulatedCluster(TARGET, platform, folder)
+
+
+def _refuse_without_simgrid() -> None:
+    if not shutil.which(SMPIRUN):
+        raise LabError(
+            "SimGrid is not installed, which simulates clusters.",
+            "`apt install libsimgrid-dev` installs it; every other kind of cluster works without it.",
+        )
+
+
+def _lay_out(platform: Platform, folder: Path) -> None:
+    """The files that a program is started with."""
+    bin_folder = folder / "bin"
+    bin_folder.mkdir(exist_ok=True, parents=True)
+    (folder / PLATFORM_XML).write_text(platform.xml())
+    (folder / "hosts").write_text("\n".join(platform.names) + "\n")
+    shim = bin_folder / MPIEXEC
+    shim.write_text(
+        SHIM.format(
+            folder=shlex.quote(str(folder)),
+            options=shlex.join([*OPTIONS, *platform.factors()]),
+            eager=EAGER_LIMIT,
+            usual=platform.eager_bytes,
+            deadlock=DEADLOCK,
+            smpirun=shutil.which(SMPIRUN),
+            xml=PLATFORM_XML,
+        )
+    )
+    shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
 
 
 def running(folder: Path | None = None) -> SimulatedCluster | None:

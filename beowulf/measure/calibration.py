@@ -2,25 +2,45 @@
 
 Between two measured sizes a time is read off the straight line between them, so that the simulation gives back what was
 measured. How wrong that is between the sizes is seen where one size is left out and read off its neighbours.
+
+On a link with another rate only the cable's part of a time changes. A link that the kernel shapes has a token bucket:
+it sends what is in the bucket at once, and the rest of a message at its rate. In a ping-pong the bucket is filled again
+while the other node sends, so that two messages can never take less than their bytes at that rate. Where a time is just
+that, the programs' own part is hidden below it, and all that is known of it is that it is no longer.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beowulf.cluster.config import RATE_BITS_PER_S, SIMULATED
+from beowulf.cluster.config import RATE_BITS_PER_S, RATES, SIMULATED
+from beowulf.cluster.links import BURST_BYTES
 from beowulf.cluster.platform import Platform
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import summary
 from beowulf.record import Record
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FEWEST_SIZES, SHORT_BYTES, LONG_BYTES = 6, 1_000, 100_000
 # What a link without a limit stands for in a platform: more than its messages ever reach.
 NO_LIMIT_MBIT = 100_000.0
+# What MPICH puts before a message, and what Ethernet, IP and TCP put before each frame of it, as a shaped link counts.
+HEAD_BYTES, FRAME_HEAD_BYTES, FRAME_DATA_BYTES = 80, 14 + 20 + 32, 1448
+GAP_BYTES = 8 + 4 + 12  # around a frame on a cable: preamble, check sum, gap
+NO_RATE = "off"
+SMALLEST_DATA_BYTES = 16  # up to here the data are in MPICH's head
+# How wrong the cable's part of a time may be: a share of it, and bytes of a bucket that is not quite full. And how much
+# two measurements of the same differ.
+CABLE_ROOM, BUCKET_ROOM_BYTES, ROOM = 0.01, 300, 0.03
+# A time that is so near to what the bucket allows shows nothing of the programs' own part.
+HIDDEN_BELOW = 1.1
 
 
 @dataclass(frozen=True)
@@ -55,13 +75,41 @@ class Calibration:
         """The largest error between measured sizes."""
         return max(abs(each.error_percent) for each in self.sizes)
 
+    def at_rate(self, rate: str) -> Calibration:
+        """What the same nodes would take on links of another rate, each with the interval in which it is expected."""
+        if rate not in RATES:
+            raise UsageError(f"A link has {', '.join(RATES)} as its rate, not {rate}.")
+        return Calibration(
+            self.record, rate, tuple(_moved(each, self.rate, rate) for each in self.sizes)
+        )
+
+    def on_cable(self, mbit: float) -> Calibration:
+        """What the same nodes would take on cables of so many Mbit/s, which have no bucket."""
+        if not 0.001 <= mbit <= NO_LIMIT_MBIT:
+            raise UsageError(f"A cable has 0.001 to {NO_LIMIT_MBIT:g} Mbit/s, not {mbit:g}.")
+        sizes = []
+        for each in self.sizes:
+            own = _moved(each, self.rate, NO_RATE)
+            cable = (wire_bytes(each.size_bytes) + GAP_BYTES * _frames(each.size_bytes)) * 8 / mbit
+            sizes.append(
+                Size(each.size_bytes, *(t + cable for t in (own.median, own.low, own.high)))
+            )
+        return Calibration(self.record, f"{mbit:g}mbit", tuple(sizes))
+
+    @property
+    def link_mbit(self) -> float:
+        """The rate of the links."""
+        digits = self.rate.removesuffix("mbit")
+        known = RATE_BITS_PER_S.get(self.rate, NO_LIMIT_MBIT * 1e6) / 1e6
+        return known if digits == self.rate else float(digits)
+
     def platform(self, nodes: int) -> Platform:
         """A switch with so many nodes, between any two of which messages take as long as these."""
         # No message is faster than a shorter one, whatever noise says.
         rising = np.maximum.accumulate([each.median for each in self.sizes])
         return Platform(
             nodes,
-            rate_mbit=RATE_BITS_PER_S.get(self.rate, NO_LIMIT_MBIT * 1e6) / 1e6,
+            rate_mbit=self.link_mbit,
             latency_us=float(rising[0]) / 2,
             times_us=tuple(
                 (each.size_bytes, float(time))
@@ -112,6 +160,96 @@ def of(record: Record) -> Calibration:
         str(record.cluster.get("rate", "off")),
         (rows[0], *inner, rows[-1]),
     )
+
+
+def table(made: Calibration) -> pd.DataFrame:
+    """A row for each size: its time with the interval, what its neighbours give for it, and their error."""
+    import pandas as pd
+
+    rows = [
+        {
+            "size_bytes": each.size_bytes,
+            "median_us": each.median,
+            "low_us": each.low,
+            "high_us": each.high,
+            "between_us": each.between or None,
+            "error_percent": each.error_percent if each.between else None,
+        }
+        for each in made.sizes
+    ]
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")
+
+
+def compared(predicted: Calibration, measured: Calibration) -> pd.DataFrame:
+    """For each size that both have: what was predicted with its interval, what was measured, whether it is inside."""
+    import pandas as pd
+
+    there = {each.size_bytes: each for each in measured.sizes}
+    rows = [
+        {
+            "size_bytes": each.size_bytes,
+            "predicted_us": each.median,
+            "low_us": each.low,
+            "high_us": each.high,
+            "measured_us": there[each.size_bytes].median,
+            "inside": each.low <= there[each.size_bytes].median <= each.high,
+        }
+        for each in predicted.sizes
+        if each.size_bytes in there
+    ]
+    if predicted.rate != measured.rate or not rows:
+        raise LabError(
+            f"{measured.record} was measured at {measured.rate}, and the prediction is for {predicted.rate}.",
+            "Predict with `at_rate` of the same rate.",
+        )
+    return pd.DataFrame(rows)
+
+
+def _moved(each: Size, rate: str, to: str) -> Size:
+    """A time on links of another rate: the programs' own part stays, the cable's is another one."""
+    at = each.size_bytes
+    here, pair = _cable_us(at, rate), _pair_us(at, rate)
+    there, least = _cable_us(at, to), _pair_us(at, to)
+    own = [each.low - here, each.median - here, each.high - here]
+    if pair and each.median <= HIDDEN_BELOW * pair:
+        # All that is known is that it is no longer. Where the other link has a bucket as well, that decides again.
+        own = [0.0, 0.0 if least else own[1] / 2, own[2]]
+    unsure = _room_us(here, rate) + _room_us(there, to)
+    low, middle, high = (max(max(time, 0.0) + there, least) for time in own)
+    low = max(low - unsure, least if least else 0.0) * (1 - ROOM)
+    return Size(at, middle, min(low, middle), (high + unsure) * (1 + ROOM))
+
+
+def _room_us(cable_us: float, rate: str) -> float:
+    """How wrong the cable's part may be."""
+    if not cable_us:
+        return 0.0
+    return CABLE_ROOM * cable_us + BUCKET_ROOM_BYTES * 8e6 / RATE_BITS_PER_S[rate]
+
+
+def wire_bytes(size: int) -> int:
+    """The bytes of a message as a shaped link counts them."""
+    return _with_head(size) + FRAME_HEAD_BYTES * _frames(size)
+
+
+def _with_head(size: int) -> int:
+    return HEAD_BYTES + (size if size > SMALLEST_DATA_BYTES else 0)
+
+
+def _frames(size: int) -> int:
+    return -(-_with_head(size) // FRAME_DATA_BYTES)
+
+
+def _cable_us(size: int, rate: str) -> float:
+    """How long a message waits at a link of that rate whose bucket is full."""
+    if rate not in RATE_BITS_PER_S:
+        return 0.0
+    return max(0, wire_bytes(size) - BURST_BYTES[rate]) * 8e6 / RATE_BITS_PER_S[rate]
+
+
+def _pair_us(size: int, rate: str) -> float:
+    """Half of the least time of a message and its answer on such links."""
+    return wire_bytes(size) * 4e6 / RATE_BITS_PER_S[rate] if rate in RATE_BITS_PER_S else 0.0
 
 
 def _between(before: Size, size: int, after: Size) -> float:

@@ -37,6 +37,7 @@ OF_EXERCISES = {
     "T": "runs on a timeline",
     "P": "predictions",
     "F": "a learner's own plots",
+    "S": "what was simulated of a learner's own programs",
 }
 
 # How Python writes the mean of nothing.

@@ -254,6 +254,7 @@ def test_points_by_hand_stay_when_a_newer_hand_in_is_graded(
     assert found.by_hand == 0
 
 
+@pytest.mark.slow
 def test_nbgraders_own_commands_give_the_same_points(
     course: Course, released: Any, hand_ins: Path
 ) -> None:

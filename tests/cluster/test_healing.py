@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import HOSTNAME, PATIENCE_S, Beowulf, at_switch, nothing_runs, wait_until
+from running import HOSTNAME, PATIENCE_S, Beowulf, at_switch, first, nothing_runs, wait_until
 
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -104,7 +104,7 @@ def test_a_dead_supervisor_is_built_again(sick: Beowulf) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [
+    first(5, [
         "ip link delete eth0",
         "ip link set eth0 down",
         "ip address flush dev eth0",
@@ -116,8 +116,8 @@ def test_a_dead_supervisor_is_built_again(sick: Beowulf) -> None:
         ": > /etc/hosts",
         "rm -rf /run/beowulf /run/sshd /run/sshd.pid",
         f"{END_SSHD}; echo 1 > /run/sshd.pid",
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_a_damaged_node_is_as_it_was(sick: Beowulf, damage: str) -> None:
     before = settings(sick)
     administer(sick, "node01", damage)
@@ -127,15 +127,15 @@ def test_a_damaged_node_is_as_it_was(sick: Beowulf, damage: str) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [
+    first(3, [
         "set node01 down",
         "set node01 nomaster",
         "set node01 mtu 576",
         "delete node01",
         "set br0 down",
         "delete br0",
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_a_damaged_switch_is_whole_again(sick: Beowulf, damage: str) -> None:
     at_switch(sick.cluster, f"ip link {damage}")
     healed(sick)

@@ -201,6 +201,7 @@ def test_check_says_what_would_be_done_and_changes_nothing(
 
 
 @needs_root
+@pytest.mark.slow
 def test_the_second_run_changes_nothing(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
@@ -420,6 +421,7 @@ def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_ar
 
 
 @needs_root
+@pytest.mark.slow
 def test_undo_leaves_the_machines_as_they_were(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:

@@ -234,6 +234,7 @@ def test_a_second_run_changes_nothing(first: str, learner: Beowulf, inventory: P
 
 @pytest.mark.cluster
 @needs_root
+@pytest.mark.slow
 def test_jupyterlab_lets_in_who_has_the_token_and_is_not_heard_outside(served: Served) -> None:
     assert len(served.token) >= 32
     assert served.code(served.token, path="api/contents") == "200"

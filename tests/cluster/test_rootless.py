@@ -88,8 +88,10 @@ def test_she_may_capture_at_the_switch_at_a_node_and_at_all_nodes(learner: Learn
     "fault",
     [
         "wrong-hosts",
-        "key-refused",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in ("node-down", "closed-ports")),
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in ("key-refused", "node-down", "closed-ports")
+        ),
     ],
 )
 def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:

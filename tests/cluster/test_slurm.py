@@ -267,6 +267,7 @@ def test_an_ordinary_user_without_a_key_has_the_nodes_alone_and_mpi_on_them(queu
     wait_until(queue.rested, "the nodes are free again")
 
 
+@pytest.mark.slow
 def test_one_waits_for_the_other_and_hears_at_which_place(queue: School, tmp_path: Path) -> None:
     queue.root("up", "--target", "slurm")
     third = Beowulf(tmp_path / "s", tmp_path, queue.pcs.enter)

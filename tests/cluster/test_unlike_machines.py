@@ -93,6 +93,7 @@ def test_what_a_bashrc_prints_is_no_part_of_a_programs_output(learner: Beowulf) 
     assert sorted(said.splitlines()) == ["rank 0 of 2 on node00", "rank 1 of 2 on node01"]
 
 
+@pytest.mark.slow
 def test_packets_are_fetched_past_a_bashrc_that_prints(learner: Beowulf) -> None:
     ring = LABS / "01-validation" / "ring.c"
     for place in ("nodes", ODD):

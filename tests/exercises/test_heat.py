@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from running import first
 
 from beowulf import paths
 from beowulf.cluster.recorded import RecordedCluster
@@ -67,7 +68,7 @@ def test_what_the_course_gives_is_right_and_so_is_what_a_learner_writes(
         assert not program.is_own(name, program.function(program.composed(9), name).source)
 
 
-@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("wrong", first(8, WRONG.values()), ids=WRONG)
 def test_a_usual_mistake_is_named_and_other_functions_stay_right(
     wrong: Wrong, tmp_path: Path
 ) -> None:

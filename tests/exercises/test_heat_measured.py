@@ -248,6 +248,7 @@ def test_a_wrong_overlap_in_c_is_named_by_rank_and_row(
     assert "(rank " in why
 
 
+@pytest.mark.slow
 def test_a_wrong_overlap_in_python_is_named_by_rank_and_row(
     plate: Path, cluster: NamespaceCluster
 ) -> None:

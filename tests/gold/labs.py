@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beowulf.record import Record
-from tests.gold import lab_01, lab_02, lab_03, lab_04, lab_05, lab_06, lab_07
+from tests.gold import lab_01, lab_02, lab_03, lab_04, lab_05, lab_06, lab_07, lab_09
 from tests.gold.case import Case, of_answers
 
 
@@ -159,5 +159,18 @@ LABS = (
         lost={
             **{"budget": 0.5, "each-knob": 0.5, "kept-line": 1, "plate": 1, "waiting-share": 0.5},
         },
+    ),
+    Gold(
+        lab_09.SLUG,
+        lab_09.RIGHT,
+        lab_09.records,
+        worth=dict(lab_09.WORTH),
+        measured=dict(lab_09.MEASURED),
+        # Nanoseconds, a latency for six of them, and one network for the other.
+        slips={
+            **{"longest_us": 89e6, "bound_ring_ms": 22.33, "speed_up_64": None},
+            "bound_tree_ms": 0.137,
+        },
+        lost={"calibration": 2 / 3, "lower-bound": 0.5, "scaling": 1},
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from running import first
 
 from beowulf import mpi, paths, studies
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -54,7 +55,7 @@ def test_an_empty_list_of_samples_is_not_drawn_as_if_it_were_something(name: str
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", first(2, PROGRAMS))
 @pytest.mark.parametrize(
     ("sizes", "sentence"),
     [

@@ -1,0 +1,60 @@
+"""What the Records of lab 09 show, for the questions of its rubric."""
+
+from __future__ import annotations
+
+from autograder.rubrics.own_plots import Curves
+from autograder.rubrics.record_facts import Facts
+from autograder.rubrics.submission import Submission
+from beowulf.exercises.lab_09 import scaling, stairs
+from beowulf.exercises.lab_09.stairs import Outcome
+from beowulf.measure import calibration
+from beowulf.record import Record
+
+MOST_SOURCES = 3  # that are simulated, the newest
+SPEED_UP_AT = 64
+
+
+def calibrated(record: Record) -> Facts:
+    """What a calibration by a Record of E1 says, as its table shows it."""
+    made = calibration.of(record)
+    return {
+        "alpha_us": made.sizes[0].median,
+        "longest_us": made.sizes[-1].median,
+        "worst_percent": made.worst_percent,
+    }
+
+
+def scaled(record: Record) -> Facts:
+    """The speed-up of the learner's plate on 64 nodes, on the network that was measured and on the faster one."""
+    table = scaling.table(record)
+    at = table[table["nodes"] == SPEED_UP_AT].set_index("network")["speed_up"]
+    return {
+        "speed_up_64": float(at[scaling.OWN]),
+        "speed_up_64_gigabit": float(at[scaling.GIGABIT]),
+    }
+
+
+def speed_ups(record: Record) -> Curves:
+    """A line for each network: the speed-up by nodes."""
+    return [
+        dict(zip(rows["nodes"].astype(float), rows["speed_up"].astype(float), strict=True))
+        for _, rows in scaling.table(record).groupby("network")
+    ]
+
+
+def steps_of(submission: Submission) -> list[tuple[str, dict[str, Outcome]]]:
+    """What the steps of each of the newest sources take: simulated once more where grading wants that."""
+    found: list[tuple[str, dict[str, Outcome]]] = []
+    seen: set[str] = set()
+    for record in submission.measured(stairs.STUDY, stairs.VARIANT):
+        source = stairs.source_of(record)
+        if source in seen:
+            continue
+        seen.add(source)
+        by_record = stairs.found(record)
+        found.append(
+            (record.file_name, submission.simulate(source) if submission.simulate else by_record)
+        )
+        if len(found) == MOST_SOURCES:
+            break
+    return found

@@ -1,0 +1,1 @@
+"""What lab 09's exercises simulate."""

@@ -1,0 +1,300 @@
+"""Lab 09's staircase: a learner's functions in C, compiled, simulated on the lab's own network, and held to a target.
+
+It is a Record of its own, S9, with the variant `stairs`; it keeps the source. A simulation gives the same time on every
+machine, so that the grader simulates what was handed in once more (autograder/sandbox/simulation.py) instead of
+believing a Record.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf import lab_file, mpi, paths
+from beowulf.cluster import Cluster, simulated
+from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.platform import Platform, read
+from beowulf.errors import LabError, UsageError
+from beowulf.record import Point, Record
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.timeline.page import Page
+
+STUDY, VARIANT = "S9", "stairs"
+LAB, SOURCE, HARNESS, NETWORK = "09", "stairs.c", "climb.c", "network.toml"
+HEADERS = ("stairs.h", "sent.h")
+# What sent.h counts: the linker puts its functions before MPI's.
+COUNTED = ("Send", "Ssend", "Isend", "Issend", "Sendrecv", "Sendrecv_replace")
+LONGEST_SOURCE = 60_000  # characters
+LONGEST_RUN_S = 10.0
+# What a function may call: messages from one rank to another, memory, and a line to see what happens.
+ALLOWED = frozenset(
+    {
+        *("MPI_Send", "MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Isend", "MPI_Irecv"),
+        *("MPI_Ssend", "MPI_Issend", "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"),
+        *("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Probe", "MPI_Iprobe", "MPI_Get_count"),
+        *("MPI_Comm_rank", "MPI_Comm_size", "memcpy", "memmove", "memset", "malloc", "calloc"),
+        *("free", "printf", "puts", "putchar", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_"),
+        *("compute_inner_rows", "compute_border_rows", "ceil", "floor", "log2", "sqrt", "abs"),
+        # What smpicc puts in the place of malloc, calloc and free.
+        *("smpi_shared_malloc_intercept", "smpi_shared_calloc_intercept", "smpi_shared_free"),
+        "MPI_COMM_WORLD",
+    }
+)
+CONSTANT = re.compile(r"smpi_MPI_\w+")  # such as MPI_BYTE
+ASSEMBLER = re.compile(r"\b(?:__)?asm(?:__)?\b|\b(?:constructor|destructor|section|ifunc)\b")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One function: how many ranks call it, with so many bytes, and the least time that any version takes."""
+
+    name: str
+    function: str
+    ranks: int
+    size_bytes: int
+    says: str
+
+    def bound_ms(self, platform: Platform) -> float:
+        """Nothing is faster where a message of n bytes takes alpha + n / beta, and a rank sends one at a time."""
+        (_, alpha), *_, (most, last) = platform.times_us
+        whole = (last - alpha) / most * self.size_bytes
+        rounds = math.ceil(math.log2(self.ranks))
+        if self.name == "reduce":  # each sum leaves a rank's part, and comes back
+            return (rounds * alpha + 2 * whole * (self.ranks - 1) / self.ranks) / 1e3
+        if self.name == "halo":  # two rows leave by one link
+            return (max(INNER_US, alpha + 2 * whole) + BORDER_US) / 1e3
+        return (rounds * alpha + whole) / 1e3
+
+
+INNER_US, BORDER_US = 10_000, 500
+STEPS = (
+    Step("naive", "broadcast_naive", 64, 1024, "1 KiB to 64 ranks, one after the other"),
+    Step("ring", "broadcast_ring", 64, 262_144, "256 KiB to 64 ranks, in pieces along a ring"),
+    Step("tree", "broadcast_tree", 64, 1024, "1 KiB to 64 ranks, by a tree"),
+    Step("pipelined", "broadcast_pipelined", 256, 262_144, "256 KiB to 256 ranks, in pieces by a tree"),
+    Step("reduce", "all_reduce", 64, 262_144, "the sums of 32,768 numbers on 64 ranks"),
+    Step("halo", "halo_step", 16, 65_536, "rows of 64 KiB on 16 ranks, beside 10 ms of work"),
+)  # fmt: skip
+BY_NAME = {step.name: step for step in STEPS}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How long a step takes in simulated time, or why it has none."""
+
+    ms: float = math.nan
+    why: str = ""
+
+
+def platform() -> Platform:
+    """The network that every learner's staircase is simulated on."""
+    return read(paths.lab(LAB) / NETWORK)
+
+
+def outcomes(source: str, names: Iterable[str] = tuple(BY_NAME)) -> dict[str, Outcome]:
+    """Compile a text of C and simulate these steps; LabError when it does not compile or calls what it may not."""
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        folder = Path(scratch)
+        program = _built(source, folder)
+        cluster = simulated.beside(platform(), folder / "cluster")
+        return {name: _simulated(cluster, program, BY_NAME[name]) for name in names}
+
+
+def _built(source: str, folder: Path) -> Path:
+    if len(source) > LONGEST_SOURCE:
+        raise LabError(f"{SOURCE} has more than {LONGEST_SOURCE:,} characters.")
+    for name in (HARNESS, *HEADERS):
+        shutil.copy(paths.lab(LAB) / name, folder)
+    (folder / SOURCE).write_text(source, encoding="utf-8")
+    try:
+        part = mpi.build(
+            folder / SOURCE, library=SIMULATED, output=folder / "stairs.o", flags=["-c"]
+        )
+        _refuse_foreign(part, folder)
+        return mpi.build(
+            folder / HARNESS,
+            library=SIMULATED,
+            output=folder / "climb",
+            flags=["-DSEPARATE", *(f"-Wl,--wrap=MPI_{name}" for name in COUNTED), str(part)],
+        )
+    except LabError as problem:
+        # The compiler names our copy; the learner knows their own.
+        raise LabError(problem.message.replace(f"{folder}/", ""), problem.hint) from None
+
+
+def _refuse_foreign(part: Path, folder: Path) -> None:
+    """LabError where the functions call anything but messages from rank to rank, and memory."""
+    seen = subprocess.run(["nm", "-u", str(part)], capture_output=True, text=True, errors="replace")
+    called = {line.split()[-1] for line in seen.stdout.splitlines() if line.strip()}
+    foreign = sorted(n for n in called - ALLOWED if not CONSTANT.fullmatch(n))
+    if foreign:
+        raise LabError(
+            f"{SOURCE} calls {', '.join(foreign)}, which is not allowed here.",
+            "Write it with MPI_Send, MPI_Recv, MPI_Isend, MPI_Irecv, MPI_Sendrecv and MPI_Wait… alone.",
+        )
+    expanded = subprocess.run(
+        ["smpicc", "-E", "-P", f"-I{folder}", str(folder / SOURCE)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    own = expanded.stdout.rpartition("void compute_border_rows(void);")[2]
+    if found := ASSEMBLER.search(own):
+        raise LabError(f"{SOURCE} has `{found[0]}` in it: it is to be plain C.")
+
+
+def _simulated(cluster: Cluster, program: Path, step: Step) -> Outcome:
+    # A line with another key is none of climb.c's.
+    key = secrets.token_hex(8)
+    words = ["--lines", "--step", step.name, "--bytes", str(step.size_bytes), "--key", key]
+    words += ["--inner-us", str(INNER_US), "--border-us", str(BORDER_US)]
+    try:
+        done = mpi.launch(cluster, [str(program)], step.ranks, words, timeout_s=LONGEST_RUN_S)
+    except LabError as problem:
+        return Outcome(why=problem.message)
+    lines = [line for line in done.stdout.splitlines() if key in line]
+    complaint = next((line for line in done.stderr.splitlines() if line.strip()), "")
+    try:
+        (row,) = map(json.loads, lines)
+        ms = 1e3 * float(row["seconds"])
+    except (ValueError, KeyError, TypeError):
+        return Outcome(why=complaint or "it ended before all ranks had returned")
+    if done.returncode:
+        return Outcome(why=complaint or f"it ended with exit code {done.returncode}")
+    if not ms >= 0.999 * step.bound_ms(cluster.platform):  # type: ignore[attr-defined]
+        return Outcome(why=f"{ms:.3f} ms are less than the data need to arrive")
+    return Outcome(ms)
+
+
+def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
+    """Simulate each step of `source` and save its Record; a recorded cluster gives what was saved.
+
+    `cluster` says where Records are kept. LabError when it does not compile.
+    """
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
+    from beowulf.measure.measurement import Measurement
+
+    file = Path(source)
+    if not file.is_file():
+        raise UsageError(
+            f"There is no file {file}.", "Work in the folder of your copies of the lab."
+        )
+    text = file.read_text(encoding="utf-8", errors="replace")
+    folder = cluster.records or Path("records")
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        place = simulated.beside(platform(), Path(scratch))
+        with Measurement(
+            STUDY, place, folder, timed=False, sweep={"exercise": file.name}
+        ) as session:
+            for name, outcome in outcomes(text).items():
+                step = BY_NAME[name]
+                at = {"step": name, "ranks": step.ranks, "size_bytes": step.size_bytes}
+                if outcome.why:
+                    session.points.append(Point(at, facts={"why": outcome.why}))
+                else:
+                    session.points.append(Point(at, "duration_s", [outcome.ms / 1e3]))
+            session.points.append(Point({"source": file.name}, facts={"text": text}))
+        record = session.record()
+    record.learner, record.variant = learner(), VARIANT
+    record.save_in(folder)
+    return record
+
+
+def timeline(
+    cluster: Cluster, name: str, source: Path | str = SOURCE, *, ranks: int = 16
+) -> Page | None:
+    """Who sends and who waits in a step, on a timeline of its simulated run; None on a recorded cluster."""
+    if cluster.can.recorded:
+        print(
+            "A timeline is drawn of a simulation that runs now, and a recorded cluster runs none."
+        )
+        return None
+    if name not in BY_NAME:
+        raise UsageError(f"There is no step {name!r}.", f"There are {', '.join(BY_NAME)}.")
+    from beowulf.timeline import analysis
+    from beowulf.timeline.page import Page
+
+    step = BY_NAME[name]
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        folder = Path(scratch)
+        program = _built(Path(source).read_text(encoding="utf-8", errors="replace"), folder)
+        place, trace = simulated.beside(platform(), folder / "cluster"), folder / "run.trace"
+        tracing = ["-trace", "--cfg=tracing/smpi:yes", f"--cfg=tracing/filename:{trace}"]
+        words = ["--step", name, "--bytes", str(step.size_bytes)]
+        mpi.launch(place, [*tracing, str(program)], ranks, words, timeout_s=LONGEST_RUN_S)
+        return Page(analysis.between_messages(analysis.read(trace)))
+
+
+def source_of(record: Record) -> str:
+    """The text that a Record was simulated from; LabError without one."""
+    for point in record.points:
+        if "source" in point.at and isinstance(text := point.facts.get("text"), str):
+            return text
+    raise LabError(f"{record.file_name} holds no source.")
+
+
+def found(record: Record) -> dict[str, Outcome]:
+    """What a Record says of each step."""
+    seen: dict[str, Outcome] = {}
+    for point in record.points:
+        name = str(point.at.get("step", ""))
+        if name in BY_NAME:
+            why = str(point.facts.get("why", "")) if point.facts else ""
+            seen[name] = Outcome(why=why) if why else Outcome(1e3 * float(point.samples[0]))
+    return seen
+
+
+def says(record: Record, name: str) -> str:
+    """A step's outcome in a sentence: its time and its target, or its fault."""
+    outcome, function = found(record).get(name), BY_NAME[name].function
+    if outcome is None:
+        return f"{function} was not simulated."
+    if outcome.why:
+        return f"{function}: {outcome.why}"
+    target = targets().get(name, math.inf)
+    how = "meets" if outcome.ms <= target else "misses"
+    return f"{function} is right, takes {outcome.ms:.3f} ms, and {how} its target of {target:g} ms."
+
+
+@cache
+def targets() -> Mapping[str, float]:
+    """By step, the target in ms of lab.toml; the naive broadcast has none."""
+    questions = lab_file.read(paths.lab(LAB).name).questions
+    return {
+        name: float(table.limits["target_ms"])
+        for name, table in questions.items()
+        if "target_ms" in table.limits
+    }
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A row for each step: what it takes, its target, and what is wrong."""
+    import pandas as pd
+
+    seen = found(record)
+    rows: list[dict[str, Any]] = [
+        {
+            "step": name,
+            "what": BY_NAME[name].says,
+            "simulated_ms": outcome.ms,
+            "target_ms": targets().get(name, math.nan),
+            "fault": outcome.why,
+        }
+        for name, outcome in seen.items()
+    ]
+    return pd.DataFrame(rows).set_index("step").round(3)

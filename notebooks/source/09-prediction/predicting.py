@@ -1,0 +1,424 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 09: What would it cost on another network?
+#
+# Your cluster has four nodes and one network. Here you make a **model** of it from your own measured times, and ask
+# it what 64 or 256 nodes would do, and what a faster network would be worth. Then you write one broadcast three
+# times, an all-reduce, and a step that overlaps, each of which must beat a time that is the same for everybody. The
+# handout (`labs/09-prediction/README.md`) has the same sections and explains each word; read a section there, then
+# do it here.
+#
+# - **Time** about 90 minutes for the sections that are marked *core*, which have 20 points; those marked
+#   *more* take about 45 and have 5 · **Points** 25
+# - **You need** a running cluster (`beowulf lab 09` booted one), and SimGrid: `beowulf doctor` says whether it is
+#   there
+# - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` beside this
+#   notebook. Where you see `None`, your answer goes. You may add cells of your own anywhere. `check("09")` says
+#   what is still open.
+
+# %%
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from beowulf import check, connect, predict, study
+from beowulf.exercises import own_plot
+from beowulf.exercises.lab_09 import scaling, stairs
+from beowulf.figures import course_style
+from beowulf.measure import calibration
+from beowulf.notebook import form
+from beowulf.predictions import outcome
+
+course_style()
+cluster = connect("records")
+cluster.heal()  # does nothing to a cluster that is whole
+print(cluster.kind, *cluster.nodes)
+
+# %% [markdown]
+# ## 1 Predict, and seal
+#
+# *Core, 4 minutes*
+#
+# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
+# for having sealed it before you simulate, whatever it says.
+#
+# **Question `predict-broadcast`** (0.5 points). Rank 0 has 1 KiB that 63 other ranks need. It can send to one after
+# the other; or every rank that has the data helps to pass them on. How many times faster is the second way?
+
+# %% nbgrader={"grade_id": "predict-broadcast-answer", "solution": true}
+broadcast_guess = None
+broadcast_low = None
+broadcast_high = None
+### BEGIN SOLUTION
+broadcast_guess, broadcast_low, broadcast_high = 10, 6, 20
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-broadcast", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "broadcast", value=broadcast_guess, low=broadcast_low, high=broadcast_high)
+
+# %% [markdown]
+# **Question `predict-plate`** (0.5 points). A plate of 4096 rows of 4096 numbers, as in the heat program: a step
+# takes 10 to 20 ms on one node. On more nodes each has a part of the rows, and sends two rows of 32 KiB to its
+# neighbours in each step. How many times faster is a step on 64 nodes of your network than on one?
+
+# %% nbgrader={"grade_id": "predict-plate-answer", "solution": true}
+plate_guess = None
+plate_low = None
+plate_high = None
+### BEGIN SOLUTION
+plate_guess, plate_low, plate_high = 4, 2, 10
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-plate", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
+
+# %% [markdown]
+# ## 2 Calibrate
+#
+# *Core, 10 minutes*
+#
+# Study E1 measures half round trips of messages from 0 bytes to 1 MiB. A **calibration** is these times, with a
+# straight line from each size to the next.
+
+# %%
+e1 = study("E1", cluster, quick=True)
+made = calibration.of(e1)
+calibration.table(made).round(1)
+
+# %% [markdown]
+# *What to look at:* `median_us` is what you measured, and `between_us` what the two neighbours of a size give for it
+# when it is left out. `error_percent` is the difference. At which sizes is it largest, and what happens there?
+#
+# **Question `calibration`** (2 points). From this table: alpha, the time of an empty message; the time of the
+# longest one; and the largest error between two sizes, without its sign. (`error_percent` has none for the first
+# and the last size.)
+
+# %% nbgrader={"grade_id": "calibration-answer", "solution": true}
+alpha_us = None
+longest_us = None
+worst_percent = None
+### BEGIN SOLUTION
+times = calibration.table(made)
+alpha_us = times["median_us"].iloc[0]
+longest_us = times["median_us"].iloc[-1]
+worst_percent = times["error_percent"].abs().max()
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "calibration", "grade": true, "points": 2, "locked": true}
+form(alpha_us, "number")
+form(longest_us, "number")
+form(worst_percent, "number")
+
+# %% [markdown]
+# ## 3 The least time
+#
+# *Core, 8 minutes*
+#
+# From here to section 4 the network is not yours, but one that is the same for everybody (`network.toml`): a
+# message of n bytes takes 50 + 0.085 n µs, and a rank sends one message at a time.
+#
+# **Question `lower-bound`** (1 point). What is the least time in ms in which any broadcast can be over: of 1 KiB
+# (1024 bytes), and of 256 KiB (262,144 bytes), both to 64 ranks? The last rank hears of the data after at least six
+# messages, one after the other, and all bytes have to cross its link: 6 alpha + n / beta.
+
+# %% nbgrader={"grade_id": "lower-bound-answer", "solution": true}
+bound_tree_ms = None  # 1 KiB
+bound_ring_ms = None  # 256 KiB
+### BEGIN SOLUTION
+bound_tree_ms = (6 * 50 + 0.085 * 1024) / 1000
+bound_ring_ms = (6 * 50 + 0.085 * 262144) / 1000
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "lower-bound", "grade": true, "points": 1, "locked": true}
+form(bound_tree_ms, "number")
+form(bound_ring_ms, "number")
+
+# %% [markdown]
+# ## 4 The staircase
+#
+# *Core, 48 minutes*
+#
+# Five functions in `stairs.c`, which lies beside this notebook. As it is handed out each is right, and slow. Write
+# them one after the other: change one, save the file, and run the cell below. It compiles your file, simulates each
+# function on the network of section 3, looks whether every byte is right, and saves a Record. Nothing of it runs on
+# your cluster, and it gives the same times on every machine.
+#
+# - **Question `tree`** (2 points): 1 KiB to 64 ranks in at most 1 ms
+# - **Question `ring`** (2 points): 256 KiB to 64 ranks in at most 100 ms
+# - **Question `pipelined`** (3 points): 256 KiB to 256 ranks in at most 110 ms
+# - **Question `reduce`** (2 points): the sums of 32,768 numbers on 64 ranks in at most 65 ms
+# - **Question `halo`** (2 points): rows of 64 KiB on 16 ranks, beside 10 ms of work, in at most 14 ms
+#
+# The handout says for each what it is given and what it must do. Into pieces of how many bytes do you cut 256 KiB
+# (nobody grades this)?
+
+# %% nbgrader={"grade_id": "stairs-answer", "solution": true}
+piece_bytes = None
+### BEGIN SOLUTION
+piece_bytes = 4096
+file = Path("stairs.c")
+file.write_text(
+    file.read_text().split("/* TODO: each rank gets")[0]
+    + r"""
+enum { PIECE = 4096 };
+
+static int piece(int bytes, int at) { return bytes - at < PIECE ? bytes - at : PIECE; }
+
+void broadcast_ring(unsigned char *data, int bytes, int rank, int ranks) {
+    for (int at = 0; at < bytes; at += PIECE) {
+        if (rank > 0)
+            MPI_Recv(data + at, piece(bytes, at), MPI_BYTE, rank - 1, TAG, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        if (rank < ranks - 1)
+            MPI_Send(data + at, piece(bytes, at), MPI_BYTE, rank + 1, TAG, MPI_COMM_WORLD);
+    }
+}
+void broadcast_tree(unsigned char *data, int bytes, int rank, int ranks) {
+    int bit = 1;
+    while (bit < ranks && !(rank & bit))
+        bit <<= 1;
+    if (rank)
+        MPI_Recv(data, bytes, MPI_BYTE, rank - bit, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (bit >>= 1; bit; bit >>= 1)
+        if (rank + bit < ranks)
+            MPI_Send(data, bytes, MPI_BYTE, rank + bit, TAG, MPI_COMM_WORLD);
+}
+void broadcast_pipelined(unsigned char *data, int bytes, int rank, int ranks) {
+    for (int at = 0; at < bytes; at += PIECE) {
+        if (rank > 0)
+            MPI_Recv(data + at, piece(bytes, at), MPI_BYTE, (rank - 1) / 2, TAG, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        for (int to = 2 * rank + 1; to <= 2 * rank + 2 && to < ranks; to++)
+            MPI_Send(data + at, piece(bytes, at), MPI_BYTE, to, TAG, MPI_COMM_WORLD);
+    }
+}
+void all_reduce(double *numbers, double *room, int count, int rank, int ranks) {
+    int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
+    for (int round = 0; round < 2 * (ranks - 1); round++) {
+        int out = (rank - round + 2 * ranks) % ranks, in = (out + ranks - 1) % ranks;
+        int a = (int)((long)count * out / ranks), b = (int)((long)count * (out + 1) / ranks);
+        int c = (int)((long)count * in / ranks), d = (int)((long)count * (in + 1) / ranks);
+        MPI_Sendrecv(numbers + a, b - a, MPI_DOUBLE, to, TAG, room, d - c, MPI_DOUBLE, from, TAG,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (round < ranks - 1)
+            for (int i = c; i < d; i++)
+                numbers[i] += room[i - c];
+        else
+            memcpy(numbers + c, room, (size_t)(d - c) * sizeof(double));
+    }
+}
+void halo_step(struct halo *halo, int rank, int ranks) {
+    int before = (rank + ranks - 1) % ranks, after = (rank + 1) % ranks;
+    MPI_Request r[4];
+    MPI_Irecv(halo->before, halo->bytes, MPI_BYTE, before, TAG, MPI_COMM_WORLD, &r[0]);
+    MPI_Irecv(halo->after, halo->bytes, MPI_BYTE, after, TAG, MPI_COMM_WORLD, &r[1]);
+    MPI_Isend(halo->first, halo->bytes, MPI_BYTE, before, TAG, MPI_COMM_WORLD, &r[2]);
+    MPI_Isend(halo->last, halo->bytes, MPI_BYTE, after, TAG, MPI_COMM_WORLD, &r[3]);
+    compute_inner_rows();
+    MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+    compute_border_rows();
+}
+"""
+)
+### END SOLUTION
+
+# %%
+mine = stairs.measure(cluster, "stairs.c")
+stairs.table(mine)
+
+# %% [markdown]
+# *What to look at:* `simulated_ms` beside `target_ms`; and for the two broadcasts of section 3, how many times your own
+# lower bound that is. `fault` says what is wrong. Who sends and who waits is on the timeline of a simulated run, here
+# of 16 ranks:
+
+# %%
+stairs.timeline(cluster, "ring", "stairs.c")
+
+# %% [markdown]
+# Try it with another step, and look who waits. While you work on one function, `beowulf run` in a terminal shows what
+# your program prints (section 4 of the handout).
+
+# %% nbgrader={"grade_id": "tree", "grade": true, "points": 2, "locked": true}
+print(stairs.says(mine, "tree"))
+
+# %% nbgrader={"grade_id": "ring", "grade": true, "points": 2, "locked": true}
+print(stairs.says(mine, "ring"))
+
+# %% nbgrader={"grade_id": "pipelined", "grade": true, "points": 3, "locked": true}
+print(stairs.says(mine, "pipelined"))
+
+# %% nbgrader={"grade_id": "reduce", "grade": true, "points": 2, "locked": true}
+print(stairs.says(mine, "reduce"))
+
+# %% nbgrader={"grade_id": "halo", "grade": true, "points": 2, "locked": true}
+print(stairs.says(mine, "halo"))
+
+# %% [markdown]
+# Was your first prediction right?
+
+# %%
+taken = stairs.found(mine)
+if not taken["tree"].why:
+    print(outcome(cluster, "broadcast", round(taken["naive"].ms / taken["tree"].ms, 1)))
+
+# %% [markdown]
+# ## 5 More nodes
+#
+# *Core, 12 minutes*
+#
+# The step of your second prediction. This measures how long a row of real computing takes on one of your nodes,
+# runs the step on your two or four nodes with a delay of that length in the place of computing, and then simulates
+# it: on a network like yours, by your calibration, and on one whose links have 1 Gbit/s.
+
+# %%
+plate = scaling.measure(cluster, e1)
+scaling.table(plate).round(2)
+
+# %%
+print(f"a row takes {scaling.row_us(plate):.2f} µs")
+scaling.errors_percent(plate)  # by nodes: how far the simulation is from what you measured
+
+# %% [markdown]
+# *What to look at:* first the measured times beside the simulated ones: how far would you trust 64 nodes? Then
+# `speed_up`: from how many nodes on is nothing gained? A step cannot be shorter than its two messages.
+#
+# **Question `scaling`** (2 points). The simulated speed-up of a step on 64 nodes: on your network, and with 1 Gbit/s.
+
+# %% nbgrader={"grade_id": "scaling-answer", "solution": true}
+speed_up_64 = None
+speed_up_64_gigabit = None
+### BEGIN SOLUTION
+found = scaling.table(plate).set_index(["network", "nodes"])["speed_up"]
+speed_up_64 = found[scaling.OWN, 64]
+speed_up_64_gigabit = found[scaling.GIGABIT, 64]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "scaling", "grade": true, "points": 2, "locked": true}
+form(speed_up_64, "number")
+form(speed_up_64_gigabit, "number")
+
+# %%
+on_64 = scaling.table(plate).query("nodes == 64").set_index("network")["speed_up"]
+print(outcome(cluster, "plate", round(float(on_64[scaling.OWN]), 1)))
+
+# %% [markdown]
+# ## 6 Explain
+#
+# *Core, 8 minutes*
+#
+# **Question `explain`** (3 points, read by a person). In five to ten sentences of your own, with your own figures:
+#
+# 1. Which of your broadcasts would you take for 1 KiB, and which for 256 KiB? Say it with alpha, beta, the number
+#    of ranks and the number of pieces.
+# 2. How far is your simulation from what you measured in section 5, and name two things of a real cluster that the
+#    simulation leaves out.
+
+# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
+# ### BEGIN SOLUTION
+# **Which broadcast (2 points).** 1 KiB: the tree. A message takes 50 µs of latency and 87 µs of bytes; the tree
+# needs six of them one after the other, 0.8 ms, and cutting 1 KiB into pieces would only add latencies. 256 KiB:
+# pieces. Whole, the tree needs six times 22 ms. In k pieces along a ring, each rank receives a piece and then sends
+# it, and the last rank has everything after (ranks - 1) + 2 (k - 1) messages of n / k bytes: for long data near
+# 2 n / beta, until the ring is so long that its latencies count. Then a tree in pieces, whose depth grows with the
+# logarithm. One point for each size with its reason in alpha and beta.
+#
+# **What is left out (1 point).** The own error of `scaling.errors_percent` and two of: cores that ranks share,
+# noise, packets that are lost and sent again, a switch whose buffers fill, the time that a call itself takes of a
+# core, progress only inside MPI calls, memory. Half a point with one.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 7 Draw the scaling
+#
+# *More, 10 minutes*
+#
+# **Question `scaling-plot`** (2 points). Draw the speed-up over the nodes, a line for each of the two networks, with
+# logarithmic axes.
+
+# %% nbgrader={"grade_id": "scaling-plot-answer", "solution": true}
+scaling_figure = None  # scaling_figure, axes = plt.subplots()
+### BEGIN SOLUTION
+scaling_figure, axes = plt.subplots()
+for name, rows in scaling.table(plate).groupby("network"):
+    axes.loglog(rows["nodes"], rows["speed_up"], marker="o", label=name)
+axes.set(xlabel="nodes", ylabel="speed-up")
+axes.set_title("A step of the plate on more nodes")
+axes.legend()
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "scaling-plot", "grade": true, "points": 2, "locked": true}
+own_plot.keep(
+    cluster,
+    scaling_figure,
+    "scaling",
+    own_plot.Wants(x="nodes", y="speed-up", log_x=True, log_y=True, lines=2, points=5),
+)
+
+# %% [markdown]
+# ## 8 Check a prediction
+#
+# *More, 15 minutes*
+#
+# A prediction that is never checked is a guess. Predict the times of messages at another rate of your own links,
+# with the range in which each is expected:
+
+# %%
+predicted = made.at_rate("10mbit")
+calibration.table(predicted).round(1)
+
+# %% [markdown]
+# Now measure it: `beowulf up --rate 10mbit` in a terminal, then the next cell, then `beowulf up --rate 100mbit`.
+# (On PCs and on a shared cluster the rate cannot be changed: compare with a fellow learner's network.) No points
+# here.
+
+# %%
+# slow = calibration.of(study("E1", cluster, quick=True))
+# calibration.compared(predicted, slow).round(1)
+
+# %% [markdown]
+# *What to look at:* is what you measured inside of the range, and for which sizes not? Short messages have a wide
+# range when you predict from a slow link, and a narrow one when you predict from a fast one: why?
+
+# %% [markdown]
+# ## 9 A purchase memo
+#
+# *More, 20 minutes*
+#
+# **Question `memo`** (3 points, read by a person). Your institute has 20,000 euros for a cluster that runs the heat
+# program and an all-reduce of 256 KiB after each step. The handout has three offers. Write a page: which one do you
+# buy? Use your own row time, your own calibration and simulations, with at least four numbers from your Records,
+# and say how sure you are of each.
+
+# %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 3, "solution": true}
+# ### BEGIN SOLUTION
+# **Numbers (1 point).** At least four numbers that are in the learner's own Records, each with the Record that it
+# is from.
+# **Argument (1 point).** Time of a step on each offer as computing plus messages; the offer that gives most steps
+# per second, and what limits it. With rows of 32 KiB, 100 Mbit/s is limited by its messages from four nodes on, so
+# that more nodes on the slow network are money for nothing; the fewer nodes with the faster network win.
+# **Doubt (1 point).** How wrong each number may be (error between sizes, error of section 5), and whether the
+# decision would change within that.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 10 The questions
+#
+# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
+# nothing. Save the notebook first.
+
+# %%
+check("09")
+
+# %% [markdown]
+# What you hand in is this folder: the notebook, `records/` and `stairs.c`.

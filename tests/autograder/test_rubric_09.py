@@ -1,0 +1,113 @@
+"""Does the rubric of lab 09 believe no time that it has not simulated, and hold answers against Records?"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from marked import Marked, earned
+
+from autograder.course import release
+from autograder.sandbox import box, simulation
+from beowulf import paths
+from beowulf.cluster import simulated
+from beowulf.errors import LabError
+from beowulf.exercises.lab_09 import stairs
+from tests.gold import lab_09
+from tests.gold.lab_09 import MEASURED, RIGHT, SEALED, SLUG, WORTH, WRITTEN, records, staircase
+
+needs_simgrid = pytest.mark.skipif(
+    not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed"
+)
+LAB = Marked(lab_09)
+instead, scores = LAB.instead, LAB.scores
+HANDED_OUT = (paths.lab("09") / stairs.SOURCE).read_text(encoding="utf-8")
+
+
+def test_the_points_are_mostly_for_what_a_learner_writes() -> None:
+    of = LAB.worth | {"explain": 3, "memo": 3}
+    assert sum(of.values()) == 25
+    assert sum(of[name] for name in WRITTEN) >= 0.4 * 25
+
+
+def test_records_without_answers_earn_what_was_sealed_written_and_drawn() -> None:
+    found = LAB.unanswered()
+    assert earned(found) == set(MEASURED)
+    assert all(found[name].points == WORTH[name] for name in MEASURED)
+
+
+def test_answers_without_records_earn_what_everybody_can_compute() -> None:
+    assert earned(scores([])) == {"lower-bound"}
+
+
+def test_a_prediction_counts_when_it_was_sealed_before_it_was_simulated() -> None:
+    late = {"started": "2099-01-01T00:00:00.000Z", "ended": "2099-01-01T00:00:00.000Z"}
+    found = scores(instead(lab_09.sealed("plate", 4, 2, 10, "S9-plate", **late)))
+    assert [found[name].points for name in SEALED] == [0.5, 0]
+
+
+def test_near_the_target_a_function_earns_half_and_a_wrong_one_nothing() -> None:
+    took: dict[str, Any] = {**lab_09.TIMES_MS, "ring": 134.0, "tree": "wrong data: byte 0"}
+    found = scores(instead(staircase(took=took)))
+    assert (found["ring"].points, found["tree"].points) == (1, 0)
+    assert "wrong data: byte 0" in found["tree"].found
+    assert found["pipelined"].points == 3
+
+
+def test_the_best_of_several_sources_counts_for_each_step() -> None:
+    worse = {**lab_09.TIMES_MS, "tree": 5.0}
+    later = {"started": "2024-01-05T11:00:00.000Z", "ended": "2024-01-05T11:01:00.000Z"}
+    found = scores([*records(), staircase("/* another */", worse, **later)])
+    assert found["tree"].points == 2
+
+
+@needs_simgrid
+def test_a_record_that_flatters_earns_what_its_source_does() -> None:
+    box.check()
+    kept = [staircase(HANDED_OUT)]
+    submission = LAB.submission(kept, RIGHT)
+    assert LAB.score(submission)["tree"].points == 2, "a learner's own check believes the Record"
+    found = LAB.score(replace(submission, simulate=simulation.outcomes))
+    assert [found[name].points for name in WRITTEN] == [0] * len(WRITTEN)
+    assert "right, 8.719 ms" in found["tree"].found
+
+
+@needs_simgrid
+def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
+    assert simulation.outcomes(lab_09.source()) == stairs.outcomes(lab_09.source())
+
+
+@needs_simgrid
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("no C", "does not compile"),
+        (HANDED_OUT + "\nvoid id(void) { extern int system(const char *); system(0); }", "system"),
+        pytest.param(
+            HANDED_OUT.replace(
+                "    if (rank", "    volatile int stay = 1;\n    while (stay) {}\n    if (rank", 1
+            ),
+            "did not end",
+            marks=pytest.mark.slow,  # each step has its time
+        ),
+    ],
+    ids=["no C", "a shell", "endless"],
+)
+def test_what_is_hostile_gets_a_sentence(source: str, said: str) -> None:
+    found = simulation.outcomes(source)
+    assert said in found["naive"].why, found
+
+
+def test_without_simgrid_nothing_is_graded_and_the_reason_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(simulation.shutil, "which", lambda _: None)
+    with pytest.raises(LabError, match="apt install libsimgrid-dev"):
+        simulation.outcomes("int unique;")
+
+
+def test_the_notebook_asks_for_every_answer_that_is_scored() -> None:
+    text = "\n".join(cell.source for cell in release.student_version(release.sources()[SLUG]).cells)
+    assert all(f"{name} = None" in text for name in RIGHT)

@@ -1,0 +1,170 @@
+"""Lab 09's staircase and plate: are right functions timed alike everywhere, and wrong or foreign ones named?"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from running import first
+
+from beowulf import paths
+from beowulf.cluster import simulated
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError
+from beowulf.exercises.lab_09 import scaling, stairs
+from beowulf.measure.calibration import of
+from tests.gold import lab_09
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed"
+)
+HANDED_OUT = (paths.lab("09") / stairs.SOURCE).read_text(encoding="utf-8")
+TREE = "broadcast_naive(data, bytes, rank, ranks); /* in place of this line */"
+
+
+def tree(body: str) -> str:
+    """What is handed out, with another body of broadcast_tree."""
+    head, name, rest = HANDED_OUT.partition("void broadcast_tree")
+    return head + name + rest.replace(TREE, body, 1)
+
+
+def test_right_functions_take_the_same_time_in_every_run_and_beat_their_targets_by_a_tenth() -> (
+    None
+):
+    found = stairs.outcomes(lab_09.source())
+    assert {name: each.why for name, each in found.items()} == dict.fromkeys(stairs.BY_NAME, "")
+    again = stairs.outcomes(lab_09.source(), ["tree", "halo"])
+    assert again == {name: found[name] for name in again}
+    for name, target in stairs.targets().items():
+        assert found[name].ms <= 0.9 * target, name
+        assert found[name].ms == pytest.approx(lab_09.TIMES_MS[name], rel=1e-5)
+
+
+def test_what_is_handed_out_is_right_and_misses_every_target_by_far() -> None:
+    found = stairs.outcomes(HANDED_OUT)
+    assert not any(each.why for each in found.values())
+    assert all(found[name].ms > 1.5 * target for name, target in stairs.targets().items())
+
+
+def test_no_right_function_is_below_the_least_time() -> None:
+    network = stairs.platform()
+    for name, ms in lab_09.TIMES_MS.items():
+        assert ms > stairs.BY_NAME[name].bound_ms(network)
+
+
+ENDLESS = "for (;;) if (ranks < 0) free(data);"
+GIGABYTES = "for (int i = 0; i < 100; i++) memset(malloc(1u << 28), 1, 1u << 28);"
+# The address of the data in place of the data: in a simulation all ranks are in one process.
+POINTER = """
+    static unsigned char *there;
+    unsigned long long place = (unsigned long long)data;
+    if (rank != 0) {
+        MPI_Recv(&place, 8, MPI_BYTE, (rank - 1) / 2, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        there = (unsigned char *)place;
+    }
+    for (int to = 2 * rank + 1; to <= 2 * rank + 2 && to < ranks; to++)
+        MPI_Send(&place, 8, MPI_BYTE, to, TAG, MPI_COMM_WORLD);
+    if (rank != 0) memcpy(data, there, (size_t)bytes);
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    first(4, [
+        ("(void)data, (void)bytes, (void)rank, (void)ranks;", "wrong data: byte 0 of 1024 from rank 0"),
+        ("MPI_Recv(data, bytes, MPI_BYTE, ranks - 1 - rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", "deadlock"),
+        (POINTER, "fewer bytes were sent"),
+        (ENDLESS, "did not end"),
+        ('printf("{\\"kind\\": \\"sample\\", \\"seconds\\": 0.0005}\\n"); (void)rank;', "wrong"),
+        ("*(volatile int *)0 = 1;", "Segmentation fault"),
+    ]),
+    ids=["nothing", "a deadlock", "an address", "endless", "a line of its own", "a crash"],
+)  # fmt: skip
+def test_a_wrong_function_is_named_and_the_others_are_timed(
+    body: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stairs, "LONGEST_RUN_S", 4.0)
+    found = stairs.outcomes(tree(body), ["tree", "halo"])
+    assert said in found["tree"].why, found["tree"]
+    assert not found["halo"].why
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("MPI_Bcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);", "calls MPI_Bcast, which is not allowed"),
+        ("MPI_Wtime();", "calls MPI_Wtime"),
+        ('extern int system(const char *); system("id");', "calls system"),
+        ('__asm__("nop");', "is to be plain C"),
+        ("send it to all", "does not compile"),
+    ],
+    ids=["MPI_Bcast", "a clock", "a shell", "assembler", "no C"],
+)  # fmt: skip
+def test_what_is_not_allowed_is_refused_with_its_name(body: str, said: str) -> None:
+    with pytest.raises(LabError) as refused:
+        stairs.outcomes(tree(body), ["tree"])
+    assert said in str(refused.value)
+    assert "/tmp" not in str(refused.value)
+
+
+def test_a_source_that_is_too_long_is_refused() -> None:
+    with pytest.raises(LabError, match="more than 60,000 characters"):
+        stairs.outcomes("/*" + "x" * stairs.LONGEST_SOURCE + "*/")
+
+
+def test_a_record_keeps_times_faults_and_the_source_and_is_played_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(stairs.SOURCE).write_text(tree("(void)data, (void)bytes, (void)rank, (void)ranks;"))
+    made = stairs.measure(_nowhere(tmp_path))
+    assert "wrong data" in stairs.says(made, "tree")
+    assert "misses its target" in stairs.says(made, "ring")
+    assert stairs.source_of(made) == Path(stairs.SOURCE).read_text()
+    again = stairs.measure(RecordedCluster(tmp_path / "records"))
+    assert stairs.found(again) == stairs.found(made)
+    assert list(stairs.table(again).index) == list(stairs.BY_NAME)
+
+
+def _nowhere(folder: Path) -> simulated.SimulatedCluster:
+    """A cluster that only says where Records are kept."""
+    cluster = simulated.beside(stairs.platform(), folder / "cluster")
+    cluster.records = folder / "records"
+    return cluster
+
+
+@pytest.mark.cluster
+def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    cluster.records = tmp_path / "records"
+    try:
+        made = scaling.measure(cluster, lab_09.times())
+    finally:
+        cluster.records = None
+    table = scaling.table(made)
+    assert sorted(set(table["nodes"])) == list(scaling.NODES)
+    assert set(scaling.errors_percent(made)) == {2, 4}
+    faster = table.set_index(["network", "nodes"])["speed_up"]
+    assert faster[scaling.GIGABIT, 64] > faster[scaling.OWN, 64]
+    assert table.equals(scaling.table(scaling.measure(RecordedCluster(tmp_path / "records"), made)))
+
+
+def test_another_network_changes_only_the_cables_part_and_says_how_sure_it_is() -> None:
+    made = of(lab_09.times())
+    slow, same, cable = made.at_rate("10mbit"), made.at_rate("100mbit"), made.on_cable(1000)
+    for before, there, back, fast in zip(
+        made.sizes, slow.sizes, same.sizes, cable.sizes, strict=True
+    ):
+        assert there.low <= there.median <= there.high
+        assert there.median > before.median
+        assert back.low <= before.median <= back.high
+        if before.size_bytes > 100_000:
+            assert there.median == pytest.approx(10 * before.median, rel=0.05)
+            assert fast.median < 0.2 * before.median
+    with pytest.raises(LabError, match=r"as its rate, not 3mbit"):
+        made.at_rate("3mbit")
+    with pytest.raises(LabError, match="A cable has"):
+        made.on_cable(0)

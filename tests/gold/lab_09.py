@@ -1,0 +1,147 @@
+"""Lab 09's Records as nobody measured them: a network, a staircase, and a plate on more nodes than there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from beowulf import paths
+from beowulf.exercises.lab_09 import scaling, stairs
+from beowulf.measure import calibration
+from beowulf.record import Point, Record
+from tests.gold.measured import LABEL, WHEN
+
+SLUG = "09-prediction"
+BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+SIZES = (0, *(2**n for n in range(21)))
+ALPHA_US, US_A_BYTE = 25.0, 0.085
+# By network: the µs that the messages of a step take.
+MESSAGES_US = {scaling.OWN: 5600.0, scaling.GIGABIT: 600.0}
+ROWS_US = 20_000.0
+# Of the functions of stairs.c, whose times tests/autograder/test_rubric_09.py holds against the simulator.
+TIMES_MS = {
+    **{"naive": 8.71921, "ring": 75.50929, "tree": 0.83041},
+    **{"pipelined": 81.10257, "reduce": 52.541506, "halo": 12.251042},
+}
+
+
+def step_us(network: str, nodes: int) -> float:
+    """A step of the plate on so many nodes."""
+    return ROWS_US / nodes + (MESSAGES_US[network] if nodes > 1 else 0.0)
+
+
+def speed_up(network: str, nodes: int = 64) -> float:
+    """And how many times faster that is than on one."""
+    return step_us(network, 1) / step_us(network, nodes)
+
+
+@cache
+def source() -> str:
+    """The functions of the notebook's author, behind the head of what is handed out."""
+    notebook = paths.root() / "notebooks" / "source" / SLUG / "predicting.py"
+    _, _, rest = notebook.read_text(encoding="utf-8").partition('+ r"""\n')
+    own, _, _ = rest.partition('"""\n)')
+    handed_out = (paths.lab("09") / stairs.SOURCE).read_text(encoding="utf-8")
+    head, _, _ = handed_out.partition("/* TODO: each rank gets")
+    return head + own
+
+
+def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
+    """A Record of lab 09."""
+    return Record(
+        study, points=list(points), warnings=[LABEL], learner="a test", **{**WHEN, **changes}
+    )
+
+
+def times(**changes: Any) -> Record:
+    """An E1 on a line, the shortest messages a little above it."""
+    points = []
+    for launch in (0, 1, 2):
+        for size in SIZES:
+            us = ALPHA_US + US_A_BYTE * size
+            samples = [us * (1 + 0.001 * (number % 3)) for number in range(12)]
+            at = {"ranks": 2, "launch": launch, "sweep": "wide", "size_bytes": size}
+            at |= {"protocol": "blocking"}
+            points.append(
+                Point(at, "half_round_trip_us", samples, {"pass": list(range(len(samples)))})
+            )
+    return record("E1", points, **{"cluster": {"rate": "100mbit"}, **changes})
+
+
+def staircase(text: str = "", took: Mapping[str, float | str] = TIMES_MS, **changes: Any) -> Record:
+    """What stairs.measure keeps of a source: a time or a fault of each step."""
+    points = []
+    for name, each in took.items():
+        step = stairs.BY_NAME[name]
+        at = {"step": name, "ranks": step.ranks, "size_bytes": step.size_bytes}
+        if isinstance(each, str):
+            points.append(Point(at, facts={"why": each}))
+        else:
+            points.append(Point(at, "duration_s", [each / 1e3]))
+    points.append(Point({"source": "stairs.c"}, facts={"text": text or source()}))
+    return record(stairs.STUDY, points, variant=stairs.VARIANT, **changes)
+
+
+def plate(**changes: Any) -> Record:
+    """Steps on 1 to 256 nodes of two networks; on 2 and 4 of the first one measured as well."""
+    points = [Point({"ranks": 1, "launch": 0}, "row_s", [ROWS_US * 1e-6 / scaling.ROWS])]
+    for network in MESSAGES_US:
+        for nodes in scaling.NODES:
+            at = {"network": network, "ranks": nodes, "launch": 0}
+            seconds = step_us(network, nodes) * 1e-6
+            points.append(Point({**at, "way": scaling.SIMULATED}, "step_s", [seconds]))
+            if network == scaling.OWN and nodes in (2, 4):
+                samples = [seconds * (1.02 + 0.001 * (n % 3)) for n in range(scaling.PASSES)]
+                points.append(Point({**at, "way": scaling.MEASURED}, "step_s", samples))
+    return record(scaling.STUDY, points, variant=scaling.VARIANT, **changes)
+
+
+def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
+    """A prediction that was sealed before anything was simulated."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    points = [Point({"prediction": name}, facts=facts)]
+    return record("P9", points, variant=name, **{**BEFORE, **other})
+
+
+def scaling_plot(**other: Any) -> Record:
+    """The speed-ups on both networks."""
+    held = [
+        {
+            **{"kind": "line", "label": network, "points": len(scaling.NODES)},
+            **{"x": list(scaling.NODES), "y": [speed_up(network, n) for n in scaling.NODES]},
+        }
+        for network in MESSAGES_US
+    ]
+    facts: dict[str, Any] = {"x_scale": "log", "y_scale": "log", "title": ""}
+    facts |= {"x_label": "nodes", "y_label": "speed-up", "legend": [*MESSAGES_US]}
+    points = [Point({"axes": 0}, facts={**facts, "lines": held, **other})]
+    return record("F9", points, variant="scaling")
+
+
+def records() -> list[Record]:
+    """Every Record that a whole hand-in of lab 09 has."""
+    return [
+        times(),
+        sealed("broadcast", 10, 6, 20, "S9-stairs"),
+        sealed("plate", 4, 2, 10, "S9-plate"),
+        staircase(),
+        plate(),
+        scaling_plot(),
+    ]
+
+
+_MADE = calibration.of(times())
+RIGHT: dict[str, Any] = {
+    "alpha_us": _MADE.sizes[0].median,
+    "longest_us": _MADE.sizes[-1].median,
+    "worst_percent": _MADE.worst_percent,
+    "bound_tree_ms": 0.387,
+    "bound_ring_ms": 22.58,
+    "speed_up_64": speed_up(scaling.OWN),
+    "speed_up_64_gigabit": speed_up(scaling.GIGABIT),
+}
+SEALED = ("predict-broadcast", "predict-plate")
+WRITTEN = {"tree": 2.0, "ring": 2.0, "pipelined": 3.0, "reduce": 2.0, "halo": 2.0}
+MEASURED: dict[str, float] = {**dict.fromkeys(SEALED, 0.5), **WRITTEN, "scaling-plot": 2.0}
+WORTH: dict[str, float] = {**MEASURED, "calibration": 2, "lower-bound": 1, "scaling": 2}
