@@ -145,23 +145,25 @@ class Platform:
         return "\n".join([*lines, "</zone>\n"])
 
     def _cluster(self) -> str:
-        kind, shape = (
-            ("FAT_TREE", self._tree()) if self.topology == FAT_TREE else ("TORUS", self._torus())
-        )
+        if self.topology == FAT_TREE:
+            down, up = self.tree()
+            kind, shape = "FAT_TREE", f"2;{down[0]},{down[1]};{up[0]},{up[1]};1,1"
+        else:
+            kind, shape = "TORUS", ",".join(map(str, self.torus()))
         return (
             f'<cluster id="cluster" prefix="node" suffix="" radical="0-{self.nodes - 1}" speed="{self.gflops!r}Gf"'
             f' core="{self.cores}" bw="{self.rate_mbit * 1e6 / 8!r}Bps" lat="{self.latency_us * 1e-6!r}s"'
             f' topology="{kind}" topo_parameters={quoteattr(shape)}/>\n'
         )
 
-    def _torus(self) -> str:
-        return ",".join(map(str, self.shape or _factors(self.nodes, 3)))
+    def torus(self) -> tuple[int, ...]:
+        """The nodes along each dimension of a torus."""
+        return self.shape or tuple(_factors(self.nodes, 3))
 
-    def _tree(self) -> str:
-        """Two levels, by default with half as many links between them as nodes at a lower switch."""
+    def tree(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The ports down and up on both levels of a fat tree, by default half as many links up as nodes below."""
         down = self.shape[:2] or tuple(_factors(self.nodes, 2))
-        up = self.shape[2:] or (1, max(1, down[0] // 2))
-        return f"2;{down[0]},{down[1]};{up[0]},{up[1]};1,1"
+        return down, self.shape[2:] or (1, max(1, down[0] // 2))
 
 
 def _factors(number: int, count: int) -> list[int]:

@@ -40,7 +40,7 @@ static const char *const WAYS[] = {"call", "loop", NULL};
 static const char *const KNOWN[] = {"--operations",  "--sizes", "--passes",
                                     "--repetitions", "--seed",  NULL};
 
-enum { ROOT = 0, WARM_UP = 3, MOST_OPERATIONS = 6, MOST_SIZES = 64, MOST_RANKS = 256 };
+enum { ROOT = 0, WARM_UP = 3, MOST_OPERATIONS = 6, MOST_SIZES = 64, MOST_RANKS = 1024 };
 #define ALL_OPERATIONS "broadcast,scatter,gather,reduce,alltoall,allreduce"
 #define IGNORE MPI_STATUS_IGNORE
 

@@ -14,6 +14,7 @@ from autograder.evidence import invented
 from beowulf import mpi, paths
 from beowulf.cluster import platform, simulated
 from beowulf.cluster.platform import Platform, of_plain, read
+from beowulf.cluster.platform_picture import picture
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import calibration
 from beowulf.record import Point, Record
@@ -122,6 +123,24 @@ def test_other_networks_carry_programs_too(topology: str, tmp_path: Path) -> Non
     done = mpi.launch(cluster, [str(program)], 16, ["--pattern", "ring", *QUICK])
     assert done.returncode == 0, done.stderr
     assert len(samples(done.stdout)) == 3
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (Platform(8), "8 nodes, one switch. Each link carries 100 Mbit/s"),
+        (Platform(256), "The first 64 nodes are drawn"),
+        (Platform(16, backplane_mbit=10.0), "All links share 10 Mbit/s"),
+        (Platform(16, topology=platform.FAT_TREE), "a fat tree of 4 lower and 2 upper switches"),
+        (Platform(27, topology=platform.TORUS), "a torus of 3 x 3 x 3"),
+    ],
+)
+def test_a_platform_has_a_picture_with_a_sentence(
+    made: Platform, said: str, tmp_path: Path
+) -> None:
+    drawn = picture(made)
+    assert said in drawn.alt
+    assert drawn.save(tmp_path / "network.png")[0].stat().st_size > 5000
 
 
 @needs_simgrid

@@ -9,11 +9,11 @@ import pytest
 from running import first
 
 from beowulf import paths
-from beowulf.cluster import simulated
+from beowulf.cluster import platform, simulated
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_09 import scaling, stairs
+from beowulf.exercises.lab_09 import collectives, scaling, stairs
 from beowulf.measure.calibration import of
 from tests.gold import lab_09
 
@@ -168,3 +168,42 @@ def test_another_network_changes_only_the_cables_part_and_says_how_sure_it_is() 
         made.at_rate("3mbit")
     with pytest.raises(LabError, match="A cable has"):
         made.on_cable(0)
+
+
+def test_the_formula_of_the_sliders_is_near_the_exact_simulation() -> None:
+    exact = scaling.on_network("paper-e-before", 3.0, 16)
+    assert scaling.model_ms(16, 1000, 50, 3.0) == pytest.approx(exact, rel=0.15)
+    shown = scaling.sliders(3.0)
+    shown.update()
+    assert [each.description for each in shown.children[:3]] == ["Mbit/s", "µs", "numbers"]
+
+
+def test_less_latency_makes_a_step_shorter_and_a_shared_cable_longer() -> None:
+    before, after, shared = (
+        scaling.on_network(name, 3.0, 16)
+        for name in ("paper-e-before", "paper-e-after", "ethernet-1995")
+    )
+    assert after < before < shared
+
+
+def test_a_tree_wins_with_short_data_and_parts_win_with_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collectives, "NODES", (16,))
+    made = collectives.measure(_nowhere(tmp_path), of(lab_09.times()))
+    table = collectives.table(made).xs(16, level="nodes")
+    tree, parts = table["binomial tree"], table["scatter and all-gather"]
+    assert tree.iloc[0] < parts.iloc[0]
+    assert parts.iloc[-1] < tree.iloc[-1] < table[collectives.LOOP].iloc[-1]
+    assert collectives.table(
+        collectives.measure(RecordedCluster(tmp_path / "records"), of(lab_09.times()))
+    ).equals(collectives.table(made))
+
+
+@pytest.mark.parametrize(
+    "file", sorted((paths.lab("09") / "networks").glob("*.toml")), ids=lambda f: f.stem
+)
+def test_each_network_of_the_lab_says_where_its_figures_are_from(file: Path) -> None:
+    head = file.read_text().splitlines()
+    assert head[0].startswith("# ")
+    assert platform.read(file).times_us

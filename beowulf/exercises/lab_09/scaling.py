@@ -6,13 +6,17 @@ that length on the cluster's own nodes, and the same step simulated on a network
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from beowulf import paths
+from beowulf import mpi, paths
 from beowulf.cluster import Cluster, simulated
+from beowulf.cluster.config import SIMULATED as SIMULATED_MPI
+from beowulf.cluster.platform import read
 from beowulf.errors import LabError
 from beowulf.measure import calibration
 from beowulf.measure.calibration import Calibration
@@ -28,6 +32,7 @@ ROWS, COLUMNS, STEPS, PASSES = 4096, 4096, 10, 5
 NODES, LARGEST = (1, 2, 4, 16, 64, 256), 1024
 OWN, GIGABIT = "your network", "1 Gbit/s"
 GIGABIT_MBIT = 1000
+CABLE_SHARE = 1448 / 1538  # of a cable's rate that is left for data
 MEASURED, SIMULATED = "measured", "simulated"
 
 
@@ -89,6 +94,66 @@ def _simulate(
             )
             session.done += 1
     session.points += inner.points
+
+
+def on_network(file: Path | str, row_us: float, nodes: int = 64) -> float:
+    """The ms of a step on the network of a TOML file, by an exact simulation; nothing is kept."""
+    network = replace(read(_file(file)), nodes=nodes)
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        place = Path(scratch)
+        cluster = simulated.beside(network, place / "cluster")
+        program = mpi.build(
+            paths.lab("09") / PROGRAM, library=SIMULATED_MPI, output=place / "plate"
+        )
+        words = ["--rows", str(ROWS), "--columns", str(COLUMNS), "--steps", str(STEPS)]
+        words += ["--row-us", f"{row_us:.4f}", "--lines"]
+        done = mpi.launch(cluster, [str(program)], nodes, words, timeout_s=300)
+    for line in done.stdout.splitlines():
+        row = json.loads(line)
+        if row.get("kind") == "sample":
+            return 1e3 * float(row["seconds"]) / int(row["repetitions"])
+    raise LabError(f"{PROGRAM} gave no time: {done.stderr.strip()}")
+
+
+def _file(name: Path | str) -> Path:
+    """The file, or the lab's own network of that name."""
+    ours = paths.lab("09") / "networks" / f"{name}.toml"
+    return ours if ours.is_file() else Path(name)
+
+
+def model_ms(
+    nodes: int, rate_mbit: float, latency_us: float, row_us: float, columns: int = COLUMNS
+) -> float:
+    """The same by a formula, fast enough for a slider: the rows of a rank, and two messages that share its link."""
+    messages_us = latency_us + 2 * 8 * columns * 8 / rate_mbit / CABLE_SHARE if nodes > 1 else 0.0
+    return (ROWS / nodes * row_us + messages_us) / 1e3
+
+
+def sliders(row_us: float) -> Any:
+    """The speed-up of a step over the nodes, by the formula, with sliders for rate, latency and the length of a row."""
+    import matplotlib.pyplot as plt
+    from ipywidgets import FloatLogSlider, IntSlider, interactive
+
+    def draw(rate_mbit: float, latency_us: float, columns: int) -> None:
+        counts = [2**n for n in range(11)]
+        one = model_ms(1, rate_mbit, latency_us, row_us * columns / COLUMNS, columns)
+        gains = [
+            one / model_ms(n, rate_mbit, latency_us, row_us * columns / COLUMNS, columns)
+            for n in counts
+        ]
+        _, axes = plt.subplots()
+        axes.loglog(counts, gains, marker="o")
+        axes.loglog(counts, counts, linestyle=":", color="grey")
+        axes.set(xlabel="nodes", ylabel="speed-up", ylim=(0.5, 1500))
+        axes.set_title(f"{rate_mbit:,.0f} Mbit/s, {latency_us:.0f} µs, rows of {columns}")
+        plt.show()
+
+    return interactive(
+        draw,
+        rate_mbit=FloatLogSlider(value=100, base=10, min=1, max=5, description="Mbit/s"),
+        latency_us=FloatLogSlider(value=50, base=10, min=0, max=3, description="µs"),
+        columns=IntSlider(value=COLUMNS, min=512, max=16_384, step=512, description="numbers"),
+    )
 
 
 def row_us(record: Record) -> float:
