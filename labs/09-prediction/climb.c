@@ -2,12 +2,18 @@
  *
  *     beowulf run -n 64 climb.c --step ring
  *
+ * or by hand, in the shell of a node (`beowulf ssh node00`), with four ranks:
+ *
+ *     mpicc -O2 -I ../include climb.c -o climb -lm
+ *     mpiexec -n 4 ./climb --step ring
+ *
  * --step: naive, ring, tree, pipelined, reduce or halo. --bytes: of the data, or of a row. --inner-us, --border-us: how
  * long a rank computes in a step of `halo`. --key: goes into each line, so that its reader knows it from others.
  *
  * All ranks begin at a moment that they have agreed on; the time ends when the last one has returned. */
 #include "measure.h"
 #include "stairs.h"
+#include <math.h>
 
 #ifdef SEPARATE
 #include "sent.h" /* counts what the functions of stairs.c send */
@@ -42,8 +48,9 @@ static int has_both_rows(void) {
 }
 
 static void rest_us(double us) {
-    if (us >= 1.0)
-        usleep((useconds_t)(us + 0.5));
+    struct timespec rest = {(time_t)(us / 1e6), (long)(fmod(us, 1e6) * 1e3)};
+    if (us > 0.0)
+        nanosleep(&rest, NULL);
 }
 
 void compute_inner_rows(void) {

@@ -3,11 +3,17 @@
  *     beowulf run -n 4 plate.c --row-us 4.5
  *     beowulf run -n 1 plate.c --time-row       (how long a row of real computing takes here)
  *
+ * or by hand, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -I ../include plate.c -o plate -lm
+ *     mpiexec -n 4 ./plate --row-us 4.5
+ *
  * A plate of --rows rows of --columns numbers is divided among the ranks. In each of --steps steps a rank exchanges its
  * first and its last row with its neighbours, then waits as long as its rows would take. The delay keeps the cores of
  * one machine free: four ranks that compute on two cores would take twice their time, and show nothing about a network.
  * In a simulation, a delay takes as long as it says. */
 #include "measure.h"
+#include <math.h>
 
 enum { TAG = 9, MOST_PASSES = 1000, TRIALS = 20 };
 
@@ -28,9 +34,10 @@ static void step(struct part *part, double row_us) {
     check(MPI_Isend(part->last, part->columns, MPI_DOUBLE, part->below, TAG, MPI_COMM_WORLD,
                     &requests[3]));
     check(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
-    long us = (long)(part->rows * row_us + 0.5);
-    if (us > 0)
-        usleep((useconds_t)us);
+    double us = part->rows * row_us;
+    struct timespec rest = {(time_t)(us / 1e6), (long)(fmod(us, 1e6) * 1e3)};
+    if (us > 0.0)
+        nanosleep(&rest, NULL);
 }
 
 /* The least of several tries, because a disturbance only makes it longer: µs that a row takes in C, in a part of 64. */

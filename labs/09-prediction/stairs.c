@@ -3,6 +3,10 @@
  *     beowulf up --target network.toml     (after `beowulf down`: a simulated cluster of 256 nodes)
  *     beowulf run -n 64 climb.c --step ring
  *
+ * or, to see what the compiler says of this file alone, in the shell of a node (`beowulf ssh node00`):
+ *
+ *     mpicc -O2 -Wall -c stairs.c -o stairs.o
+ *
  * climb.c calls a function, looks whether every byte is right, and prints how long it took. What each function is
  * asked for is in stairs.h and in section 4 of the handout. Use MPI_Send, MPI_Recv, MPI_Sendrecv, MPI_Isend, MPI_Irecv
  * and MPI_Wait..., not MPI_Bcast. */

@@ -1,0 +1,421 @@
+"""Is a recorded run replayed as it was, and does another network make it take what that network takes?"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from dataclasses import replace as changed
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from running import Beowulf
+
+from beowulf import mpi, paths
+from beowulf.cluster import simulated
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.platform import Platform
+from beowulf.errors import LabError, UsageError
+from beowulf.timeline import analysis, recording, replay, simgrid
+from beowulf.timeline.analysis import Analysis
+from beowulf.timeline.trace import (
+    COLLECTIVE,
+    COMPLETES,
+    EVENT,
+    FAILED,
+    NOBODY,
+    PART,
+    RECEIVES,
+    SENDS,
+    WAITS,
+    RankTrace,
+    Trace,
+)
+
+if TYPE_CHECKING:
+    from tests.timeline.conftest import Recorded
+
+# A message of n bytes takes 30 + 0.085 n µs, as on a link of 100 Mbit/s.
+HERE_US = ((0, 30.0), (1000, 115.0), (1_000_000, 85_030.0))
+FAST = Platform(times_us=HERE_US)
+SLOW = Platform(
+    rate_mbit=10.0, times_us=tuple((size, 10 * time) for size, time in HERE_US), latency_us=250.0
+)
+MS = 1_000_000
+needs_simgrid = pytest.mark.skipif(
+    not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed here"
+)
+
+
+def event(
+    call: str, began_us: float, ended_us: float, flags: int = 0, **more: int
+) -> dict[str, Any]:
+    """An event of a hand-made trace."""
+    values = {"partner": NOBODY, "thread": 1, **more}
+    return {
+        "call": call,
+        "flags": flags,
+        "began_ns": int(began_us * 1000),
+        "ended_ns": int(ended_us * 1000),
+        **values,
+    }
+
+
+def run(*ranks: list[dict[str, Any]], **of_all: Any) -> Analysis:
+    """A run of so many ranks, each with its events."""
+    names = tuple(dict.fromkeys(each["call"] for events in ranks for each in events))
+    made = []
+    for rank, events in enumerate(ranks):
+        rows = np.zeros(len(events), EVENT)
+        for row, each in zip(rows, events, strict=True):
+            for name, value in each.items():
+                row[name] = names.index(value) if name == "call" else value
+        clocks = np.zeros(0, dtype=[("monotonic_ns", "<i8"), ("real_ns", "<i8")])
+        comms = ((0, 0, len(ranks)), (7, 0, len(ranks)))
+        made.append(
+            RankTrace(
+                rank, len(ranks), "node", "made", 0, 10 * MS, rows, names, {}, comms, clocks, ()
+            )
+        )
+    return Analysis(Trace(tuple(made), **of_all), {})
+
+
+def of(found: Analysis) -> list[list[str]]:
+    """What the ranks do, with messages numbered from 0 by their own tags."""
+    return replay.actions(found)
+
+
+def one_message(kind: str = "MPI_Send", size: int = 1000, *, late_us: float = 50) -> Analysis:
+    """Rank 0 sends to rank 1, which computes before it receives."""
+    sends = event(kind, 100, 101, SENDS, partner=1, tag=5, bytes=size)
+    receives = event("MPI_Recv", 100 + late_us, 300, RECEIVES | COMPLETES, partner=0, tag=5)
+    return run([sends], [receives | {"bytes": size}])
+
+
+def test_what_a_rank_does_between_its_calls_lasts_as_long() -> None:
+    sender, receiver = of(one_message())
+    assert sender == ["send 1 0 1000"]
+    assert receiver == ["sleep 0.000050000", "recv 0 0 1000"]
+
+
+def test_a_synchronous_send_waits_for_an_answer_and_a_buffered_one_for_nothing() -> None:
+    sender, receiver = of(one_message("MPI_Ssend"))
+    assert sender == ["send 1 0 1000", "recv 1 1 1"]
+    assert receiver[1:] == ["recv 0 0 1000", "send 0 1 1"]
+    assert of(one_message("MPI_Bsend"))[0] == ["isend 1 0 1000"]
+
+
+def test_an_empty_message_is_not_one_of_unknown_length() -> None:
+    assert of(one_message(size=0))[0] == ["send 1 0 1"]
+
+
+@pytest.mark.parametrize("kind", ["MPI_Isend", "MPI_Issend", "MPI_Ibsend"])
+def test_a_wait_is_for_what_it_completed(kind: str) -> None:
+    """Two messages with the same tag on their way at once: each wait is for one of them."""
+    both = {"tag": 3, "bytes": 8}
+    sender = [
+        event(kind, 0, 1, SENDS, partner=1, request=1, **both),
+        event(kind, 1, 2, SENDS, partner=1, request=2, **both),
+        event("MPI_Wait", 12, 20, COMPLETES | WAITS, partner=1, request=2, **both),
+        event("MPI_Wait", 20, 30, COMPLETES | WAITS, partner=1, request=1, **both),
+    ]
+    receiver = [
+        event("MPI_Irecv", 0, 1, RECEIVES, partner=-2, request=1, tag=-1, bytes=99),
+        event("MPI_Irecv", 1, 2, RECEIVES, partner=0, request=2, **both),
+        event("MPI_Waitall", 2, 30, WAITS),
+        event("MPI_Waitall", 2, 30, COMPLETES | PART, partner=0, request=1, **both),
+        event("MPI_Waitall", 2, 30, COMPLETES | PART, partner=0, request=2, **both),
+    ]
+    there, here = of(run(sender, receiver))
+    answers = kind == "MPI_Issend"
+    waits = {
+        "MPI_Isend": ["wait 0 1 2", "wait 0 1 0"],
+        "MPI_Issend": ["wait 0 1 2", "wait 1 0 3", "wait 0 1 0", "wait 1 0 1"],
+        "MPI_Ibsend": [],
+    }[kind]
+    assert [each for each in there if "wait" in each] == waits
+    assert "sleep 0.000010000" in there
+    began = ["isend 1 0 8", "isend 1 2 8"]
+    assert [each for each in there if "isend" in each] == began
+    waits = ["wait 0 1 0", "wait 0 1 2"]
+    expected = ["irecv 0 0 8", "irecv 0 2 8", *waits]
+    if answers:
+        expected[3:3], expected[5:] = ["send 0 1 1"], ["send 0 3 1"]
+    assert here == expected
+
+
+def test_a_send_and_receive_in_one_call_go_both_at_once() -> None:
+    def exchange(other: int) -> list[dict[str, Any]]:
+        at = {"tag": 1, "bytes": 10, "partner": other}
+        return [
+            event("MPI_Sendrecv", 0, 5, SENDS, **at),
+            event("MPI_Sendrecv", 0, 5, RECEIVES | COMPLETES | PART, **at),
+        ]
+
+    first, second = of(run(exchange(1), exchange(0)))
+    assert first == ["isend 1 0 10", "recv 1 2 10", "wait 0 1 0"]
+    assert second == ["isend 0 2 10", "recv 0 0 10", "wait 1 0 2"]
+
+
+def test_at_the_edge_of_a_plate_half_of_an_exchange_is_left() -> None:
+    at = {"tag": 1, "bytes": 10}
+    last = [
+        event("MPI_Sendrecv", 0, 5, SENDS, **at),
+        event("MPI_Sendrecv", 0, 5, RECEIVES | COMPLETES | PART, partner=1, **at),
+    ]
+    first = [
+        event("MPI_Sendrecv", 0, 5, SENDS, partner=0, **at),
+        event("MPI_Sendrecv", 0, 5, RECEIVES | COMPLETES | PART, **at),
+    ]
+    assert of(run(last, first)) == [["recv 1 0 10"], ["isend 0 0 10", "wait 1 0 0"]]
+
+
+def test_asking_again_and_again_is_waiting_and_work_in_between_is_work() -> None:
+    at = {"tag": 1, "bytes": 10}
+    receiver = [event("MPI_Irecv", 0, 1, RECEIVES, partner=0, request=1, **at)]
+    receiver += [
+        event("MPI_Test", began, began + 1, partner=0, request=1, **at) for began in (11, 13, 64)
+    ]
+    receiver += [event("MPI_Test", 66, 67, COMPLETES, partner=0, request=1, **at)]
+    sender = [event("MPI_Send", 0, 1, SENDS, partner=1, **at)]
+    assert of(run(sender, receiver))[1] == [
+        "irecv 0 0 10",
+        "sleep 0.000010000",
+        "sleep 0.000050000",
+        "wait 0 1 0",
+    ]
+
+
+def together(call: str, *sizes: int, root: int = NOBODY) -> list[list[str]]:
+    return of(
+        run(
+            *(
+                [event(call, 0, 9, COLLECTIVE, partner=root, bytes=size, comm=size % 2)]
+                for size in sizes
+            )
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "root", "sizes", "words"),
+    [
+        ("Bcast", 1, (800,) * 4, "bcast 800 1"),
+        ("Bcast", 1, (16_000,) * 4, "bcast 16000 1"),
+        ("Bcast", 1, (16_000,) * 8, "scatter 2000 2000 1, allgather 2000 2000"),
+        ("Reduce", 2, (800,) * 4, "reduce 800 0 2"),
+        ("Reduce", 0, (8000,) * 4, "reducescatter 2000 2000 2000 2000 0, gather 2000 2000 0"),
+        ("Allreduce", -1, (8,) * 4, "allreduce 8 0"),
+        (
+            "Allreduce",
+            -1,
+            (8000,) * 4,
+            "reducescatter 2000 2000 2000 2000 0, allgather 2000 2000",
+        ),
+        ("Scan", -1, (8,) * 2, "scan 8 0"),
+        ("Exscan", -1, (8,) * 2, "exscan 8 0"),
+        ("Gather", 1, (8,) * 2, "gather 8 8 1"),
+        ("Scatter", 1, (8,) * 2, "scatter 8 8 1"),
+        ("Gatherv", 1, (8, 0, 4), "gatherv 8 8 1 4 1"),
+        ("Scatterv", 1, (8, 0, 4), "scatterv 8 1 4 8 1"),
+        ("Allgather", -1, (8,) * 2, "allgather 8 8"),
+        ("Allgatherv", -1, (8, 0, 4), "allgatherv 8 8 1 4"),
+        ("Alltoall", -1, (80,) * 4, "alltoall 20 20"),
+        ("Alltoallv", -1, (80, 400, 0, 40), "alltoallv 80 20 20 20 20 131 20 100 1 10"),
+        ("Reduce_scatter", -1, (80,) * 2, "reducescatter 40 40 0"),
+    ],
+)
+def test_a_collective_call_has_the_bytes_that_its_ranks_gave(
+    call: str, root: int, sizes: tuple[int, ...], words: str
+) -> None:
+    assert together(f"MPI_{call}", *sizes, root=root)[0] == words.split(", ")
+
+
+def test_what_goes_before_the_first_data_and_after_the_last_is_left_out() -> None:
+    """The second rank is late at the first barrier, and both only meet in the last one."""
+
+    def rank(late_us: float) -> list[dict[str, Any]]:
+        return [
+            event("MPI_Barrier", late_us, 110, COLLECTIVE),
+            event("MPI_Pcontrol", 111, 112, 1 << 5),
+            event("MPI_Allreduce", 120, 150, COLLECTIVE, bytes=8),
+            event("MPI_Barrier", 160, 170, COLLECTIVE),
+            event("MPI_Allreduce", 190, 200, COLLECTIVE, bytes=8),
+            event("MPI_Barrier", 205 + late_us, 330, COLLECTIVE),
+            event("MPI_Finalize", 340, 400),
+        ]
+
+    expected = ["allreduce 8 0", "sleep 0.000010000", "barrier", "sleep 0.000020000"]
+    for lines in of(run(rank(0), rank(100))):
+        assert lines == [*expected, "allreduce 8 0"]
+
+
+def stops(found: Analysis, sentence: str, kind: type[LabError] = LabError) -> LabError:
+    with pytest.raises(kind, match=sentence) as caught:
+        replay.replay(found, FAST)
+    return caught.value
+
+
+def test_what_cannot_be_replayed_is_named() -> None:
+    data = event("MPI_Allreduce", 0, 5, COLLECTIVE, bytes=8)
+    other = event("MPI_Bcast", 0, 5, COLLECTIVE, bytes=8)
+    send = event("MPI_Send", 6, 7, SENDS, partner=1, bytes=8)
+    receive = event("MPI_Recv", 6, 7, RECEIVES | COMPLETES, partner=0, bytes=8)
+    begun = event("MPI_Irecv", 6, 7, RECEIVES, partner=0, request=1)
+    ended = event("MPI_Wait", 6, 7, COMPLETES | WAITS, partner=0, request=1)
+    stops(run([data], []), "rank 0 .*MPI_Allreduce: not all ranks")
+    stops(run([data], [other]), "rank 0 .*MPI_Allreduce: other ranks")
+    stops(run([send], [data]), "rank 0 .*MPI_Send: its receive is not known")
+    stops(run([], [receive]), "rank 1 .*MPI_Recv: its send is not known")
+    stops(run([], [begun, ended]), "rank 1 .*MPI_Irecv: its send is not known")
+    stops(run([data | {"call": "MPI_Iallreduce", "request": 1}]), "MPI_Iallreduce: it goes on in")
+    stops(run([send | {"flags": SENDS | FAILED}], [receive]), "rank 0 .*MPI_Send: it failed")
+    stops(run([data, data | {"thread": 2}]), "Several threads")
+    stops(run([event("MPI_Finalize", 0, 5)]), "nothing to replay")
+
+
+def test_only_a_whole_run_is_replayed(record: Recorded) -> None:
+    short = stops(
+        analysis.read(record("many.c", 2, "5000", environment={"BEOWULF_TRACE_MOST": "1000"})),
+        "Only a whole run can be replayed. Rank 0: more than 1,000 events",
+    )
+    assert short.hint == "Record it again."
+
+
+def test_a_simulated_run_is_not_replayed() -> None:
+    found = Analysis(simgrid.read(Path(__file__).with_name("ring.paje")), {})
+    stops(found, "does not say how long the messages are")
+
+
+def test_calls_of_some_ranks_and_in_the_background_are_named(
+    record: Recorded, tmp_path: Path
+) -> None:
+    stops(analysis.read(record("everything.c", 4)), "MPI_Ibcast: it goes on in the background")
+
+
+def test_each_rank_has_a_core() -> None:
+    found = run(*[[event("MPI_Allreduce", 0, 5, COLLECTIVE, bytes=8)]] * 5)
+    problem = stops(found, "5 ranks, and the platform 4 cores", UsageError)
+    assert "nodes" in problem.hint
+
+
+def test_without_simgrid_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert "libsimgrid-dev" in stops(one_message(), "SimGrid is not installed").hint
+
+
+@needs_simgrid
+def test_a_message_takes_what_the_platform_says() -> None:
+    there = replay.replay(one_message(), FAST)
+    assert there.recorded_ms == 0.2
+    assert there.ms == pytest.approx(0.115, rel=0.06)
+    assert replay.replay(one_message(), SLOW).ms == pytest.approx(1.15, rel=0.06)
+    late = replay.replay(one_message(late_us=150), FAST)
+    assert late.ms == pytest.approx(0.150, rel=0.06)
+
+
+@needs_simgrid
+def test_a_synchronous_sender_waits_for_its_late_receiver() -> None:
+    at = {"bytes": 8, "partner": 1}
+    for kind, ms in (("MPI_Send", 0.13), ("MPI_Ssend", 0.16)):
+        sends = [
+            event(kind, 0, 1, SENDS, tag=1, **at),
+            event("MPI_Send", 1, 2, SENDS, tag=2, **at),
+        ]
+        takes = [
+            event("MPI_Recv", 100, 110, RECEIVES | COMPLETES, partner=0, tag=tag, bytes=8)
+            for tag in (1, 2)
+        ]
+        takes[1] |= {"began_ns": 110_000, "ended_ns": 120_000}
+        assert replay.replay(run(sends, takes), FAST).ms == pytest.approx(ms, abs=0.04), kind
+
+
+@needs_simgrid
+def test_a_run_that_counts_on_a_buffer_has_no_end_without_one() -> None:
+    """Both send before they receive: with an eager message that goes well."""
+
+    def rank(other: int) -> list[dict[str, Any]]:
+        at = {"partner": other, "tag": 1, "bytes": 1000}
+        return [
+            event("MPI_Send", 0, 1, SENDS, **at),
+            event("MPI_Recv", 1, 100, RECEIVES | COMPLETES, **at),
+        ]
+
+    found = run(rank(1), rank(0))
+    assert replay.replay(found, FAST).ms == pytest.approx(0.115, rel=0.06)
+    with pytest.raises(LabError, match=r"the run never ends.*deadlock") as caught:
+        replay.replay(found, changed(FAST, eager_bytes=1000))
+    assert "1,000 bytes or more" in caught.value.hint
+
+
+COLLECTIVES = [
+    *("Barrier", "Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Gather", "Gatherv", "Scatter"),
+    *("Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Reduce_scatter"),
+]
+
+
+@needs_simgrid
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8, 13])
+def test_simgrid_replays_every_collective_call(ranks: int) -> None:
+    """Its own choices after MPICH crash in some of them."""
+    events = []
+    for turn, call in enumerate(COLLECTIVES * 2):
+        size = 0 if call == "Barrier" else 8 if turn < len(COLLECTIVES) else 100_000
+        at = {"bytes": size * ranks if "to" in call or "_" in call else size, "partner": ranks - 1}
+        events.append(event(f"MPI_{call}", turn, turn + 1, COLLECTIVE, **at))
+    platform = Platform(nodes=max(ranks, 2), times_us=HERE_US)
+    there = replay.replay(run(*[events] * ranks), platform).ms
+    assert there > 10 if ranks > 1 else there < 1
+
+
+def programs() -> dict[str, tuple[Path, tuple[str, ...], int]]:
+    npb = paths.lab("03") / "npb"
+    return {
+        "plate": (paths.lab("09") / "plate.c", ("--row-us", "5", "--rows", "400"), 4),
+        "round trips": (paths.lab("04") / "roundtrip.c", (), 2),
+        "CG": (npb / "cg.c", ("S",), 4),
+        "MG": (npb / "mg.c", ("S",), 4),
+        "IS": (npb / "is.c", ("S",), 4),
+    }
+
+
+@needs_simgrid
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", programs())
+def test_a_run_at_100_mbit_takes_as_long_in_its_replay(
+    name: str, cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    source, arguments, ranks = programs()[name]
+    words = mpi.prepare(source, library=cluster.mpi)
+    into = tmp_path / "trace"
+    done = recording.launch(cluster, words, ranks, arguments, into=into, timeout_s=120)
+    assert done.returncode == 0, done.stderr
+    found = analysis.read(into)
+    there = replay.replay(found, FAST)
+    assert 0.5 < there.ratio < 2, there
+    # The same run takes the same time, to the last digit.
+    assert replay.replay(found, FAST) == there
+    slow = replay.replay(found, SLOW)
+    assert slow.ms > there.ms
+    words_of = Counter(line.split()[0] for lines in replay.actions(found) for line in lines)
+    assert words_of["sleep"] > 0
+
+
+@needs_simgrid
+@pytest.mark.cluster
+def test_a_learner_asks_for_another_network(at_cluster: Beowulf, tmp_path: Path) -> None:
+    ring = paths.lab("01") / "ring.c"
+    at_cluster("run", "--trace", "-n", "4", ring)
+    (tmp_path / "slow.toml").write_text(SLOW.toml("ten times as slow"))
+    said = " ".join(at_cluster("timeline", "ring.trace", "--on", "slow.toml").split())
+    numbers = re.search(
+        r"the run took ([\d.,]+) ms\. On the network of slow.toml it would take ([\d.,]+) ms: ([\d.]+)",
+        said,
+    )
+    assert numbers, said
+    took, takes, ratio = (float(each.replace(",", "")) for each in numbers.groups())
+    assert takes / took == pytest.approx(ratio, rel=0.01)
+    (tmp_path / "wrong.toml").write_text("nodes = 1\n")
+    assert "wrong.toml" in at_cluster("timeline", "ring.trace", "--on", "wrong.toml", code=2)
