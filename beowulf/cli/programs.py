@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beowulf.mpi import Launch
+    from beowulf.timeline.analysis import Analysis
 
 
 # Our options; `separate`: their value is the next word.
@@ -210,6 +211,12 @@ def timeline(
     otf2: Annotated[
         Path | None, typer.Option(help="Also a folder for Vampir and Scalasca.")
     ] = None,
+    on: Annotated[
+        Path | None,
+        typer.Option(
+            "--on", help="Also what the run would take on another network, which is in a .toml."
+        ),
+    ] = None,
 ) -> None:
     """Report what the ranks of a recorded run did and why they waited, and write the page that shows it.
 
@@ -227,6 +234,8 @@ def timeline(
     if otf2:
         export.otf2(found, otf2)
     Console().print(found)
+    if on:
+        _replayed(found, on)
     shown = pictures.chosen(ranks, len(found.trace.ranks)) if ranks else None
     if picture:
         still = pictures.picture(found, from_s=from_s, to_s=to_s, ranks=shown)
@@ -234,3 +243,15 @@ def timeline(
     file = output or Path(f"{folder.resolve().name}.html")
     pages.Page(found, from_s=from_s, to_s=to_s, ranks=shown).save(file)
     typer.echo(f"{file} shows it in a browser.")
+
+
+def _replayed(found: Analysis, on: Path) -> None:
+    """Say what a recorded run would take on the platform of a file."""
+    from beowulf.cluster import platform
+    from beowulf.timeline.replay import replay
+
+    there = replay(found, platform.read(on))
+    typer.echo(
+        f"From the first data to the last, the run took {there.recorded_ms:,.3f} ms. On the network of {on} it"
+        f" would take {there.ms:,.3f} ms: {there.ratio:.3g} times as long."
+    )
