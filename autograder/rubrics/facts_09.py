@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from autograder.rubrics.own_plots import Curves
-from autograder.rubrics.record_facts import Facts
+from autograder.rubrics.record_facts import MOST_RECORDS, UNFORESEEN, Facts
 from autograder.rubrics.submission import Submission
+from beowulf.errors import LabError
 from beowulf.exercises.lab_09 import scaling, stairs
 from beowulf.exercises.lab_09.stairs import Outcome
 from beowulf.measure import calibration
 from beowulf.record import Record
 
-MOST_SOURCES = 3  # that are simulated, the newest
+MOST_SOURCES = 2  # that are simulated, the newest
 SPEED_UP_AT = 64
 
 
@@ -46,15 +47,16 @@ def steps_of(submission: Submission) -> list[tuple[str, dict[str, Outcome]]]:
     """What the steps of each of the newest sources take: simulated once more where grading wants that."""
     found: list[tuple[str, dict[str, Outcome]]] = []
     seen: set[str] = set()
-    for record in submission.measured(stairs.STUDY, stairs.VARIANT):
-        source = stairs.source_of(record)
-        if source in seen:
-            continue
+    for record in submission.measured(stairs.STUDY, stairs.VARIANT)[:MOST_RECORDS]:
+        try:
+            source = stairs.source_of(record)
+            if source in seen:
+                continue
+            took = submission.simulate(source) if submission.simulate else stairs.found(record)
+        except (LabError, ArithmeticError, *UNFORESEEN):
+            continue  # another Record may have what counts
         seen.add(source)
-        by_record = stairs.found(record)
-        found.append(
-            (record.file_name, submission.simulate(source) if submission.simulate else by_record)
-        )
+        found.append((record.file_name, took))
         if len(found) == MOST_SOURCES:
             break
     return found

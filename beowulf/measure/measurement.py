@@ -138,7 +138,8 @@ class Measurement:
         of a command that starts the program. LabError when the program refuses, fails, or its lines
         break off; `heard` gets its lines then, too.
         """
-        need_a_node_each(self.cluster, ranks)
+        if not hosts:  # who names them has thought of what shares a node
+            need_a_node_each(self.cluster, ranks)
         words = [str(word) for word in arguments]
         coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
         lines, complaints = ProgramOutput(self._report), ProgramStderr(mpi.errors_to_screen)

@@ -8,7 +8,7 @@
  *     mpiexec -n 4 ./climb --step ring
  *
  * --step: naive, ring, tree, pipelined, reduce or halo. --bytes: of the data, or of a row. --inner-us, --border-us: how
- * long a rank computes in a step of `halo`. --key: goes into each line, so that its reader knows it from others.
+ * long a rank computes in a step of `halo`. --seed: of the data. --key: goes into each line, so that its reader knows it from others.
  *
  * All ranks begin at a moment that they have agreed on; the time ends when the last one has returned. */
 #include "measure.h"
@@ -26,6 +26,26 @@ static const char *const STEPS[] = {"naive", "ring", "tree", "pipelined", "reduc
 enum { NAIVE, RING, TREE, PIPELINED, REDUCE, HALO };
 static const double START_S = 0.01;
 
+/* Data that no function can know before they have come: they follow from --seed. */
+static unsigned long seed;
+
+static unsigned char data_byte(long i, int rank, int which) {
+    unsigned long state = seed + (unsigned long)(i * 8 + which) * 0x9E3779B97F4A7C15ul;
+    state =
+        (state ^ (state >> 30) ^ (unsigned long)rank * 0x94D049BB133111EBul) * 0xBF58476D1CE4E5B9ul;
+    return (unsigned char)(state >> 56);
+}
+
+static void fill_data(unsigned char *data, int bytes, int rank, int which) {
+    for (long i = 0; i < bytes; i++)
+        data[i] = data_byte(i, rank, which);
+}
+
+/* A whole number, so that a sum is exact in whatever order it is made. */
+static double number_of(long i, int rank) {
+    return data_byte(i, 0, 3) + (double)rank * data_byte(i, 0, 4);
+}
+
 /* What a step of `halo` has done so far. */
 static struct {
     struct halo rows;
@@ -35,7 +55,7 @@ static struct {
 
 static int is_row_of(const unsigned char *row, int bytes, int rank, int which) {
     for (int i = 0; i < bytes; i++)
-        if (row[i] != expected_byte(i, rank, which))
+        if (row[i] != data_byte(i, rank, which))
             return 0;
     return 1;
 }
@@ -72,6 +92,59 @@ static void demand(int is_so, const char *what) {
     give_up(3);
 }
 
+static void verify_sums(const double *numbers, int count) {
+    for (int i = 0; i < count; i++) {
+        double ranks = all_ranks();
+        double expected = ranks * number_of(i, 0) + ranks * (ranks - 1) / 2 * data_byte(i, 0, 4);
+        if (numbers[i] == expected)
+            continue;
+        fprintf(stderr, "wrong data: number %d of %d at rank %d is %g, not %g.\n", i, count,
+                my_rank(), numbers[i], expected);
+        give_up(3);
+    }
+}
+
+static void verify_data(const unsigned char *data, int bytes) {
+    for (int i = 0; i < bytes; i++) {
+        if (data[i] == data_byte(i, 0, 2))
+            continue;
+        fprintf(stderr, "wrong data: byte %d of %d from rank 0 at rank %d is %d, not %d.\n", i,
+                bytes, my_rank(), data[i], data_byte(i, 0, 2));
+        give_up(3);
+    }
+}
+
+/* Bytes behind what a function may write. */
+enum { GUARD = 64, GUARDED = 0xA5 };
+
+static void *guarded(int bytes) {
+    unsigned char *made = message_buffer(bytes + GUARD, 6);
+    memset(made + bytes, GUARDED, GUARD);
+    return made;
+}
+
+static void verify_guard(const void *data, int bytes) {
+    const unsigned char *behind = (const unsigned char *)data + bytes;
+    for (int i = 0; i < GUARD; i++)
+        demand(behind[i] == GUARDED, "something was written behind the end of the data.");
+}
+
+static void verify_rank(int which, const unsigned char *data, const double *numbers, int bytes) {
+    if (which == REDUCE) {
+        verify_sums(numbers, bytes / (int)sizeof(double));
+    } else if (which == HALO) {
+        demand(has_both_rows(), "a neighbour's row is not there, or wrong.");
+        demand(step.inner == 1 && step.border == 1,
+               "the inner and the border rows are computed once each.");
+        demand(!step.too_early,
+               "the border rows are computed before both neighbours' rows are there.");
+    } else {
+        verify_data(data, bytes);
+    }
+    verify_guard(data, bytes);
+    verify_guard(numbers, bytes);
+}
+
 /* Seconds from the moment on which all ranks agree to that at which the last of them returns. */
 static double timed(int which, unsigned char *data, double *numbers, double *room, int bytes) {
     int rank = my_rank(), ranks = all_ranks();
@@ -100,7 +173,10 @@ static double timed(int which, unsigned char *data, double *numbers, double *roo
                                  bytes},
                   rank, ranks);
     }
-    return slowest(MPI_Wtime() - start);
+    double seconds = MPI_Wtime() - start;
+    /* What is not there now comes too late; to look takes no simulated time. */
+    verify_rank(which, data, numbers, bytes);
+    return slowest(seconds);
 }
 
 /* All ranks of a simulation are in one process, so that data could come another way than by messages. */
@@ -112,60 +188,39 @@ static void demand_messages(int which, int bytes) {
     demand(all >= least - all_ranks(), "fewer bytes were sent than the ranks need.");
 }
 
-static void verify_sums(const double *numbers, int count) {
-    double ranks = all_ranks();
-    for (int i = 0; i < count; i++) {
-        double expected = ranks * (i % 1000) + ranks * (ranks - 1) / 2;
-        if (numbers[i] == expected)
-            continue;
-        fprintf(stderr, "wrong data: number %d of %d at rank %d is %g, not %g.\n", i, count,
-                my_rank(), numbers[i], expected);
-        give_up(3);
-    }
-}
-
 int main(int argc, char **argv) {
     static const char *const KNOWN[] = {"--step", "--bytes", "--inner-us", "--border-us",
-                                        "--key",  "--lines", NULL};
+                                        "--seed", "--key",   "--lines",    NULL};
     start_mpi(&argc, &argv);
+    check(
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)); /* a wrong call is heard */
     refuse_unknown(argc, argv, KNOWN);
     int which = word_argument(argc, argv, "--step", "naive", STEPS), rank = my_rank();
     int bytes = (int)number_argument(argc, argv, "--bytes", 65536, 8, 100000000);
     step.inner_us = (double)number_argument(argc, argv, "--inner-us", 10000, 0, 10000000);
     step.border_us = (double)number_argument(argc, argv, "--border-us", 500, 0, 10000000);
+    seed = (unsigned long)number_argument(argc, argv, "--seed", 1, 0, 1L << 60);
     const char *key = text_argument(argc, argv, "--key", "");
     if (which == HALO && all_ranks() < 3)
         refuse("A step of halo needs 3 ranks, so that the one before and the one after are not the "
                "same.");
 
-    unsigned char *data = message_buffer(bytes, 6);
-    double *numbers = (double *)(void *)message_buffer(bytes, 6),
-           *room = (double *)(void *)message_buffer(bytes, 6);
+    unsigned char *data = guarded(bytes);
+    double *numbers = guarded(bytes), *room = (double *)(void *)message_buffer(bytes, 6);
     int count = bytes / (int)sizeof(double);
     for (int i = 0; i < count; i++)
-        numbers[i] = rank + i % 1000;
+        numbers[i] = number_of(i, rank);
     if (rank == 0)
-        fill(data, bytes, 0, 9);
+        fill_data(data, bytes, 0, 2);
     step.rows = (struct halo){data, message_buffer(bytes, 6), message_buffer(bytes, 6),
                               message_buffer(bytes, 6), bytes};
     if (which == HALO) {
-        fill(step.rows.first, bytes, rank, 0);
-        fill(step.rows.last, bytes, rank, 1);
+        fill_data(step.rows.first, bytes, rank, 0);
+        fill_data(step.rows.last, bytes, rank, 1);
     }
 
     double seconds = timed(which, data, numbers, room, bytes);
 
-    if (which == REDUCE) {
-        verify_sums(numbers, count);
-    } else if (which == HALO) {
-        demand(has_both_rows(), "a neighbour's row is not there, or wrong.");
-        demand(step.inner == 1 && step.border == 1,
-               "the inner and the border rows are computed once each.");
-        demand(!step.too_early,
-               "the border rows are computed before both neighbours' rows are there.");
-    } else {
-        verify(data, bytes, 0, 9);
-    }
     demand_messages(which, bytes);
     check(MPI_Barrier(MPI_COMM_WORLD)); /* all are right */
     if (rank == 0 && has_argument(argc, argv, "--lines")) {

@@ -9,18 +9,21 @@ static long bytes_so_far;
 
 static inline long sent_bytes(void) { return bytes_so_far; }
 
-static inline void count_sent(int count, MPI_Datatype type) {
-    int size;
+static inline void count_sent(int code, int count, MPI_Datatype type, int to) {
+    int size, rank;
     MPI_Type_size(type, &size);
-    bytes_so_far += (long)count * size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (code == MPI_SUCCESS && to >= 0 && to != rank)
+        bytes_so_far += (long)count * size;
 }
 
 #define COUNTED(name, parameters, arguments)                                                       \
     int __real_##name parameters;                                                                  \
     int __wrap_##name parameters;                                                                  \
     int __wrap_##name parameters {                                                                 \
-        count_sent(count, type);                                                                   \
-        return __real_##name arguments;                                                            \
+        int code = __real_##name arguments;                                                        \
+        count_sent(code, count, type, to);                                                         \
+        return code;                                                                               \
     }
 
 COUNTED(MPI_Send, (const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm),

@@ -1,6 +1,6 @@
 /* The staircase of lab 09: one broadcast written four times, an all-reduce, and a step that overlaps.
  *
- *     beowulf up --target network.toml     (after `beowulf down`: a simulated cluster of 256 nodes)
+ *     beowulf up --target network.toml     (256 simulated nodes, beside your own: section 4 of the handout)
  *     beowulf run -n 64 climb.c --step ring
  *
  * or, to see what the compiler says of this file alone, in the shell of a node (`beowulf ssh node00`):

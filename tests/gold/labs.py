@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beowulf.record import Record
-from tests.gold import lab_01, lab_02, lab_03, lab_04, lab_05, lab_06, lab_07, lab_09
+from tests.gold import lab_01, lab_02, lab_03, lab_04, lab_05, lab_06, lab_07, lab_08, lab_09
 from tests.gold.case import Case, of_answers
 
 
@@ -159,6 +159,19 @@ LABS = (
         lost={
             **{"budget": 0.5, "each-knob": 0.5, "kept-line": 1, "plate": 1, "waiting-share": 0.5},
         },
+    ),
+    Gold(
+        lab_08.SLUG,
+        lab_08.RIGHT,
+        lab_08.records,
+        worth=dict(lab_08.WORTH),
+        measured=dict(lab_08.MEASURED),
+        # KB for bytes, milliseconds for microseconds, one network for two, the paper's own slip.
+        slips={
+            **{"saturated_two_bytes": 4, "barrier_all_us": 0.12, "speed_up_two": None},
+            "below_percent": 16,
+        },
+        lost={"saturation": 1, "barrier": 0.75, "speed-up": 1, "slips": 1},
     ),
     Gold(
         lab_09.SLUG,

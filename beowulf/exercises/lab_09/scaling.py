@@ -17,7 +17,7 @@ from beowulf import mpi, paths
 from beowulf.cluster import Cluster, simulated
 from beowulf.cluster.config import SIMULATED as SIMULATED_MPI
 from beowulf.cluster.platform import read
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.measure import calibration
 from beowulf.measure.calibration import Calibration
 from beowulf.measure.measurement import Measurement
@@ -118,7 +118,10 @@ def on_network(file: Path | str, row_us: float, nodes: int = 64) -> float:
 def _file(name: Path | str) -> Path:
     """The file, or the lab's own network of that name."""
     ours = paths.lab("09") / "networks" / f"{name}.toml"
-    return ours if ours.is_file() else Path(name)
+    if ours.is_file() or Path(name).is_file():
+        return ours if ours.is_file() else Path(name)
+    known = ", ".join(sorted(each.stem for each in ours.parent.glob("*.toml")))
+    raise UsageError(f"There is no network {name}.", f"The lab has {known}; or name a TOML file.")
 
 
 def model_ms(

@@ -1,0 +1,93 @@
+"""Lab 08: points for tokens on two networks, for a learner's own exchange and partition, and for what 1995 shows."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from autograder.rubrics import facts_08
+from autograder.rubrics.answers import given, is_near
+from autograder.rubrics.predictions import sealed
+from autograder.rubrics.questions import Scorer
+from autograder.rubrics.record_facts import (
+    ByRecord,
+    best_of_own,
+    numbers,
+    numbers_and_words,
+    record_of,
+)
+from autograder.rubrics.score import Score
+from autograder.rubrics.submission import Submission
+from beowulf.errors import LabError
+from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.record import Record
+
+# Of paper C: 62 and 31 MFLOPS on 16 processors, each of which makes 4.5 alone.
+IDEAL_MFLOPS = 16 * 4.5
+SLIPS = {
+    "below_percent": 100 * (1 - 62 / IDEAL_MFLOPS),
+    "overhead_percent": 100 * (1 - 31 / IDEAL_MFLOPS),
+}
+
+
+def ghosts(submission: Submission) -> Score:
+    """All points for an exchange that is right, with the same bits on four ranks as on one."""
+
+    def judge(record: Record, expected: str) -> Score:
+        why = facts_08.exchange_fault(record)
+        found = f"{record.file_name}: {gas.FUNCTION}: {why or 'right'}."
+        return Score(0 if why else 1, 1, found, expected)
+
+    expected = f"A function {gas.FUNCTION} that fills every ghost zone; the same bits on one rank and on {gas.RANKS}."
+    return best_of_own(gas.STUDY, gas.VARIANT, expected, judge, submission)
+
+
+def partition(submission: Submission, *, most_balance: float, half_balance: float) -> Score:
+    """All points for a partition that balances well, half for one that is near."""
+
+    def judge(record: Record, expected: str) -> Score:
+        try:
+            found = facts_08.balance(record)
+        except LabError as problem:
+            return Score(0, 2, f"{record.file_name}: {problem.message}", expected)
+        points = 2 if found <= most_balance else 1 if found <= half_balance else 0
+        says = f"{record.file_name}: the rank with most interactions has {found:.3f} times the mean"
+        return Score(points, 2, says, expected)
+
+    expected = f"at most {most_balance:g} times the mean; half of the points to {half_balance:g}"
+    return best_of_own(galaxy.STUDY, galaxy.VARIANT, expected, judge, submission)
+
+
+def slips(submission: Submission, *, tolerance: float) -> Score:
+    """A point for each of two sums of the paper, done again."""
+    right = sum(is_near(submission, name, wanted, tolerance) for name, wanted in SLIPS.items())
+    expected = ", ".join(f"{name}: {wanted:.1f} %" for name, wanted in SLIPS.items())
+    return Score(right, len(SLIPS), given(submission, *SLIPS), expected)
+
+
+SCORERS: dict[str, Scorer] = {
+    "predict-second": sealed("second"),
+    "predict-speed-up": sealed("speed-up"),
+    "c1-record": partial(record_of, facts_08.two_networks, "C1"),
+    "saturation": ByRecord(
+        facts_08.two_networks, "C1", numbers("saturated_one_bytes", "saturated_two_bytes")
+    ),
+    "second-network": ByRecord(
+        facts_08.two_networks, "C1", numbers_and_words("gain_8192", "gain_256")
+    ),
+    "barrier": ByRecord(facts_08.barriers, "C7", numbers("barrier_two_us", "barrier_all_us")),
+    "ghosts": ghosts,
+    "parts": ByRecord(
+        facts_08.shares,
+        gas.STUDY,
+        numbers_and_words("computing_percent", "communicating_percent"),
+        gas.VARIANT,
+    ),
+    "speed-up": ByRecord(
+        facts_08.speed_ups,
+        first_beowulf.STUDY,
+        numbers("speed_up_one", "speed_up_two"),
+        first_beowulf.VARIANT,
+    ),
+    "galaxy": partition,
+    "slips": slips,
+}

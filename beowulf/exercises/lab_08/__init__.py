@@ -1,0 +1,1 @@
+"""What lab 08's exercises measure and simulate."""

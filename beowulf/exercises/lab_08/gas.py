@@ -1,0 +1,202 @@
+"""Lab 08's gas: a learner's exchange of ghost zones, tried, run on one rank and on several, and kept with its source.
+
+It is a Record of S8 with the variant `gas`: whether exchange_ghosts is right, or why not; where a step's time goes on
+four nodes; and whether the gas has the same bits on one rank and on four.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf import mpi, paths
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+STUDY, VARIANT, SOURCE, FUNCTION = "S8", "gas", "gas.c", "exchange_ghosts"
+RANKS, TILES = 4, "4,4"
+STEPS, PASSES = 20, 6
+PARTS = ("computing", "communicating", "waiting")
+LONGEST_SOURCE = 20_000
+PICTURE_STEPS = 60
+
+
+def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
+    """Try exchange_ghosts, and measure the gas where it is right; a recorded cluster gives what was kept.
+
+    LabError when the file does not compile. What is wrong is in the Record, which is kept all the same.
+    """
+    if recorded := cluster.replay(STUDY, VARIANT):
+        return recorded
+    from beowulf.progress import bar
+
+    folder = cluster.records or Path("records")
+    sweep = {"exercise": Path(source).name, "tiles": TILES, "steps": STEPS}
+    with (
+        beside_headers(Path(source)) as program,
+        bar("Your gas") as progress,
+        Measurement(STUDY, cluster, folder, progress=progress, launches=3, sweep=sweep) as session,
+    ):
+        why = fault(session, program)
+        if not why:
+            words: list[str | int] = ["--problem", "blast", "--tiles", TILES]
+            words += ["--steps", STEPS, "--lines"]
+            for ranks in (1, RANKS):
+                rows = session.launch(program, ranks, [*words, "--passes", PASSES])
+                found = next(row for row in rows if row.get("kind") == "result")
+                facts = {name: found[name] for name in ("bits", "mflops", "mass_drift")}
+                session.points.append(Point({"result": "blast", "ranks": ranks}, facts=facts))
+        text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+        facts = {"text": text, "right": not why, "why": why}
+        session.points.append(Point({"function": FUNCTION}, facts=facts))
+        record = session.record()
+    record.learner, record.variant = learner(), VARIANT
+    record.save_in(folder)
+    print(says(record))
+    return record
+
+
+@contextmanager
+def beside_headers(source: Path) -> Iterator[Path]:
+    """A copy of the learner's file beside the package's own headers, whatever the learner's copies hold."""
+    if not source.is_file():
+        raise UsageError(
+            f"There is no file {source}.", "Work in the folder of your copies of the lab."
+        )
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        for header in paths.lab("08").glob("*.h"):
+            shutil.copy(header, scratch)
+        try:
+            yield Path(shutil.copy(source, scratch))
+        except LabError as problem:
+            message = problem.message.replace(f"{scratch}/", "")
+            raise LabError(message, problem.hint, problem.node) from None
+
+
+def fault(session: Measurement, program: Path) -> str:
+    """What the program itself finds wrong with exchange_ghosts; empty where it is right."""
+    heard: list[dict[str, Any]] = []
+    try:
+        session.launch(program, RANKS, ["--check", "--lines"], timeout_s=60, heard=heard)
+    except LabError as problem:
+        if not any(row.get("kind") == "check" for row in heard):
+            if "does not compile" in problem.message:
+                raise
+            return problem.message
+    checks = [row for row in heard if row.get("kind") == "check"]
+    return str(checks[0].get("why", "")) if checks else "it was not tried to its end"
+
+
+def function(record: Record) -> dict[str, Any]:
+    """Source, and whether it is right, of a Record; LabError without."""
+    for point in record.points:
+        if point.at.get("function") == FUNCTION:
+            return point.facts
+    raise LabError(f"{record.file_name} holds no {FUNCTION}.", "Measure again.")
+
+
+def bits(record: Record) -> dict[int, str]:
+    """By ranks, a number that changes with every bit of the gas."""
+    return {
+        int(point.at["ranks"]): str(point.facts["bits"])
+        for point in record.points
+        if "result" in point.at
+    }
+
+
+def says(record: Record) -> str:
+    """Whether the exchange is right, in a sentence."""
+    facts = function(record)
+    if not facts["right"]:
+        return f"{FUNCTION}: {facts['why']}"
+    same = len(set(bits(record).values())) == 1
+    which = "the same bits" if same else "other bits"
+    return f"{FUNCTION} is right, and the gas has {which} on {RANKS} ranks as on one."
+
+
+def parts(record: Record) -> pd.DataFrame:
+    """In ms a step, and in per cent of it, by ranks: computing, communicating, waiting; medians of the passes."""
+    import pandas as pd
+
+    rows = []
+    for ranks in (1, RANKS):
+        ms: dict[str, float] = {}
+        for name in ("step", *PARTS):
+            samples = [
+                each
+                for point in record.points
+                if point.quantity == f"{name}_s" and point.at.get("ranks") == ranks
+                for each in point.samples
+            ]
+            if not samples:
+                raise LabError(f"{record.file_name} has no time of a step.", "Measure again.")
+            ms[name] = 1e3 * float(np.median(samples))
+        shares = {f"{name}_percent": 100 * ms[name] / ms["step"] for name in PARTS}
+        rows.append({"ranks": ranks, "step_ms": ms["step"], **shares})
+    return pd.DataFrame(rows).set_index("ranks")
+
+
+def picture(
+    cluster: Cluster, source: Path | str = SOURCE, *, steps: int = PICTURE_STEPS
+) -> Figure | None:
+    """The density of the gas after so many steps, on one rank and on four, and where they differ: a seam shows."""
+    if cluster.can.recorded:
+        print("A picture is drawn of a run of now, and a recorded cluster runs nothing.")
+        return None
+    with beside_headers(Path(source)) as program:
+        built = mpi.build(program, library=cluster.mpi)
+        one, several = (last_image(cluster, built, ranks, steps) for ranks in (1, RANKS))
+    return drawn(one, several, steps)
+
+
+def last_image(cluster: Cluster, program: Path, ranks: int, steps: int) -> Any:
+    """The density at the end, as an array."""
+    image = program.with_name(f"image-{ranks}.npy")
+    words = ["--problem", "blast", "--tiles", TILES, "--steps", str(steps), "--image", image.name]
+    done = mpi.launch(cluster, [str(program)], ranks, words, folder=program.parent, timeout_s=120)
+    if done.returncode or not image.is_file():
+        why = done.stderr.strip() or "no image came back from the first node"
+        raise LabError(f"The gas could not be drawn on {ranks} ranks: {why}.")
+    return np.load(image)[-1]
+
+
+def drawn(one: Any, several: Any, steps: int) -> Figure:
+    """Three pictures side by side: one rank, four, and where they differ."""
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    from beowulf.figures.look import Figure, style
+
+    apart = np.abs(several - one)
+    with style():
+        drawing, places = plt.subplots(1, 3, figsize=(10.5, 3.4), layout="constrained")
+        for axes, values, name in zip(
+            places, (one, several, apart), ("one rank", f"{RANKS} ranks", "difference"), strict=True
+        ):
+            shown = axes.imshow(values, origin="lower", cmap="viridis")
+            axes.set(title=name, xticks=[], yticks=[])
+            axes.grid(visible=False)
+            drawing.colorbar(shown, ax=axes, shrink=0.8)
+    most = float(apart.max())
+    alt = f"The density of a blast after {steps} steps on one rank and on {RANKS}: " + (
+        "there is no difference in any zone." if most == 0 else f"they differ by up to {most:.3g}."
+    )
+    plt.close(drawing)
+    table = pd.DataFrame(
+        {"largest_difference": [most], "zones_that_differ": [int((apart > 0).sum())]}
+    )
+    return Figure(drawing, "A blast on one rank and on four", alt, table)

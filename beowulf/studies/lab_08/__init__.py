@@ -1,0 +1,1 @@
+"""The studies that a learner meets first in lab 08."""

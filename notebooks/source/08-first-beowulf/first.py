@@ -1,0 +1,436 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 08: What did sixteen PCs and two Ethernets buy in 1995?
+#
+# Paper C is the first Beowulf: sixteen PCs with processors of 100 MHz, two Ethernets of 10 Mbit/s, 40,000 dollars.
+# It asks what a second network is worth, and what holds a gas and a galaxy back. Here you send its tokens over two
+# networks of your own, write the exchange of its gas, and run that on a simulated machine of 1995. The handout
+# (`labs/08-first-beowulf/README.md`) has the same sections and explains each word; read a section there, then do it
+# here.
+#
+# - **Time** about 90 minutes for the sections that are marked *core*, which have 20 points; those marked
+#   *more* take about 40 and have 5 · **Points** 25
+# - **You need** a cluster with two slow networks: `beowulf up --networks 2 --rate 10mbit` in a terminal makes one of
+#   yours, and `beowulf up --networks 1 --rate 100mbit` takes it back at the end. For section 5, SimGrid
+#   (`beowulf doctor` says whether it is there)
+# - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` beside this
+#   notebook. Where you see `None`, your answer goes. You may add cells of your own anywhere. `check("08")` says
+#   what is still open.
+
+# %%
+from pathlib import Path
+
+from beowulf import check, claims, connect, picture, predict, study
+from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.figures import course_style
+from beowulf.notebook import form
+from beowulf.predictions import outcome
+from beowulf.studies.lab_08 import c7_barrier, tokens
+
+course_style()
+cluster = connect("records")
+cluster.heal()  # does nothing to a cluster that is whole
+print(cluster.kind, *cluster.nodes, "networks:", cluster.describe().get("networks", 1))
+
+# %% [markdown]
+# ## 1 Predict, and seal
+#
+# *Core, 5 minutes*
+#
+# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
+# for having sealed it before you measure, whatever it says.
+#
+# **Question `predict-second`** (0.5 points). Eight pairs of ranks send tokens of 8 KB to and fro between two nodes.
+# How many times as many bytes a second do two networks of 10 Mbit/s carry as one?
+
+# %% nbgrader={"grade_id": "predict-second-answer", "solution": true}
+second_guess = None
+second_low = None
+second_high = None
+### BEGIN SOLUTION
+second_guess, second_low, second_high = 1.8, 1.4, 2.1
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-second", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "second", value=second_guess, low=second_low, high=second_high)
+
+# %% [markdown]
+# **Question `predict-speed-up`** (0.5 points). The gas of 1995 has 120 by 120 zones in 16 tiles. A step takes a
+# processor of 1995 about 2.7 s. On 16 of them, each computes one tile, and sends its borders to its neighbours over
+# one Ethernet that all share. How many times faster is a step?
+
+# %% nbgrader={"grade_id": "predict-speed-up-answer", "solution": true}
+speed_up_guess = None
+speed_up_low = None
+speed_up_high = None
+### BEGIN SOLUTION
+speed_up_guess, speed_up_low, speed_up_high = 10, 5, 15
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-speed-up", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_up_high)
+
+# %% [markdown]
+# ## 2 Tokens
+#
+# *Core, 18 minutes*
+#
+# Study C1 is figure 1 of the paper: tokens of 4 bytes to 8 KB, between one to eight pairs at a time (the
+# **demand**), on one network and on two. A token is cut into pieces that fit into a frame, and the pieces take the
+# networks in turn.
+#
+# **Question `c1-record`** (0.5 points). Nothing to write: the point is for the Record.
+
+# %%
+c1 = study("C1", cluster, quick=True)
+picture(c1)
+
+# %% [markdown]
+# *What to look at:* all lines begin together. At which size does a line become level, and where do the lines of one
+# network and of two part? Compare the lines of one pair with those of eight.
+
+# %% nbgrader={"grade_id": "c1-record", "grade": true, "points": 0.5, "locked": true}
+assert c1.study == "C1", "Run the cell above: it measures C1 on your cluster."
+assert c1.complete, "The measurement was cut short; run the cell above again."
+
+# %%
+rates = tokens.table(tokens.Tokens.of(c1))
+rates.query("demand == 8").round(3)
+
+# %% [markdown]
+# **Question `saturation`** (2 points). With a demand of 8: the smallest token, in bytes, with which the rate is at
+# least 80 % of the highest, on one network and on two. (A network whose rate does not grow any more is
+# **saturated**.)
+
+# %% nbgrader={"grade_id": "saturation-answer", "solution": true}
+saturated_one_bytes = None
+saturated_two_bytes = None
+### BEGIN SOLUTION
+saturated_one_bytes = tokens.Tokens.of(c1).saturated_at(1)
+saturated_two_bytes = tokens.Tokens.of(c1).saturated_at(2)
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "saturation", "grade": true, "points": 2, "locked": true}
+form(saturated_one_bytes, "number")
+form(saturated_two_bytes, "number")
+
+# %% [markdown]
+# **Question `second-network`** (1.5 points). With a demand of 8, how many times as much do two networks carry as
+# one: with tokens of 8192 bytes, and with tokens of 256? Divide the two rates of the table.
+
+# %% nbgrader={"grade_id": "second-network-answer", "solution": true}
+gain_8192 = None
+gain_256 = None
+### BEGIN SOLUTION
+of = rates.query("demand == 8").set_index(["networks", "size_bytes"])["rate_mb_per_s"]
+gain_8192 = of[2, 8192] / of[1, 8192]
+gain_256 = of[2, 256] / of[1, 256]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "second-network", "grade": true, "points": 1.5, "locked": true}
+form(gain_8192, "number")
+form(gain_256, "number")
+
+# %%
+two, one = (rates.query(f"demand == 8 and networks == {n} and size_bytes == 8192") for n in (2, 1))
+if len(two):
+    measured = float(two["rate_mb_per_s"].iloc[0]) / float(one["rate_mb_per_s"].iloc[0])
+    print(outcome(cluster, "second", round(measured, 2)))
+
+# %%
+claims(c1)
+
+# %% [markdown]
+# ## 3 A barrier
+#
+# *Core, 8 minutes*
+#
+# Study C7: all ranks wait for each other in MPI_Barrier, on two nodes, four, and so on.
+
+# %%
+c7 = study("C7", cluster, quick=True)
+picture(c7)
+
+# %%
+c7_barrier.table(c7_barrier.times(c7)).round(1)
+
+# %% [markdown]
+# **Question `barrier`** (1.5 points). How many microseconds does a barrier take on two nodes, and on all of yours?
+
+# %% nbgrader={"grade_id": "barrier-answer", "solution": true}
+barrier_two_us = None
+barrier_all_us = None
+### BEGIN SOLUTION
+waits = c7_barrier.table(c7_barrier.times(c7))["barrier_us"]
+barrier_two_us, barrier_all_us = waits.iloc[0], waits.iloc[-1]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "barrier", "grade": true, "points": 1.5, "locked": true}
+form(barrier_two_us, "number")
+form(barrier_all_us, "number")
+
+# %% [markdown]
+# *What to look at:* how many empty messages one after the other is that? Section 3 of the handout says how a barrier
+# works.
+
+# %%
+claims(c7)
+
+# %% [markdown]
+# ## 4 The gas
+#
+# *Core, 30 minutes*
+#
+# `gas.c`, beside this notebook, computes a gas on 16 tiles of 30 by 30 zones. Around its tiles each rank has four
+# rows of **ghost zones**: copies of its neighbours' zones. Write `exchange_ghosts`, which fills them. As it is
+# handed out, each rank does as if the gas ended at its border: right on one rank, and wrong on four. Look at it
+# first:
+
+# %%
+gas.picture(cluster, "gas.c")
+
+# %% [markdown]
+# *What to look at:* the third picture is where four ranks differ from one. The lines along the ranks' borders are the
+# **seam** of a wrong exchange.
+#
+# How many messages does a rank send in a step, if it has a neighbour on each side and at each corner (nobody grades
+# this)?
+
+# %% nbgrader={"grade_id": "ghosts-answer", "solution": true}
+messages_a_step = None
+### BEGIN SOLUTION
+messages_a_step = 8
+file = Path("gas.c")
+file.write_text(
+    file.read_text().replace(
+        "    end_at_borders(tiles); /* in place of this line */\n",
+        """    for (int i = 0; i < tiles->borders; i++) {
+        struct border *border = &tiles->border[i];
+        check(MPI_Irecv(border->in, border->count, MPI_DOUBLE, border->rank, border->tag_in,
+                        MPI_COMM_WORLD, &tiles->requests[2 * i]));
+    }
+    for (int i = 0; i < tiles->borders; i++) {
+        struct border *border = &tiles->border[i];
+        pack(tiles, border);
+        check(MPI_Isend(border->out, border->count, MPI_DOUBLE, border->rank, border->tag_out,
+                        MPI_COMM_WORLD, &tiles->requests[2 * i + 1]));
+    }
+    check(MPI_Waitall(2 * tiles->borders, tiles->requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < tiles->borders; i++)
+        unpack(tiles, &tiles->border[i]);
+""",
+    )
+)
+### END SOLUTION
+
+# %% [markdown]
+# **Question `ghosts`** (6 points). Write the function, save the file, and run the cell below. It fills each zone
+# with a number of its own, calls your function, and looks at every ghost zone. If all are right, it runs the gas on
+# one rank and on four.
+
+# %%
+mine = gas.measure(cluster, "gas.c")
+
+# %% nbgrader={"grade_id": "ghosts", "grade": true, "points": 6, "locked": true}
+print(gas.says(mine))
+
+# %%
+gas.picture(cluster, "gas.c")
+
+# %%
+gas.parts(mine).round(2) if gas.function(mine)["right"] else print("First the exchange.")
+
+# %% [markdown]
+# **Question `parts`** (1.5 points). On four ranks: which share of a step, in per cent, is computing, and which
+# communicating?
+
+# %% nbgrader={"grade_id": "parts-answer", "solution": true}
+computing_percent = None
+communicating_percent = None
+### BEGIN SOLUTION
+shares = gas.parts(mine).loc[4]
+computing_percent = shares["computing_percent"]
+communicating_percent = shares["communicating_percent"]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "parts", "grade": true, "points": 1.5, "locked": true}
+form(computing_percent, "number")
+form(communicating_percent, "number")
+
+# %% [markdown]
+# ## 5 The machine of 1995
+#
+# *Core, 12 minutes*
+#
+# Your cluster has processors of today beside a network of 1995. This simulates both as they were: a shared cable of
+# 10 Mbit/s, the time that its software took for a message, and processors of 4.5 MFLOPS that compute *your* gas.
+
+# %%
+machine = first_beowulf.measure(cluster, "gas.c")
+first_beowulf.tokens(machine).round(3)
+
+# %%
+first_beowulf.gas(machine).round(2)
+
+# %% [markdown]
+# *What to look at:* in the first table, where does one network saturate, and what does the paper have for it? In the
+# second one, what does the second network gain for the gas?
+#
+# **Question `speed-up`** (2 points). On 16 nodes: the speed-up of a step of the gas on one network, and on two.
+
+# %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
+speed_up_one = None
+speed_up_two = None
+### BEGIN SOLUTION
+on_16 = first_beowulf.gas(machine).loc[16]
+speed_up_one, speed_up_two = on_16["one_speed_up"], on_16["two_speed_up"]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "speed-up", "grade": true, "points": 2, "locked": true}
+form(speed_up_one, "number")
+form(speed_up_two, "number")
+
+# %%
+print(
+    outcome(
+        cluster, "speed-up", round(float(first_beowulf.gas(machine).loc[16, "one_speed_up"]), 1)
+    )
+)
+
+# %% [markdown]
+# ## 6 Explain
+#
+# *Core, 17 minutes*
+#
+# **Question `explain`** (4 points, read by a person). In five to ten sentences of your own, with your own figures:
+#
+# 1. Above which size does a second network pay, and why not below?
+# 2. The paper concludes that latency and synchronisation hold its codes back, and not the rate of the network. Does
+#    your simulated machine of 1995 say the same? And your own cluster, whose processors are a hundred times faster
+#    beside the same network?
+
+# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
+# ### BEGIN SOLUTION
+# **The second network (2 points).** It pays for tokens of more than one frame, about 1.4 KB: only then is there a
+# second piece that can take the other network at the same time. Below, a token waits for software and for one frame,
+# whatever the number of networks. One point for the frame, one for figures of the own Record.
+#
+# **The conclusion (2 points).** Not with this gas: of a step on 16 processors of 1995 less than half is computing, and
+# the second network makes a step a third faster, so rate does hold it back (one point, with the own speed-ups). The
+# paper's code computes several times as much for a zone and sends the same, so that its messages were about 1 % of a
+# step. On the own cluster the same step is mostly communicating and waiting, with processors a hundred times faster
+# beside the same network (one point, with the own shares of a step).
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 7 The galaxy
+#
+# *More, 20 minutes*
+#
+# `galaxy.c` computes particles that attract each other with a tree. Some particles have more work than others. Write
+# `partition`: which particles belong to which rank, so that each rank has as much work.
+
+# %% nbgrader={"grade_id": "galaxy-answer", "solution": true}
+ranks_alike = None
+### BEGIN SOLUTION
+ranks_alike = True
+file = Path("galaxy.c")
+head, brace, rest = file.read_text().partition(
+    "static void partition(const int *costs, int count, int ranks, int *first) {\n"
+)
+_, end, tail = rest.partition("\n}\n")
+file.write_text(
+    head
+    + brace
+    + """    double all = 0.0, sum = 0.0;
+    int rank = 1;
+    for (int i = 0; i < count; i++)
+        all += costs[i];
+    first[0] = 0;
+    for (int i = 0; i < count; i++) {
+        while (rank < ranks && sum >= all * rank / ranks)
+            first[rank++] = i;
+        sum += costs[i];
+    }
+    while (rank <= ranks)
+        first[rank++] = count;"""
+    + end
+    + tail
+)
+### END SOLUTION
+
+# %% [markdown]
+# **Question `galaxy`** (3 points). All of them where the rank with most interactions has at most 1.05 times the
+# mean, half to 1.12. (As it is handed out, each rank has as many particles.)
+
+# %%
+balanced = galaxy.measure(cluster, "galaxy.c")
+
+# %% nbgrader={"grade_id": "galaxy", "grade": true, "points": 3, "locked": true}
+print(galaxy.says(balanced))
+
+# %% [markdown]
+# ## 8 Tokens a second
+#
+# *More, 8 minutes*
+#
+# Figure 2 of the paper shows the same tokens by their number a second (study C2). No points here.
+
+# %%
+c2 = study("C2", cluster, quick=True)
+picture(c2)
+
+# %% [markdown]
+# *What to look at:* where are the lines level, and at which size do they begin to fall? The paper sees that at a demand
+# of two, a second network gives hardly more tokens below 256 bytes. Could two tokens take the same network again and
+# again, if frames take the networks in turn, whatever token they belong to?
+
+# %%
+claims(c2)
+
+# %% [markdown]
+# ## 9 Compare with paper C
+#
+# *More, 12 minutes*
+#
+# The handout has the paper's figures.
+#
+# **Question `slips`** (2 points). One processor made 4.5 MFLOPS. Sixteen made 62 with a grid that grew with them,
+# which the paper calls 16 % below the ideal; and 31 with a grid of the same size, an overhead of more than 60 %. Do
+# both sums again: by how many per cent is 62 below 16 times 4.5, and by how many is 31?
+
+# %% nbgrader={"grade_id": "slips-answer", "solution": true}
+below_percent = None  # 62
+overhead_percent = None  # 31
+### BEGIN SOLUTION
+below_percent = (1 - 62 / (16 * 4.5)) * 100
+overhead_percent = (1 - 31 / (16 * 4.5)) * 100
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "slips", "grade": true, "points": 2, "locked": true}
+form(below_percent, "number")
+form(overhead_percent, "number")
+
+# %% [markdown]
+# ## 10 The questions
+#
+# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
+# nothing. Save the notebook first.
+
+# %%
+check("08")
+
+# %% [markdown]
+# What you hand in is this folder: the notebook, `records/`, `gas.c` and `galaxy.c`. `beowulf up --networks 1 --rate
+# 100mbit` gives you your usual cluster back.

@@ -1,0 +1,310 @@
+"""Lab 08's programs: is the gas gas, is the galaxy one, and is what a learner writes of them judged rightly?"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from running import first
+
+from beowulf import mpi, paths
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.recorded import RecordedCluster
+from beowulf.errors import LabError, UsageError
+from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.studies import judge
+from beowulf.studies.lab_08 import c7_barrier, tokens
+
+pytestmark = pytest.mark.cluster
+LAB = paths.lab("08")
+NOTEBOOK = paths.root() / "notebooks" / "source" / "08-first-beowulf" / "first.py"
+Row = dict[str, Any]
+
+
+def solved(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What is handed out, with the function of the notebook's author."""
+    (folder / name).write_text((LAB / name).read_text())
+    monkeypatch.chdir(folder)
+    for block in re.findall(
+        r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", NOTEBOOK.read_text(), re.S
+    ):
+        if f'Path("{name}")' in block:
+            exec(block, {"Path": Path})
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Gas and galaxy with right functions, compiled, and the gas without tiles and MPI."""
+    folder = tmp_path_factory.mktemp("programs")
+    for header in LAB.glob("*.h"):
+        (folder / header.name).write_bytes(header.read_bytes())
+    made = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (gas.SOURCE, galaxy.SOURCE):
+            made[name] = mpi.build(solved(name, folder, patch))
+    serial = paths.root() / "tests" / "gas_serial.c"
+    made["serial"] = mpi.build(serial, output=folder / "serial", flags=[f"-I{LAB}"])
+    return made
+
+
+@pytest.fixture
+def run(programs: dict[str, Path]) -> Callable[..., list[Row]]:
+    """Runs one of them on this machine's cores; its lines."""
+    mpiexec = paths.mpi_prefix("classic") / "bin" / "mpiexec"
+    poll = str(paths.native("patient_poll.so"))
+
+    def start(name: str, ranks: int, *words: str | int, code: int = 0) -> list[Row]:
+        launcher = (
+            []
+            if name == "serial"
+            else [str(mpiexec), "-genv", "LD_PRELOAD", poll, "-n", str(ranks)]
+        )
+        line = [*launcher, str(programs[name]), *map(str, words), "--lines"]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=240)
+        assert done.returncode == code, done.stderr
+        start.said = done.stderr  # type: ignore[attr-defined]
+        return [json.loads(each) for each in done.stdout.splitlines() if each.startswith("{")]
+
+    return start
+
+
+def result(rows: list[Row], quantity: str = "") -> Row:
+    return next(
+        row
+        for row in rows
+        if row["kind"] == "result" and (not quantity or row.get("quantity") == quantity)
+    )
+
+
+def test_the_gas_has_the_same_bits_on_any_number_of_ranks_and_without_tiles(run: Any) -> None:
+    words = ("--problem", "blast", "--steps", 12)
+    alone = result(run("serial", 1, *words, "--zones", "120,120"))["bits"]
+    assert {
+        result(run(gas.SOURCE, n, *words, "--tiles", "4,4"))["bits"] for n in (1, 2, 4, 16)
+    } == {alone}
+
+
+def test_a_shock_tube_comes_nearer_to_the_exact_solution_with_its_order(run: Any) -> None:
+    errors = [
+        result(run("serial", 1, "--problem", "sod-x", "--zones", f"{zones},4"))["density_error"]
+        for zones in (100, 200)
+    ]
+    assert errors[0] < 3e-3
+    assert 0.6 < np.log2(errors[0] / errors[1]) < 1.3
+
+
+def test_a_smooth_wave_has_a_high_order(run: Any) -> None:
+    errors = [
+        result(run("serial", 1, "--problem", "smooth", "--zones", f"{zones},{zones}"))[
+            "density_error"
+        ]
+        for zones in (30, 60)
+    ]
+    assert np.log2(errors[0] / errors[1]) > 2.1
+
+
+@pytest.mark.parametrize("problem", ["blast", "smooth"])
+def test_nothing_is_lost_of_mass_momentum_and_energy(run: Any, problem: str) -> None:
+    found = result(run(gas.SOURCE, 2, "--problem", problem, "--tiles", "2,2", "--steps", 20))
+    for name in ("mass", "momentum_x", "momentum_y", "energy"):
+        assert abs(found[f"{name}_drift"]) < 1e-13
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words", "said"),
+    [
+        (3, ("--tiles", "4,4"), "3 ranks cannot share 4 x 4 tiles equally"),
+        (1, ("--cfl", 2), "--cfl takes a number up to 1, not 2"),
+        (1, ("--cfl", "nan"), "--cfl takes a number from 0.01"),
+        (1, ("--check",), "--check needs 2 ranks or more"),
+    ],
+)
+def test_the_gas_refuses_what_cannot_be(
+    run: Any, ranks: int, words: tuple[Any, ...], said: str
+) -> None:
+    run(gas.SOURCE, ranks, *words, code=2)
+    assert said in run.said
+
+
+def test_a_body_is_pulled_as_by_all_others_one_by_one_within_a_per_cent(run: Any) -> None:
+    rows = run(
+        galaxy.SOURCE, 1, "--model", "plummer", "--particles", 2000, "--steps", 0, "--check", 300
+    )
+    forces = next(
+        row for row in rows if "median_percent" in json.dumps(row) or "force" in json.dumps(row)
+    )
+    numbers = [v for k, v in forces.items() if "median" in k]
+    assert numbers
+    assert max(numbers) < 1
+
+
+def test_the_galaxy_has_the_same_bits_on_any_number_of_ranks(run: Any) -> None:
+    words = ("--model", "galaxies", "--particles", 800, "--steps", 3)
+    found = {
+        [row for row in run(galaxy.SOURCE, ranks, *words) if row.get("quantity") == "state"][-1][
+            "bits"
+        ]
+        for ranks in (1, 3, 4)
+    }
+    assert len(found) == 1
+
+
+def test_equal_cost_balances_better_than_equal_numbers(run: Any) -> None:
+    words = ("--model", "plummer", "--particles", galaxy.PARTICLES, "--steps", 2)
+    assert result(run(galaxy.SOURCE, 4, *words), "steps")["balance"] < 1.03
+
+
+# What a learner writes, measured
+
+
+@pytest.fixture
+def kept(cluster: NamespaceCluster, tmp_path: Path) -> Any:
+    cluster.records = tmp_path / "records"
+    yield cluster
+    cluster.records = None
+
+
+def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
+    kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = solved(gas.SOURCE, tmp_path, monkeypatch)
+    record = gas.measure(kept, source)
+    assert (
+        gas.says(record)
+        == "exchange_ghosts is right, and the gas has the same bits on 4 ranks as on one."
+    )
+    shares = gas.parts(record)
+    assert list(shares.index) == [1, 4]
+    assert shares.loc[4, "computing_percent"] < shares.loc[1, "computing_percent"]
+    drawn = gas.picture(kept, source, steps=20)
+    assert drawn
+    assert "no difference" in drawn.alt
+    assert gas.bits(gas.measure(RecordedCluster(tmp_path / "records"))) == gas.bits(record)
+
+
+def test_what_is_handed_out_is_wrong_and_shows_a_seam(kept: NamespaceCluster) -> None:
+    record = gas.measure(kept, LAB / gas.SOURCE)
+    assert "ghost zones" in gas.says(record)
+    with pytest.raises(LabError, match="no time of a step"):
+        gas.parts(record)
+    drawn = gas.picture(kept, LAB / gas.SOURCE, steps=20)
+    assert drawn
+    assert "they differ by up to" in drawn.alt
+
+
+WAITALL = "    check(MPI_Waitall(2 * tiles->borders, tiles->requests, MPI_STATUSES_IGNORE));\n"
+SEND_TAG = "border->rank, border->tag_out"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    first(2, [
+        (WAITALL, "", "ghost zones"),
+        (SEND_TAG, "border->rank, border->tag_out + 1000", "does not end"),
+        ("        pack(tiles, border);\n", "", "ghost zones"),
+    ]),
+    ids=["no wait", "a wrong tag", "not packed"],
+)  # fmt: skip
+def test_a_usual_mistake_is_named(
+    kept: NamespaceCluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    old: str,
+    new: str,
+    said: str,
+) -> None:
+    source = solved(gas.SOURCE, tmp_path, monkeypatch)
+    text = source.read_text()
+    assert old in text
+    source.write_text(text.replace(old, new))
+    assert said in gas.says(gas.measure(kept, source))
+
+
+def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
+    kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = galaxy.function(galaxy.measure(kept, LAB / galaxy.SOURCE))
+    own = galaxy.function(galaxy.measure(kept, solved(galaxy.SOURCE, tmp_path, monkeypatch)))
+    assert own["balance"] < 1.03 < 1.12 < given["balance"]
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(
+        (LAB / galaxy.SOURCE).read_text().replace("* rank / ranks)", "* rank / (ranks + 1))")
+    )
+    facts = galaxy.function(galaxy.measure(kept, wrong))
+    assert not facts["right"]
+    assert "partition" in facts["why"]
+    with pytest.raises(UsageError, match="There is no file"):
+        galaxy.measure(kept, tmp_path / "nowhere.c")
+
+
+def test_the_machine_of_1995_saturates_and_a_second_network_gains_less_than_twice(
+    kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = first_beowulf.measure(kept, solved(gas.SOURCE, tmp_path, monkeypatch))
+    seen = first_beowulf.tokens(record).set_index(["demand", "size_bytes"])
+    # Paper C: near 1 MB/s from 1 KB on, and with one pair from 8 KB on; 1.7 times on two; 50 % more with one pair.
+    assert seen["one"][8, 1024] == pytest.approx(1.0, rel=0.2)
+    assert seen["one"][1, 8192] == pytest.approx(1.0, rel=0.2)
+    assert seen["times"][8, 8192] == pytest.approx(1.7, rel=0.2)
+    assert seen["times"][1, 8192] == pytest.approx(1.5, rel=0.2)
+    speed = first_beowulf.gas(record)["one_speed_up"]
+    assert speed.is_monotonic_increasing
+    assert speed[16] == pytest.approx(first_beowulf.PAPER_SPEED_UP, rel=0.2)
+    assert record.cluster["kind"] == "simulated"
+
+
+# The studies
+
+
+@pytest.fixture(scope="module")
+def two_networks(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from beowulf.cluster import namespaces
+    from beowulf.cluster.config import ClusterConfig
+
+    folder = tmp_path_factory.mktemp("two")
+    made = namespaces.up(ClusterConfig(nodes=2, networks=2, rate="10mbit"), folder=folder)
+    yield made
+    namespaces.down(folder=folder)
+
+
+def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
+    two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from beowulf.studies.lab_08 import c1_tokens, c2_token_rate
+
+    monkeypatch.setattr(tokens, "QUICK", tokens.Amount(1, 10, 20))
+    monkeypatch.setattr(tokens, "DEMANDS", (1, 8))
+    record = c1_tokens.STUDY.measure(two_networks, tmp_path, quick=True)
+    assert record.complete, record.warnings
+    facts = tokens.Tokens.of(record)
+    assert facts.gain(8, 8192).median > 1.3
+    assert facts.gain(8, 256).median < 1.3
+    assert len(judge(record)) == 5
+    assert c1_tokens.STUDY.draw(facts).alt
+    assert c2_token_rate.STUDY.draw(facts).alt
+
+
+def test_on_one_network_what_needs_two_says_so(cluster: NamespaceCluster) -> None:
+    from tests.gold import lab_08
+
+    facts = tokens.Tokens.of(lab_08.c1(networks=(1,)))
+    with pytest.raises(LabError, match="beowulf up --networks 2"):
+        facts.gain(1, 8192)
+
+
+def test_a_barrier_has_a_time_for_each_number_of_nodes(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    record = c7_barrier.STUDY.measure(cluster, tmp_path, quick=True)
+    times = c7_barrier.times(record)
+    assert list(times) == [2, 4]
+    assert all(each.median > 0 for each in times.values())
+    assert len(judge(record)) == 2
+    assert c7_barrier.STUDY.draw(times).alt

@@ -1,0 +1,194 @@
+"""Lab 08's Records as nobody measured them: tokens, a barrier, a gas, a galaxy, and the machine of 1995."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from beowulf import paths
+from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.record import Point, Record
+from beowulf.studies.lab_08 import c7_barrier, tokens
+from tests.gold.measured import LABEL, WHEN
+
+SLUG = "08-first-beowulf"
+BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+PASSES = 12
+PIECE, MOST_MB_PER_S, EMPTY_S = 1448, 2.4, 30e-6
+PARTS = {
+    "computing": 20.0,
+    "communicating": 50.0,
+    "waiting": 30.0,
+}  # per cent of a step on four ranks
+BALANCE = 1.003
+
+
+def token_s(networks: int, size: int) -> float:
+    """The seconds of a token, of all pairs together: what sending takes, and its bytes on the networks that it uses."""
+    used = min(networks, -(-size // PIECE))
+    return EMPTY_S + size / (MOST_MB_PER_S * 1e6 * used)
+
+
+def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
+    """A Record of lab 08."""
+    return Record(
+        study, points=list(points), warnings=[LABEL], learner="a test", **{**WHEN, **changes}
+    )
+
+
+def point(quantity: str, at: dict[str, Any], value: float) -> list[Point]:
+    """Three launches with a sample a pass, nearly alike."""
+    samples = [value * (1 + 0.001 * (number % 3)) for number in range(PASSES)]
+    facts = {"pass": list(range(PASSES))}
+    return [Point({**at, "launch": launch}, quantity, samples, facts) for launch in (0, 1, 2)]
+
+
+def c1(networks: Iterable[int] = (1, 2), **changes: Any) -> Record:
+    """Tokens of all sizes and demands."""
+    points = [
+        each
+        for count in networks
+        for demand in tokens.DEMANDS
+        for size in tokens.SIZES
+        for each in point(
+            tokens.QUANTITY,
+            {
+                "ranks": 16,
+                "networks": count,
+                "demand": demand,
+                "size_bytes": size,
+                "way": "sockets",
+            },
+            token_s(count, size),
+        )
+    ]
+    return record("C1", points, **{"cluster": {"rate": "10mbit", "networks": 2}, **changes})
+
+
+def c7() -> Record:
+    """Barriers of 60 µs on two nodes and 120 on four."""
+    points = [
+        each
+        for nodes, us in ((2, 60.0), (4, 120.0))
+        for each in point(c7_barrier.QUANTITY, {"ranks": nodes}, us * 1e-6)
+    ]
+    return record("C7", points)
+
+
+@cache
+def sources() -> dict[str, str]:
+    """What is handed out, by file."""
+    return {
+        name: (paths.lab("08") / name).read_text(encoding="utf-8")
+        for name in (gas.SOURCE, galaxy.SOURCE)
+    }
+
+
+def own_gas(why: str = "", bits: Iterable[str] = ("12ab", "12ab"), **changes: Any) -> Record:
+    """A learner's own exchange, and what a step of the gas took."""
+    facts = {"text": sources()[gas.SOURCE], "right": not why, "why": why}
+    points = [Point({"function": gas.FUNCTION}, facts=facts)]
+    if not why:
+        for ranks, each in zip((1, gas.RANKS), bits, strict=True):
+            facts = {"bits": each, "mflops": 900.0, "mass_drift": 0.0}
+            points.append(Point({"result": "blast", "ranks": ranks}, facts=facts))
+            step = 0.02 if ranks == 1 else 0.025
+            shares = (
+                PARTS if ranks > 1 else {"computing": 100.0, "communicating": 0.01, "waiting": 0.01}
+            )
+            of = {"step": 100.0, **shares}
+            for name, percent in of.items():
+                values = [step * percent / 100 * (1 + 0.001 * (n % 3)) for n in range(gas.PASSES)]
+                at = {"ranks": ranks, "launch": 0}
+                points.append(Point(at, f"{name}_s", values, {"pass": list(range(gas.PASSES))}))
+    return record(gas.STUDY, points, variant=gas.VARIANT, **changes)
+
+
+def own_galaxy(balance: float = BALANCE, why: str = "", **changes: Any) -> Record:
+    """A learner's own partition."""
+    facts: dict[str, Any] = {"text": sources()[galaxy.SOURCE], "right": not why, "why": why}
+    if not why:
+        facts["balance"] = balance
+    points = [Point({"function": galaxy.FUNCTION}, facts=facts)]
+    return record(galaxy.STUDY, points, variant=galaxy.VARIANT, **changes)
+
+
+def step_s(cables: int, nodes: int) -> float:
+    """A step of the gas of 1995."""
+    return 2.7 / nodes + (0.02 / cables + 0.1 if nodes > 1 else 0.0)
+
+
+def machine(**changes: Any) -> Record:
+    """Tokens and gas on the machine of 1995."""
+    points = []
+    for cables in (1, 2):
+        for demand in first_beowulf.DEMANDS:
+            for size in first_beowulf.SIZES:
+                at = {
+                    "cables": cables,
+                    "demand": demand,
+                    "size_bytes": size,
+                    "ranks": 16,
+                    "launch": 0,
+                }
+                seconds = (1260e-6 / demand + size / 1.1e6) / (cables if size > PIECE else 1)
+                points.append(Point(at, "token_s", [seconds]))
+        for nodes in first_beowulf.NODES:
+            at = {"cables": cables, "ranks": nodes, "launch": 0}
+            points.append(Point(at, "step_s", [step_s(cables, nodes)]))
+    return record(first_beowulf.STUDY, points, variant=first_beowulf.VARIANT, **changes)
+
+
+def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
+    """A prediction that was sealed before anything was measured."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    points = [Point({"prediction": name}, facts=facts)]
+    return record("P8", points, variant=name, **{**BEFORE, **other})
+
+
+def records() -> list[Record]:
+    """Every Record that a whole hand-in of lab 08 has."""
+    return [
+        sealed("second", 1.8, 1.4, 2.1, "C1"),
+        sealed("speed-up", 10, 5, 15, "S8-first-beowulf"),
+        c1(),
+        c7(),
+        own_gas(),
+        own_galaxy(),
+        machine(),
+    ]
+
+
+def _gain(size: int) -> float:
+    return token_s(1, size) / token_s(2, size)
+
+
+def _saturated(networks: int) -> int:
+    rates = {size: size / token_s(networks, size) for size in tokens.SIZES}
+    most = max(rates.values())
+    return next(size for size, rate in rates.items() if rate >= tokens.SATURATED * most)
+
+
+RIGHT: dict[str, Any] = {
+    "saturated_one_bytes": _saturated(1),
+    "saturated_two_bytes": _saturated(2),
+    "gain_8192": _gain(8192),
+    "gain_256": _gain(256),
+    "barrier_two_us": 60.06,
+    "barrier_all_us": 120.12,
+    "computing_percent": PARTS["computing"],
+    "communicating_percent": PARTS["communicating"],
+    "speed_up_one": step_s(1, 1) / step_s(1, 16),
+    "speed_up_two": step_s(2, 1) / step_s(2, 16),
+    "below_percent": 13.9,
+    "overhead_percent": 56.9,
+}
+SEALED = ("predict-second", "predict-speed-up")
+WRITTEN = {"ghosts": 6.0, "galaxy": 3.0}
+MEASURED: dict[str, float] = {**dict.fromkeys(SEALED, 0.5), **WRITTEN, "c1-record": 0.5}
+WORTH: dict[str, float] = {
+    **MEASURED,
+    **{"saturation": 2, "second-network": 1.5, "barrier": 1.5, "parts": 1.5, "speed-up": 2},
+    "slips": 2,
+}
