@@ -90,7 +90,9 @@ trap - INT
 # 137: ended by `connection`, which has printed why.
 if [ $code -ne 0 ] && [ $code -ne 137 ]; then
     while read -r node; do
-        timeout 3 bash --norc -c ": </dev/tcp/$node/22" 2>/dev/null ||
+        ask=": </dev/tcp/$node/22"
+        # A node that is just dying may still answer once.
+        { timeout 3 bash --norc -c "$ask" && sleep 1 && timeout 3 bash --norc -c "$ask"; } 2>/dev/null ||
             echo "mpiexec: $node does not answer. \\`beowulf up\\` on your machine heals it." >&2 &
     done <"$HYDRA_HOST_FILE"
     wait

@@ -15,6 +15,7 @@ from beowulf import paths
 from beowulf.cluster import simulated
 from beowulf.errors import LabError
 from beowulf.exercises.lab_09 import stairs
+from beowulf.record import Point
 from tests.gold import lab_09
 from tests.gold.lab_09 import MEASURED, RIGHT, SEALED, SLUG, WORTH, WRITTEN, records, staircase
 
@@ -72,6 +73,23 @@ def test_a_record_that_flatters_earns_what_its_source_does() -> None:
     found = LAB.score(replace(submission, simulate=simulation.outcomes))
     assert [found[name].points for name in WRITTEN] == [0] * len(WRITTEN)
     assert "right, 8.719 ms" in found["tree"].found
+
+
+@pytest.mark.parametrize(
+    "points", [[], [Point({"step": "tree"}, "duration_s", [])]], ids=["empty", "no time"]
+)
+def test_records_that_cannot_be_read_cost_no_good_one(points: list[Point]) -> None:
+    later = {"started": "2024-01-05T11:00:00.000Z", "ended": "2024-01-05T11:01:00.000Z"}
+    bad = [lab_09.record("S9", list(points), variant="stairs", **later) for _ in range(3)]
+    assert scores([*records(), *bad])["tree"].points == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 70_000, "int a;\0", "\ud800"], ids=["long", "NUL", "half of a pair"]
+)
+def test_a_text_that_is_no_source_is_not_compiled(text: str) -> None:
+    found = simulation.outcomes(text)
+    assert {each.why[:10] for each in found.values()} == {"the source"}
 
 
 @needs_simgrid

@@ -207,3 +207,76 @@ def test_each_network_of_the_lab_says_where_its_figures_are_from(file: Path) -> 
     head = file.read_text().splitlines()
     assert head[0].startswith("# ")
     assert platform.read(file).times_us
+
+
+# What an attacker of the grading tried. With names of their own, and never a step's time.
+
+OVERRIDE = """
+int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    static int calls;
+    if (type == MPI_LONG) return *(long *)out = 1L << 40, 0;
+    return *(double *)out = ++calls == 1 ? *(const double *)in : 0.0005, 0;
+}
+"""
+NOWHERE = """
+    MPI_Send(data, bytes, MPI_BYTE, MPI_PROC_NULL, TAG, MPI_COMM_WORLD);
+    unsigned char *there = data;
+    if (rank) MPI_Recv(&there, 8, MPI_BYTE, (rank - 1) / 2, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int to = 2 * rank + 1; to <= 2 * rank + 2 && to < ranks; to++)
+        MPI_Send(&there, 8, MPI_BYTE, to, TAG, MPI_COMM_WORLD);
+    if (rank) memcpy(data, there, (size_t)bytes);
+"""
+STACK = """
+    broadcast_naive(data, bytes, rank, ranks);
+    volatile double mark = 0, *above = &mark;
+    for (int i = 1; i < 60; i++)
+        if (above[i] > 0.0099 && above[i] < 0.2) above[i] += 0.0081;
+"""
+EARLY = """
+    static MPI_Request request;
+    if (rank) MPI_Irecv(data, bytes, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &request);
+    else for (int to = 1; to < ranks; to++) MPI_Isend(data, bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request);
+"""
+BEYOND = "broadcast_naive(data, bytes, rank, ranks); data[bytes + 3] = 1;"
+NOBODY = """
+    broadcast_naive(data, bytes, rank, ranks);
+    if (rank == ranks - 1) MPI_Send(data, 1, MPI_BYTE, ranks, TAG, MPI_COMM_WORLD);
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    first(4, [
+        (tree(NOWHERE), "fewer bytes were sent"),
+        (tree(EARLY), "wrong data"),
+        (tree(STACK), ""),
+        (tree(BEYOND), "behind the end of the data"),
+        (tree(NOBODY), "MPI_ERR_RANK"),
+    ]),
+    ids=["sent to nobody", "returned early", "the stack", "beyond the end", "no such rank"],
+)  # fmt: skip
+def test_a_function_gets_no_time_by_a_trick(source: str, said: str) -> None:
+    found = stairs.outcomes(source, ["tree"])["tree"]
+    assert said in found.why
+    assert found.why or found.ms > 8
+
+
+def test_no_function_of_mpi_is_replaced_by_the_learners_own() -> None:
+    assert stairs.outcomes(HANDED_OUT + OVERRIDE, ["tree"])["tree"].ms == pytest.approx(8.71921)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('\nvoid a(void) { __asm__("nop"); }\nvoid compute_border_rows(void);\n', "assembler"),
+        ('\n#ifdef __OPTIMIZE__\nvoid a(void) { __asm__("nop"); }\n#endif\n', "assembler"),
+        ("\n__attribute__((__constructor__)) static void a(void) { free(0); }\n", "a part .init_array"),
+        ('\n__attribute__((__section__(".text#"))) void a(void) {}\n', "a part"),
+        ("\nvoid *(*volatile a)(void *, const void *, size_t) = memcpy;\n", "takes the address of memcpy"),
+    ],
+    ids=["assembler", "assembler that is optimised", "a constructor", "a section", "an address"],
+)  # fmt: skip
+def test_what_is_no_plain_c_is_refused_wherever_it_stands(more: str, said: str) -> None:
+    with pytest.raises(LabError) as refused:
+        stairs.outcomes(HANDED_OUT + more, ["tree"])
+    assert said in str(refused.value)

@@ -111,14 +111,14 @@ STUDY = Study(
     troubles=troubles,
     differs={
         "holds": (
-            "A token pays once for being sent, and then for its bytes: small ones carry few bytes for"
-            " that price, whatever the network is. A second network carries other bytes at the same time."
+            "A token pays once for being sent and then for its bytes, so that small ones carry few bytes for that"
+            " price on any network, and a second network carries other bytes at the same time."
         ),
         "contradicted": (
             "A processor of today is a hundred times faster beside the same 10 Mbit/s, so that less of a"
             " token's time is spent in software, which a second network does not shorten; and a cable to a"
             " switch carries both directions at once, where the paper's cable carried one frame."
         ),
-        "inconclusive": "Other programs took the cores that the pairs share, or one network alone was measured.",
+        "inconclusive": "Other programs took the cores that the pairs share, or only one network was there.",
     },
 )

@@ -90,6 +90,6 @@ STUDY = Study(
             "On a cable whose bucket fills while the other side sends, a token's bytes count from the first one on:"
             " software takes so little that the wire decides early."
         ),
-        "inconclusive": "Other programs took the cores that the pairs share, or one network alone was measured.",
+        "inconclusive": "A token of one frame takes the first network here, and a busy machine says nothing of any.",
     },
 )

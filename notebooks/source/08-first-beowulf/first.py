@@ -248,6 +248,12 @@ print(gas.says(mine))
 # %%
 gas.picture(cluster, "gas.c")
 
+# %% [markdown]
+# And as it moves:
+
+# %%
+gas.film(cluster, "gas.c")
+
 # %%
 gas.parts(mine).round(2) if gas.function(mine)["right"] else print("First the exchange.")
 

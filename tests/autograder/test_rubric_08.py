@@ -1,0 +1,101 @@
+"""Does the rubric of lab 08 hold every answer and program against the learner's own Records, with a reason?"""
+
+from __future__ import annotations
+
+import pytest
+from marked import Marked, earned
+
+from autograder.course import release
+from beowulf.exercises.lab_08 import gas
+from beowulf.record import Record
+from tests.gold import lab_08
+from tests.gold.lab_08 import (
+    MEASURED,
+    RIGHT,
+    SEALED,
+    SLUG,
+    WORTH,
+    WRITTEN,
+    c1,
+    own_galaxy,
+    own_gas,
+    records,
+    sealed,
+)
+
+LAB = Marked(lab_08)
+instead, scores = LAB.instead, LAB.scores
+
+
+def test_the_points_are_mostly_for_what_a_learner_writes_and_concludes() -> None:
+    of = LAB.worth | {"explain": 4}
+    assert sum(of.values()) == 25
+    assert sum(of[name] for name in WRITTEN) + of["explain"] >= 0.5 * 25
+    assert of["c1-record"] <= 0.1 * 25
+
+
+def test_records_without_answers_earn_what_was_sealed_written_and_measured() -> None:
+    found = LAB.unanswered()
+    assert earned(found) == set(MEASURED)
+    assert all(found[name].points == WORTH[name] for name in MEASURED)
+
+
+def test_answers_without_records_earn_what_everybody_can_compute() -> None:
+    assert earned(scores([])) == {"slips"}
+
+
+def test_a_prediction_counts_when_it_was_sealed_before_its_study() -> None:
+    late = {"started": "2099-01-01T00:00:00.000Z", "ended": "2099-01-01T00:00:00.000Z"}
+    found = scores(instead(sealed("second", 1.8, 1.4, 2.1, "C1", **late)))
+    assert [found[name].points for name in SEALED] == [0, 0.5]
+
+
+def test_on_one_network_what_a_second_one_gains_is_not_known() -> None:
+    found = scores(instead(c1(networks=(1,))))
+    assert {found[name].points for name in ("c1-record", "saturation", "second-network")} == {0}
+    assert "Only one network was measured" in found["c1-record"].found
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        (own_gas("row 116 is not there"), "row 116 is not there"),
+        (own_gas(bits=("12ab", "34cd")), "other bits on four ranks"),
+    ],
+    ids=["wrong", "other bits"],
+)
+def test_a_wrong_exchange_earns_nothing_and_says_why(record: Record, said: str) -> None:
+    found = scores(instead(record))["ghosts"]
+    assert found.points == 0
+    assert said in found.found
+
+
+def test_of_several_exchanges_the_best_one_counts() -> None:
+    later = {"started": "2024-01-05T11:00:00.000Z", "ended": "2024-01-05T11:01:00.000Z"}
+    assert scores([*records(), own_gas("broken again", **later)])["ghosts"].points == 6
+
+
+@pytest.mark.parametrize(("balance", "points"), [(1.01, 3), (1.1, 1.5), (1.25, 0)])
+def test_a_partition_earns_by_its_balance(balance: float, points: float) -> None:
+    assert scores(instead(own_galaxy(balance)))["galaxy"].points == points
+
+
+def test_a_wrong_partition_earns_nothing_and_says_why() -> None:
+    found = scores(instead(own_galaxy(why="rank 0 owns particles twice")))["galaxy"]
+    assert found.points == 0
+    assert "owns particles twice" in found.found
+
+
+def test_the_papers_own_sums_are_not_the_right_ones() -> None:
+    assert scores(below_percent=16, overhead_percent=60)["slips"].points == 0
+
+
+def test_an_exchange_that_was_not_run_on_both_is_none() -> None:
+    record = own_gas()
+    record.points = [point for point in record.points if point.at.get("ranks") != gas.RANKS]
+    assert scores(instead(record))["ghosts"].points == 0
+
+
+def test_the_notebook_asks_for_every_answer_that_is_scored() -> None:
+    text = "\n".join(cell.source for cell in release.student_version(release.sources()[SLUG]).cells)
+    assert all(f"{name} = None" in text for name in RIGHT)
