@@ -169,7 +169,7 @@ def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STE
     if cluster.can.recorded:
         print("A film is made of a run of now, and a recorded cluster runs nothing.")
         return None
-    from IPython.display import Image
+    from IPython import display
 
     with beside_headers(Path(source)) as program:
         frames = images(cluster, mpi.build(program, library=cluster.mpi), RANKS, steps, FILM_EVERY)
@@ -178,7 +178,8 @@ def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STE
     file = folder / "gas.gif"
     write_film(frames, file)
     alt = f"A film of {len(frames)} pictures: a blast spreads through a gas in {steps} steps, on {RANKS} ranks."
-    return Image(data=file.read_bytes(), format="gif", width=FILM_WIDTH, alt=alt)
+    shown: Any = display.Image  # it has no types
+    return shown(data=file.read_bytes(), format="gif", width=FILM_WIDTH, alt=alt)
 
 
 def write_film(frames: Any, file: Path) -> None:
