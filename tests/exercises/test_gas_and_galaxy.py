@@ -237,6 +237,9 @@ def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
     given = galaxy.function(galaxy.measure(kept, LAB / galaxy.SOURCE))
     own = galaxy.function(galaxy.measure(kept, solved(galaxy.SOURCE, tmp_path, monkeypatch)))
     assert own["balance"] < 1.03 < 1.12 < given["balance"]
+    shown = galaxy.film(kept, tmp_path / galaxy.SOURCE, steps=12)
+    assert "A film of 3 pictures" in shown.alt
+    assert len(shown.data) < 200_000
     wrong = tmp_path / "wrong.c"
     wrong.write_text(
         (LAB / galaxy.SOURCE).read_text().replace("* rank / ranks)", "* rank / (ranks + 1))")

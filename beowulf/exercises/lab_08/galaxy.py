@@ -9,15 +9,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from beowulf import mpi
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_08.gas import LONGEST_SOURCE, beside_headers
+from beowulf.exercises.lab_08.gas import LONGEST_SOURCE, beside_headers, write_film
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.user import learner
 
 STUDY, VARIANT, SOURCE, FUNCTION = "S8", "galaxy", "galaxy.c", "partition"
 RANKS, PARTICLES, STEPS = 4, 3000, 4
+FILM_PARTICLES, FILM_STEPS, FILM_EVERY, FILM_SQUARES, FILM_WIDTH = 5000, 240, 6, 120, 360
 
 
 def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
@@ -58,6 +62,39 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
     record.save_in(folder)
     print(says(record))
     return record
+
+
+def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STEPS) -> Any:
+    """Two galaxies that meet, on four ranks: a picture for a notebook, and galaxy.gif beside the Records."""
+    if cluster.can.recorded:
+        print("A film is made of a run of now, and a recorded cluster runs nothing.")
+        return None
+    from IPython import display
+
+    with beside_headers(Path(source)) as program:
+        built = mpi.build(program, library=cluster.mpi)
+        file = built.with_name("positions")
+        words = ["--model", "galaxies", "--particles", str(FILM_PARTICLES), "--steps", str(steps)]
+        words += ["--every", str(FILM_EVERY), "--positions", file.name]
+        done = mpi.launch(cluster, [str(built)], RANKS, words, folder=built.parent, timeout_s=300)
+        if done.returncode or not file.is_file():
+            why = done.stderr.strip() or "no positions came back from the first node"
+            raise LabError(f"The galaxy could not be drawn: {why}.")
+        places = np.fromfile(file, dtype=np.float32).reshape(-1, FILM_PARTICLES, 3)
+    folder = cluster.records or Path("records")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_film(seen_from_above(places), folder / "galaxy.gif")
+    alt = f"A film of {len(places)} pictures: two galaxies of {FILM_PARTICLES:,} particles pass through each other."
+    shown: Any = display.Image  # it has no types
+    return shown(data=(folder / "galaxy.gif").read_bytes(), format="gif", width=FILM_WIDTH, alt=alt)
+
+
+def seen_from_above(places: Any) -> Any:
+    """How many particles are in each square of a plane, by frames; a logarithm, so that single ones are seen."""
+    most = float(np.percentile(np.abs(places[:, :, :2]), 99))
+    edges = np.linspace(-most, most, FILM_SQUARES + 1)
+    counts = [np.histogram2d(each[:, 1], each[:, 0], bins=(edges, edges))[0] for each in places]
+    return np.log1p(np.array(counts))
 
 
 def function(record: Record) -> dict[str, Any]:

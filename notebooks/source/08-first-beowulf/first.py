@@ -387,6 +387,12 @@ balanced = galaxy.measure(cluster, "galaxy.c")
 print(galaxy.says(balanced))
 
 # %% [markdown]
+# Two galaxies that meet, by your own program:
+
+# %%
+galaxy.film(cluster, "galaxy.c")
+
+# %% [markdown]
 # ## 8 Tokens a second
 #
 # *More, 8 minutes*
