@@ -33,12 +33,13 @@ FEWEST_SIZES, SHORT_BYTES, LONG_BYTES = 6, 1_000, 100_000
 NO_LIMIT_MBIT = 100_000.0
 # What MPICH puts before a message, and what Ethernet, IP and TCP put before each frame of it, as a shaped link counts.
 HEAD_BYTES, FRAME_HEAD_BYTES, FRAME_DATA_BYTES = 80, 14 + 20 + 32, 1448
+ACK_BYTES = 66  # what a node has just sent of the other one's message, when it begins with its own
 GAP_BYTES = 8 + 4 + 12  # around a frame on a cable: preamble, check sum, gap
 NO_RATE = "off"
 SMALLEST_DATA_BYTES = 16  # up to here the data are in MPICH's head
 # How wrong the cable's part of a time may be: a share of it, and bytes of a bucket that is not quite full. And how much
 # two measurements of the same differ.
-CABLE_ROOM, BUCKET_ROOM_BYTES, ROOM = 0.01, 300, 0.03
+CABLE_ROOM, BUCKET_ROOM_BYTES, ROOM = 0.01, 300, 0.06
 # A time that is so near to what the bucket allows shows nothing of the programs' own part.
 HIDDEN_BELOW = 1.1
 
@@ -244,7 +245,8 @@ def _cable_us(size: int, rate: str) -> float:
     """How long a message waits at a link of that rate whose bucket is full."""
     if rate not in RATE_BITS_PER_S:
         return 0.0
-    return max(0, wire_bytes(size) - BURST_BYTES[rate]) * 8e6 / RATE_BITS_PER_S[rate]
+    filled = BURST_BYTES[rate] - ACK_BYTES
+    return max(0, wire_bytes(size) - filled) * 8e6 / RATE_BITS_PER_S[rate]
 
 
 def _pair_us(size: int, rate: str) -> float:
