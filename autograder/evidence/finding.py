@@ -9,6 +9,8 @@ from typing import TypeGuard
 
 IMPOSSIBLE = "impossible"
 INCONCLUSIVE = "inconclusive"
+# The letter of Records that are meant to be simulated.
+OF_SIMULATIONS = "S"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
-from autograder.evidence.finding import IMPOSSIBLE, Finding
+from autograder.evidence.finding import IMPOSSIBLE, OF_SIMULATIONS, Finding
 from beowulf import paths, predictions
 from beowulf.cluster.config import SIMULATED
 from beowulf.exercises import own_plot
@@ -26,13 +26,13 @@ from beowulf.suites import hpcc
 Digests = Mapping[str, frozenset[str]]
 # In a course's folder: digest and name of each program of the versions that it was released with, one a line.
 FILE = "programs.txt"
-OF_SIMULATIONS = "S"  # the letter of Records that are meant to be simulated
 SAYS_SO = re.compile(
     r"\b(fabricated|made[ -]up|invented|nobody measured|not a measurement)\b", re.I
 )
 # A learner's own copies of these are compiled and run, so their digests are the learner's own.
 EDITED = {
     *("own_rows.c", "exchange.c", "letters.c", "sizes.c", "laws.py", "knob.py", "postcard.c"),
+    *("gas.c", "galaxy.c"),
     *("heat.py", "heat_step.c", "heat_overlap.c"),
 }
 # A2 names its two programs without an ending.

@@ -6,8 +6,9 @@ import pytest
 from marked import Marked, earned
 
 from autograder.course import release
+from autograder.evidence import clock
 from beowulf.exercises.lab_08 import gas
-from beowulf.record import Record
+from beowulf.record import Point, Record
 from tests.gold import lab_08
 from tests.gold.lab_08 import (
     MEASURED,
@@ -99,3 +100,11 @@ def test_an_exchange_that_was_not_run_on_both_is_none() -> None:
 def test_the_notebook_asks_for_every_answer_that_is_scored() -> None:
     text = "\n".join(cell.source for cell in release.student_version(release.sources()[SLUG]).cells)
     assert all(f"{name} = None" in text for name in RIGHT)
+
+
+def test_simulated_time_may_be_longer_than_the_simulation_took() -> None:
+    record = lab_08.machine(ended="2024-01-05T10:00:00.100Z")
+    record.points.append(Point({"ranks": 1, "cables": 3}, "step_s", [500.0]))
+    assert not clock.duration(record)
+    record.study = "C7"
+    assert clock.duration(record)
