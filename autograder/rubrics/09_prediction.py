@@ -69,6 +69,12 @@ SCORERS: dict[str, Scorer] = {
         numbers_and_words("speed_up_64", "speed_up_64_gigabit"),
         scaling.VARIANT,
     ),
+    "memo-numbers": ByRecord(
+        facts_09.memo,
+        scaling.STUDY,
+        numbers_and_words("memo_row_us", "memo_one_ms", "memo_own_ms", "memo_gigabit_ms"),
+        scaling.VARIANT,
+    ),
     "scaling-plot": own_plots.plot(
         "scaling",
         SPEED_UPS,

@@ -35,6 +35,17 @@ def scaled(record: Record) -> Facts:
     }
 
 
+def memo(record: Record) -> Facts:
+    """What a memo needs of the learner's plate: a row, and steps on one node and on 16 of each network."""
+    steps = scaling.table(record).set_index(["network", "nodes"])["simulated_ms"]
+    return {
+        "memo_row_us": scaling.row_us(record),
+        "memo_one_ms": float(str(steps[scaling.OWN, 1])),
+        "memo_own_ms": float(str(steps[scaling.OWN, 16])),
+        "memo_gigabit_ms": float(str(steps[scaling.GIGABIT, 16])),
+    }
+
+
 def speed_ups(record: Record) -> Curves:
     """A line for each network: the speed-up by nodes."""
     return [

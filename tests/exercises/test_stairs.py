@@ -13,7 +13,7 @@ from beowulf.cluster import platform, simulated
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_09 import collectives, scaling, stairs
+from beowulf.exercises.lab_09 import collectives, replays, scaling, stairs
 from beowulf.measure.calibration import of
 from tests.gold import lab_09
 
@@ -150,6 +150,25 @@ def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others
     faster = table.set_index(["network", "nodes"])["speed_up"]
     assert faster[scaling.GIGABIT, 64] > faster[scaling.OWN, 64]
     assert table.equals(scaling.table(scaling.measure(RecordedCluster(tmp_path / "records"), made)))
+
+
+@pytest.mark.cluster
+def test_programs_are_recorded_once_and_replayed_on_other_networks(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "KERNELS", ("IS",))
+    cluster.records = tmp_path / "records"
+    try:
+        made = replays.measure(cluster, of(lab_09.times()))
+    finally:
+        cluster.records = None
+    table = replays.table(made)
+    assert list(table.index) == ["plate", "IS"]
+    assert (table["recorded_ms"] > 0).all()
+    assert (table["paper E, after (ms)"] < table["paper E, before (ms)"]).all()
+    assert table.equals(
+        replays.table(replays.measure(RecordedCluster(tmp_path / "records"), of(lab_09.times())))
+    )
 
 
 def test_another_network_changes_only_the_cables_part_and_says_how_sure_it_is() -> None:

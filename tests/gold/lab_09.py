@@ -138,10 +138,20 @@ RIGHT: dict[str, Any] = {
     "worst_percent": _MADE.worst_percent,
     "bound_tree_ms": 0.387,
     "bound_ring_ms": 22.58,
+    "memo_row_us": ROWS_US / scaling.ROWS,
+    "memo_one_ms": ROWS_US / 1e3,
+    "memo_own_ms": step_us(scaling.OWN, 16) / 1e3,
+    "memo_gigabit_ms": step_us(scaling.GIGABIT, 16) / 1e3,
     "speed_up_64": speed_up(scaling.OWN),
     "speed_up_64_gigabit": speed_up(scaling.GIGABIT),
 }
 SEALED = ("predict-broadcast", "predict-plate")
 WRITTEN = {"tree": 2.0, "ring": 2.0, "pipelined": 3.0, "reduce": 2.0, "halo": 2.0}
 MEASURED: dict[str, float] = {**dict.fromkeys(SEALED, 0.5), **WRITTEN, "scaling-plot": 2.0}
-WORTH: dict[str, float] = {**MEASURED, "calibration": 2, "lower-bound": 1, "scaling": 2}
+WORTH: dict[str, float] = {
+    **MEASURED,
+    "calibration": 2,
+    "lower-bound": 1,
+    "scaling": 2,
+    "memo-numbers": 1,
+}

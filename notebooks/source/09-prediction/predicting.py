@@ -34,7 +34,7 @@ import matplotlib.pyplot as plt
 
 from beowulf import check, connect, predict, study
 from beowulf.exercises import own_plot
-from beowulf.exercises.lab_09 import collectives, scaling, stairs
+from beowulf.exercises.lab_09 import collectives, replays, scaling, stairs
 from beowulf.figures import course_style
 from beowulf.measure import calibration
 from beowulf.notebook import form
@@ -410,6 +410,16 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
 # %% [markdown]
 # *What to look at:* 30 µs of latency are 60 % of a message without bytes. Which share of a step are they?
 #
+# The same question for programs that compute as well: each runs once on your own nodes while its calls are recorded,
+# and these are replayed on your calibration and on paper E's networks, with the times between them as they were.
+
+# %%
+replays.table(replays.measure(cluster, made)).round(2)
+
+# %% [markdown]
+# *What to look at:* `off_percent` is how far a replay on your own network is from what was recorded, and so how far you
+# may trust the rest. Which program gains most by the tuning, and why that one?
+#
 # With the sliders you see the same by a formula, at once, for any rate, latency and length of a row. How far is the
 # formula from the simulation of section 5?
 
@@ -429,15 +439,36 @@ collectives.table(ways).round(2)
 #
 # *More, 35 minutes*
 #
-# **Question `memo`** (3 points, read by a person). Your institute has 20,000 euros for a cluster that runs the heat
+# **Question `memo-numbers`** (1 point). Four numbers that your memo needs, from section 5: the µs of a row, and the
+# simulated ms of a step on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
+
+# %% nbgrader={"grade_id": "memo-numbers-answer", "solution": true}
+memo_row_us = None
+memo_one_ms = None
+memo_own_ms = None
+memo_gigabit_ms = None
+### BEGIN SOLUTION
+steps = scaling.table(plate).set_index(["network", "nodes"])["simulated_ms"]
+memo_row_us = scaling.row_us(plate)
+memo_one_ms = steps[scaling.OWN, 1]
+memo_own_ms = steps[scaling.OWN, 16]
+memo_gigabit_ms = steps[scaling.GIGABIT, 16]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "memo-numbers", "grade": true, "points": 1, "locked": true}
+form(memo_row_us, "number")
+form(memo_one_ms, "number")
+form(memo_own_ms, "number")
+form(memo_gigabit_ms, "number")
+
+# %% [markdown]
+# **Question `memo`** (2 points, read by a person). Your institute has 20,000 euros for a cluster that runs the heat
 # program and an all-reduce of 256 KiB after each step. The handout has three offers. Write a page: which one do you
 # buy? Use your own row time, your own calibration and simulations, with at least four numbers from your Records,
 # and say how sure you are of each.
 
-# %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 3, "solution": true}
+# %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
-# **Numbers (1 point).** At least four numbers that are in the learner's own Records, each with the Record that it
-# is from.
 # **Argument (1 point).** Time of a step on each offer as computing plus messages; the offer that gives most steps
 # per second, and what limits it. With rows of 32 KiB, 100 Mbit/s is limited by its messages from four nodes on, so
 # that more nodes on the slow network are money for nothing; the fewer nodes with the faster network win.
