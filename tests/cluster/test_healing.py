@@ -228,5 +228,6 @@ def test_ups_and_downs_at_once_leave_a_cluster_that_up_makes_whole(beowulf: Beow
     for each in under_way:
         said, _ = each.communicate(timeout=PATIENCE_S)
         assert "Traceback" not in said
-        assert each.returncode == 0, said
+        # An `up` whose cluster another command takes down before it has shown it says so.
+        assert each.returncode == 0 or "The cluster is down" in said, said
     healed(beowulf)
