@@ -110,11 +110,21 @@ def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
             "did not end",
             marks=pytest.mark.slow,  # each step has its time
         ),
+        pytest.param(
+            HANDED_OUT.replace(
+                "    if (rank",
+                "    for (int i = 0; i < 16; i++) memset(malloc(1u << 26), 1, 1u << 26);\n    if (rank",
+                1,
+            ),
+            "",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["no C", "a shell", "endless"],
+    ids=["no C", "a shell", "endless", "a gigabyte a rank"],
 )
 def test_what_is_hostile_gets_a_sentence(source: str, said: str) -> None:
     found = simulation.outcomes(source)
+    assert found["naive"].why
     assert said in found["naive"].why, found
 
 

@@ -55,7 +55,6 @@ def test_no_right_function_is_below_the_least_time() -> None:
 
 
 ENDLESS = "for (;;) if (ranks < 0) free(data);"
-GIGABYTES = "for (int i = 0; i < 100; i++) memset(malloc(1u << 28), 1, 1u << 28);"
 # The address of the data in place of the data: in a simulation all ranks are in one process.
 POINTER = """
     static unsigned char *there;
