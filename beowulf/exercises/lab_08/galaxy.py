@@ -14,14 +14,14 @@ import numpy as np
 from beowulf import mpi
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_08.gas import LONGEST_SOURCE, beside_headers, write_film
+from beowulf.exercises.lab_08.gas import LONGEST_SOURCE, beside_headers, shown_film
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.user import learner
 
 STUDY, VARIANT, SOURCE, FUNCTION = "S8", "galaxy", "galaxy.c", "partition"
 RANKS, PARTICLES, STEPS = 4, 3000, 4
-FILM_PARTICLES, FILM_STEPS, FILM_EVERY, FILM_SQUARES, FILM_WIDTH = 5000, 240, 6, 120, 360
+FILM_PARTICLES, FILM_STEPS, FILM_EVERY, FILM_SQUARES = 5000, 240, 6, 120
 
 
 def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
@@ -69,8 +69,6 @@ def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STE
     if cluster.can.recorded:
         print("A film is made of a run of now, and a recorded cluster runs nothing.")
         return None
-    from IPython import display
-
     with beside_headers(Path(source)) as program:
         built = mpi.build(program, library=cluster.mpi)
         file = built.with_name("positions")
@@ -81,12 +79,8 @@ def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STE
             why = done.stderr.strip() or "no positions came back from the first node"
             raise LabError(f"The galaxy could not be drawn: {why}.")
         places = np.fromfile(file, dtype=np.float32).reshape(-1, FILM_PARTICLES, 3)
-    folder = cluster.records or Path("records")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_film(seen_from_above(places), folder / "galaxy.gif")
     alt = f"A film of {len(places)} pictures: two galaxies of {FILM_PARTICLES:,} particles pass through each other."
-    shown: Any = display.Image  # it has no types
-    return shown(data=(folder / "galaxy.gif").read_bytes(), format="gif", width=FILM_WIDTH, alt=alt)
+    return shown_film(cluster, seen_from_above(places), "galaxy.gif", alt)
 
 
 def seen_from_above(places: Any) -> Any:

@@ -169,17 +169,21 @@ def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STE
     if cluster.can.recorded:
         print("A film is made of a run of now, and a recorded cluster runs nothing.")
         return None
-    from IPython import display
-
     with beside_headers(Path(source)) as program:
         frames = images(cluster, mpi.build(program, library=cluster.mpi), RANKS, steps, FILM_EVERY)
+    alt = f"A film of {len(frames)} pictures: a blast spreads through a gas in {steps} steps, on {RANKS} ranks."
+    return shown_film(cluster, frames, "gas.gif", alt)
+
+
+def shown_film(cluster: Cluster, frames: Any, name: str, alt: str) -> Any:
+    """A film kept beside the Records, as a notebook shows it."""
+    from IPython import display
+
     folder = cluster.records or Path("records")
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "gas.gif"
-    write_film(frames, file)
-    alt = f"A film of {len(frames)} pictures: a blast spreads through a gas in {steps} steps, on {RANKS} ranks."
+    write_film(frames, folder / name)
     shown: Any = display.Image  # it has no types
-    return shown(data=file.read_bytes(), format="gif", width=FILM_WIDTH, alt=alt)
+    return shown(data=(folder / name).read_bytes(), format="gif", width=FILM_WIDTH, alt=alt)
 
 
 def write_film(frames: Any, file: Path) -> None:
