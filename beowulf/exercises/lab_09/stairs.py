@@ -12,7 +12,6 @@ import math
 import re
 import secrets
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from beowulf.cluster import Cluster, simulated
 from beowulf.cluster.config import SIMULATED
 from beowulf.cluster.platform import Platform, read
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.lab_09 import plain_c
 from beowulf.record import Point, Record
 from beowulf.user import learner
 
@@ -40,29 +40,6 @@ HEADERS = ("stairs.h", "sent.h")
 COUNTED = ("Send", "Ssend", "Isend", "Issend", "Sendrecv", "Sendrecv_replace")
 LONGEST_SOURCE = 60_000  # characters
 LONGEST_RUN_S = 10.0
-# What a function may call: messages from one rank to another, and memory.
-ALLOWED = frozenset(
-    {
-        *("MPI_Send", "MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Isend", "MPI_Irecv"),
-        *("MPI_Ssend", "MPI_Issend", "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"),
-        *("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Probe", "MPI_Iprobe", "MPI_Get_count"),
-        *("MPI_Comm_rank", "MPI_Comm_size", "memcpy", "memmove", "memset", "malloc", "calloc"),
-        *("free", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_"),
-        *("compute_inner_rows", "compute_border_rows", "ceil", "floor", "log2", "sqrt", "abs"),
-        # What smpicc puts in the place of malloc, calloc and free.
-        *("smpi_shared_malloc_intercept", "smpi_shared_calloc_intercept", "smpi_shared_free"),
-        "MPI_COMM_WORLD",
-    }
-)
-CONSTANT = re.compile(r"smpi_MPI_\w+")  # such as MPI_BYTE
-# What a compiler makes of plain C: no assembler of the author's own, and no parts that are run before main().
-ASSEMBLER, SECTION = re.compile(r"^#APP", re.M), re.compile(r"^\s*\.section\s+([^,\s]+)", re.M)
-PLAIN_SECTION = re.compile(
-    r"\.(text|rodata|data|bss|debug)[\w.]*|\.note\.[\w-]+(\.[\w-]+)*|\.comment|\.eh_frame"
-)
-# How a function is called by its name; any other way takes its address.
-CALLS = ("R_X86_64_PLT32", "R_AARCH64_CALL26", "R_AARCH64_JUMP26")
-RELOCATION = re.compile(r"^[0-9a-f]+\s+[0-9a-f]+\s+(R_\w+)\s+[0-9a-f]+\s+(\w+)", re.M)
 # SimGrid's own clock at the end of a run, and how far it is from what climb.c says: ranks agree on a start, and end.
 CLOCK = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
 CLOCK_OPTIONS = ("--cfg=smpi/display-timing:yes", "--log=smpi_utils.thresh:info")
@@ -138,7 +115,7 @@ def _built(source: str, folder: Path, *, quiet: bool = False) -> Path:
         text = mpi.build(
             folder / SOURCE, library=SIMULATED, output=folder / "stairs.s", flags=flags
         )
-        part = _assembled(text, folder)
+        part = plain_c.assembled(text, folder / "stairs.o", (step.function for step in STEPS))
         return mpi.build(
             folder / HARNESS,
             library=SIMULATED,
@@ -148,43 +125,6 @@ def _built(source: str, folder: Path, *, quiet: bool = False) -> Path:
     except LabError as problem:
         # The compiler names our copy; the learner knows their own.
         raise LabError(problem.message.replace(f"{folder}/", ""), problem.hint) from None
-
-
-def _assembled(text: Path, folder: Path) -> Path:
-    """The functions as an object that has no other name than theirs; LabError where they are no plain C."""
-    lines = text.read_text(encoding="utf-8", errors="replace")
-    odd = [name for name in SECTION.findall(lines) if not PLAIN_SECTION.fullmatch(name)]
-    if ASSEMBLER.search(lines) or odd:
-        what = f"a part {odd[0]}" if odd else "assembler"
-        raise LabError(f"{SOURCE} has {what} in it: it is to be plain C.")
-    part = folder / "stairs.o"
-    kept = [word for step in STEPS for word in ("-G", step.function)]
-    for words in (["as", str(text), "-o", str(part)], ["objcopy", *kept, str(part)]):
-        _tool(words)
-    called = {line.split()[-1] for line in _tool(["nm", "-u", str(part)]).splitlines() if line}
-    foreign = sorted(n for n in called - ALLOWED if not CONSTANT.fullmatch(n))
-    if foreign:
-        raise LabError(
-            f"{SOURCE} calls {', '.join(foreign)}, which is not allowed here.",
-            "Write it with MPI_Send, MPI_Recv, MPI_Isend, MPI_Irecv, MPI_Sendrecv and MPI_Wait… alone; what prints"
-            " is for `beowulf run`.",
-        )
-    values = {"MPI_COMM_WORLD", "_GLOBAL_OFFSET_TABLE_"}
-    taken = {
-        name
-        for kind, name in RELOCATION.findall(_tool(["readelf", "-rW", str(part)]))
-        if name in ALLOWED - values and kind not in CALLS
-    }
-    if taken:
-        raise LabError(f"{SOURCE} takes the address of {', '.join(sorted(taken))}: call it.")
-    return part
-
-
-def _tool(words: list[str]) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace")
-    if done.returncode:
-        raise LabError(f"{words[0]} failed: {done.stderr.strip()[:300]}")
-    return done.stdout
 
 
 def _simulated(cluster: Cluster, program: Path, step: Step) -> Outcome:
