@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from runs import Run
 from test_flows import A, B, Talk, opened
@@ -27,12 +28,17 @@ def words(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.drawing.axes[0].texts if text.get_text()]
 
 
+def _sent_once(table: pd.DataFrame) -> pd.DataFrame:
+    """Without what TCP sent twice because a busy machine acknowledged late."""
+    return table[~table["what"].str.endswith("retransmitted")]
+
+
 @pytest.mark.cluster
 def test_a_ladder_of_an_eager_message_has_its_segments(whole: Run, tmp_path: Path) -> None:
     figure = ladder(whole.file, tag=1006)  # 1448 bytes: with the header, two segments
     is_drawn(figure, tmp_path)
     forth = figure.table[(figure.table["direction"] == "forth") & (figure.table["kind"] == "data")]
-    assert list(forth["what"]) == ["Eager: header, 1,368 bytes", "80 bytes"]
+    assert list(_sent_once(forth)["what"]) == ["Eager: header, 1,368 bytes", "80 bytes"]
     assert "1,448 bytes, tag 1006: eager" in figure.title
     assert figure.table["time_us"].is_monotonic_increasing
 
@@ -45,7 +51,7 @@ def test_a_ladder_of_a_rendezvous_asks_and_is_cleared_before_the_data(
     row = found[found["bytes"] == 1 << 20].iloc[0]
     figure = ladder(whole.file, int(row.name), names={row["src"]: "left", row["dst"]: "right"})
     is_drawn(figure, tmp_path)
-    data = figure.table[figure.table["kind"] != "ack"]
+    data = _sent_once(figure.table[figure.table["kind"] != "ack"])
     assert list(data["what"][:2]) == ["Request to send: header", "Clear to send: header"]
     assert list(data["direction"][:3]) == ["forth", "back", "forth"]
     assert data["what"].iloc[2].startswith("Rendezvous data: header")
