@@ -3,7 +3,7 @@
 BOOTSTRAP := cluster_setup/bootstrap.sh
 PYTHON := .venv/bin/python
 BEOWULF := .venv/bin/beowulf
-LOCKS := installer lab setup hub test modern
+LOCKS := installer lab setup hub site test modern
 
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
 C_FILES := $(shell find labs beowulf benchmarks tests -name '*.[ch]' 2>/dev/null)
@@ -13,21 +13,22 @@ TYPED := $(wildcard beowulf autograder benchmarks)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test doctor up down bench slowtest vm-test lint format release slides lock programs clean distclean ready
+.PHONY: help lab test doctor up down bench slowtest vm-test lint format release slides site lock programs clean distclean ready
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 # Recipes end in `exec`, so that Ctrl-C reaches the program itself and it can take its cluster down.
 
-lab: ## prepare this machine, boot the cluster and open lab 01 in JupyterLab
+lab: ## prepare this machine, boot the cluster and open the home page in JupyterLab; LAB=04 opens a lab
 	@$(BOOTSTRAP) lab
-	@exec $(BEOWULF) lab
+	@exec $(BEOWULF) lab $(LAB)
 
+# Compiled modules are kept, whatever the user's setting: the tests start Python more than a thousand times.
 test: ## prepare this machine, then run all checks and the fast tests
 	@$(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
-	@exec $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	@PYTHONDONTWRITEBYTECODE= exec $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 ready:
 	@$(BOOTSTRAP) lab
@@ -74,6 +75,13 @@ release: ## build the learners' notebooks from their sources
 
 slides: ## build the slides into build/slides
 	@exec $(PYTHON) -m slides.build
+
+# A page that names one that is not there, or a heading, is an error; so all pages are read again each time.
+site: ## build the documents as pages with a search into build/site
+	@$(BOOTSTRAP) site
+	@$(PYTHON) -m sphinx -c docs/site -d build/site-cache -j auto --fresh-env --write-all --quiet \
+	    --nitpicky --fail-on-warning --keep-going . build/site
+	@echo "Open build/site/index.html in a browser; its search needs no server."
 
 # The locked versions are kept where they still fit; UPGRADE=1 takes the newest of everything.
 lock: ## resolve requirements/*.in into requirements/*.lock

@@ -4,6 +4,7 @@
 #   cluster_setup/bootstrap.sh lab     what a learner needs (the default)
 #   cluster_setup/bootstrap.sh setup   that, and what `beowulf setup` needs
 #   cluster_setup/bootstrap.sh hub     what a learner needs, and JupyterHub, which serves a class
+#   cluster_setup/bootstrap.sh site    what a learner needs, and Sphinx, which builds the documents as a site
 #   cluster_setup/bootstrap.sh test    all of that, and what the tests need
 #   cluster_setup/bootstrap.sh vm      that, and what makes and runs VMs
 #
@@ -85,9 +86,10 @@ packages_are_complete() {
     local larger enough
     # Each group contains those before it, at the same versions.
     case $group in
-    lab) enough="lab setup hub test" ;;
+    lab) enough="lab setup hub site test" ;;
     setup) enough="setup test" ;;
     hub) enough="hub test" ;;
+    site) enough="site test" ;;
     *) enough=$group ;;
     esac
     for larger in $enough; do
@@ -317,8 +319,8 @@ install_optional_tools() { # group
 
 # ---------------------------------------------------------------- the way through
 
-[[ $group == lab || $group == setup || $group == hub || $group == test || $group == vm ]] ||
-    fail "there is no group '$group'." "Say lab, setup, hub, test or vm."
+[[ $group == lab || $group == setup || $group == hub || $group == site || $group == test || $group == vm ]] ||
+    fail "there is no group '$group'." "Say lab, setup, hub, site, test or vm."
 vm=no
 if [[ $group == vm ]]; then vm=yes group=test; fi # no Python packages of its own
 if [[ ! -w . ]]; then

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ["installer", "lab", "setup", "hub", "test", "modern"]
+LOCKS = ["installer", "lab", "setup", "hub", "site", "test", "modern"]
 BORROWED = "bash env cat cut sha256sum sed tail grep dirname mkdir touch rm cp flock tee chmod sh"
 
 FAKE_PYTHON = r"""#!/bin/bash
@@ -384,4 +384,4 @@ def test_the_list_of_packages_is_read_once_in_a_run(machine: Machine) -> None:
 def test_an_unknown_group_is_refused(machine: Machine) -> None:
     refused = machine.bootstrap("everything")
     assert refused.returncode == 1
-    assert "Say lab, setup, hub, test or vm." in refused.stdout
+    assert "Say lab, setup, hub, site, test or vm." in refused.stdout

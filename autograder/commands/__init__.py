@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from autograder.commands import course, grading, marking, results
+from autograder.commands import course, grading, marking, printing, results
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Give the labs to a class, collect what is handed in, grade it, and return the results.\n\n"
-    "All but [bold]init[/bold] and [bold]kit[/bold] run in the course's folder, beside nbgrader's own commands.",
+    "All but [bold]init[/bold], [bold]kit[/bold], [bold]points[/bold] and [bold]key[/bold] run in the course's folder, "
+    "beside nbgrader's own commands.",
 )
 for command in (
     course.init,
@@ -17,6 +18,8 @@ for command in (
     course.give,
     course.kit,
     course.release,
+    printing.points,
+    printing.key,
     grading.collect,
     grading.grade,
     grading.regrade,

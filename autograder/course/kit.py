@@ -30,7 +30,8 @@ PARTS = (
 # A rubric, and what it reads from a lab's Records; `labs/NN-slug/needs.json` takes its place.
 RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}).*")
 GUIDE = "docs/instructor.md"
-IN_PLACE_OF_THE_GUIDE = """# Instructor's guide
+GUIDES = (GUIDE, "docs/syllabus.md")
+IN_PLACE_OF_THE_GUIDE = """# For instructors
 
 This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide for those
 who teach; both are in the project itself.
@@ -45,9 +46,10 @@ def write(place: Path, course: Path | None = None) -> int:
     _refuse(place)
     try:
         for name, path in checkout.files(PARTS):
-            if not RUBRIC.fullmatch(name) and name != GUIDE:
+            if not RUBRIC.fullmatch(name) and name not in GUIDES:
                 _copy(path, place / name)
-        (place / GUIDE).write_text(IN_PLACE_OF_THE_GUIDE, encoding="utf-8")
+        for guide in GUIDES:
+            (place / guide).write_text(IN_PLACE_OF_THE_GUIDE, encoding="utf-8")
         for slug in paths.labs():
             text = needs.as_text(needs.of_lab(slug))
             (place / "labs" / slug / needs.FILE).write_text(text, encoding="utf-8")

@@ -21,7 +21,7 @@ def solution(work: Work, question: str) -> str:
             f"{work.limits.whose}solutions are closed.",
             f"They open on {day}." if day else "Your course gives them out.",
         )
-    parts = [_of_cell(cell) for cell in _cells(work, question)]
+    parts = [text_of(cell) for cell in cells(work.slug).get(question, [])]
     parts += _by_rubric(work, question)
     if not parts:
         raise LabError(
@@ -31,31 +31,33 @@ def solution(work: Work, question: str) -> str:
     return "\n\n".join(parts)
 
 
-def _cells(work: Work, question: str) -> list[Any]:
-    """The author's cells for a question: its answer cell, or those since the question before it."""
+def cells(slug: str) -> dict[str, list[Any]]:
+    """The author's cells for each question of a lab: its answer cell, or those since the question before it."""
     from autograder.course import release
 
-    source = release.sources().get(work.slug)
+    source = release.sources().get(slug)
     if source is None:
         raise LabError("This copy of the labs has no solutions.", "Your course gives them out.")
+    by_question: dict[str, list[Any]] = {}
     found: list[Any] = []
     for cell in release.instructor_version(source).cells:
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
             found.append(cell)
         if marks.get("grade"):
-            if marks["grade_id"] == question:
-                named = [each for each in found if _name(each) == f"{question}-answer"]
-                return named or found
+            question = str(marks["grade_id"])
+            named = [each for each in found if _name(each) == f"{question}-answer"]
+            by_question[question] = named or found
             found = []
-    return []
+    return by_question
 
 
 def _name(cell: Any) -> str:
     return str(cell.metadata["nbgrader"]["grade_id"])
 
 
-def _of_cell(cell: Any) -> str:
+def text_of(cell: Any) -> str:
+    """What the author wrote in a cell, without what the learner gets."""
     solved = _SOLUTION.findall(cell.source)
     return "\n".join(solved or [cell.source]).strip()
 

@@ -1,0 +1,106 @@
+"""What an instructor prints: the points of every question, and the key with the author's answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from autograder.results.page import STYLE
+from autograder.rubrics import questions
+from autograder.self_check import solutions
+from beowulf import lab_file, paths
+from beowulf.errors import UsageError
+from beowulf.lab_file import LabFile, QuestionTable
+
+MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
+HEADER = ("lab", "question", "points", "by", "section", "asks")
+PRINT_STYLE = "@media print { h1 { break-before: page; } h3 { break-after: avoid; } } pre { white-space: pre-wrap; }"
+
+
+def chosen(name: str) -> list[LabFile]:
+    """The lab of that number or name, or all of them without one."""
+    slugs = [slug for slug in paths.labs() if name in ("", slug, slug[:2])]
+    if not slugs:
+        raise UsageError(f"There is no lab {name!r}.", f"There are: {', '.join(paths.labs())}.")
+    return [lab_file.read(slug) for slug in slugs]
+
+
+def _by(lab: LabFile, question: QuestionTable) -> str:
+    """Who gives the points of a question; nothing in a kit, which has no rubrics."""
+    if not questions.has_rubric(lab.slug):
+        return ""
+    return "program" if question.name in questions.scorers(lab.slug) else "person"
+
+
+def _total(lab: LabFile) -> float:
+    return sum(each.points for each in lab.questions.values())
+
+
+def markdown(labs: Sequence[LabFile]) -> str:
+    """A heading and a table for each lab."""
+    return "\n".join(_heading(lab, "##") + _table(lab) for lab in labs)
+
+
+def _heading(lab: LabFile, mark: str) -> str:
+    minutes = f"{lab.minutes:g} minutes of core, {_total(lab):g} points"
+    return f"{mark} Lab {lab.slug[:2]}: {lab.title}\n\n{lab.question} {minutes}.\n\n"
+
+
+def _table(lab: LabFile) -> str:
+    lines = [
+        "| question | points | by | section | what is asked |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for each in lab.questions.values():
+        cells = (f"`{each.name}`", f"{each.points:g}", _by(lab, each), each.read, each.asks)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def as_csv(labs: Sequence[LabFile]) -> str:
+    """One table of all labs, for a spreadsheet."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for lab in labs:
+        for each in lab.questions.values():
+            points, by = f"{each.points:g}", _by(lab, each)
+            writer.writerow((lab.slug, each.name, points, by, each.read, each.asks))
+    return text.getvalue()
+
+
+FORMATS: dict[str, Callable[[Sequence[LabFile]], str]] = {"markdown": markdown, "csv": as_csv}
+
+
+def key(labs: Sequence[LabFile]) -> str:
+    """A page with each question, its points, what is asked, its tolerances and the author's answer."""
+    text = "\n".join(_heading(lab, "#") + _table(lab) + _answers(lab) for lab in labs)
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+    title = f"Key of lab {', '.join(lab.slug[:2] for lab in labs)}"
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>{STYLE}{PRINT_STYLE}</style></head>"
+        f"<body><main>{body}</main></body></html>\n"
+    )
+
+
+def _answers(lab: LabFile) -> str:
+    parts, cells = [], solutions.cells(lab.slug)
+    for each in lab.questions.values():
+        limits = ", ".join(f"{name} {value:g}" for name, value in each.limits.items())
+        parts.append(f"\n### {each.name}, {each.points:g}\n\n{each.asks}\n")
+        parts += [f"\nWithin: {limits}.\n"] if limits else []
+        parts += [f"\n{answer}\n" for answer in map(_answer, cells.get(each.name, []))]
+    return "".join(parts)
+
+
+def _answer(cell: Any) -> str:
+    """A cell of the author's as Markdown, without the lines that mark what a learner does not get."""
+    text = MARK.sub("", solutions.text_of(cell))
+    return text if cell.cell_type == "markdown" else f"````python\n{text}\n````"

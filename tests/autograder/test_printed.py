@@ -1,0 +1,82 @@
+"""Does an instructor get the points of all labs, and a key with the author's answers, to print?"""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.commands import app
+from beowulf import lab_file, paths
+from beowulf.errors import LabError, UsageError
+
+
+def printed(*words: str) -> str:
+    done = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_the_csv_has_every_question_of_every_lab_with_its_points() -> None:
+    rows = list(csv.DictReader(printed("points", "--format", "csv").splitlines()))
+    assert [(row["lab"], row["question"], float(row["points"]), row["asks"]) for row in rows] == [
+        (slug, each.name, each.points, each.asks)
+        for slug in paths.labs()
+        for each in lab_file.read(slug).questions.values()
+    ]
+    by_person = [(row["lab"][:2], row["question"]) for row in rows if row["by"] == "person"]
+    assert by_person == [*((slug[:2], "explain") for slug in paths.labs()), ("09", "memo")]
+
+
+def test_the_points_of_one_lab_are_a_table_with_their_sum() -> None:
+    text = printed("points", "05")
+    lab = lab_file.read("05-overlap")
+    assert f"{sum(each.points for each in lab.questions.values()):g} points" in text
+    assert re.findall(r"^\| `(.+?)` \|", text, re.MULTILINE) == list(lab.questions)
+
+
+def test_a_changed_lab_toml_changes_the_points(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    changed = tmp_path / "05-overlap"
+    changed.mkdir()
+    text = (paths.labs()["05-overlap"] / "lab.toml").read_text()
+    (changed / "lab.toml").write_text(
+        text.replace("[questions.explain]\npoints = 4", "[questions.explain]\npoints = 7")
+    )
+    monkeypatch.setattr(paths, "labs", lambda: {"05-overlap": changed})
+    assert "| `explain` | 7 | person |" in printed("points")
+
+
+def test_the_key_has_the_authors_answers_and_nothing_that_runs(tmp_path: Path) -> None:
+    page = tmp_path / "key.html"
+    assert str(page) in printed("key", "01", "--to", str(page))
+    text = page.read_text()
+    headings = re.findall(r"<h3>(\S+), ", text)
+    assert headings == list(lab_file.read("01-validation").questions)
+    assert "world.send(token, dest=after)" in text
+    assert "One point for telling cause from consequence" in text
+    assert "SOLUTION" not in text
+    assert "<script" not in text
+    assert "http" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["points", "12"], "There is no lab '12'"),
+        (["points", "--format", "pdf"], "no format 'pdf'"),
+    ],
+)
+def test_what_is_not_there_is_refused_in_a_sentence(words: list[str], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+
+
+def test_a_key_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    words = ["key", "01", "--to", str(tmp_path / "nowhere" / "key.html")]
+    with pytest.raises(LabError, match=r"key\.html cannot be written"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
