@@ -236,6 +236,8 @@ class NamespaceCluster(Cluster):
     ) -> Capture:
         """Capture the wire, which is all that crosses the switch of the first network, or what nodes' eth0 see.
 
+        At one node, all of its cards are captured.
+
         A node's port of the switch sees the very frames that its eth0 does, and has its name.
         """
         from beowulf.cluster.capture import Capture
@@ -249,7 +251,8 @@ class NamespaceCluster(Cluster):
             # A bridge in promiscuous mode is shown each frame that it forwards, once.
             enter, interfaces = self.enter_switch(), ["br0"]
         else:
-            enter, interfaces = self.enter(where), ["eth0"]
+            cards = [self.interface(where, network) for network in range(self.config.networks)]
+            enter, interfaces = self.enter(where), cards
 
         def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
             return subprocess.Popen(
@@ -271,6 +274,7 @@ class NamespaceCluster(Cluster):
             most_mb=most_mb,
             ring=ring,
             stop=_stop,
+            once=where not in (SWITCH, NODES),  # each of a node's cards is on a network of its own
         )
 
     def break_it(self, fault: str, node: str = "") -> None:

@@ -16,6 +16,8 @@ import test_d4
 import test_d6
 import test_e3
 import test_e4
+import test_gas_and_galaxy_claims
+import test_striping
 
 from beowulf.errors import LabError
 from beowulf.record import Record
@@ -48,6 +50,9 @@ def records() -> dict[str, Record]:
         test_d6.measured(),
         test_e3.before_after(0.5),
         test_e4.before_after(),
+        test_striping.striped(),
+        *(test_gas_and_galaxy_claims.gas(), test_gas_and_galaxy_claims.galaxy()),
+        test_gas_and_galaxy_claims.machine(),
     ]
     return found | {each.study: each for each in made}
 

@@ -15,6 +15,7 @@ from beowulf.tuning.knobs.irq_affinity import IrqAffinity
 from beowulf.tuning.knobs.irqbalance import Irqbalance
 from beowulf.tuning.knobs.moderation import Moderation
 from beowulf.tuning.knobs.mtu import Mtu
+from beowulf.tuning.knobs.multipath import Multipath
 from beowulf.tuning.knobs.nagle import Nagle
 from beowulf.tuning.knobs.nothing import Nothing
 from beowulf.tuning.knobs.offloads import Offloads
@@ -23,6 +24,7 @@ from beowulf.tuning.knobs.pinning import Pinning
 from beowulf.tuning.knobs.rings import Rings
 from beowulf.tuning.knobs.small_segments import SmallSegments
 from beowulf.tuning.knobs.socket_buffers import SocketBuffers
+from beowulf.tuning.knobs.striping import Striping
 from beowulf.tuning.knobs.tcp_low_latency import TcpLowLatency
 from beowulf.tuning.knobs.threaded_napi import ThreadedNapi
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
@@ -37,7 +39,10 @@ EACH: tuple[Knob, ...] = (
     Nothing(),
 )
 # What studies and exercises change besides, in the same way: written down before, and put back from there.
-OF_STUDIES: tuple[Knob, ...] = (CpuShare(), SmallSegments(), UnwantedSenders())
+OF_STUDIES: tuple[Knob, ...] = (
+    *(CpuShare(), SmallSegments(), UnwantedSenders()),
+    *(Striping(), Multipath()),
+)
 ALL: dict[str, Knob] = {knob.name: knob for knob in (*EACH, *OF_STUDIES)}
 
 
