@@ -40,7 +40,12 @@ VALIDATE = "@jupyter/nbgrader:validate-assignment"
 VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
 # In its place: a button that runs `beowulf check`.
 CHECK_BUTTON = "beowulf.check_button"
-LABEXTENSIONS = Path(__file__).parent / "check_button" / "labextension"
+HOME = "beowulf.home"  # the page of all labs
+LABEXTENSIONS = {
+    name: Path(__file__).parent / name.rpartition(".")[2] / "labextension"
+    for name in (CHECK_BUTTON, HOME)
+}
+FIRST = "01"  # the lab whose copies are there on the first day
 PLAY = "play"  # the notebook without questions, beside every lab
 LAB_ENDS = "make lab"  # what ends a measurement that is under way, as its Record says
 NOT_FOR_LEARNERS = (
@@ -112,10 +117,13 @@ def _copy(source: Path, copy: Path) -> None:
 
 
 def serve(name: str, port: int, *, open_browser: bool) -> None:
-    """Boot and validate the cluster, serve JupyterLab with the lab open until Ctrl-C, then take everything down."""
+    """Boot and validate the cluster, serve JupyterLab until Ctrl-C, then take everything down.
+
+    In front is the notebook of the lab; without a `name` it is the home page.
+    """
     from beowulf.tuning.reapply import settle
 
-    slug = name if name == PLAY else paths.lab(name).name
+    slug = name if name == PLAY else paths.lab(name or FIRST).name
     if not 1 <= port <= MOST_PORT:
         raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
     notebook = lay_out_play() if slug == PLAY else lay_out(slug)
@@ -132,7 +140,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
             print(sentence, flush=True)
         _validate(cluster)
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
-            _jupyter(notebook, port, Path(runtime), open_browser)
+            _jupyter(notebook, port, Path(runtime), open_browser, in_front=bool(name))
     finally:
         with suppress(LabError):
             lock.end(paths.state(), LAB_ENDS)
@@ -165,7 +173,9 @@ def _validate(cluster: Cluster) -> None:
     print(f"The cluster is whole: {len(verdicts) - len(faults)} claims hold.", flush=True)
 
 
-def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> None:
+def _jupyter(
+    notebook: Path, port: int, runtime: Path, open_browser: bool, *, in_front: bool
+) -> None:
     words = [
         sys.executable,
         "-m",
@@ -201,7 +211,8 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool) -> No
             raise LabError(
                 f"JupyterLab finds no free port from {port} on.", "`--port` gives it another."
             )
-        lab = f"lab/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
+        shown = f"/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
+        lab = f"lab{shown if in_front else ''}"
         address = f"http://127.0.0.1:{connection['port']}/{lab}?token={connection['token']}"
         state.open_lab().write_text(json.dumps({"pid": os.getpid(), "address": address}))
         print(f"JupyterLab is at {address}\nCtrl-C here takes everything down.", flush=True)
@@ -242,16 +253,19 @@ def _refuse_second(slug: str) -> None:
         )
 
 
-def settings(runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS) -> Path:
-    """JupyterLab's settings for a lab: no question about news, no making or validating of assignments, our check."""
+def settings(
+    runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS, ours: Iterable[str] = (CHECK_BUTTON, HOME)
+) -> Path:
+    """JupyterLab's settings for a lab: no question about news, no making or validating of assignments, and `ours`."""
     folder = runtime / "settings"
     (folder / "labconfig").mkdir(parents=True)
     switched_off = dict.fromkeys((*off, VALIDATE), True)
     page = folder / "labconfig" / "page_config.json"
     page.write_text(json.dumps({"disabledExtensions": switched_off}))
+    extensions = {VALIDATE_SERVER: False, **dict.fromkeys(ours, True)}
     server = {
-        "ServerApp": {"jpserver_extensions": {VALIDATE_SERVER: False, CHECK_BUTTON: True}},
-        "LabApp": {"extra_labextensions_path": [str(LABEXTENSIONS)]},
+        "ServerApp": {"jpserver_extensions": extensions},
+        "LabApp": {"extra_labextensions_path": [str(LABEXTENSIONS[name]) for name in ours]},
     }
     (folder / "jupyter_server_config.json").write_text(json.dumps(server))
     return folder

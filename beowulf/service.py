@@ -28,6 +28,12 @@ OFF: Mapping[str, tuple[str, ...]] = {
     "learner": tuple(name for name in jupyter.NOT_FOR_LEARNERS if name not in FETCHES),
     "instructor": (NEWS,),
 }
+# The home page makes the copies that a learner of a class fetches in another way.
+OURS: Mapping[str, tuple[str, ...]] = {
+    "lab": (jupyter.CHECK_BUTTON, jupyter.HOME),
+    "learner": (jupyter.CHECK_BUTTON,),
+    "instructor": (jupyter.CHECK_BUTTON,),
+}
 LONGEST_END_S = 10.0
 
 
@@ -44,7 +50,7 @@ def serve(kind: str, target: str, wait: bool, server: Sequence[str]) -> int:
         _beowulf("up", *(["--target", target] if target else []))
     try:
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as own:
-            settings = jupyter.settings(Path(own), OFF[kind])
+            settings = jupyter.settings(Path(own), OFF[kind], OURS[kind])
             given = os.environ.get("JUPYTER_CONFIG_PATH", "")
             path = f"{given}{os.pathsep if given else ''}{settings}"
             return _run(server, folder, {**os.environ, "JUPYTER_CONFIG_PATH": path})

@@ -7,11 +7,16 @@ pattern does.
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import websocket
@@ -25,7 +30,7 @@ class Jupyter:
     def __init__(self, url: str, token: str) -> None:
         self.url, self.token = url, token
 
-    def ask(self, path: str, method: str = "GET", **fields: object) -> Any:
+    def ask(self, path: str, method: str = "GET", /, **fields: object) -> Any:
         """What the API answers, as plain data."""
         request = urllib.request.Request(
             f"{self.url}/{path}",
@@ -68,6 +73,46 @@ class Jupyter:
             terminal.close()
             self.ask(f"api/terminals/{name}", "DELETE")
         return printed
+
+
+@contextmanager
+def served(own: Path, settings: Path, **environment: str) -> Iterator[Jupyter]:
+    """A JupyterLab with these settings over the folder `work` in `own`, until the end of the block."""
+    runtime = own / "runtime"
+    words = ["--no-browser", f"--ServerApp.root_dir={own / 'work'}", "--ServerApp.port=0"]
+    words += ["--ServerApp.log_level=ERROR", *(["--allow-root"] if os.geteuid() == 0 else [])]
+    surroundings = {
+        **os.environ,
+        "BEOWULF_WORK": str(own / "work"),
+        # Neither settings nor kernels of the user who runs the tests.
+        "HOME": str(own),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "JUPYTER_RUNTIME_DIR": str(runtime),
+        "JUPYTER_CONFIG_PATH": str(settings),
+        "JUPYTERLAB_WORKSPACES_DIR": str(runtime / "workspaces"),
+        **environment,
+    }
+    command = [sys.executable, "-m", "jupyterlab", *words]
+    with (own / "log").open("w") as log:
+        server = subprocess.Popen(
+            command, cwd=own / "work", env=surroundings, stdout=log, stderr=log
+        )
+    try:
+        file, deadline = runtime / f"jpserver-{server.pid}.json", time.monotonic() + PATIENCE_S
+        while True:
+            assert server.poll() is None, (own / "log").read_text()
+            assert time.monotonic() < deadline, (own / "log").read_text()
+            # The file is there before it is whole, and before the server listens.
+            with suppress(OSError, ValueError):
+                about = json.loads(file.read_text())
+                jupyter = Jupyter(about["url"].rstrip("/"), about["token"])
+                if jupyter.code("api/status") == 200:
+                    break
+            time.sleep(0.05)
+        yield jupyter
+    finally:
+        server.terminate()
+        server.wait(PATIENCE_S)
 
 
 if __name__ == "__main__":

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import socket
-import subprocess
-import sys
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jupyter import Jupyter
+from jupyter import served as serve
 from running import PATIENCE_S
 
 from beowulf import jupyter, variant
@@ -29,64 +25,27 @@ class Served:
     """A JupyterLab over a folder with the copies of a lab."""
 
     folder: Path
-    url: str
-    token: str
+    jupyter: Jupyter
 
-    def ask(self, path: str, token: str | None = None) -> dict[str, Any]:
+    def ask(self, path: str) -> dict[str, Any]:
         """What the server answers for the notebook at `path`."""
-        request = urllib.request.Request(
-            f"{self.url}beowulf/check",
-            json.dumps({"path": path}).encode(),
-            {"Authorization": f"token {self.token if token is None else token}"},
-            method="POST",
-        )
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
-            found: dict[str, Any] = json.loads(answer.read())
-            return found
+        found: dict[str, Any] = self.jupyter.ask("beowulf/check", "POST", path=path)
+        return found
+
+    def address(self, path: str) -> str:
+        """Where a browser opens the notebook at `path`."""
+        return f"{self.jupyter.url}/lab/tree/{path}?token={self.jupyter.token}"
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     own = tmp_path_factory.mktemp("button")
-    runtime = own / "runtime"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEOWULF_WORK", str(own / "work"))
         jupyter.lay_out(SLUG)
-    words = ["--no-browser", f"--ServerApp.root_dir={own / 'work'}", "--ServerApp.port=0"]
-    words += ["--ServerApp.log_level=ERROR", *(["--allow-root"] if os.geteuid() == 0 else [])]
-    environment = {
-        **os.environ,
-        "BEOWULF_WORK": str(own / "work"),
-        variant.VARIABLE: "",
-        "HOME": str(own),
-        "JUPYTER_PREFER_ENV_PATH": "1",
-        "JUPYTER_RUNTIME_DIR": str(runtime),
-        "JUPYTER_CONFIG_PATH": str(jupyter.settings(runtime)),
-        "JUPYTERLAB_WORKSPACES_DIR": str(runtime / "workspaces"),
-    }
-    command = [sys.executable, "-m", "jupyterlab", *words]
-    with (own / "log").open("w") as log:
-        server = subprocess.Popen(command, cwd=own, env=environment, stdout=log, stderr=log)
-    try:
-        file, deadline = runtime / f"jpserver-{server.pid}.json", time.monotonic() + PATIENCE_S
-        while not file.exists() or not file.read_text().strip().endswith("}"):
-            assert server.poll() is None, (own / "log").read_text()
-            assert time.monotonic() < deadline, (own / "log").read_text()
-            time.sleep(0.05)
-        about = json.loads(file.read_text())
-        # The file is there before the server listens.
-        while not _listens(about["port"]):
-            assert time.monotonic() < deadline, (own / "log").read_text()
-            time.sleep(0.05)
-        yield Served(own / "work", about["url"], about["token"])
-    finally:
-        server.terminate()
-        server.wait(PATIENCE_S)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("localhost", port)) == 0
+    settings = jupyter.settings(own / "runtime")
+    with serve(own, settings, **{variant.VARIABLE: ""}) as server:
+        yield Served(own / "work", server)
 
 
 def test_the_server_answers_with_the_checklist_of_a_notebook(served: Served) -> None:
@@ -114,7 +73,7 @@ def test_what_cannot_be_checked_is_answered_with_a_sentence(
 
 def test_without_the_token_nothing_is_checked(served: Served) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):
-        served.ask(f"{SLUG}/{NAME}", token="wrong")
+        Jupyter(served.jupyter.url, "wrong").ask("beowulf/check", "POST", path=f"{SLUG}/{NAME}")
 
 
 @pytest.mark.browser
@@ -136,7 +95,7 @@ def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
         expect.set_options(timeout=PATIENCE_S * 1000)
         faults: list[str] = []
         page.on("pageerror", lambda fault: faults.append(str(fault)))
-        page.goto(f"{served.url}lab/tree/{SLUG}/{NAME}?token={served.token}")
+        page.goto(served.address(f"{SLUG}/{NAME}"))
         button = page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True)
         expect(button).to_be_visible()
         expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
@@ -174,7 +133,7 @@ def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(served: Served
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         page.set_default_timeout(PATIENCE_S * 1000)
         expect.set_options(timeout=PATIENCE_S * 1000)
-        page.goto(f"{served.url}lab/tree/{SLUG}/{NAME}?token={served.token}")
+        page.goto(served.address(f"{SLUG}/{NAME}"))
         idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
         expect(idle).to_be_visible()
         cell = page.locator(".jp-CodeCell").first

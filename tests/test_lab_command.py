@@ -45,8 +45,8 @@ def learner(beowulf: Beowulf) -> Beowulf:
 class Lab:
     """A lab that is open: the command, where it says that it answers, and how to ask it."""
 
-    def __init__(self, learner: Beowulf, *words: str) -> None:
-        self.command = learner.start("lab", "01", *words)
+    def __init__(self, learner: Beowulf, *words: str, name: str = "01") -> None:
+        self.command = learner.start("lab", *([name] if name else []), *words)
         self.said = ""
         assert self.command.stdout
         for line in self.command.stdout:
@@ -157,6 +157,22 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
 
 
 @pytest.mark.cluster
+def test_without_a_lab_the_home_page_is_in_front_and_the_first_lab_is_laid_out(
+    learner: Beowulf,
+) -> None:
+    lab = Lab(learner, name="")
+    try:
+        assert lab.url.path == "/lab"
+        assert b"Is this a cluster?" in lab.ask("beowulf/home")
+        seen = json.loads(lab.ask("beowulf/home/cluster"))
+        assert [node["state"] for node in seen["nodes"]] == ["up"] * 4
+        assert (learner.here / "my work" / SLUG / "validation.ipynb").exists()
+    finally:
+        lab.interrupt()
+    nothing_runs(learner)
+
+
+@pytest.mark.cluster
 def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(learner: Beowulf) -> None:
     command = learner.start("lab", "01")
     assert command.stdout
@@ -228,7 +244,7 @@ def test_a_learners_copies_are_theirs_to_write(
 
 @pytest.mark.parametrize("kind", service.OFF)
 def test_no_server_that_we_start_has_nbgraders_validate(kind: str, tmp_path: Path) -> None:
-    folder = jupyter.settings(tmp_path, service.OFF[kind])
+    folder = jupyter.settings(tmp_path, service.OFF[kind], service.OURS[kind])
     page = json.loads((folder / "labconfig" / "page_config.json").read_text())
     assert page["disabledExtensions"]["@jupyter/nbgrader:validate-assignment"] is True
     script = (

@@ -1,4 +1,4 @@
-"""The command behind `make lab`: cluster up, validated, JupyterLab with a lab open, all of it down on Ctrl-C."""
+"""The command behind `make lab`: cluster up, validated, JupyterLab with the home page, all of it down on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,18 +14,24 @@ def add_to(app: typer.Typer) -> None:
 
 
 def lab(
-    name: Annotated[str, typer.Argument(help="The lab's number or name, or play.")] = "01",
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="The lab's number or name, or play: its notebook is in front. [default: the home page]"
+        ),
+    ] = "",
     port: Annotated[
         int, typer.Option(help="Where JupyterLab answers; the next free port if taken.")
     ] = 8888,
 ) -> None:
-    """Boot the cluster, validate it, and open a lab in JupyterLab. Ctrl-C takes everything down.
+    """Boot the cluster, validate it, and open JupyterLab. Ctrl-C takes everything down.
 
+    The home page has all labs with your progress, the cluster, and the handouts; Alt+Shift+H comes back to it.
     You work on copies in the folder `work`; what you changed there is never overwritten. `play` is a notebook without
     questions: your own MPI, capture and plot on one page.
     BEOWULF_NO_BROWSER=1 only prints the address.
 
-    Example: beowulf lab 01
+    Example: beowulf lab
     """
     from beowulf import jupyter
 

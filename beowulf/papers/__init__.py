@@ -21,6 +21,16 @@ def cite(letter: str) -> str:
     return ". ".join(part for part in parts if part) + "."
 
 
+def letters() -> list[str]:
+    """The letters by which the labs call the papers."""
+    return list(_catalogue()["papers"])
+
+
+def place(letter: str) -> str:
+    """Where to get a paper: an address, which is its DOI where it has one, or a sentence."""
+    return str(_paper(letter)["at"])
+
+
 def note(letter: str) -> str:
     """Where a paper contradicts itself or no longer holds, outside of its tables; empty for nowhere."""
     return str(_paper(letter).get("note", ""))
@@ -29,6 +39,12 @@ def note(letter: str) -> str:
 def tables() -> dict[str, str]:
     """The names of all tables, each with its title."""
     return {name: entry["title"] for name, entry in _catalogue()["tables"].items()}
+
+
+def measured_again_by(study: str) -> list[str]:
+    """The names of the tables whose figures a study measures again."""
+    tables = _catalogue()["tables"].items()
+    return [name for name, entry in tables if study in entry["studies"]]
 
 
 def table(name: str) -> pd.DataFrame:

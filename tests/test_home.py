@@ -1,0 +1,440 @@
+"""Does the home page in JupyterLab show the labs and the cluster as they are, and do its buttons and links work?"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from jupyter import Jupyter
+from jupyter import served as serve
+from running import PATIENCE_S, Beowulf, wait_until
+
+from beowulf import jupyter, lab_file, papers, paths
+from beowulf.cluster import namespaces
+from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.home import documents, live
+
+CHROMIUM = Path("/usr/bin/chromium")
+SLUG, NAME = "01-validation", "validation.ipynb"
+LINK = re.compile(r'(?:href|src)="([^"]+)"')
+
+
+@dataclass(frozen=True)
+class Served:
+    """A JupyterLab with the home page, and the learner whose folders it uses."""
+
+    learner: Beowulf
+    jupyter: Jupyter
+    work: Path
+
+    def page(self, path: str, *, token: str | None = None) -> str:
+        """A page or a picture as text; a code that is no success is an error."""
+        request = urllib.request.Request(
+            urljoin(f"{self.jupyter.url}/", path),
+            headers={"Authorization": f"token {token or self.jupyter.token}"},
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return str(answer.read().decode(errors="replace"))
+
+    def cluster(self) -> dict[str, Any]:
+        """What the page gets of the cluster."""
+        seen: dict[str, Any] = self.jupyter.ask("beowulf/home/cluster")
+        return seen
+
+    def post(self, place: str, **fields: object) -> dict[str, Any]:
+        """The answer to a button or link of the page."""
+        answer: dict[str, Any] = self.jupyter.ask(f"beowulf/home/{place}", "POST", **fields)
+        return answer
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    own = tmp_path_factory.mktemp("home")
+    learner = Beowulf(own / "state", own)
+    learner.environment["BEOWULF_WORK"] = str(own / "work")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEOWULF_WORK", str(own / "work"))
+        jupyter.lay_out(SLUG)
+    settings = jupyter.settings(own / "runtime")
+    with serve(own, settings, BEOWULF_STATE=str(own / "state")) as server:
+        yield Served(learner, server, own / "work")
+    learner.end()
+
+
+@pytest.fixture
+def running(served: Served, namespaces_work: None) -> Iterator[NamespaceCluster]:
+    """A cluster of the learner's, taken down again."""
+    yield namespaces.up(ClusterConfig(), folder=served.learner.state)
+    served.learner.down()
+
+
+def test_the_page_has_every_lab_with_its_question_and_minutes_and_every_paper(
+    served: Served,
+) -> None:
+    page = served.page("beowulf/home")
+    assert len(paths.labs()) == 9
+    for slug in paths.labs():
+        lab = lab_file.read(slug)
+        assert lab.question in page
+        more = re.search(rf'data-lab="{slug}".*?<td>(\d+) \+ (\d+)</td>', page, re.DOTALL)
+        assert more, slug
+        assert float(more[1]) == lab.minutes
+        assert int(more[2]) > 0
+    for letter in papers.letters():
+        assert papers.place(letter).replace("&", "&amp;").partition("://")[2] in page
+
+
+def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(served: Served) -> None:
+    links = [link for link in LINK.findall(served.page("beowulf/home")) if "/beowulf/" in link]
+    links.remove("/beowulf/report")  # written when it is asked for
+    assert len(links) == 9 + len(("timeline", "learner", "glossary", "results"))
+    for link in links:
+        text = served.page(link)
+        assert "<h1" in text
+        place = f"/beowulf/text/labs/{paths.lab(link[-2:]).name}/" if "handout" in link else link
+        for picture in re.findall(r'<img src="([^"]+)"', text):
+            assert "<svg" in served.page(urljoin(place, picture)), (link, picture)
+
+
+@pytest.mark.parametrize("slug", paths.labs())
+def test_links_within_a_handout_reach_a_heading(slug: str) -> None:
+    page = documents.html(paths.labs()[slug] / "README.md")
+    names = set(re.findall(r' id="([^"]+)"', page))
+    assert {link[1:] for link in LINK.findall(page) if link.startswith("#")} <= names
+    assert names
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "labs/01-validation/lab.toml",
+        "notebooks/source/01-validation/validation.py",
+        "labs/../beowulf/user.py",
+        "labs/%2e%2e/%2e%2e/etc/passwd",
+        "docs/none.md",
+        "docs",
+    ],
+)
+def test_nothing_but_texts_and_what_they_show_is_served(served: Served, name: str) -> None:
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        served.page(f"beowulf/text/{name}")
+
+
+@pytest.mark.parametrize("place", ["home", "handout/01", "text/docs/glossary.md", "report"])
+def test_without_the_token_a_page_asks_for_it(served: Served, place: str) -> None:
+    with urllib.request.urlopen(f"{served.jupyter.url}/beowulf/{place}") as answer:
+        assert "/login?next=" in answer.url
+
+
+@pytest.mark.parametrize("place", ["cluster", "progress", "open", "report"])
+def test_without_the_token_nothing_is_read_or_done(served: Served, place: str) -> None:
+    stranger = Jupyter(served.jupyter.url, "wrong")
+    assert stranger.code(f"beowulf/home/{place}") in (403, 405)
+    with pytest.raises(urllib.error.HTTPError, match=r"403|405"):
+        stranger.ask(f"beowulf/home/{place}", "POST", command="down", lab="01")
+
+
+def test_a_page_of_another_site_cannot_stop_the_cluster(served: Served) -> None:
+    """It can send the cookie of a browser that is logged in, but does not know the second token."""
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    opener.open(f"{served.jupyter.url}/beowulf/home?token={served.jupyter.token}").read()
+    assert opener.open(f"{served.jupyter.url}/beowulf/home/cluster").status == 200
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        opener.open(f"{served.jupyter.url}/beowulf/home/cluster", b'{"command": "down"}')
+
+
+def test_without_a_cluster_and_without_records_it_says_so(served: Served) -> None:
+    seen = served.cluster()
+    assert (seen["sentence"], seen["nodes"], seen["held"]) == ("No cluster runs.", [], "")
+    rows = served.jupyter.ask("beowulf/home/progress")["rows"]
+    assert [row["lab"] for row in rows] == list(paths.labs())
+    assert "no Records yet" in served.post("report")["problem"]
+    assert served.jupyter.code("beowulf/report") == 404
+    assert served.post("cluster", command="down") == {"done": "No cluster was running."}
+
+
+def test_a_command_that_does_not_exist_is_refused(served: Served) -> None:
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        served.post("cluster", command="run")
+    said = served.post("cluster", command="rate", rate="5mbit; reboot")["problem"]
+    assert "The rate is one of 10mbit, 100mbit, 1gbit, off, not '5mbit; reboot'." in said
+    assert served.cluster()["nodes"] == []
+
+
+def test_a_notebook_is_laid_out_before_it_is_opened(served: Served) -> None:
+    slug = "05-overlap"
+    assert not (served.work / slug).exists()
+    assert served.post("open", lab="05") == {"path": f"{slug}/overlap.ipynb"}
+    assert (served.work / slug / "overlap.ipynb").exists()
+    assert served.post("open", lab="play") == {"path": "play/play.ipynb"}
+    assert "There is no lab '77'" in served.post("open", lab="77")["problem"]
+
+
+def test_a_folder_that_cannot_be_written_is_reported(served: Served) -> None:
+    (served.work / "06-protocol-analysis").write_text("")
+    said = served.post("open", lab="06")["problem"]
+    assert f"The lab cannot be copied to {served.work / '06-protocol-analysis'}" in said
+    (served.work / "06-protocol-analysis").unlink()
+
+
+@pytest.mark.cluster
+def test_it_boots_heals_changes_the_rate_and_stops(served: Served) -> None:
+    try:
+        assert "4 nodes are up" in served.post("cluster", command="up")["done"]
+        seen = served.cluster()
+        assert seen["rate"] == "100mbit"
+        assert {node["node"]: node["state"] for node in seen["nodes"]} == dict.fromkeys(
+            ("node00", "node01", "node02", "node03"), "up"
+        )
+        served.learner.cluster.kill("node02")
+        wait_until(
+            lambda: served.cluster()["nodes"][2]["state"] == "down", "the page sees a dead node"
+        )
+        assert "3 of 4 nodes are up" in served.cluster()["sentence"]
+        assert "node02 was down and runs again." in served.post("cluster", command="up")["done"]
+        assert served.cluster()["sentence"].startswith("4 of 4 nodes are up")
+        assert "10mbit" in served.post("cluster", command="rate", rate="10mbit")["done"]
+        assert served.cluster()["rate"] == "10mbit"
+        assert served.learner.cluster.config.rate == "10mbit"
+        assert served.post("cluster", command="down") == {"done": "The cluster is down."}
+        assert served.cluster()["nodes"] == []
+    finally:
+        served.learner.down()
+
+
+@pytest.mark.cluster
+def test_two_pages_do_not_change_the_cluster_at_once(served: Served) -> None:
+    try:
+        with ThreadPoolExecutor() as pool:
+            first = pool.submit(served.post, "cluster", command="up")
+            wait_until(lambda: first.done() or served.cluster()["under_way"], "the boot is seen")
+            if not first.done():
+                second = served.post("cluster", command="down")
+                assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
+            assert "4 nodes are up" in first.result()["done"]
+        assert served.cluster()["under_way"] == ""
+    finally:
+        served.learner.down()
+
+
+@pytest.mark.cluster
+def test_a_boot_goes_on_when_the_browser_is_closed(served: Served, namespaces_work: None) -> None:
+    request = urllib.request.Request(
+        f"{served.jupyter.url}/beowulf/home/cluster",
+        b'{"command": "up"}',
+        {"Authorization": f"token {served.jupyter.token}"},
+    )
+    try:
+        with pytest.raises(TimeoutError):
+            urllib.request.urlopen(request, timeout=0.1)
+        wait_until(lambda: len(served.cluster()["nodes"]) == 4, "the cluster is there")
+        wait_until(lambda: not served.cluster()["under_way"], "the boot is at its end")
+        assert served.cluster()["sentence"].startswith("4 of 4 nodes are up")
+    finally:
+        served.learner.down()
+
+
+@pytest.mark.cluster
+def test_while_a_measurement_runs_nothing_is_stopped_changed_or_counted(
+    served: Served, running: NamespaceCluster
+) -> None:
+    with running.holding("study A6"):
+        sentence = served.cluster()["held"]
+        assert re.search(r"in use by .* since .*, for study A6", sentence)
+        for fields in ({"command": "down"}, {"command": "rate", "rate": "10mbit"}):
+            refused = served.post("cluster", **fields)["problem"]
+            assert refused.startswith(sentence)
+            assert "--force` ends it" in refused
+        assert "Progress is counted when" in served.jupyter.ask("beowulf/home/progress")["problem"]
+        assert "The report is written when" in served.post("report")["problem"]
+    assert served.cluster()["held"] == ""
+    assert served.cluster()["rate"] == "100mbit"
+
+
+@pytest.mark.cluster
+def test_cores_in_use_and_bytes_are_counted_where_they_are(
+    served: Served, running: NamespaceCluster
+) -> None:
+    def counters() -> dict[str, tuple[float, int, int]]:
+        nodes = served.cluster()["nodes"]
+        return {
+            each["node"]: (each["cpu_s"], each["links"][0]["sent"], each["links"][0]["received"])
+            for each in nodes
+        }
+
+    before = counters()
+    size = 2_000_000
+    done = running.run("node01", f"head -c {size} /dev/zero | ssh node02 'cat >/dev/null'")
+    assert done.returncode == 0, done.stderr
+    after = counters()
+    assert size < after["node01"][1] - before["node01"][1] < 2 * size
+    assert size < after["node02"][2] - before["node02"][2] < 2 * size
+    assert after["node03"][1] - before["node03"][1] < size
+    assert after["node01"][0] > before["node01"][0]
+
+
+@pytest.mark.cluster
+def test_two_networks_are_two_links_of_each_node(served: Served, namespaces_work: None) -> None:
+    try:
+        namespaces.up(ClusterConfig(nodes=2, networks=2), folder=served.learner.state)
+        assert [len(each["links"]) for each in served.cluster()["nodes"]] == [2, 2]
+    finally:
+        served.learner.down()
+
+
+def test_a_recorded_cluster_is_shown_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(paths.root() / "docs" / "samples" / "record.json", tmp_path)
+    monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv(live.RECORDED, str(tmp_path))
+    seen = live.look()
+    assert seen["kind"] == "recorded"
+    assert str(tmp_path) in seen["sentence"]
+    assert {node["state"] for node in seen["nodes"]} == {"recorded"}
+
+
+def test_a_state_folder_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEOWULF_STATE", "/tmp/a:b")
+    seen = live.look()
+    assert "has ':' in its name" in seen["sentence"]
+    assert seen["nodes"] == []
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
+    from playwright.sync_api import expect, sync_playwright
+
+    with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE_S * 1000)
+        opened = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
+        )
+        yield opened
+        opened.close()
+
+
+def _open(browser: Any, address: str, faults: list[str], **size: int) -> Any:
+    page = browser.new_page(viewport={"width": 1280, "height": 800} | size)
+    page.set_default_timeout(PATIENCE_S * 1000)
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    page.goto(address)
+    return page
+
+
+def _tab_to(page: Any, frame: Any, name: str) -> None:
+    """Press Tab until what has this name has the keyboard."""
+    focused = "document.activeElement.textContent.trim()"
+    for _ in range(80):
+        if frame.evaluate(focused) == name:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not reach {name}: {frame.evaluate(focused)}")
+
+
+@pytest.mark.browser
+@pytest.mark.cluster
+def test_in_a_browser_everything_is_reached_by_keys(
+    served: Served, browser: Any, tmp_path: Path, namespaces_work: None
+) -> None:
+    from playwright.sync_api import expect
+
+    faults: list[str] = []
+    page = _open(browser, f"{served.jupyter.url}/lab?token={served.jupyter.token}", faults)
+    home = page.frame_locator('iframe[title="Beowulf Labs"]')
+    message, sentence = home.locator("#message"), home.locator("#sentence")
+    try:
+        expect(home.locator("#labs tbody tr")).to_have_count(9)
+        expect(home.locator("#next")).to_contain_text("Next: Lab 01, Validation")
+        expect(sentence).to_have_text("No cluster runs.")
+        frame = next(each for each in page.frames if each.url.endswith("/beowulf/home"))
+
+        _tab_to(page, frame, "Boot")
+        page.keyboard.press("Enter")
+        expect(message).to_contain_text("4 nodes are up")
+        expect(sentence).to_contain_text("4 of 4 nodes are up")
+        expect(home.get_by_role("img", name=re.compile("node03 up"))).to_be_visible()
+        # Two looks make a rate.
+        expect(home.locator("#picture")).to_contain_text("Mbit/s")
+        page.screenshot(path=str(tmp_path / "home.png"))
+
+        _tab_to(page, frame, "Stop")
+        page.keyboard.press("Enter")
+        expect(message).to_have_text("The cluster is down.")
+        assert namespaces.running(served.learner.state) is None
+
+        _tab_to(page, frame, "Handout of lab 02")
+        page.keyboard.press("Enter")
+        handout = page.frame_locator('iframe[title="Handout 02"]')
+        expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 02")
+        expect(home.locator("h1")).to_be_hidden()
+        page.keyboard.press("Alt+Shift+H")
+        expect(home.locator("h1")).to_be_visible()
+
+        _tab_to(page, frame, "Notebook of lab 01")
+        page.keyboard.press("Enter")
+        notebook = page.locator(".jp-NotebookPanel")
+        expect(notebook.get_by_role("heading", name=re.compile("Lab 01")).first).to_be_visible()
+    finally:
+        served.learner.down()
+    assert faults == []
+
+
+@pytest.mark.browser
+def test_in_a_browser_a_notebook_that_was_asked_for_is_in_front(
+    served: Served, browser: Any
+) -> None:
+    from playwright.sync_api import expect
+
+    address = f"{served.jupyter.url}/lab/tree/{SLUG}/{NAME}?token={served.jupyter.token}"
+    page = _open(browser, address, [])
+    expect(page.locator(".lm-TabBar-tab", has_text="Beowulf Labs")).to_have_count(1)
+    expect(page.locator(".jp-NotebookPanel")).to_be_visible()
+    expect(page.locator('iframe[title="Beowulf Labs"]')).to_be_hidden()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [800, 1280])
+def test_the_page_fits_a_window(served: Served, browser: Any, width: int) -> None:
+    page = _open(
+        browser,
+        f"{served.jupyter.url}/beowulf/home?token={served.jupyter.token}",
+        [],
+        width=width - 330,  # what JupyterLab leaves beside its list of files
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("place", ["home", "handout/01", "handout/06", "text/docs/results.md"])
+def test_axe_finds_nothing(served: Served, browser: Any, place: str) -> None:
+    page = _open(browser, f"{served.jupyter.url}/beowulf/{place}?token={served.jupyter.token}", [])
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.browser
+@pytest.mark.cluster
+def test_axe_finds_nothing_while_a_cluster_is_shown(
+    served: Served, browser: Any, running: NamespaceCluster
+) -> None:
+    from playwright.sync_api import expect
+
+    page = _open(browser, f"{served.jupyter.url}/beowulf/home?token={served.jupyter.token}", [])
+    page.locator("summary").click()
+    expect(page.locator("#nodes tr")).to_have_count(len(running.nodes))
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
