@@ -1,1 +1,1 @@
-"""One deck a lab, in Markdown that Marp reads too, and built here without any other tool."""
+"""One deck a lab, in Markdown as Marp has it, built here without another tool; plots are drawn from kept data."""

@@ -8,12 +8,8 @@ from __future__ import annotations
 import argparse
 import base64
 import mimetypes
-import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -22,25 +18,32 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from beowulf.browser import browser, print_pdf
 from beowulf.errors import LabError, UsageError
+from slides import plots
 
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parent / "build" / "slides"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-LONGEST_PRINT_S = 300
 COMMENT = re.compile(r"\A\s*<!--(.*?)-->\s*\Z", re.DOTALL)
+# `_minutes: 3 5` is how long a slide takes in the cut of 50 minutes and in that of 100; with `_minutes: - 5` it is
+# in the long cut alone.
+CUTS = (50, 100)
+MINUTES = re.compile(r"\A\s*_minutes:\s*(\d+|-)\s+(\d+)\s*\Z")
+MORE = "more"
 # Marp's own directives: `_class` of a slide, `w:600` or `h:400` in a picture's alternative text.
 CLASS = re.compile(r"\A\s*_class:\s*([\w -]+?)\s*\Z")
+PLOT = "plot:"  # before the name of a picture that plots.py draws
 SIZE = re.compile(r"\b([wh]):(\d+)(?:px)?\b")
 
 
 @dataclass
 class Slide:
-    """One slide: its content as HTML, the speaker's notes as text, and CSS classes."""
+    """One slide: its content as HTML, the speaker's notes as text, CSS classes, and its minutes in each cut."""
 
     content: str = ""
     notes: list[str] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
+    minutes: tuple[int, int] = (0, 0)
 
 
 @dataclass
@@ -78,10 +81,11 @@ def read(source: Path) -> Deck:
 def page(deck: Deck) -> str:
     """The deck as one HTML page."""
     count = len(deck.slides)
+    times = _times(deck)
     sections = "\n".join(
         f'<section class="{escape(" ".join(["slide", *slide.classes]))}" id="slide-{number}"'
         f' aria-roledescription="slide" aria-label="{number} of {count}">\n{slide.content}'
-        f'<p class="page" aria-hidden="true">{number} / {count}</p>\n{_notes(slide)}</section>'
+        f'<p class="page" aria-hidden="true">{number} / {count}</p>\n{_notes(slide, times[number - 1])}</section>'
         for number, slide in enumerate(deck.slides, start=1)
     )
     style = (HERE / "style.css").read_text(encoding="utf-8")
@@ -94,52 +98,12 @@ def page(deck: Deck) -> str:
     )
 
 
-def print_pdf(html: Path, browser: str) -> Path:
-    """Let a Chromium print the page, one slide a sheet; LabError when it does not."""
-    pdf = html.with_suffix(".pdf")
-    with tempfile.TemporaryDirectory(prefix="beowulf-slides-") as profile:
-        words = headless(browser, Path(profile))
-        words += ["--no-pdf-header-footer", f"--print-to-pdf={pdf.absolute()}"]
-        words += [html.absolute().as_uri()]
-        pdf.unlink(missing_ok=True)
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST_PRINT_S)
-        except subprocess.TimeoutExpired:
-            raise LabError(
-                f"{browser} did not print {html.name} within {LONGEST_PRINT_S} s.",
-                "Open the HTML file in a browser and print it there.",
-            ) from None
-    if done.returncode or not pdf.exists():
-        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise LabError(
-            f"{browser} could not print {html.name}: {last}.",
-            "Open the HTML file in a browser and print it there.",
-        )
-    return pdf
-
-
-def headless(browser: str, profile: Path) -> list[str]:
-    """The words that start a Chromium without a window, which leaves the network alone."""
-    # Root's Chromium refuses to start with its sandbox; the page is our own and fetches nothing.
-    root = ["--no-sandbox"] if os.geteuid() == 0 else []
-    return [
-        *(browser, "--headless", *root, f"--user-data-dir={profile}", "--disable-gpu"),
-        *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
-        *("--disable-sync", "--disable-quic", "--disable-dev-shm-usage"),
-    ]
-
-
 def build(source: Path, folder: Path = BUILT) -> Path:
     """Write the deck's HTML into `folder`; its path."""
     html = folder / f"{source.stem}.html"
     folder.mkdir(parents=True, exist_ok=True)
     html.write_text(page(read(source)), encoding="utf-8")
     return html
-
-
-def browser() -> str:
-    """The Chromium of this machine, or an empty text."""
-    return next((found for name in BROWSERS if (found := shutil.which(name))), "")
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
@@ -159,14 +123,33 @@ def _note(token: Token, slide: Slide, source: Path) -> None:
         )
     if directive := CLASS.match(comment[1]):
         slide.classes += directive[1].split()
+    elif minutes := MINUTES.match(comment[1]):
+        slide.minutes = (0 if minutes[1] == "-" else int(minutes[1]), int(minutes[2]))
+        if not slide.minutes[0]:
+            slide.classes.append(MORE)
     else:
         slide.notes.append(comment[1].strip())
 
 
-def _notes(slide: Slide) -> str:
-    if not slide.notes:
+def _times(deck: Deck) -> list[str]:
+    """For each slide, from when to when it is shown in each cut."""
+    clocks, times = [0, 0], []
+    for slide in deck.slides:
+        said = []
+        for cut, minutes in enumerate(slide.minutes):
+            if minutes:
+                end = clocks[cut] + minutes
+                said.append(f"In the cut of {CUTS[cut]} minutes: {clocks[cut]} to {end}.")
+                clocks[cut] = end
+        times.append(" ".join(said))
+    return times
+
+
+def _notes(slide: Slide, time: str) -> str:
+    notes = [*filter(None, [time]), *slide.notes]
+    if not notes:
         return ""
-    text = "".join(f"<p>{escape(note)}</p>" for note in slide.notes)
+    text = "".join(f"<p>{escape(note)}</p>" for note in notes)
     return f'<aside class="notes" aria-label="speaker\'s notes">{text}</aside>\n'
 
 
@@ -181,13 +164,18 @@ def _render(markdown: MarkdownIt, tokens: Sequence[Token], source: Path) -> str:
 def _inline_picture(image: Token, source: Path) -> None:
     address = str(image.attrs["src"])
     picture = source.parent / address
-    if "//" in address or not picture.is_file():
+    if address.startswith(PLOT):
+        kind, content = "image/svg+xml", plots.svg(address.removeprefix(PLOT))
+        image.attrs["width"] = str(plots.WIDTH_PX)
+    elif "//" in address or not picture.is_file():
         raise LabError(
             f"{source.name} shows {address}, which is not a file beside it.",
             "A deck works without a network: keep its pictures in the repository.",
         )
-    kind = mimetypes.guess_type(picture.name)[0] or "application/octet-stream"
-    data = base64.b64encode(picture.read_bytes()).decode("ascii")
+    else:
+        kind = mimetypes.guess_type(picture.name)[0] or "application/octet-stream"
+        content = picture.read_bytes()
+    data = base64.b64encode(content).decode("ascii")
     image.attrs["src"] = f"data:{kind};base64,{data}"
     for letter, pixels in SIZE.findall(image.content):
         image.attrs["width" if letter == "w" else "height"] = pixels

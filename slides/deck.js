@@ -1,5 +1,11 @@
 // One slide at a time, as large as the window. Arrow keys turn pages, N shows the speaker's notes.
 // Without this script, and on paper, the slides follow one another.
+// With ?cut=50 behind its address, a deck has the slides of the short cut only.
+if (new URLSearchParams(location.search).get("cut") === "50") {
+  document.querySelectorAll(".slide.more").forEach((slide) => slide.remove());
+  const left = [...document.querySelectorAll(".slide")];
+  left.forEach((slide, i) => (slide.querySelector(".page").textContent = `${i + 1} / ${left.length}`));
+}
 const slides = [...document.querySelectorAll(".slide")];
 const [WIDTH, HEIGHT] = [1280, 720];
 let current = 0;

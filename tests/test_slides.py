@@ -8,32 +8,51 @@ from pathlib import Path
 
 import pytest
 
+from beowulf.browser import headless
 from beowulf.errors import LabError, UsageError
-from slides import build
+from slides import build, plots
 
 DECKS = sorted(build.HERE.glob("[0-9][0-9]-*.md"))
 NAMES = [deck.stem for deck in DECKS]
 CHROMIUM = build.browser()
-# A talk of fifteen minutes.
-FEWEST, MOST = 10, 15
+FEWEST, MOST = 12, 26
 
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium on this machine")
 
-# Runs in the page: which slides hold more than they show, and which text is smaller than 24 px.
+# Runs in the page: which slides hold more than they show, and which text is smaller than 24 px, in pictures as well.
 MEASURE = """<script>
 const report = [];
 document.body.classList.remove("deck");
+const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+// A picture's letters are measured as the browser shows them: the picture takes the place of its address.
+document.querySelectorAll("img").forEach((img) => {
+  const [kind, data] = img.src.split(";base64,");
+  if (!kind.endsWith("svg+xml")) return;
+  const text = new TextDecoder().decode(bytes(data));
+  const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  const box = svg.viewBox.baseVal, width = Math.min(img.width, img.parentElement.clientWidth);
+  svg.setAttribute("width", width);
+  svg.setAttribute("height", (width * box.height) / box.width);
+  svg.style.display = "block";
+  img.replaceWith(document.importNode(svg, true));
+});
 document.querySelectorAll(".slide").forEach((slide, i) => {
   if (slide.scrollHeight > slide.clientHeight || slide.scrollWidth > slide.clientWidth)
     report.push(`slide ${i + 1} overflows`);
   const last = [...slide.children].filter((e) => !e.matches(".page, .notes")).at(-1);
   const page = slide.querySelector(".page").getBoundingClientRect();
-  const box = (last.querySelector("img") ?? last).getBoundingClientRect();
+  const box = (last.querySelector("svg") ?? last).getBoundingClientRect();
   if (box.bottom > page.top && box.right > page.left)
     report.push(`slide ${i + 1} runs into its number`);
-  slide.querySelectorAll("p, li, td, th, code, h1, h2").forEach((e) => {
+  slide.querySelectorAll("p, li, td, th, code, em, h1, h2").forEach((e) => {
     if (e.closest(".notes") === null && parseFloat(getComputedStyle(e).fontSize) < 24)
       report.push(`slide ${i + 1} has small type: ${e.textContent}`);
+  });
+  slide.querySelectorAll("svg text").forEach((e) => {
+    const scale = e.ownerSVGElement.getScreenCTM().a;
+    const size = Math.min(...[e, ...e.querySelectorAll("tspan")].map((t) => parseFloat(getComputedStyle(t).fontSize)));
+    if (size * scale < 23.95)
+      report.push(`slide ${i + 1} has small letters in a picture, ${(size * scale).toFixed(1)} px: ${e.textContent}`);
   });
   slide.querySelectorAll("pre").forEach((e) => {
     if (e.scrollWidth > e.clientWidth) report.push(`slide ${i + 1} cuts off a line of code`);
@@ -54,6 +73,11 @@ def test_a_deck_has_a_title_notes_on_each_slide_and_fits_into_its_time(deck: Pat
     found = build.read(deck)
     assert found.title != deck.stem, "the front matter names a title"
     assert FEWEST <= len(found.slides) <= MOST
+    for cut, minutes in zip(
+        build.CUTS, zip(*(slide.minutes for slide in found.slides), strict=True), strict=True
+    ):
+        assert sum(minutes) == cut, f"the slides of the cut of {cut} minutes take {sum(minutes)}"
+    assert all(slide.minutes[1] for slide in found.slides), "each slide is in the long cut"
     silent = [i for i, slide in enumerate(found.slides, start=1) if not slide.notes]
     assert not silent, f"slides without speaker's notes: {silent}"
 
@@ -86,6 +110,8 @@ def test_every_picture_of_a_deck_has_an_alternative_text(deck: Path) -> None:
     assert len(texts) == html.count("<img ")
     assert all(len(text.split()) >= 4 for text in texts), texts
     assert not any(build.SIZE.search(text) for text in texts), "a size is not read aloud"
+    drawn = re.findall(r"<svg [^>]*>", html)
+    assert all('role="img"' in each and "aria-label=" in each for each in drawn)
 
 
 @needs_chromium
@@ -94,7 +120,7 @@ def test_every_picture_of_a_deck_has_an_alternative_text(deck: Path) -> None:
 def test_nothing_overflows_its_slide_or_is_too_small_to_read(deck: Path, tmp_path: Path) -> None:
     html = build.build(deck, tmp_path)
     html.write_text(html.read_text(encoding="utf-8").replace("</body>", f"{MEASURE}</body>"))
-    words = [*build.headless(CHROMIUM, tmp_path / "profile"), "--dump-dom", html.as_uri()]
+    words = [*headless(CHROMIUM, tmp_path / "profile"), "--dump-dom", html.as_uri()]
     page = subprocess.run(words, capture_output=True, text=True, timeout=240).stdout
     report = re.search(r'data-report="([^"]*)"', page)
     assert report, "the page ran no script"
@@ -129,6 +155,43 @@ def test_comments_become_notes_and_directives_become_classes(tmp_path: Path) -> 
 def test_a_picture_that_is_not_ours_is_refused_by_name(tmp_path: Path, address: str) -> None:
     with pytest.raises(LabError, match=re.escape(address)):
         build.read(written(tmp_path, f"![a picture of nothing]({address})\n"))
+
+
+def test_a_plot_that_is_not_drawn_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="plot:nothing-else") as refused:
+        build.read(written(tmp_path, "![a picture of nothing](plot:nothing-else)\n"))
+    assert all(name in str(refused.value) for name in [*plots.PLOTS, *plots.STILLS])
+
+
+def test_each_plot_and_each_kept_run_is_shown_in_a_deck() -> None:
+    shown = {
+        name
+        for deck in DECKS
+        for name in re.findall(r"\(plot:([\w-]+)\)", deck.read_text(encoding="utf-8"))
+    }
+    assert shown == {*plots.PLOTS, *plots.STILLS}
+    assert {f"{name}.tar.xz" for name in plots.STILLS} == {f.name for f in plots.RUNS.iterdir()}
+
+
+def test_minutes_say_in_which_cut_a_slide_is_and_when(tmp_path: Path) -> None:
+    text = "<!-- _minutes: 2 3 -->\n\n# One\n\n---\n\n<!-- _minutes: - 4 -->\n\n# Two\n"
+    deck = build.read(written(tmp_path, text))
+    assert [slide.minutes for slide in deck.slides] == [(2, 3), (0, 4)]
+    assert [slide.classes for slide in deck.slides] == [[], [build.MORE]]
+    page = build.page(deck)
+    assert "In the cut of 50 minutes: 0 to 2. In the cut of 100 minutes: 0 to 3." in page
+    assert "<p>In the cut of 100 minutes: 3 to 7.</p>" in page
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_the_address_of_the_short_cut_leaves_its_slides(tmp_path: Path) -> None:
+    html = build.build(DECKS[0], tmp_path)
+    short = [slide for slide in build.read(DECKS[0]).slides if slide.minutes[0]]
+    words = [*headless(CHROMIUM, tmp_path / "profile"), "--dump-dom", f"{html.as_uri()}?cut=50"]
+    page = subprocess.run(words, capture_output=True, text=True, timeout=240).stdout
+    assert page.count('<section class="slide') == len(short)
+    assert f">{len(short)} / {len(short)}</p>" in page
 
 
 def test_html_that_is_no_comment_is_refused(tmp_path: Path) -> None:

@@ -121,8 +121,11 @@ def picture(
                 color=FILLS[CATEGORIES.index(str(name))],
                 linewidth=0,
             )
-        for kind, colour, hatch in wait_looks(found):
-            part = found.waits[(found.waits["kind"] == kind) & found.waits["rank"].isin(shown)]
+        waited = _waits_between(found, from_s, to_s)
+        waited = waited[waited["rank"].isin(shown)]
+        looks = [each for each in wait_looks(found) if each[0] in set(waited["kind"])]
+        for kind, colour, hatch in looks:
+            part = waited[waited["kind"] == kind]
             for row in part.head(MOST_LINES).to_dict("records"):
                 since = (row["since_ns"] - found.trace.began_ns) / 1e9 * scale
                 axes.broken_barh(
@@ -146,7 +149,7 @@ def picture(
         if wire is not None and packets is not None:
             _arrows(wire, *packets, scale)
             titles(wire, "", time_title, "packets")
-        _legend(found, drawing, rows)
+        _legend(drawing, rows, looks)
     return Figure(drawing, title, sentence(found, rows, from_s, to_s, shown), rows)
 
 
@@ -260,7 +263,14 @@ def _arrows(axes: Axes, packets: pd.DataFrame, nodes: list[str], scale: float) -
     axes.set_yticks(range(len(nodes)), nodes)
 
 
-def _legend(found: Analysis, drawing: object, rows: pd.DataFrame) -> None:
+def _waits_between(found: Analysis, from_s: float, to_s: float) -> pd.DataFrame:
+    """The waits of which a part is in that time."""
+    since_s = (found.waits["since_ns"] - found.trace.began_ns) / 1e9
+    ended_s = since_s + found.waits["waited_ns"] / 1e9
+    return found.waits[(since_s <= to_s) & (ended_s >= from_s)]
+
+
+def _legend(drawing: object, rows: pd.DataFrame, looks: Sequence[tuple[str, str, str]]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -272,8 +282,7 @@ def _legend(found: Analysis, drawing: object, rows: pd.DataFrame) -> None:
     ]
     patches += [
         Patch(facecolor="white", edgecolor=colour, hatch=hatch, label=f"waits: {kind}")
-        for kind, colour, hatch in wait_looks(found)
-        if kind in set(rows["wait"])
+        for kind, colour, hatch in looks
     ]
     patches.append(Line2D([], [], color=PATH_COLOUR, linewidth=2, label="critical path"))
     drawing.legend(handles=patches, loc="outside lower center", ncols=3, fontsize=9)  # type: ignore[attr-defined]
@@ -298,9 +307,8 @@ def sentence(
             f"Rank {row['rank']} computes for {row['computing'] / whole:.0%} of the whole run and waits for"
             f" {row['waiting'] / whole:.0%} of it."
         )
-    waited = found.waits[found.waits["rank"].isin(list(ranks))]
-    began_s = (waited["since_ns"] - found.trace.began_ns) / 1e9
-    waited = waited[(began_s <= to_s) & (began_s + waited["waited_ns"] / 1e9 >= from_s)]
+    waited = _waits_between(found, from_s, to_s)
+    waited = waited[waited["rank"].isin(list(ranks))]
     if waited.empty:
         said.append("No rank waits for another one.")
     else:

@@ -1,0 +1,322 @@
+"""Pictures that a build of the slides draws, by name: plots of kept Records and results, and stills of kept runs.
+
+A deck shows one as `![alternative text](plot:NAME)`. Their letters are as large as the other text on a slide.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import re
+import tarfile
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf.errors import LabError
+from beowulf.figures import COLOURS, HATCHES, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+# Real Records, shortened to their samples; `where` says how they were measured.
+KEPT = ROOT / "tests" / "gold" / "real_records.json.xz"
+# Runs on four namespaces of one machine, with links of 100 Mbit/s, recorded by `beowulf run --trace` and in the labs'
+# notebooks. Other programs ran on its two cores, so these had a real-time priority. Folders have other names in them.
+RUNS = Path(__file__).with_name("runs")
+FULL, QUICK = "100mbit classic, full, load 1.0", "100mbit classic, quick, load 3.3"
+WIDTH_PX = 1136  # what a slide has between its margins
+WIDTH_IN, POINTS = (
+    7.2,
+    11.2,
+)  # a letter of that many points is 24 px high on a slide, or a little more
+Samples = dict[int, list[float]]
+
+
+@cache
+def svg(name: str) -> bytes:
+    """The picture of that name as SVG; LabError where there is none."""
+    import matplotlib
+
+    if name in STILLS:
+        drawing = _still(name)
+    elif name in PLOTS:
+        with style(), matplotlib.rc_context({"font.size": POINTS}):
+            drawing = PLOTS[name]()
+    else:
+        there = ", ".join(sorted([*PLOTS, *STILLS]))
+        raise LabError(f"There is no plot:{name}.", f"There are: {there}.")
+    return _written(drawing)
+
+
+def _written(drawing: Drawing) -> bytes:
+    import matplotlib
+    from matplotlib.text import Text
+
+    for text in drawing.findobj(Text):
+        text.set_fontsize(max(POINTS, text.get_fontsize()))
+    file = io.BytesIO()
+    # Letters stay letters, so that a page can be searched and its smallest ones be found by a test.
+    with style(), matplotlib.rc_context({"svg.fonttype": "none"}):
+        drawing.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
+
+
+def _paper(height: float) -> tuple[Drawing, Axes]:
+    from beowulf.figures.look import paper
+
+    return paper(WIDTH_IN, height)
+
+
+def _samples(study: str, where: str, quantity: str, **at: Any) -> dict[tuple[Any, ...], Samples]:
+    """A kept Record's samples by size, for each value of what is asked for with `...`."""
+    kept = json.loads(lzma.decompress(KEPT.read_bytes()))
+    (record,) = (each for each in kept if each["study"] == study and each["where"] == where)
+    asked = [name for name, value in at.items() if value is ...]
+    found: dict[tuple[Any, ...], Samples] = defaultdict(lambda: defaultdict(list))
+    for point in record["points"]:
+        here = point["at"]
+        fits = all(value is ... or here.get(name) == value for name, value in at.items())
+        if fits and point["quantity"] == quantity and "size_bytes" in here:
+            group = tuple(here.get(name) for name in asked)
+            found[group][int(here["size_bytes"])] += point["samples"]
+    return found
+
+
+@cache
+def _results(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _size(value: float, _: object = None) -> str:
+    """A number of bytes as a tick says it."""
+    for unit, one in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if value >= one:
+            return f"{value / one:g} {unit}"
+    return f"{value:g} B"
+
+
+def _boot() -> Drawing:
+    """How long `beowulf up` and `beowulf down` take, beside Mininet's four nodes."""
+    samples = _results("up_down")["samples_s"]
+    names = ["beowulf up", "Mininet up", "beowulf down", "Mininet's net.stop()"]
+    drawing, axes = _paper(2.7)
+    for row, name in enumerate(names):
+        at = np.full(len(samples[name]), row) + np.linspace(-0.22, 0.22, len(samples[name]))
+        axes.plot(samples[name], at, marker="o", linestyle="", color=COLOURS[row % 2])
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel("seconds, one dot a run")
+    return drawing
+
+
+def _memory() -> Drawing:
+    """A load of memory by the size of the area, of study A3."""
+    (loads,) = _samples("A3", FULL, "load_ns", node="node00", pages="huge").values()
+    sizes = sorted(loads)
+    drawing, axes = _paper(2.9)
+    axes.plot(sizes, [float(np.median(loads[size])) for size in sizes], color=COLOURS[0])
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks([1 << power for power in range(12, 30, 4)])
+    axes.xaxis.set_major_formatter(_size)
+    axes.set_yticks([1, 10, 100], ["1", "10", "100"])
+    axes.minorticks_off()
+    axes.set_xlabel("size of the area")
+    axes.set_ylabel("ns a load")
+    return drawing
+
+
+def _kernels() -> Drawing:
+    """Six of the NAS kernels on one node and on four, without FT, which is predicted, and IS, which is like it."""
+    samples = _results("npb")["samples_s"]
+    names = ["EP", "CG", "MG", "LU", "SP", "BT"]
+    drawing, axes = _paper(2.9)
+    ways = {"one node": "{} W on one", "four nodes": "{} W on 4, 100 Mbit/s links"}
+    for number, (label, key) in enumerate(ways.items()):
+        heights = [float(np.median(samples[key.format(name)])) for name in names]
+        places = np.arange(len(names)) + 0.4 * number - 0.2
+        axes.bar(places, heights, 0.38, label=label, color=COLOURS[number], hatch=HATCHES[number])
+    axes.set_yscale("log")
+    axes.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
+    axes.minorticks_off()
+    axes.set_xticks(range(len(names)), names)
+    axes.set_ylabel("seconds")
+    axes.legend(loc="upper left", ncols=2)
+    return drawing
+
+
+def _short_messages() -> Drawing:
+    """Half round trips of short messages, of study E1: each launch's samples, and a straight line."""
+    (trips,) = _samples("E1", QUICK, "half_round_trip_us", sweep="wide").values()
+    sizes = [size for size in sorted(trips) if size <= 1024]
+    medians = [float(np.median(trips[size])) for size in sizes]
+    drawing, axes = _paper(2.7)
+    for size in sizes:
+        axes.plot([size] * len(trips[size]), trips[size], "o", color=COLOURS[0], alpha=0.35)
+    slope, start = np.polyfit(sizes, medians, 1)
+    axes.plot([0, 1024], [start, start + 1024 * slope], "-", marker="", color=COLOURS[1])
+    axes.set_ylim(0, 80)
+    axes.set_xticks([0, 256, 512, 768, 1024])
+    axes.set_xlabel("bytes")
+    axes.set_ylabel("half a round\ntrip (µs)")
+    return drawing
+
+
+def _one_message() -> Drawing:
+    """How long messages of 8 to 128 KiB take, of study E1, beside a work of 6 ms."""
+    (trips,) = _samples("E1", QUICK, "half_round_trip_us", sweep="wide").values()
+    sizes = [size for size in sorted(trips) if 8192 <= size <= 131072]
+    drawing, axes = _paper(2.2)
+    times = [float(np.median(trips[size])) / 1000 for size in sizes]
+    axes.plot([size / 1024 for size in sizes], times, color=COLOURS[0], label="message")
+    axes.axhline(6, color=COLOURS[1], linestyle="--", label="6 ms of work")
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 14)
+    axes.set_xlabel("KiB")
+    axes.set_ylabel("ms")
+    axes.legend(loc="upper left")
+    return drawing
+
+
+def _pairs() -> Drawing:
+    """Both calls in pairs, of study A7: the ratio of each pair of samples, size by size."""
+    found = _samples("A7", FULL, "half_round_trip_us", protocol=..., ranks=2, pattern="pairs")
+    blocking, other = found[("blocking",)], found[("nonblocking",)]
+    sizes = [size for size in sorted(blocking) if size and size in other]
+    drawing, axes = _paper(2.7)
+    axes.axhspan(0.9, 1.1, color="#DDE8EE")
+    for size in sizes:
+        count = min(len(blocking[size]), len(other[size]))
+        ratios = np.array(other[size][:count]) / np.array(blocking[size][:count])
+        axes.plot([size] * count, ratios, "o", color=COLOURS[0], alpha=0.25, markersize=4)
+        axes.plot([size], [float(np.median(ratios))], "D", color=COLOURS[1], markersize=7)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks([1 << power for power in range(0, 24, 4)])
+    axes.xaxis.set_major_formatter(_size)
+    axes.set_ylim(0.4, 1.8)
+    axes.set_xlabel("size of a message")
+    axes.set_ylabel("non-blocking\n÷ blocking")
+    return drawing
+
+
+def _segments() -> Drawing:
+    """Frames of a message by socket buffers, of study A13, from the evidence of its Verdict."""
+    verdicts = _results("full_studies")["facts"]["runs"]["A13"]["verdicts"]
+    (said,) = (v["evidence"] for v in verdicts if "into more segments" in v["says"])
+    counts = re.findall(r"(\d+ KB): ([\d.]+) against ([\d.]+)", said)
+    names = [name for name, *_ in counts if name != "8 KB"]
+    drawing, axes = _paper(2.5)
+    for number, label in enumerate(("buffers of 4 KB", "the nodes' own")):
+        values = [float(each[number + 1]) for each in counts if each[0] in names]
+        places = np.arange(len(names)) + 0.4 * number - 0.2
+        bars = axes.bar(
+            places, values, 0.38, label=label, color=COLOURS[number], hatch=HATCHES[number]
+        )
+        axes.bar_label(bars, fmt="%g")
+    axes.set_xticks(range(len(names)), names)
+    axes.set_ylim(0, 420)
+    axes.set_ylabel("data packets\na message")
+    axes.legend(loc="upper left")
+    return drawing
+
+
+def _nothing() -> Drawing:
+    """What a hundred measurements of nothing, and of a tenth more, came to."""
+    facts = _results("tuning")["facts"]
+    drawing, axes = _paper(2.1)
+    axes.axvspan(-5, 5, color="#DDE8EE")
+    names = ["nothing was changed", "10 % was put in"]
+    keys = ["a change that changes nothing", "a 10 % effect"]
+    for row, key in enumerate(keys):
+        middle, low, high = map(
+            float, re.findall(r"[\d.]+", facts[f"ratio over all trials: {key}"])
+        )
+        shown = [100 * (value - 1) for value in (low, middle, high)]
+        axes.plot(shown[::2], [row, row], marker="|", markersize=14, color=COLOURS[row])
+        axes.plot(shown[1:2], [row], marker="o", color=COLOURS[row])
+        axes.annotate(
+            facts[f"decisions: {key}"], (shown[2], row), (10, 0), textcoords="offset points",
+            va="center",
+        )  # fmt: skip
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(1.6, -0.6)
+    axes.set_xlim(-6, 14)
+    axes.set_xlabel("change of the time, in %")
+    return drawing
+
+
+def _calibration() -> Drawing:
+    """The table that a model is made of: half round trips of study E1."""
+    (trips,) = _samples("E1", QUICK, "half_round_trip_us", sweep="wide").values()
+    sizes = [size for size in sorted(trips) if size]
+    drawing, axes = _paper(2.9)
+    axes.plot(sizes, [float(np.median(trips[size])) for size in sizes], color=COLOURS[0])
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks([1 << power for power in range(0, 24, 4)])
+    axes.xaxis.set_major_formatter(_size)
+    axes.set_yticks([10, 1000, 100_000], ["10", "1,000", "100,000"])
+    axes.minorticks_off()
+    axes.set_xlabel("size of a message")
+    axes.set_ylabel("half a round\ntrip (µs)")
+    return drawing
+
+
+PLOTS: dict[str, Callable[[], Drawing]] = {
+    "boot": _boot,
+    "memory": _memory,
+    "kernels": _kernels,
+    "short-messages": _short_messages,
+    "pairs": _pairs,
+    "one-message": _one_message,
+    "segments": _segments,
+    "nothing": _nothing,
+    "calibration": _calibration,
+}
+
+# Of each kept run: from and to which ms it is shown, and how high the picture is, in inches.
+STILLS: dict[str, tuple[float, float, float]] = {
+    "ring": (3.5, 5.66, 3.1),
+    "mg": (2.0, 8.0, 3.0),
+    "turns": (0.0, 85.0, 3.0),
+    "overlap": (0.0, 87.0, 2.6),
+    "message": (1067.2, 1112.0, 3.1),
+    "rules": (2.3, 2.45, 3.0),
+    "barrier": (8.2, 9.0, 2.8),
+    "plate": (0.0, 58.0, 2.8),
+}
+
+
+def _still(name: str) -> Drawing:
+    """A still picture of a kept run, between its messages."""
+    from beowulf.exercises.timelines import analysed
+    from beowulf.timeline.picture import picture
+
+    from_ms, to_ms, height = STILLS[name]
+    with tempfile.TemporaryDirectory(prefix="beowulf-slides-") as folder:
+        with tarfile.open(RUNS / f"{name}.tar.xz") as kept:
+            kept.extractall(folder, filter="data")
+        found = analysed(Path(folder))
+        drawing = picture(found, from_s=from_ms / 1000, to_s=to_ms / 1000).drawing
+    legend = drawing.legends[0]
+    keys = [key for key in legend.legend_handles if key is not None]
+    labels = [text.get_text() for text in legend.get_texts()]
+    legend.remove()
+    drawing.axes[0].set_title("", loc="left")
+    drawing.set_size_inches(WIDTH_IN, height)
+    drawing.legend(
+        keys, labels, loc="outside lower center", ncols=3, fontsize=POINTS, handlelength=1.4,
+        columnspacing=1.0, handletextpad=0.5, borderpad=0, frameon=False,
+    )  # fmt: skip
+    return drawing
