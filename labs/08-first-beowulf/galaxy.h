@@ -79,12 +79,13 @@ static inline void make_particles(struct galaxy *galaxy, const struct particle *
     }
 }
 
+/* On simulated computers computing takes no time: there, --flop-ns is what an operation of the forces
+ * waits, and --particle-ns what a particle takes when the tree is built. */
 static inline struct options read_options(struct galaxy *galaxy, int argc, char **argv) {
     static const char *const KNOWN[] = {
-        "--model",       "--particles", "--seed",           "--from",      "--steps",
-        "--step-time",   "--angle",     "--no-quadrupoles", "--softening", "--farthest",
-        "--check",       "--every",     "--positions",      "--lines",     "--interaction-ns",
-        "--particle-ns", NULL};
+        "--model",     "--particles",      "--seed",      "--from",        "--steps", "--step-time",
+        "--angle",     "--no-quadrupoles", "--softening", "--farthest",    "--check", "--every",
+        "--positions", "--lines",          "--flop-ns",   "--particle-ns", NULL};
     struct options options;
     refuse_unknown(argc, argv, KNOWN);
     galaxy->count = (int)number_argument(argc, argv, "--particles", 10000, 2, MOST_PARTICLES);
@@ -94,7 +95,7 @@ static inline struct options read_options(struct galaxy *galaxy, int argc, char 
     galaxy->tree.softening2 = softening * softening;
     galaxy->step_time = decimal_argument(argc, argv, "--step-time", 0.01, 0.0, 1e3);
     galaxy->farthest = decimal_argument(argc, argv, "--farthest", 1000.0, 1e-3, 1e6);
-    galaxy->interaction_ns = decimal_argument(argc, argv, "--interaction-ns", 0.0, 0.0, 1e6);
+    galaxy->flop_ns = decimal_argument(argc, argv, "--flop-ns", 0.0, 0.0, 1e6);
     galaxy->particle_ns = decimal_argument(argc, argv, "--particle-ns", 0.0, 0.0, 1e6);
     options.model = word_argument(argc, argv, "--model", "plummer", MODELS);
     options.seed = number_argument(argc, argv, "--seed", 1, 0, 1000000000);

@@ -4,7 +4,7 @@
  *
  *     mpiexec -n 4 ./gas --problem blast --tiles 4,4
  *
- * --problem blast   sod-x, sod-y, smooth, blast or implode (problems.h)
+ * --problem blast   sod-x, sod-y, smooth, ramp, blast or implode (problems.h)
  * --tiles 4,4       how many along x and y; the ranks share them equally
  * --side 30         zones along a side of a tile
  * --cfl 0.8         how many zones the fastest wave may pass in a step
@@ -73,52 +73,112 @@ static inline _Noreturn void no_gas(const struct tiles *tiles, const struct tile
     exit(3);
 }
 
-/* Advance lines `from` to `to` - 1 of a tile: rows along x, or columns along y. */
-static inline void sweep_tile(struct tiles *tiles, const struct tile *tile, int is_y, long from,
-                              long to, double ratio) {
-    static struct line line;
+/* Which lines of a tile a sweep advances: `from` to `to` - 1, rows along x or columns along y. Ghosts
+ * are among them in those directions in which another rank has them. */
+struct lines {
+    long from, to;
+};
+
+static inline struct lines lines_of(const struct tiles *tiles, long i, int before, int behind) {
+    const struct tile *tile = &tiles->tile[i];
+    long end = GHOSTS + tiles->side;
+    return (struct lines){is_elsewhere(tiles, tile, before) ? 0 : GHOSTS,
+                          is_elsewhere(tiles, tile, behind) ? end + GHOSTS : end};
+}
+
+static inline long tiles_apart(const struct tiles *tiles, int is_y) {
+    return is_y ? tiles->columns : 1;
+}
+
+/* Whether this rank has the tile behind tile i as well, along an axis, and the sweep advances the same
+ * lines of both. */
+static inline int goes_on(const struct tiles *tiles, long i, int is_y, int before, int behind) {
+    long next = i + tiles_apart(tiles, is_y);
+    if (i < 0 || next >= tiles->count || (!is_y && tiles->tile[next].column == 0))
+        return 0;
+    struct lines these = lines_of(tiles, i, before, behind);
+    struct lines those = lines_of(tiles, next, before, behind);
+    return these.from == those.from && these.to == those.to;
+}
+
+/* Copy zones `from` to `to` - 1 along line i of a tile to `line`, where they begin at `place`; or back. */
+static inline void copy_line(const struct tiles *tiles, const struct tile *tile, int is_y, long i,
+                             long from, long to, struct line *line, long place, enum way way) {
     const int order[QUANTITIES] = {MASS, is_y ? MOMENTUM_ACROSS : MOMENTUM,
                                    is_y ? MOMENTUM : MOMENTUM_ACROSS, ENERGY};
-    long width = width_of(tiles), along = is_y ? width : 1;
-    line.zones = (int)tiles->side;
-    for (long i = from; i < to; i++) {
-        double *zones[QUANTITIES];
-        for (int k = 0; k < QUANTITIES; k++) {
-            zones[k] = zone_of(tiles, tile, order[k], is_y ? 0 : i, is_y ? i : 0);
-            for (long j = 0; j < width; j++)
-                line.conserved[k][j] = zones[k][j * along];
-        }
-        int bad = sweep_line(&line, ratio);
-        if (bad >= 0)
-            no_gas(tiles, tile, is_y ? bad : i, is_y ? i : bad);
-        for (int k = 0; k < QUANTITIES; k++)
-            for (long j = GHOSTS; j < width - GHOSTS; j++)
-                zones[k][j * along] = line.conserved[k][j];
+    long along = is_y ? width_of(tiles) : 1;
+    for (int k = 0; k < QUANTITIES; k++) {
+        double *zones = zone_of(tiles, tile, order[k], is_y ? 0 : i, is_y ? i : 0);
+        double *list = line->conserved[k] + place;
+        for (long j = from; j < to; j++)
+            if (way == INTO_TILE)
+                zones[j * along] = list[j];
+            else
+                list[j] = zones[j * along];
     }
-    tiles->swept += (to - from) * tiles->side;
+}
+
+/* Advance `count` tiles that lie behind each other along an axis. A line goes through all of them, so
+ * that a face between two tiles is computed once, and a line of 30 zones is not mostly ends. */
+static inline void sweep_tiles(struct tiles *tiles, const struct tile *first, long count, int is_y,
+                               struct lines lines, double ratio) {
+    static struct line line;
+    long side = tiles->side, apart = tiles_apart(tiles, is_y), width = width_of(tiles);
+    line.zones = (int)(count * side);
+    for (long i = lines.from; i < lines.to; i++) {
+        for (long n = 0; n < count; n++)
+            copy_line(tiles, first + n * apart, is_y, i, n == 0 ? 0 : GHOSTS,
+                      n < count - 1 ? GHOSTS + side : width, &line, n * side, OUT_OF_TILE);
+        long bad = sweep_line(&line, ratio);
+        if (bad >= 0) {
+            long n = bad < GHOSTS ? 0 : (bad - GHOSTS) / side;
+            n -= n == count; /* a ghost behind the last tile */
+            bad -= n * side;
+            no_gas(tiles, first + n * apart, is_y ? bad : i, is_y ? i : bad);
+        }
+        for (long n = 0; n < count; n++)
+            copy_line(tiles, first + n * apart, is_y, i, GHOSTS, GHOSTS + side, &line, n * side,
+                      INTO_TILE);
+    }
+    tiles->swept += (lines.to - lines.from) * line.zones;
+}
+
+/* Advance all tiles of this rank along an axis, and ghost zones before and behind them. */
+static inline void sweep(struct tiles *tiles, int is_y, int before, int behind, double ratio) {
+    long apart = tiles_apart(tiles, is_y);
+    for (long i = 0; i < tiles->count; i++) {
+        if (goes_on(tiles, i - apart, is_y, before, behind))
+            continue; /* it was swept with the one before it */
+        long count = 1;
+        while (goes_on(tiles, i + (count - 1) * apart, is_y, before, behind))
+            count++;
+        sweep_tiles(tiles, &tiles->tile[i], count, is_y, lines_of(tiles, i, before, behind), ratio);
+    }
+}
+
+/* Fill the ghost zones at both ends of the lines of a sweep where this rank has what belongs there. */
+static inline void fill_ends(const struct tiles *tiles, int is_y, int before, int behind) {
+    long apart = tiles_apart(tiles, is_y);
+    for (long i = 0; i < tiles->count; i++)
+        for (int direction = 0; direction < DIRECTIONS; direction++) {
+            int way = (is_y ? direction / 3 : direction % 3) - 1;
+            long joined = way < 0 ? i - apart : i;
+            if (way != 0 && !goes_on(tiles, joined, is_y, before, behind))
+                copy_own_ghosts(tiles, &tiles->tile[i], direction);
+        }
+    end_axis(tiles, is_y);
 }
 
 /* Two sweeps: along x and y in one step, along y and x in the next one. The second needs the ghost
  * zones on two sides after the first. Where another rank has them, the first sweep advances them
- * here, too; where this rank has them, they are copied. */
+ * here, too; where this rank has them, they are filled in between. */
 static inline void sweep_twice(struct tiles *tiles, double ratio) {
     int first = tiles->step % 2 == 0 ? 0 : 1, second = !first;
     int before = second ? 1 : 3, behind = 8 - before;
-    for (int direction = 0; direction < DIRECTIONS; direction++)
-        if (direction != MIDDLE && direction != before && direction != behind)
-            copy_own_ghosts(tiles, direction);
-    end_axis(tiles, first);
-    for (int i = 0; i < tiles->count; i++) {
-        const struct tile *tile = &tiles->tile[i];
-        long from = is_elsewhere(tiles, tile, before) ? 0 : GHOSTS;
-        long to = GHOSTS + tiles->side + (is_elsewhere(tiles, tile, behind) ? GHOSTS : 0);
-        sweep_tile(tiles, tile, first, from, to, ratio);
-    }
-    copy_own_ghosts(tiles, before);
-    copy_own_ghosts(tiles, behind);
-    end_axis(tiles, second);
-    for (int i = 0; i < tiles->count; i++)
-        sweep_tile(tiles, &tiles->tile[i], second, GHOSTS, GHOSTS + tiles->side, ratio);
+    fill_ends(tiles, first, before, behind);
+    sweep(tiles, first, before, behind, ratio);
+    fill_ends(tiles, second, MIDDLE, MIDDLE);
+    sweep(tiles, second, MIDDLE, MIDDLE, ratio);
 }
 
 /* The speed of the fastest wave in a tile. */
@@ -261,6 +321,10 @@ static inline int run_gas(int argc, char **argv, exchange_function exchange) {
         refuse("%ld ranks cannot share %ld x %ld tiles equally: take a number of ranks that "
                "divides %ld.",
                ranks, size[0], size[1], size[0] * size[1]);
+    for (int axis = 0; axis < 2; axis++)
+        if (size[axis] * side > LONGEST - 2 * GHOSTS)
+            refuse("%ld tiles of %ld zones are %ld: the grid has at most %d along an axis.",
+                   size[axis], side, size[axis] * side, LONGEST - 2 * GHOSTS);
     struct run run = {.steps = number_argument(argc, argv, "--steps", 1000000, 1, 1000000),
                       .every = number_argument(argc, argv, "--every", 0, 1, 1000000),
                       .zone_us = decimal_argument(argc, argv, "--zone-us", 0.0, 0.0, 1e4),

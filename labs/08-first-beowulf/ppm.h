@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-enum { GHOSTS = 4, LONGEST = 1000 + 2 * GHOSTS, RIEMANN_ROUNDS = 3 };
+enum { GHOSTS = 4, LONGEST = 4000 + 2 * GHOSTS, RIEMANN_ROUNDS = 3 };
 
 /* What a zone holds. Conserved, per volume: */
 enum { MASS, MOMENTUM, MOMENTUM_ACROSS, ENERGY, QUANTITIES };
@@ -26,7 +26,8 @@ static const double GAMMA = 1.4; /* the gas is air */
 
 /* The floating-point operations for a zone, counted in the source below: each +, -, *, / and sqrt is
  * one; comparisons, least() and most() are none, nor is what only constants are in. Of branches, the
- * one of smooth gas that is slower than sound. count_flops.cpp counts again, by running it. */
+ * one of smooth gas that is slower than sound and expands. tests/count_flops.cpp counts again, by
+ * running it. */
 enum {
     PRIMITIVE_FLOPS = 12,              /* find_primitives() */
     SHOCK_FLOPS = 4,                   /* find_shocks() */

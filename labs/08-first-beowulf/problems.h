@@ -76,7 +76,10 @@ static inline void sod_y(const struct grid *grid, long column, long row, double 
     sod(grid->rows, row, time, gas);
 }
 
-/* --- A wave of density that the gas carries with it, back to its place at time 1 --- */
+/* --- A wave of density that the gas carries with it, back to its place at time 1. PPM lets no new
+ * maximum arise, and for that flattens the parabola at each maximum and minimum a little in each step.
+ * That costs more than all else here: the error falls with an order of 2.3 to 2.5, without that limit
+ * with 3.1 --- */
 
 static inline void smooth(const struct grid *grid, long column, long row, double time,
                           double gas[QUANTITIES]) {
@@ -88,6 +91,20 @@ static inline void smooth(const struct grid *grid, long column, long row, double
     gas[SPEED] = 1.0;
     gas[SPEED_ACROSS] = (double)grid->rows * grid->width;
     gas[PRESSURE] = 1.0;
+}
+
+/* --- A smooth ramp between two densities, which the gas carries with it: nowhere a maximum --- */
+
+static inline double log_cosh(double x) { return fabs(x) + log1p(exp(-2.0 * fabs(x))); }
+
+static inline void ramp(const struct grid *grid, long column, long row, double time,
+                        double gas[QUANTITIES]) {
+    (void)row;
+    const double steep = 25.0;
+    double left = steep * ((double)column * grid->width - 0.35 - time);
+    double right = left + steep * grid->width;
+    double mean = (log_cosh(right) - log_cosh(left)) / (right - left); /* of tanh, in a zone */
+    gas[DENSITY] = 1.0 + 0.2 * mean, gas[SPEED] = 1.0, gas[SPEED_ACROSS] = 0.0, gas[PRESSURE] = 1.0;
 }
 
 /* --- High pressure in a circle in the middle. Counting from the middle, a zone and its mirror
@@ -117,10 +134,12 @@ static const struct problem PROBLEMS[] = {
     {"sod-x", OPEN, PERIODIC, 0.2, 0, sod_x, 1},
     {"sod-y", PERIODIC, OPEN, 0.2, 1, sod_y, 1},
     {"smooth", PERIODIC, PERIODIC, 1.0, 0, smooth, 1},
+    {"ramp", OPEN, PERIODIC, 0.3, 0, ramp, 1},
     {"blast", PERIODIC, PERIODIC, 0.2, 0, blast, 0},
     {"implode", WALLS, WALLS, 1.0, 0, implode, 0},
 };
-static const char *const PROBLEM_NAMES[] = {"sod-x", "sod-y", "smooth", "blast", "implode", NULL};
+static const char *const PROBLEM_NAMES[] = {"sod-x", "sod-y",   "smooth", "ramp",
+                                            "blast", "implode", NULL};
 
 static inline struct grid make_grid(const struct problem *problem, long columns, long rows) {
     return (struct grid){columns, rows, 1.0 / (double)(problem->by_rows ? rows : columns)};

@@ -73,6 +73,8 @@ static inline void write_state(struct galaxy *galaxy, FILE *positions, int lines
                galaxy->step, kinetic + potential, kinetic, potential, momentum[0], momentum[1],
                momentum[2]);
     free(all);
+    check(
+        MPI_Barrier(MPI_COMM_WORLD)); /* so that nobody waits for rank 0 in the step that follows */
 }
 
 static inline int compare_numbers(const void *left, const void *right) {
@@ -177,8 +179,7 @@ static inline void write_results(struct galaxy *galaxy, long steps, int lines) {
         balance += mean > 0.0 ? (double)most[step] / mean / (double)steps : 0.0;
         all_pairs += pairs[step], all_cells += cells[step], seconds += steps_s[step];
     }
-    double flops = (double)(all_pairs + all_cells) * PULL_FLOPS +
-                   (double)all_cells * galaxy->tree.quadrupoles * QUADRUPOLE_FLOPS;
+    double flops = flops_of(galaxy, all_pairs, all_cells);
     if (galaxy->rank == 0 && lines) {
         write_samples(steps_s, steps, phases_s, galaxy->ranks);
         begin_line("result");

@@ -41,7 +41,7 @@ struct galaxy {
     int *costs, *shared_costs;     /* of all particles: along the curve, and as they were shared */
     int *counts[4];                /* what is sent to each rank and from where; and received */
     partitioning partition;
-    double interaction_ns, particle_ns, step_time, farthest;
+    double flop_ns, particle_ns, step_time, farthest;
     double seconds[PHASES], since; /* this rank's phases; when the present one began */
     double *step_seconds;          /* of each step */
     long *pairs, *cells;           /* this rank's interactions with bodies and cells in each step */
@@ -246,6 +246,11 @@ static inline void balance(struct galaxy *galaxy) {
     exchange_particles(galaxy);
 }
 
+static inline double flops_of(const struct galaxy *galaxy, long pairs, long cells) {
+    int of_a_cell = PULL_FLOPS + galaxy->tree.quadrupoles * QUADRUPOLE_FLOPS;
+    return (double)pairs * PULL_FLOPS + (double)cells * of_a_cell;
+}
+
 static inline void compute_forces(struct galaxy *galaxy) {
     int begin = galaxy->first[galaxy->rank];
     long pairs = 0, cells = 0;
@@ -264,7 +269,7 @@ static inline void compute_forces(struct galaxy *galaxy) {
                      " is the force between them finite.");
     }
     galaxy->pairs[galaxy->step] = pairs, galaxy->cells[galaxy->step] = cells;
-    sleep_ns((double)(pairs + cells) * galaxy->interaction_ns);
+    sleep_ns(flops_of(galaxy, pairs, cells) * galaxy->flop_ns);
 }
 
 /* Half a step's change of velocity, and a whole step's way. */

@@ -139,20 +139,19 @@ static inline void unpack(const struct tiles *tiles, const struct border *border
                INTO_TILE);
 }
 
-/* Copy the ghost zones in a direction where the neighbour is this rank's, too. */
-static inline void copy_own_ghosts(const struct tiles *tiles, int direction) {
+/* Copy the ghost zones of a tile in a direction, if the neighbour is this rank's, too. */
+static inline void copy_own_ghosts(const struct tiles *tiles, const struct tile *tile,
+                                   int direction) {
     struct block from = edge_of(tiles, 8 - direction), to = ghosts_of(tiles, direction);
-    for (int i = 0; i < tiles->count; i++) {
-        long number = neighbour(tiles, &tiles->tile[i], direction);
-        if (number < 0 || owner(tiles, number) != my_rank())
-            continue;
-        const struct tile *other = &tiles->tile[number % tiles->count];
-        for (int k = 0; k < QUANTITIES; k++)
-            for (long row = 0; row < to.rows; row++)
-                memcpy(zone_of(tiles, &tiles->tile[i], k, to.row + row, to.column),
-                       zone_of(tiles, other, k, from.row + row, from.column),
-                       (size_t)to.columns * sizeof(double));
-    }
+    long number = neighbour(tiles, tile, direction);
+    if (number < 0 || owner(tiles, number) != my_rank())
+        return;
+    const struct tile *other = &tiles->tile[number % tiles->count];
+    for (int k = 0; k < QUANTITIES; k++)
+        for (long row = 0; row < to.rows; row++)
+            memcpy(zone_of(tiles, tile, k, to.row + row, to.column),
+                   zone_of(tiles, other, k, from.row + row, from.column),
+                   (size_t)to.columns * sizeof(double));
 }
 
 /* Where the grid ends, ghost zones mirror the tile's zones at a wall, or repeat the last zone. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
 from beowulf.studies import judge
-from beowulf.studies.lab_08 import c7_barrier, tokens
+from beowulf.studies.lab_08 import c7_barrier, machine_1995, tokens
 
 pytestmark = pytest.mark.cluster
 LAB = paths.lab("08")
@@ -100,14 +101,46 @@ def test_a_shock_tube_comes_nearer_to_the_exact_solution_with_its_order(run: Any
     assert 0.6 < np.log2(errors[0] / errors[1]) < 1.3
 
 
-def test_a_smooth_wave_has_a_high_order(run: Any) -> None:
+@pytest.mark.skipif(not shutil.which("g++"), reason="numbers that count need C++")
+def test_a_sweep_has_as_many_operations_as_mflops_are_counted_with(tmp_path: Path) -> None:
+    text = re.sub(r"\bdouble\b", "counted", (LAB / "ppm.h").read_text())
+    text = text.replace("const counted GAMMA", "const double GAMMA")
+    (tmp_path / "ppm_counted.h").write_text(text)
+    program = tmp_path / "count"
+    source = paths.root() / "tests" / "count_flops.cpp"
+    subprocess.run(["g++", f"-I{tmp_path}", source, "-o", program], check=True)
+    ran, stated = subprocess.run([program], capture_output=True, text=True).stdout.split()
+    assert ran == stated
+    of_wave = 13  # the speed of the fastest wave, counted by hand
+    assert 2 * int(stated) + of_wave == machine_1995.ZONE_FLOPS
+
+
+def order(run: Any, problem: str, *sizes: str) -> float:
+    """With which power of a zone's width the error falls, when there are twice as many along x."""
     errors = [
-        result(run("serial", 1, "--problem", "smooth", "--zones", f"{zones},{zones}"))[
-            "density_error"
-        ]
-        for zones in (30, 60)
+        result(run("serial", 1, "--problem", problem, "--zones", zones))["density_error"]
+        for zones in sizes
     ]
-    assert np.log2(errors[0] / errors[1]) > 2.1
+    return float(np.log2(errors[0] / errors[1]))
+
+
+def test_smooth_gas_has_a_high_order_where_nothing_is_flattened(run: Any) -> None:
+    assert order(run, "ramp", "60,4", "120,4") > 2.5
+    # The method flattens each maximum in each step, which costs order.
+    assert 2.1 < order(run, "smooth", "30,30", "60,60") < 2.6
+
+
+@pytest.mark.parametrize(("ranks", "tiles"), [(3, "3,4"), (2, "3,2"), (4, "2,6")])
+def test_tiles_that_a_rank_sweeps_together_have_the_same_bits_as_alone(
+    run: Any, ranks: int, tiles: str
+) -> None:
+    words = ("--problem", "implode", "--tiles", tiles, "--side", 10, "--steps", 9)
+    assert len({result(run(gas.SOURCE, each, *words))["bits"] for each in (1, ranks)}) == 1
+
+
+def test_a_grid_that_is_too_long_for_a_line_is_refused(run: Any) -> None:
+    run(gas.SOURCE, 1, "--tiles", "200,1", code=2)
+    assert "the grid has at most 4000 along an axis" in run.said
 
 
 @pytest.mark.parametrize("problem", ["blast", "smooth"])
@@ -294,7 +327,7 @@ def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
     facts = tokens.Tokens.of(record)
     assert facts.gain(8, 8192).median > 1.3
     assert facts.gain(8, 256).median < 1.3
-    assert len(judge(record)) == 5
+    assert len(judge(record)) == 6
     assert c1_tokens.STUDY.draw(facts).alt
     assert c2_token_rate.STUDY.draw(facts).alt
 
@@ -305,6 +338,53 @@ def test_on_one_network_what_needs_two_says_so(cluster: NamespaceCluster) -> Non
     facts = tokens.Tokens.of(lab_08.c1(networks=(1,)))
     with pytest.raises(LabError, match="beowulf up --networks 2"):
         facts.gain(1, 8192)
+
+
+def test_gas_and_galaxy_are_verified_on_a_cluster(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from beowulf.studies.lab_08 import c4_gas, c5_galaxy
+
+    monkeypatch.setattr(c4_gas, "QUICK", c4_gas.Amount(1, 2))
+    monkeypatch.setattr(c5_galaxy, "QUICK_SIZES", (600, 1250, 2500))
+    monkeypatch.setattr(c5_galaxy, "OF_SPEED", 600)
+    for study, verified in (
+        (c4_gas, ("shock", "smooth", "conserved", "same-bits")),
+        (c5_galaxy, ("small-error", "angle", "n-log-n", "energy", "same-bits")),
+    ):
+        record = study.STUDY.measure(cluster, tmp_path, quick=True)
+        assert record.complete, record.warnings
+        found = {each.claim: each.outcome for each in judge(record)}
+        assert {found[name] for name in verified} == {"holds"}
+        assert found["fixed-size"] == "inconclusive"
+        assert study.STUDY.draw(record).alt
+        rows = study.table(record)
+        assert rows["nodes"][0] == rows["speed_up"][0] == 1
+        assert (rows[["step_ms", "computing_ms"]] > 0).all(axis=None)
+
+
+def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from beowulf.cluster import simulated
+    from beowulf.studies.lab_08 import c1_tokens, c6_overhead
+
+    machine = simulated.beside(machine_1995.ethernet(), tmp_path / "machine")
+    record = c1_tokens.STUDY.measure(machine, tmp_path, quick=True)
+    assert {each.claim: each.outcome for each in judge(record)}["figure-1"] == "holds"
+
+    monkeypatch.setattr(c6_overhead, "QUICK_NODES", (1, 16))
+    monkeypatch.setattr(c6_overhead, "PARTICLES", (1000, 2000))
+    record = c6_overhead.STUDY.measure(cluster, tmp_path, quick=True)
+    assert record.complete, record.warnings
+    assert record.cluster["platform"] == machine_1995.ethernet().as_dict()
+    rows = c6_overhead.table(record)
+    parts = rows[[f"{name}_percent" for name in c6_overhead.PARTS]].sum(axis=1)
+    assert parts.between(99, 101).all(), rows
+    assert rows[rows["nodes"] == 1]["speed_up"].eq(1).all()
+    found = {each.claim: each.outcome for each in judge(record)}
+    assert found["gas-fixed"] == found["gas-scaled"] == "holds"
+    assert c6_overhead.points(rows)["times"].between(0.5, 2).all()
 
 
 def test_a_barrier_has_a_time_for_each_number_of_nodes(

@@ -1,53 +1,33 @@
 """Lab 08: the machine of 1995, simulated: its Ethernets, its processors, its gas on 1 to 16 of them.
 
 It is a Record of S8 with the variant `first-beowulf`: tokens on the paper's one network and on two, and steps of the
-gas with the time that a processor of 1995 took for a zone. A second network is modelled as a cable of twice the rate
-for what is longer than a frame.
+gas with the time that a processor of 1995 took for a zone (beowulf/studies/lab_08/machine_1995.py).
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf import paths
 from beowulf.cluster import Cluster, simulated
-from beowulf.cluster.platform import Platform, read
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
+from beowulf.studies.lab_08 import machine_1995
 from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "S8", "first-beowulf"
-NODES = (1, 2, 4, 8, 16)
+NODES = machine_1995.NODES
 SIZES, DEMANDS = (4, 64, 256, 1024, 4096, 8192), (1, 2, 4, 8)
-FRAME_BYTES = 1448
-# Paper C: one processor makes 4.5 MFLOPS with the gas, and 16 make 31 on a grid of the same size.
-PAPER_MFLOPS, PAPER_SPEED_UP = 4.5, 31 / 4.5
-ZONE_FLOPS, STEPS = 849, 3  # of labs/08-first-beowulf/gas.c, which counts them
+# Paper C: 16 processors make 31 MFLOPS on a grid of the same size.
+PAPER_SPEED_UP = 31 / machine_1995.GAS_MFLOPS
 GAS, TOKENS = "gas.c", "tokens.c"
-
-
-def networks() -> dict[int, Platform]:
-    """One network and two, by their number."""
-    one = read(paths.lab("09") / "networks" / "ethernet-1995.toml")
-    (_, alpha), *_, (most, last) = one.times_us
-    byte_us = (last - alpha) / most
-    frame = alpha + FRAME_BYTES * byte_us
-    long = frame + (most - FRAME_BYTES) * byte_us / 2
-    two = replace(
-        one,
-        rate_mbit=2 * one.rate_mbit,
-        backplane_mbit=2 * one.backplane_mbit,
-        times_us=((0, alpha), (FRAME_BYTES, frame), (most, long)),
-    )
-    return {1: one, 2: two}
 
 
 def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
@@ -66,7 +46,7 @@ def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
         bar("The machine of 1995") as progress,
     ):
         points: list[Point] = []
-        for number, network in networks().items():
+        for number, network in machine_1995.networks().items():
             place = Path(scratch) / str(number)
             machine = simulated.beside(network, place / "cluster")
             for file in (paths.lab("08") / TOKENS, *paths.lab("08").glob("*.h")):
@@ -85,19 +65,7 @@ def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
                 session.launch(
                     place / TOKENS, max(NODES), [*words, "--ms", 400], at={"cables": number}
                 )
-                zone_us = ZONE_FLOPS / PAPER_MFLOPS
-                words = [
-                    "--tiles",
-                    "4,4",
-                    "--steps",
-                    str(STEPS),
-                    "--zone-us",
-                    f"{zone_us:.3f}",
-                    "--lines",
-                ]
-                for count in NODES:
-                    at = {"cables": number}
-                    session.launch(own, count, words, at=at, timeout_s=300)
+                machine_1995.gas_steps(session, own, number)
             points += session.points
         record = session.record()
         record.points = points

@@ -14,14 +14,17 @@ from beowulf.measure.judgement import quotient, within
 from beowulf.studies.lab_08.tokens import (
     LARGEST,
     MOST_DEMAND,
+    NEAR,
     SATURATED,
     SIZES,
     Tokens,
     chosen,
+    is_of_1995,
     plan,
+    points,
     troubles,
 )
-from beowulf.studies.study import Claim, Judgement, Study
+from beowulf.studies.study import Claim, Judgement, Study, undecided
 
 ONE_AT, TWO_AT = 1024, 4096  # bytes from which one network and two are saturated in the paper
 PRINTED_GAIN, PRINTED_ALONE = 1.7, 1.5
@@ -73,6 +76,21 @@ def _size_matters(facts: Tokens) -> Judgement:
     return Judgement("holds" if size > demand else "contradicted", evidence)
 
 
+def _figure(facts: Tokens) -> Judgement:
+    if not is_of_1995(facts.record):
+        return undecided(
+            "the points are of processors and software of 1995, which only the simulated machine of 1995 has",
+            "`beowulf up --target labs/09-prediction/networks/ethernet-1995.toml`, then `beowulf study C1`.",
+        )
+    times = points(facts)["times"]
+    near = int(times.between(1 - NEAR, 1 + NEAR).sum())
+    evidence = (
+        f"{near} of {len(times)} points, {times.min():.2f} to {times.max():.2f} times as much"
+    )
+    numbers = {"near": near, "points": len(times)}
+    return Judgement("holds" if near == len(times) else "contradicted", evidence, numbers)
+
+
 def picture(facts: Tokens) -> Figure:
     """Figure 1: MB/s over the size of a token."""
     from beowulf.figures import lines
@@ -106,9 +124,15 @@ STUDY = Study(
             "alone", f"two networks gain 50 % for one pair with tokens of {LARGEST:,} bytes", _alone
         ),
         Claim("size-matters", "the size of a token matters more than the demand", _size_matters),
+        Claim(
+            "figure-1",
+            f"each point of figure 1 that the text names is there within {NEAR:.0%}",
+            _figure,
+        ),
     ],
     draw=picture,
     troubles=troubles,
+    simulates=True,
     differs={
         "holds": (
             "A token pays once for being sent and then for its bytes, so that small ones carry few bytes for that"

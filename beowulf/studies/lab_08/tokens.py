@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from beowulf import paths
+from beowulf import papers, paths
 from beowulf.cluster import Cluster
+from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.platform import of_plain
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Ratio, Summary, ratio, summary
 from beowulf.record import Record
+from beowulf.studies.lab_08.machine_1995 import doubled, ethernet, launching_on
 from beowulf.studies.study import Plan
 
 if TYPE_CHECKING:
@@ -38,10 +40,14 @@ class Amount:
 
 
 FULL, QUICK = Amount(3, 12, 60), Amount(2, 6, 25)
+SIMULATION = Amount(1, 1, 400)  # every run gives the same
+PUBLISHED, NEAR = "C-tokens", 0.2
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Tokens of all sizes and demands between two nodes, in turns on one network and on both where there are two."""
+    if cluster.can.simulated:
+        return _simulation(cluster)
     amount = QUICK if quick else FULL
     networks = (1, 2) if int(cluster.describe().get("networks", 1)) > 1 else (1,)
 
@@ -64,6 +70,25 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     about["networks"] = list(networks)
     about |= {"launches": amount.launches, "passes": amount.passes, "ms": amount.ms}
     return Plan(amount.launches * len(networks), about, steps)
+
+
+def _simulation(cluster: Cluster) -> Plan:
+    """The same by MPI on simulated nodes, a pair of them for each token; a second network where times are given."""
+    one = of_plain(cluster.describe()["platform"])
+    machines = {1: one, 2: doubled(one)} if one.times_us else {1: one}
+    demands = [each for each in DEMANDS if 2 * each <= len(cluster.nodes)]
+    words = ["--sizes", ",".join(map(str, SIZES)), "--demand", ",".join(map(str, demands))]
+    words += ["--ms", str(SIMULATION.ms)]
+
+    def steps(measurement: Measurement) -> None:
+        for count, machine in machines.items():
+            with launching_on(measurement, machine):
+                measurement.launch(
+                    paths.lab(LAB) / PROGRAM, 2 * max(demands), words, at={"networks": count}
+                )
+
+    about = {"sizes": list(SIZES), "demands": demands, "networks": list(machines)}
+    return Plan(len(machines), about | {"launches": 1, "passes": 1, "ms": SIMULATION.ms}, steps)
 
 
 @dataclass(frozen=True)
@@ -161,4 +186,24 @@ def chosen(facts: Tokens, demands: Iterable[int] = (1, MOST_DEMAND)) -> pd.DataF
     return found[found["demand"].isin(list(demands))]
 
 
-troubles = partial(trouble, quantity=QUANTITY)
+def points(facts: Tokens) -> pd.DataFrame:
+    """What the paper's text says of points of its figures 1 and 2, beside the same of a Record."""
+    published = papers.table(PUBLISHED)
+    places = published[["networks", "demand", "size_bytes"]].to_numpy(dtype=int)
+    seen = [facts.rate(*map(int, place)).median for place in places]
+    found = published.assign(here_mb_per_s=seen)
+    found["times"] = found["here_mb_per_s"] / found["rate_mb_per_s"]
+    for name, rate in (("tokens_per_s", "rate_mb_per_s"), ("here_tokens_per_s", "here_mb_per_s")):
+        found[name] = 1e6 * found[rate] / found["size_bytes"]
+    return found
+
+
+def is_of_1995(record: Record) -> bool:
+    """Whether it is of the simulated machine of 1995."""
+    return record.cluster.get("platform") == ethernet().as_dict()
+
+
+def troubles(record: Record) -> list[str]:
+    """Why no claim may be decided; a simulation needs one sample."""
+    simulated = record.cluster.get("kind") == SIMULATED
+    return trouble(record, QUANTITY, enough=int(simulated))

@@ -1,0 +1,90 @@
+"""The machine of 1995, simulated: its Ethernets, its processors, and the steps of gas and galaxy on 1 to 16 of them.
+
+The cable, and what software takes for a message, are in labs/09-prediction/networks/ethernet-1995.toml. With a second
+network a message pays half for what is longer than a frame, and the cable that all share carries as many times as much
+as the paper prints. Processors take no time but what a program waits in the place of its operations, at the rate that
+paper C prints for one of them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from beowulf import papers, paths
+from beowulf.cluster import simulated
+from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.platform import Platform, read
+from beowulf.measure.measurement import Measurement
+
+NODES = (1, 2, 4, 8, 16)
+MOST_NODES = max(NODES)
+FRAME_BYTES = 1448
+TABLE, TOKENS = "C-codes", "C-tokens"
+GAS_MFLOPS = papers.figure(TABLE, "mflops", code="gas, fixed size", processors=1)
+GALAXY_MFLOPS = papers.figure(TABLE, "mflops", code="galaxy", processors=1)
+ZONE_FLOPS = 849  # of labs/08-first-beowulf/gas.c, which counts them
+STEPS = 3
+ACROSS = 4  # tiles along x and y of the gas of fixed size, and of each rank's at scaled size
+
+
+def ethernet() -> Platform:
+    """The first Beowulf with one of its networks."""
+    return read(paths.lab("09") / "networks" / "ethernet-1995.toml")
+
+
+def doubled(one: Platform) -> Platform:
+    """The same machine with a second network."""
+    (_, alpha), *_, (most, last) = one.times_us
+    byte_us = (last - alpha) / most
+    frame = alpha + FRAME_BYTES * byte_us
+    saturated = [
+        papers.figure(TOKENS, "rate_mb_per_s", networks=n, demand=8, size_bytes=8192)
+        for n in (1, 2)
+    ]
+    long = frame + (most - FRAME_BYTES) * byte_us / 2
+    return replace(
+        one,
+        rate_mbit=2 * one.rate_mbit,
+        backplane_mbit=saturated[1] / saturated[0] * one.backplane_mbit,
+        times_us=((0, alpha), (FRAME_BYTES, frame), (most, long)),
+    )
+
+
+def networks() -> dict[int, Platform]:
+    """One network and two, by their number."""
+    one = ethernet()
+    return {1: one, 2: doubled(one)}
+
+
+@contextmanager
+def launching_on(measurement: Measurement, platform: Platform) -> Iterator[None]:
+    """For a while, launches go to a simulated machine; the Record describes the first one."""
+    own = measurement.cluster
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        measurement.cluster = simulated.beside(platform, Path(scratch))
+        if measurement.description.get("kind") != SIMULATED:
+            measurement.description = dict(measurement.cluster.describe())
+        try:
+            yield
+        finally:
+            measurement.cluster = own
+
+
+def gas_steps(
+    measurement: Measurement,
+    program: Path,
+    cables: int,
+    nodes: Sequence[int] = NODES,
+    *,
+    scaled: bool = False,
+) -> None:
+    """Steps of the gas, on a grid of one size or on one that grows with the nodes."""
+    for count in nodes:
+        words: list[str | int] = ["--tiles", f"{ACROSS},{ACROSS * (count if scaled else 1)}"]
+        words += ["--steps", STEPS, "--zone-us", f"{ZONE_FLOPS / GAS_MFLOPS:.3f}", "--lines"]
+        at = {"cables": cables, **({"scaled": True} if scaled else {})}
+        measurement.launch(program, count, words, at=at, timeout_s=300)
