@@ -90,18 +90,23 @@ def prediction(cluster: Cluster, name: str) -> Prediction | None:
     return next((each for each in sealed_in(_folder(cluster)) if each.name == name), None)
 
 
-def outcome(cluster: Cluster, name: str, measured: float, *, lab: str = "") -> str:
-    """What was predicted beside what was measured, in a sentence; kept for `beowulf progress`."""
+def outcome(
+    cluster: Cluster, name: str, measured: float, *, lab: str = "", way: str = "measured"
+) -> str:
+    """What was predicted beside what was measured, in a sentence; kept for `beowulf progress`.
+
+    `way` is another word than measured, where that is right: simulated.
+    """
     if (found := prediction(cluster, name)) is None:
         unit = "" if cluster.can.recorded else _declared(cluster, name, lab)[1].unit
         _refuse({"measured": measured}, unit)
         said = f"{number_text(measured)} {unit}".strip()
-        return f"You sealed no prediction of {name}; measured: {said}."
+        return f"You sealed no prediction of {name}; {way}: {said}."
     _refuse({"measured": measured}, found.unit)
     if not cluster.can.recorded:
         _keep(_folder(cluster), found, float(measured))
     where = "inside" if found.holds(measured) else "above" if measured > found.high else "below"
-    said = f"You predicted {found}; measured: {number_text(measured)}: {where}."
+    said = f"You predicted {found}; {way}: {number_text(measured)}: {where}."
     return f"{said} It was sealed after the first Record of {found.study}." if found.late else said
 
 
@@ -118,16 +123,31 @@ def calibration(folders: Iterable[Path]) -> tuple[int, int]:
     """Of all predictions here that were in time and have a measurement beside them: how many hold, of how many."""
     hits: list[bool] = []
     for folder in folders:
-        measured = {
-            record.variant.removesuffix(MEASURED): record.points[0].facts.get("measured")
-            for record in readable(folder, f"P*{MEASURED}.json")[0]
-            if STUDY.fullmatch(record.study) and record.points
-        }
-        for each in sealed_in(folder):
-            value = measured.get(each.name)
-            if not each.late and _is_number(value):
-                hits.append(each.holds(value))
+        measured = measured_in(folder)
+        in_time = [each for each in sealed_in(folder) if not each.late]
+        hits += [each.holds(measured[each.name]) for each in in_time if each.name in measured]
     return sum(hits), len(hits)
+
+
+def measured_in(folder: Path) -> dict[str, float]:
+    """What the predictions here were last held against, by their names."""
+    facts = {
+        record.variant.removesuffix(MEASURED): record.points[0].facts.get("measured")
+        for record in readable(folder, f"P*{MEASURED}.json")[0]
+        if STUDY.fullmatch(record.study) and record.points
+    }
+    return {name: float(value) for name, value in facts.items() if _is_number(value)}
+
+
+def in_words(inside: int, judged: int) -> str:
+    """How well the ranges were chosen, in a sentence: so many hold, of so many."""
+    if not judged:
+        return "No sealed prediction was held against a measurement yet."
+    share = 100 * inside / judged
+    return (
+        f"Of {judged} sealed predictions that were measured, {inside} lie inside of"
+        f" their range ({share:.0f} %)."
+    )
 
 
 def of_record(record: Record) -> Prediction | None:

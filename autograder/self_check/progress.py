@@ -42,13 +42,7 @@ class Progress:
     @property
     def calibration(self) -> str:
         """How well the ranges of the predictions were chosen, in a sentence."""
-        if not self.judged:
-            return "No sealed prediction was held against a measurement yet."
-        share = 100 * self.inside / self.judged
-        return (
-            f"Of {self.judged} sealed predictions that were measured, {self.inside} lie inside of"
-            f" their range ({share:.0f} %)."
-        )
+        return predictions.in_words(self.inside, self.judged)
 
     def as_plain(self) -> dict[str, Any]:
         """The same as JSON knows it."""

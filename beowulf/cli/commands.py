@@ -14,6 +14,7 @@ from beowulf.cli import (
     node_bench,
     npb,
     programs,
+    report,
     studies,
     suites,
     tune,
@@ -30,7 +31,19 @@ app = typer.Typer(
     help="A four-node Beowulf cluster on this machine, and the labs on it.\n\n"
     "[bold]beowulf up[/bold], then [bold]beowulf ssh node00[/bold]; [bold]beowulf down[/bold] takes it away.",
 )
-for group in (machine, cluster, programs, studies, node_bench, npb, suites, wire, lab, check):
+for group in (
+    machine,
+    cluster,
+    programs,
+    studies,
+    node_bench,
+    npb,
+    suites,
+    wire,
+    lab,
+    check,
+    report,
+):
     group.add_to(app)
 app.add_typer(tune.app, name="tune", rich_help_panel="Programs and studies")
 app.add_typer(commands.app, name="class", rich_help_panel="Teaching")

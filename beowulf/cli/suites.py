@@ -169,6 +169,7 @@ def _chosen(ranks: int, size: int, memory: float, *, quick: bool = False, runs: 
 
 def _ran(problem: Problem, *, brief: bool, timeout_s: float, wait: bool) -> Results:
     from beowulf.cluster import running
+    from beowulf.measure.line import joined
     from beowulf.progress import bar
     from beowulf.suites import hpcc as suite
 
@@ -177,7 +178,13 @@ def _ran(problem: Problem, *, brief: bool, timeout_s: float, wait: bool) -> Resu
         f" {problem.matrix_bytes / 1024**2:,.1f} MiB. `--show` prints the whole input."
     )
     cluster = running()
-    with cluster.holding("`beowulf hpcc`", wait=wait, report=report), bar("hpcc") as progress:
+    with (
+        cluster.holding("`beowulf hpcc`", wait=wait, report=report),
+        joined(cluster, report) as warnings,
+        bar("hpcc") as progress,
+    ):
+        for warning in warnings:
+            report(warning)
         results, seconds = suite.run(
             cluster, problem, brief=brief, timeout_s=timeout_s, report=progress
         )

@@ -69,7 +69,7 @@ def _simulate(source: str, nodes: int | None) -> None:
         f"{platform.nodes} nodes are simulated: {platform.topology}, {platform.rate_mbit:g} Mbit/s and"
         f" {platform.latency_us:g} µs a link. C programs of MPI run on them, and nothing else."
     )
-    print("Next: `beowulf study E1` measures on them in simulated time.")
+    print(f"Next: `beowulf run -n {platform.nodes} FILE.c` simulates a program on them.")
 
 
 def _settled(cluster: Cluster) -> list[str]:

@@ -14,6 +14,8 @@ from beowulf import lab_file, paths
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from beowulf.figures import Figure
     from beowulf.record import Record
     from beowulf.studies.study import Study
@@ -166,6 +168,13 @@ def draw(record: Record) -> Figure:
     """The figure of a Record; LabError when the Record lacks what it shows."""
     with _reading(record):
         return find(record.study).picture(record)
+
+
+def as_printed(record: Record) -> pd.DataFrame | None:
+    """The Record in the form of the paper's table; None where its study declares none."""
+    study = find(record.study)
+    with _reading(record):
+        return study.as_printed(record) if study.as_printed else None
 
 
 @contextmanager

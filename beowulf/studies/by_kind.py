@@ -34,7 +34,9 @@ def refuse_unseen(study: str, cluster: Cluster) -> None:
     if needed and not needed.part:
         raise LabError(
             f"Study {study} cannot be seen on this cluster, because {needed.because}.",
-            "`beowulf up` as root boots a cluster on which it can.",
+            "`beowulf down`, then `beowulf up`, boots a cluster on which it can."
+            if cluster.can.simulated
+            else "`beowulf up` as root boots a cluster on which it can.",
         )
 
 

@@ -242,6 +242,7 @@ STUDY = Study(
     plan=plan,
     judged=[overlaps(work, *case) for work in SHARES for case in EXPECTED],
     draw=picture,
+    as_printed=paper_table,
     troubles=troubles,
     differs={
         "holds": (

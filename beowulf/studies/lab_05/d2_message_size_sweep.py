@@ -344,6 +344,7 @@ STUDY = Study(
         no_step(THREADED, "With a progress thread"),
     ],
     draw=picture,
+    as_printed=paper_table,
     troubles=troubles,
     differs={
         "holds": (

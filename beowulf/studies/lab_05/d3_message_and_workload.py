@@ -206,6 +206,7 @@ STUDY = Study(
     plan=plan,
     judged=[*map(no_gain, SIZES), *map(python_alike, SIZES)],
     draw=picture,
+    as_printed=paper_table,
     troubles=lambda record: trouble(record, "duration_s"),
     differs={
         "holds": (

@@ -175,6 +175,7 @@ STUDY = Study(
         *map(gains_less, (0, 1)),
     ],
     draw=picture,
+    as_printed=paper_table,
     troubles=lambda record: trouble(record, "duration_s"),
     differs={
         "holds": (

@@ -1,0 +1,46 @@
+"""The command that writes a learner's report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from beowulf.cli.way import report as say
+
+
+def add_to(app: typer.Typer) -> None:
+    """Put this file's command into `app`."""
+    app.command(rich_help_panel="The labs")(report)
+
+
+def report(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Folders with Records, or with those of labs; without one, your own in `work` and `records`.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The page; its data lie beside it, as .json.")
+    ] = Path("report.html"),
+    pdf: Annotated[bool, typer.Option("--pdf", help="Print it as a PDF, too.")] = False,
+) -> None:
+    """Write a page of what your Records say of the papers: published and own figures, Verdicts, predictions.
+
+    Example: beowulf report --pdf
+    """
+    from beowulf.report import page
+
+    page.refuse(output)
+    made = page.make(folders or [])
+    files = made.save(output)
+    for sentence in made.content["passed_over"]:
+        say(f"passed over: {sentence}")
+    if pdf:
+        files.append(page.print_pdf(output))
+    shown = len(made.content["studies"])
+    print(f"{shown} {'study' if shown == 1 else 'studies'} with {made.content['records']} Records.")
+    print(f"Written: {', '.join(map(str, files))}.")

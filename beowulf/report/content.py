@@ -1,0 +1,292 @@
+"""What a report says, as plain data: the page shows it, and the JSON beside the page is it."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import io
+import json
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf import figures, host_state, lab_file, papers, paths, predictions, studies
+from beowulf.errors import LabError, plain
+from beowulf.record import Record, moment
+from beowulf.report.found import Found, Kept, of_paper
+from beowulf.verdict import SYMBOLS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+KIND, VERSION = "report", 1
+BEGINS = f'"kind": "{KIND}"'  # the first line of its JSON
+OF_A_PAPER = {"cite": papers.cite, "place": papers.place, "note": papers.note}
+LABS_OWN = "Studies of the labs that are in no paper"
+QUIET, BUSY, NOT_SAID = "quiet", "busy", "not recorded"
+# A Record that was made by hand may hold texts and lists of any length.
+LONGEST = 1_000
+COLOURS_OF_PNG = 64  # a picture of ours has a few, and their shades
+
+Plain = dict[str, Any]
+
+
+def of(found: Found) -> tuple[Plain, dict[str, str]]:
+    """The report as plain data, and the pictures by their number in it, as PNG in base64."""
+    shown = found.shown()
+    sections, pictures = [], {}
+    for number, (section, image) in enumerate(_sections(shown)):
+        sections.append(section)
+        if image:
+            pictures[str(number)] = image
+    measured = {each.record.study for each in shown}
+    titles = studies.titles()
+    content = {
+        "kind": KIND,
+        "schema": VERSION,
+        "made": moment(),
+        "learners": sorted({each.record.learner for each in found.records} - {""}),
+        "folders": [_named(folder) for folder in found.folders],
+        "clusters": _clusters(shown),
+        "records": len(found.records),
+        "studies": sections,
+        "not_measured": [
+            {"study": name, "title": titles[name]}
+            for name in sorted(titles, key=of_paper)
+            if name not in measured
+        ],
+        "papers": _papers(sections),
+        "published": {name: _published(name) for each in sections for name in each["published"]},
+        "predictions": _predictions(found),
+        "calibration": _calibration(found),
+        "others": found.others(),
+        "passed_over": found.passed_over,
+    }
+    return _readable(content), pictures
+
+
+def _sections(shown: Sequence[Kept]) -> list[tuple[Plain, str]]:
+    """What is said of each Record, and its picture: on all cores, because to draw takes nearly all of the time."""
+    workers = min(len(os.sched_getaffinity(0)), len(shown))
+    if workers < 2:
+        return [_section(each) for each in shown]
+    # Matplotlib is loaded once, before the processes divide.
+    importlib.import_module("matplotlib.backends.backend_agg")
+
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(workers, mp_context=fork) as pool:
+        return list(pool.map(_section, shown))
+
+
+def _section(kept: Kept) -> tuple[Plain, str]:
+    """A study: its Record, what the claims make of it, and what it looks like."""
+    record, study = kept.record, studies.find(kept.record.study)
+    verdicts: list[Plain] = []
+    problems = []
+    try:
+        verdicts = [each.as_plain() for each in studies.judge(record)]
+    except LabError as unjudged:
+        problems.append(str(unjudged))
+    picture, image, problem = _drawn(record)
+    if problem and problem not in problems:
+        problems.append(problem)
+    return {
+        "study": study.id,
+        "title": study.title,
+        "paper": study.id[0],
+        "kind": kept.kind,
+        "variant": record.variant,
+        "record": {"file": _named(kept.path), "sha256": kept.sha256, "digest": record.digest},
+        "started": record.started,
+        "ended": record.ended,
+        "complete": record.complete,
+        "quick": bool(record.sweep.get("quick")),
+        "circumstances": _circumstances(record),
+        "published": papers.measured_again_by(study.id),
+        "outcomes": _outcomes(verdicts),
+        "verdicts": verdicts,
+        "why": dict(study.reasons(each["outcome"] for each in verdicts)),
+        "picture": picture,
+        "as_printed": _printed(record),
+        "problems": problems,
+    }, image
+
+
+def _drawn(record: Record) -> tuple[Plain | None, str, str]:
+    """What a Record looks like, in words and with its data; its picture; and why there is none."""
+    try:
+        figure = studies.draw(record)
+        image = _png(figure)
+    except LabError as problem:
+        return None, "", str(problem)
+    except Exception:  # a Record that was made by hand may hold names that cannot be drawn
+        return None, "", f"What this Record of {record.study} holds cannot be drawn."
+    shown = {"title": figure.title, "alt": figure.alt, "table": _table(figure.table)}
+    return shown, image, ""
+
+
+def _printed(record: Record) -> Plain | None:
+    """The Record in the form of the paper's table; None where it lacks a part of it."""
+    with suppress(LabError):
+        table = studies.as_printed(record)
+        return None if table is None else _table(table)
+    return None
+
+
+def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:
+    """How many claims came out how; arithmetic, which no Record can change, does not count."""
+    measured = [each["outcome"] for each in verdicts if each.get("rests_on") != "arithmetic"]
+    return {outcome: measured.count(outcome) for outcome in SYMBOLS}
+
+
+def _circumstances(record: Record) -> Plain:
+    """On what, beside what else and how a Record was measured."""
+    before = record.circumstances.get("before") or {}
+    cluster = record.cluster
+    nodes = cluster.get("nodes")
+    try:
+        reasons = host_state.busy(before) if before else []
+        state = (BUSY if reasons else QUIET) if before.get("load_1min") is not None else NOT_SAID
+        patience = record.patience
+    except (TypeError, ValueError, AttributeError):  # of a Record that was made by hand
+        reasons, state, patience = [], NOT_SAID, ""
+    known = {
+        "nodes": len(nodes) if isinstance(nodes, list) else None,
+        "rate": cluster.get("rate"),
+        "mpi": cluster.get("mpi"),
+        "cores": cluster.get("cores"),
+        "given by": cluster.get(predictions.GIVEN),
+        "kernel": record.versions.get("kernel"),
+        "version of the labs": record.versions.get("beowulf-labs"),
+        "ranks waited": patience or None,
+    }
+    return {
+        "machine": state,
+        "busy": reasons,
+        "learner": record.learner,
+        **{name: _said(value) for name, value in known.items() if value is not None},
+        "warnings": record.warnings,
+    }
+
+
+def _named(path: Path) -> str:
+    """A path as short as it can be named: from here, or from the checkout."""
+    for folder in (paths.here(), paths.root()):
+        with suppress(ValueError):
+            return str(path.resolve().relative_to(folder.resolve()))
+    return str(path)
+
+
+def _said(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _clusters(shown: Sequence[Kept]) -> list[Plain]:
+    """The clusters on which these Records were measured, each with the number of its studies."""
+    counted = Counter(
+        (each.kind, *(facts.get(key, "") for key in ("nodes", "rate", "mpi")))
+        for each in shown
+        for facts in (_circumstances(each.record),)
+    )
+    names = ("kind", "nodes", "rate", "mpi")
+    return [
+        {**dict(zip(names, cluster, strict=True)), "studies": number}
+        for cluster, number in counted.most_common()
+    ]
+
+
+def _papers(sections: Sequence[Plain]) -> list[Plain]:
+    """The papers of these studies, each with its citation, where to get it, and where it errs."""
+    known = papers.letters()
+    return [
+        {
+            "paper": letter,
+            "heading": f"Paper {letter}" if letter in known else LABS_OWN,
+            **{what: of(letter) if letter in known else "" for what, of in OF_A_PAPER.items()},
+        }
+        for letter in sorted({each["paper"] for each in sections})
+    ]
+
+
+def _published(name: str) -> Plain:
+    table = papers.table(name)
+    return {**{key: table.attrs[key] for key in ("title", "source", "note")}, **_table(table)}
+
+
+def _predictions(found: Found) -> list[Plain]:
+    """What was sealed in each folder, beside what it was held against."""
+    rows = []
+    for folder in found.folders:
+        measured = predictions.measured_in(folder)
+        for each in predictions.sealed_in(folder):
+            value = measured.get(each.name)
+            rows.append(
+                {
+                    "name": each.name,
+                    "asks": _asks(each),
+                    "study": each.study,
+                    "unit": each.unit,
+                    "value": each.value,
+                    "low": each.low,
+                    "high": each.high,
+                    "sealed": each.sealed,
+                    "late": each.late,
+                    "measured": value,
+                    "inside": None if value is None else each.holds(value),
+                }
+            )
+    return rows
+
+
+def _asks(sealed: predictions.Prediction) -> str:
+    """The question of a lab.toml that a prediction answers; empty where no lab asks it."""
+    with suppress(LabError):
+        asked = lab_file.read(paths.lab(str(sealed.lab)).name).predictions.get(sealed.name)
+        return asked.asks if asked else ""
+    return ""
+
+
+def _calibration(found: Found) -> Plain:
+    inside, judged = predictions.calibration(found.folders)
+    return {"inside": inside, "of": judged, "says": predictions.in_words(inside, judged)}
+
+
+def _table(table: pd.DataFrame) -> Plain:
+    """A table's columns and rows, as JSON knows them."""
+    split = json.loads(table.to_json(orient="split", index=False, default_handler=str))
+    return {"columns": [str(name) for name in split["columns"]], "rows": split["data"]}
+
+
+def _png(figure: Figure) -> str:
+    """The picture, in as many colours as it needs and as few bytes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
+
+    # `savefig` would draw it twice, once for the layout.
+    canvas: Any = FigureCanvasAgg(figure.drawing)
+    file = io.BytesIO()
+    with figures.style():
+        canvas.draw()
+    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+    image.quantize(COLOURS_OF_PNG).save(file, format="png", optimize=True)
+    return base64.b64encode(file.getvalue()).decode("ascii")
+
+
+def _readable(value: Any) -> Any:
+    """The same without control characters, and without what is too long for a reader."""
+    if isinstance(value, str):
+        return plain(value if len(value) <= LONGEST else f"{value[:LONGEST]} … (cut off)")
+    if isinstance(value, Mapping):
+        return {_readable(str(key)): _readable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_readable(each) for each in value]
+    return value

@@ -1,0 +1,160 @@
+"""Which Records a report is about: those in a learner's folders, and of each study and kind of cluster the newest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from beowulf import paths, predictions
+from beowulf.cluster import state
+from beowulf.errors import LabError, UsageError
+from beowulf.record import Record, RecordError
+from beowulf.studies import OF_EXERCISES, STUDIES
+
+KEPT, PLAY = "records", "play"
+# The folder itself may keep the Records, or a lab's folder for work, or the folder with those of all labs.
+PLACES = (KEPT, f"*/{KEPT}")
+NAMES = "[A-Z]*.json"
+UNKNOWN = "a cluster of unknown kind"
+
+
+class Unchanged(Record):
+    """A Record that was read and stays as it is, so that its digest, which each Verdict names, is computed once."""
+
+    @cached_property
+    def digest(self) -> str:
+        return super().digest
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A Record, and the file that keeps it."""
+
+    path: Path
+    record: Record
+    sha256: str  # of the file
+
+    @property
+    def kind(self) -> str:
+        """The kind of the cluster that it was measured on; of a Record that was made by hand it may be any text."""
+        kind = str(self.record.cluster.get("kind"))
+        return kind if kind in state.KINDS else UNKNOWN
+
+    @property
+    def started(self) -> datetime:
+        """When its measurement began."""
+        return datetime.fromisoformat(self.record.started)
+
+
+@dataclass
+class Found:
+    """What folders keep: all Records, and a sentence for each file that is none."""
+
+    folders: list[Path]
+    records: list[Kept] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+
+    def shown(self) -> list[Kept]:
+        """Of each study and kind of cluster the newest Record, in the order of the papers.
+
+        One with a variant, such as of a broken cluster, is only shown where there is no other.
+        """
+        newest: dict[tuple[str, str], Kept] = {}
+        for each in sorted(self._of_studies(), key=lambda kept: kept.started):
+            key = (each.record.study, each.kind)
+            before = newest.get(key)
+            if before is None or not each.record.variant or before.record.variant:
+                newest[key] = each
+        return sorted(newest.values(), key=lambda kept: (*of_paper(kept.record.study), kept.kind))
+
+    def others(self) -> dict[str, int]:
+        """How many Records are not shown, by what they are; predictions have a table of their own."""
+        shown = {id(each) for each in self.shown()}
+        others = [each for each in self.records if id(each) not in shown]
+        return dict(
+            Counter(
+                _what(each) for each in others if not predictions.STUDY.fullmatch(each.record.study)
+            )
+        )
+
+    def _of_studies(self) -> Iterator[Kept]:
+        return (each for each in self.records if each.record.study in STUDIES)
+
+
+def own_folders() -> list[Path]:
+    """Where a learner's Records are: those of each lab's folder for work, and those that a terminal keeps here."""
+    those = [paths.work(slug) / KEPT for slug in (*paths.labs(), PLAY)]
+    return [folder for folder in (*those, paths.here() / KEPT) if folder.is_dir()]
+
+
+def read(folders: Sequence[Path]) -> Found:
+    """The Records in these folders, or in a learner's own where none is named; LabError where there is none."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(
+                f"There is no folder {folder}.", "Name a folder with Records, or no folder."
+            )
+    places = list(folders) or own_folders()
+    found = Found([place for folder in places for place in _with_records(folder)])
+    for path in _files(found.folders):
+        try:
+            content = path.read_bytes() if path.is_file() else b""
+            kept = Kept(path, Unchanged.load(path), hashlib.sha256(content).hexdigest())
+        except (RecordError, OSError) as problem:
+            if not getattr(problem, "foreign", False):
+                found.passed_over.append(getattr(problem, "message", str(problem)))
+            continue
+        found.records.append(kept)
+        if of_nothing_known(kept.record.study):
+            found.passed_over.append(
+                f"{path} is a Record of study {kept.record.study}, which this version does not know."
+            )
+    if not found.records:
+        raise _nothing(places, found)
+    return found
+
+
+def of_nothing_known(study: str) -> bool:
+    """Whether neither a study nor an exercise has Records of this name."""
+    return study not in STUDIES and study[0] not in OF_EXERCISES and study != "ask"
+
+
+def of_paper(study: str) -> tuple[str, int]:
+    """The letter of a study's paper, and its number there."""
+    return study[0], int(study[1:])
+
+
+def _with_records(folder: Path) -> list[Path]:
+    """This folder and those below it, as far as they keep Records."""
+    those = [folder, *(each for place in PLACES for each in sorted(folder.glob(place)))]
+    return [each for each in those if each.is_dir() and any(each.glob(NAMES))]
+
+
+def _files(folders: Iterable[Path]) -> list[Path]:
+    """Every file once, whichever way it is named."""
+    every = {path.resolve(): path for folder in folders for path in sorted(folder.glob(NAMES))}
+    return list(every.values())
+
+
+def _what(kept: Kept) -> str:
+    """What a Record that is not shown is, in words that can be counted."""
+    record = kept.record
+    if record.study in STUDIES:
+        return f"of {record.study}, variant {record.variant}" if record.variant else "older ones"
+    if of_nothing_known(record.study):
+        return "of studies that this version does not know"
+    return f"of {OF_EXERCISES.get(record.study[0], 'answers of nodes')}"
+
+
+def _nothing(places: Sequence[Path], found: Found) -> LabError:
+    where = ", ".join(map(str, places)) or f"{paths.work('*').parent} and {paths.here() / KEPT}"
+    broken = f" Passed over: {' '.join(found.passed_over)}" if found.passed_over else ""
+    return LabError(
+        f"There are no Records yet in {where}.{broken}",
+        "`beowulf study A2` measures one; a folder after `beowulf report` names another place.",
+    )

@@ -1,0 +1,128 @@
+"""The report as one HTML file that needs no other file, no network and no script; its JSON; and printed as a PDF."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from beowulf import browser, papers
+from beowulf.errors import LabError, UsageError
+from beowulf.figures import MOST_ROWS, number_text, titled
+from beowulf.report import content, found
+from beowulf.verdict import ARITHMETIC, SYMBOLS
+
+HERE = Path(__file__).parent
+TITLE = "Beowulf Labs: what your Records say of the papers"
+MOST_WARNINGS = 20
+MOST_PICTURES = 3_500_000  # characters of base64: with them a page stays below 5 MB
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report's plain data, and its pictures by the number of their study."""
+
+    content: content.Plain
+    pictures: dict[str, str]
+
+    def html(self) -> str:
+        """The whole page; Jinja escapes whatever is put into it."""
+        environment = Environment(
+            loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
+        )
+        environment.filters |= {
+            "as_number": number_text,
+            "as_moment": _moment,
+            "counted": _counted,
+            "how": _how,
+            "titled": titled,
+        }
+        return environment.get_template("report.html").render(
+            report=self.content,
+            pictures=self._that_fit(),
+            title=TITLE,
+            symbols=SYMBOLS,
+            letters=papers.letters(),
+            arithmetic=ARITHMETIC,
+            most_rows=MOST_ROWS,
+            most_warnings=MOST_WARNINGS,
+        )
+
+    def _that_fit(self) -> dict[str, str]:
+        """The pictures, and nothing for those for which the page has no room."""
+        left, fit = MOST_PICTURES, {}
+        for number in range(len(self.content["studies"])):
+            picture = self.pictures.get(str(number), "")
+            fit[str(number)] = picture if len(picture) <= left else ""
+            left -= len(fit[str(number)])
+        return fit
+
+    def save(self, page: Path) -> list[Path]:
+        """Write the page, and its data beside it as JSON; LabError where that fails."""
+        twin = page.with_suffix(".json")
+        data = json.dumps(self.content, indent=1, ensure_ascii=False) + "\n"
+        for path, text in ((page, self.html()), (twin, data)):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            except OSError as problem:
+                why = (problem.strerror or str(problem)).lower()
+                raise LabError(f"{path} was not written: {why}.", "Choose another place.") from None
+        return [page, twin]
+
+
+def make(folders: Sequence[Path]) -> Report:
+    """The report on the Records in these folders, or on a learner's own."""
+    return Report(*content.of(found.read(folders)))
+
+
+def refuse(page: Path) -> None:
+    """UsageError for a name that is not that of a page, or whose JSON would overwrite something else."""
+    if page.suffix != ".html":
+        raise UsageError(f"A report is saved as .html, not as {page.name}.")
+    twin = page.with_suffix(".json")
+    if twin.exists() and content.BEGINS not in _beginning(twin):
+        raise UsageError(
+            f"{twin} is no report, and would be overwritten.", "Choose another name for the page."
+        )
+
+
+def _beginning(file: Path) -> str:
+    with suppress(OSError, UnicodeDecodeError), file.open(encoding="utf-8") as opened:
+        return opened.read(len(content.BEGINS) + 10)
+    return ""
+
+
+def print_pdf(page: Path) -> Path:
+    """Print the page by this machine's Chromium; LabError where there is none."""
+    chromium = browser.browser()
+    if not chromium:
+        raise LabError(
+            "There is no Chromium here, so no PDF was made.",
+            f"Install the package `chromium`, or open {page} in a browser and print it there.",
+        )
+    return browser.print_pdf(page, chromium)
+
+
+def _moment(text: str) -> str:
+    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _counted(number: int, what: str, many: str = "") -> str:
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
+def _how(study: dict[str, Any]) -> str:
+    """What is unusual about the Record of a study, in words."""
+    those = {
+        "quick": study["quick"],
+        "cut short": not study["complete"],
+        f"variant {study['variant']}": study["variant"],
+    }
+    return ", ".join(word for word, true in those.items() if true)

@@ -1,0 +1,476 @@
+"""Is a learner's report what their Records say, safe to open, readable for all, and a sentence where there is none?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from beowulf import papers, predictions
+from beowulf.browser import browser
+from beowulf.cli.commands import app
+from beowulf.errors import LabError
+from beowulf.record import Point, Record
+from beowulf.report import content, found, page
+from beowulf.studies import STUDIES, judge
+from beowulf.verdict import SYMBOLS
+from tests.gold.labs import LABS
+
+MOST_BYTES = 5_000_000
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> & {{ 7 * 7 }}"
+CHROMIUM = browser()
+needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium on this machine")
+
+
+class Page(HTMLParser):
+    """The elements of a page in turn, each with its attributes, and the text in it."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+    def all(self, *tags: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.elements if tag in tags]
+
+
+def idle(**other: Any) -> Record:
+    """A Record of study A5, which is small; on a kind of cluster that is known."""
+    whole = next(each for each in LABS[0].records() if each.study == "A5")
+    cluster = {"kind": "namespaces", "nodes": ["node00", "node01"], "rate": "100mbit"}
+    return replace(whole, **{"cluster": cluster, **other})
+
+
+def seal(folder: Path, name: str, measured: float | None, *, late: bool = False) -> None:
+    """Keep a prediction of lab 04 from 10 to 30, and what it was held against."""
+    facts = {"value": 20, "low": 10, "high": 30, "unit": "bytes", "study": "E2-own", "late": late}
+    Record("P4", points=[Point({"prediction": name}, facts=facts)], variant=name).save_in(folder)
+    if measured is not None:
+        points = [Point({"prediction": name}, facts={"measured": measured})]
+        variant = name + predictions.MEASURED
+        Record("P4", points=points, variant=variant).save(folder / f"P4-{variant}.json")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records of nearly all studies, none of which anyone measured, and predictions in a lab of their own."""
+    whole = tmp_path_factory.mktemp("whole")
+    for lab in LABS:
+        for record in lab.records():
+            if record.study[0] != predictions.LETTER:
+                record.save_in(whole / "measured" / "records")
+    for name, measured in (("saturation", 15.0), ("deadlock", 50.0), ("own", None)):
+        seal(whole / "sealed" / "records", name, measured)
+    return whole
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> page.Report:
+    return page.make([folder])
+
+
+@pytest.fixture(scope="module")
+def html(report: page.Report) -> str:
+    return report.html()
+
+
+def studies(report: page.Report) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = report.content["studies"]
+    return made
+
+
+def test_the_page_and_its_data_have_every_claim_and_what_it_came_to(
+    report: page.Report, html: str
+) -> None:
+    shown = Page(html)
+    said = " ".join(shown.text.split())
+    assert len(studies(report)) > 20
+    rows = 0
+    for each in studies(report):
+        for verdict in each["verdicts"]:
+            rows += 1
+            for text in (verdict["says"], verdict["evidence"], verdict["advice"]):
+                assert " ".join(text.split()) in said
+        for reason in each["why"].values():
+            assert reason in said
+    assert html.count('<td class="outcome">') == rows > 100
+    outcomes = [verdict["outcome"] for each in studies(report) for verdict in each["verdicts"]]
+    for word, symbol in SYMBOLS.items():
+        marked = f'<td class="outcome"><span class="{word}"><span aria-hidden="true">{symbol}</span> {word}<'
+        assert html.count(marked) == outcomes.count(word), word
+
+
+def test_the_data_are_what_the_files_hold(report: page.Report, folder: Path) -> None:
+    for each in studies(report):
+        file = folder / "measured" / "records" / Path(each["record"]["file"]).name
+        assert each["record"]["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+        record = Record.load(file, each["study"])
+        assert each["record"]["digest"] == record.digest
+        if each["problems"]:
+            continue
+        verdicts = judge(record)
+        assert [v["claim"] for v in each["verdicts"]] == [v.claim for v in verdicts]
+        measured = [v.outcome for v in verdicts if v.rests_on == "measurement"]
+        assert each["outcomes"] == {word: measured.count(word) for word in SYMBOLS}
+
+
+def test_the_published_tables_are_beside_the_records(report: page.Report, html: str) -> None:
+    seen = set()
+    for place, each in enumerate(studies(report)):
+        part = html.partition(f'<h3 id="study-{place}">')[2].partition("</article>")[0]
+        for name in each["published"]:
+            seen.add(name)
+            table = papers.table(name)
+            assert table.attrs["title"] in unescape(part)
+            assert table.attrs["source"] in unescape(part)
+            assert len(report.content["published"][name]["rows"]) == len(table)
+        assert each["picture"] is None or f'alt="{each["picture"]["alt"][:20]}' in unescape(part)
+    assert len(seen) > 5
+    assert {"D1", "D2"} <= {each["study"] for each in studies(report) if each["as_printed"]}
+
+
+def test_every_published_table_names_a_study_that_measures_it_again() -> None:
+    for name in papers.tables():
+        again = [study for study in STUDIES if name in papers.measured_again_by(study)]
+        assert again, name
+        assert {study[0] for study in again} == {name[0]}
+
+
+def test_the_page_is_small_and_needs_nothing_else(html: str) -> None:
+    assert len(html.encode()) < MOST_BYTES
+    shown = Page(html)
+    sources = [str(each["src"]) for each in shown.all("img")]
+    assert len(sources) > 20
+    assert all(source.startswith("data:image/png;base64,") for source in sources)
+    assert not shown.all("script", "link", "iframe", "object")
+    policy = str(next(each["content"] for each in shown.all("meta") if "http-equiv" in each))
+    assert "default-src 'none'" in policy
+    assert "script" not in policy
+
+
+def test_whoever_cannot_see_it_finds_their_way(html: str) -> None:
+    shown = Page(html)
+    levels = [int(tag[1]) for tag, _ in shown.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert all(len(str(each["alt"]).split()) > 3 for each in shown.all("img"))
+    assert len(shown.all("table")) == len(shown.all("caption"))
+    assert all(each.get("scope") for each in shown.all("th"))
+    regions = [each for each in shown.all("div") if each.get("role") == "region"]
+    assert all(each.get("tabindex") == "0" for each in regions), "what scrolls is reached by keys"
+    labels = [each["aria-label"] for each in regions]
+    assert len(set(labels)) == len(labels)
+    names = [each["id"] for _, each in shown.elements if "id" in each]
+    assert len(set(names)) == len(names)
+    links = [str(each["href"]) for each in shown.all("a")]
+    assert {link[1:] for link in links if link.startswith("#")} <= set(names)
+
+
+def test_predictions_are_shown_with_their_calibration(report: page.Report, html: str) -> None:
+    rows = {each["name"]: each for each in report.content["predictions"]}
+    assert rows["saturation"]["inside"] is True
+    assert rows["deadlock"]["inside"] is False
+    assert rows["own"]["inside"] is None
+    assert "from which size on" in rows["saturation"]["asks"]
+    calibration = report.content["calibration"]
+    assert (calibration["inside"], calibration["of"]) == (1, 2)
+    part = html.partition('<h2 id="predictions">')[2].partition("</section>")[0]
+    for words in (calibration["says"], "✓ inside", "✗ outside", "not measured yet"):
+        assert words in part
+
+
+def test_a_late_prediction_is_late_and_does_not_count(tmp_path: Path) -> None:
+    idle().save_in(tmp_path)
+    seal(tmp_path, "saturation", 15.0, late=True)
+    made = page.make([tmp_path])
+    assert [each["late"] for each in made.content["predictions"]] == [True]
+    assert made.content["calibration"]["of"] == 0
+    assert made.content["others"] == {}, "it is shown"
+    assert "<td>late</td>" in made.html()
+
+
+def test_no_text_of_a_record_is_markup(tmp_path: Path) -> None:
+    cluster = {"kind": HOSTILE, "nodes": [HOSTILE], "rate": HOSTILE, "given_by": HOSTILE}
+    hostile = idle(
+        learner=HOSTILE,
+        warnings=[HOSTILE, "x" * 100_000, "\x1b[31mred", *["again"] * 1000],
+        cluster={**cluster, "mpi": {HOSTILE: [HOSTILE]}},
+        versions={"kernel": HOSTILE},
+        circumstances={"before": {"load_1min": HOSTILE, "cores": [HOSTILE]}, "after": {}},
+    )
+    hostile.save_in(tmp_path)
+    facts = {"value": 1, "low": 0, "high": 2, "unit": HOSTILE, "study": HOSTILE, "late": False}
+    Record("P4", points=[Point({}, facts=facts)], variant="x").save_in(tmp_path)
+    (tmp_path / f"A1-{HOSTILE.replace('/', '')}.json").write_text("{")
+    made = page.make([tmp_path])
+    html = made.html()
+    shown = Page(html)
+    assert HOSTILE in shown.text, "it is shown as it was typed"
+    assert not shown.all("script")
+    assert not [name for _, each in shown.elements for name in each if name.startswith("on")]
+    assert all(str(each["src"]).startswith("data:") for each in shown.all("img"))
+    assert "\x1b" not in html
+    assert len(html) < 200_000
+    assert [each["kind"] for each in made.content["studies"]] == [found.UNKNOWN]
+    assert "\x1b" not in json.dumps(made.content, ensure_ascii=False)
+
+
+def test_what_cannot_be_judged_or_drawn_is_a_sentence(tmp_path: Path) -> None:
+    idle(points=[Point({"where": "switch"}, facts={"elapsed_s": "soon"})]).save_in(tmp_path)
+    made = page.make([tmp_path])
+    (each,) = studies(made)
+    assert each["problems"]
+    assert each["picture"] is None
+    shown = Page(made.html())
+    for problem in each["problems"]:
+        assert problem in shown.text
+        assert "Traceback" not in problem
+
+
+def test_a_name_that_cannot_be_drawn_takes_no_other_study_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(content, "_png", lambda figure: 1 / 0)
+    idle().save_in(tmp_path)
+    (each,) = studies(page.make([tmp_path]))
+    assert each["problems"] == ["What this Record of A5 holds cannot be drawn."]
+    assert each["verdicts"]
+
+
+def test_of_each_study_and_kind_the_newest_is_shown_and_the_others_are_counted(
+    tmp_path: Path,
+) -> None:
+    simulated = {"kind": "simulated", "nodes": ["node00"], "rate": "10mbit"}
+    broken = idle(variant="broken-a", started="2026-03-01T00:00:00Z")
+    for record in (
+        idle(started="2026-01-01T00:00:00Z"),
+        idle(started="2026-02-01T00:00:00Z", sweep={"quick": True}, complete=False),
+        broken,
+        idle(started="2025-01-01T00:00:00Z", cluster=simulated),
+        Record("H4", points=[Point({}, facts={"a": 1})]),
+    ):
+        record.save_in(tmp_path / "work" / "01-validation" / "records")
+    made = page.make([tmp_path / "work"])
+    those = [(each["kind"], each["started"][:7]) for each in studies(made)]
+    assert those == [("namespaces", "2026-02"), ("simulated", "2025-01")]
+    assert made.content["others"] == {
+        "older ones": 1,
+        "of A5, variant broken-a": 1,
+        "of the heat program": 1,
+    }
+    said = " ".join(Page(made.html()).text.split())
+    assert "Figures of different clusters cannot be compared" in said
+    assert "(quick, cut short)" in said
+    alone = tmp_path / "alone"
+    broken.save_in(alone)
+    assert [each["variant"] for each in studies(page.make([alone]))] == ["broken-a"]
+
+
+def test_a_busy_machine_is_said_in_the_summary(tmp_path: Path) -> None:
+    before = {"load_1min": 9.0, "cores": 2, "waiting_for_a_core_percent_10s": 90.0}
+    idle(circumstances={"before": before, "after": {}}).save_in(tmp_path)
+    made = page.make([tmp_path])
+    assert studies(made)[0]["circumstances"]["machine"] == "busy"
+    assert "the load before the start was 9.0 on 2 cores" in made.html()
+    summary = made.html().partition("</section>")[0]
+    assert "<td>busy</td>" in summary
+
+
+def test_pictures_for_which_there_is_no_room_are_left_out_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle().save_in(tmp_path)
+    made = page.make([tmp_path])
+    assert len(Page(made.html()).all("img")) == 1
+    monkeypatch.setattr(page, "MOST_PICTURES", 100)
+    html = made.html()
+    assert not Page(html).all("img")
+    assert "beowulf show A5 --picture" in html
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str]]:
+    """`beowulf report` of a learner whose folder for work is `work`; its exit code, and all that it prints."""
+    monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.chdir(tmp_path)
+
+    def called(*words: str) -> tuple[int, str]:
+        done = CliRunner().invoke(app, ["report", *words])
+        if isinstance(done.exception, LabError):
+            return done.exception.exit_code, str(done.exception)
+        return done.exit_code, done.output
+
+    return called
+
+
+def test_without_a_folder_all_of_a_learners_own_are_read(
+    call: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    idle().save_in(tmp_path / "work" / "01-validation" / "records")
+    idle(cluster={"kind": "ssh"}).save_in(tmp_path / "records")
+    code, said = call()
+    assert code == 0, said
+    assert "2 studies" not in said.partition("Written")[2]
+    data = json.loads((tmp_path / "report.json").read_text())
+    files = [Path(each["record"]["file"]).parent for each in data["studies"]]
+    assert files == [Path("work/01-validation/records"), Path("records")]
+    assert "report.html" in said
+    assert call()[0] == 0, "a report is written again"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ((), 1, "There are no Records yet"),
+        (("nowhere",), 2, "There is no folder nowhere"),
+        (("--output", "report.pdf"), 2, "saved as .html"),
+        (("--output", "kept.html"), 2, "is no report, and would be overwritten"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(
+    call: Callable[..., tuple[int, str]],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    code: int,
+    said: str,
+) -> None:
+    (tmp_path / "kept.json").write_text('{"mine": 1}')
+    ended, message = call(*words)
+    assert (ended, said in message) == (code, True), message
+    assert not (tmp_path / "report.html").exists()
+    assert (tmp_path / "kept.json").read_text() == '{"mine": 1}'
+
+
+def test_files_that_are_no_records_are_named_and_the_others_shown(
+    call: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    kept = tmp_path / "records"
+    good = json.loads(idle().save_in(kept).read_text())
+    (kept / "A1-broken.json").write_text('{"kind": "record", "schema": 1, ')
+    (kept / "A2-newer.json").write_text(json.dumps({**good, "schema": 2}))
+    (kept / "Z9-unknown.json").write_text(json.dumps({**good, "study": "Z9"}))
+    (kept / "Answers.json").write_text('{"kind": "something else"}')
+    (kept / "A3-folder.json").mkdir()
+    code, said = call()
+    assert code == 0, said
+    data = json.loads((tmp_path / "report.json").read_text())
+    assert [each["study"] for each in data["studies"]] == ["A5"]
+    passed = " ".join(data["passed_over"])
+    for words in ("truncated", "a newer version", "study Z9, which this version", "is not a file"):
+        assert words in passed, words
+    assert "Answers.json" not in passed
+    for sentence in data["passed_over"]:
+        assert f"passed over: {sentence}" in said
+        assert sentence in Page((tmp_path / "report.html").read_text()).text
+
+
+def test_only_broken_records_are_no_records_and_it_says_why(
+    call: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "A1-broken.json").write_text("")
+    code, said = call()
+    assert code == 1
+    assert "it is empty" in said
+
+
+def test_records_of_exercises_alone_make_a_page_that_says_so(
+    call: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    Record("H4", points=[Point({}, facts={"a": 1})]).save_in(tmp_path / "records")
+    code, said = call()
+    assert code == 0, said
+    assert "There is no Record of a study yet" in (tmp_path / "report.html").read_text()
+
+
+def test_without_chromium_the_page_is_there_and_a_sentence_says_the_rest(
+    call: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    idle().save_in(tmp_path / "records")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, said = call("--pdf")
+    assert code == 1
+    assert "no PDF was made" in said
+    assert (tmp_path / "report.html").exists()
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_the_pdf_has_pages(call: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    idle().save_in(tmp_path / "records")
+    code, said = call("--pdf")
+    assert code == 0, said
+    pdf = (tmp_path / "report.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 2
+
+
+@pytest.fixture
+def opened(report: page.Report, tmp_path: Path) -> Any:
+    """The whole report in a browser; afterwards: no error, no request."""
+    from playwright.sync_api import sync_playwright
+
+    wrong: list[str] = []
+    file, _ = report.save(tmp_path / "report.html")
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        view = opened.new_page(viewport={"width": 1280, "height": 900})
+        view.on("console", lambda message: wrong.append(message.text))
+        view.on(
+            "request",
+            lambda asked: (
+                None if asked.url.startswith(("file:", "data:")) else wrong.append(asked.url)
+            ),
+        )
+        view.goto(file.as_uri())
+        yield view
+        opened.close()
+    assert not wrong
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_it_fits_its_window_and_is_used_by_keys(opened: Any) -> None:
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    broken = "[...document.images].filter(each => !each.naturalWidth).length"
+    assert opened.evaluate(broken) == 0
+    opened.keyboard.press("Tab")
+    assert opened.evaluate("document.activeElement.textContent") == "Skip to the report"
+    opened.keyboard.press("Enter")
+    assert opened.evaluate("location.hash") == "#main"
+    opened.locator("summary").first.focus()
+    opened.keyboard.press("Enter")
+    assert opened.evaluate("document.querySelector('details').open")
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_axe_finds_nothing(opened: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    opened.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    results = Axe().run(opened)
+    assert results.violations_count == 0, results.generate_report()
