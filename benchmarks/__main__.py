@@ -41,6 +41,8 @@ BENCHMARKS = (
     "mutants",
     "doubts",
     "grading",
+    "hub",
+    "deadline",
     "install",
     "npb",
     "allreduce",

@@ -21,6 +21,10 @@ SWITCHES = Path("/proc/sys")
 OLDEST_PYTHON = (3, 11)
 LEAST_DISK_BYTES = 200 * 1024**2
 LEAST_MEMORY_BYTES = 1024**3
+# What lets a container of Podman or Docker make namespaces, and mount /proc in them.
+CONTAINER_OPTIONS = " ".join(
+    f"--security-opt {each}=unconfined" for each in ("seccomp", "systempaths", "apparmor")
+)
 BOOTSTRAP = "bootstrap"
 SUITES = "suites"  # the group of tools that only some commands need
 
@@ -176,7 +180,10 @@ def _why_not() -> str:
                 return hint
         except (OSError, ValueError):
             continue
-    return "Put `sudo` before `make lab`; inside a container, the container must allow namespaces."
+    return (
+        "Put `sudo` before `make lab`; inside a container, the container must allow namespaces:"
+        f" it is to be started with `{CONTAINER_OPTIONS}`."
+    )
 
 
 def _network() -> Check:

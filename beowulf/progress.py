@@ -59,6 +59,9 @@ def _in_cell(title: str) -> Iterator[Progress]:
     cell = room.display(room.HTML(escape(title)), display_id=True)
 
     def report(done: float, of: float, what: str) -> None:
+        nonlocal began
+        if not done:  # what is waited for at first tells nothing of the rest
+            began = time.monotonic()
         passed = time.monotonic() - began
         left = f", {passed * (of - done) / done:.0f} s left" if done and of else ""
         drawn = f'<progress value="{done}" max="{of or 1}"></progress>'

@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from beowulf import doctor, mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.measure import line
 
 
 def pytest_configure() -> None:
@@ -80,6 +82,17 @@ def labs_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mpi, "build", build)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_line() -> Iterator[None]:
+    """Let the tests of one process wait for each other alone, whoever else measures on this machine."""
+    folder = tempfile.mkdtemp(prefix="beowulf-line-")
+    Path(folder).chmod(0o1777)  # some tests are other users
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(line.VARIABLE, folder)
+        yield
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(autouse=True)

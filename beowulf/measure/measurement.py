@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from beowulf import host_state, mpi
 from beowulf.cluster import Cluster
 from beowulf.cluster.lock import Ended
 from beowulf.errors import LabError, UsageError
+from beowulf.measure.line import joined
 from beowulf.measure.program_output import ProgramOutput
 from beowulf.measure.program_stderr import REFUSED, ProgramStderr
 from beowulf.measure.watched import Watched
@@ -49,8 +51,9 @@ class Measurement:
     ) -> None:
         """`launches` is how many are planned, to tell how much is left; `sweep` goes into the Record.
 
-        Where nothing is `timed`, the Record does not warn of a busy machine. `traces`: the folder in which each
-        launch leaves what its ranks did, with the packets of the wire where it is to `capture` them.
+        Where nothing is `timed`, the Record does not warn of a busy machine, and does not wait in the machine's line.
+        `traces`: the folder in which each launch leaves what its ranks did, with the packets of the wire where it is
+        to `capture` them.
         """
         self.study, self.cluster, self.folder, self.quick = study, cluster, folder, quick
         self.progress, self.timed, self.traces = progress, timed, traces
@@ -75,6 +78,8 @@ class Measurement:
     def __enter__(self) -> Measurement:
         with contextlib.ExitStack() as ends:
             self._watched = ends.enter_context(Watched(self.cluster, self.study))
+            if self.timed:
+                self.warnings += ends.enter_context(joined(self.cluster, self._waiting))
             self.started, self.before = moment(), host_state.now()
             self.description = dict(self.cluster.describe())
             # Below /tmp, which the nodes of a local cluster share with this machine.
@@ -327,6 +332,12 @@ class Measurement:
     def _report(self, lines: ProgramOutput) -> None:
         share = lines.samples / lines.planned if lines.planned else 0.0
         self.progress(self.done + min(share, 1.0), self.planned, f"{self.study}: {lines.doing}")
+
+    def _waiting(self, sentence: str) -> None:
+        if self.progress is no_progress:
+            print(sentence, file=sys.stderr, flush=True)
+        else:
+            self.progress(0, self.planned, sentence)
 
     def _keep(
         self,

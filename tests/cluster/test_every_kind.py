@@ -101,13 +101,13 @@ class Here:
 def _namespaces(stack: ExitStack, here: Path) -> Beowulf:
     learner = Beowulf(here / "state", here)
     stack.callback(learner.end)
-    learner("up", "--rate", "100mbit")
+    learner("up", "--rate", "100mbit", "--networks", "2")
     return learner
 
 
 def _rootless(stack: ExitStack, here: Path) -> Beowulf:
     learner = stack.enter_context(ada())
-    learner("up", "--rate", "100mbit")
+    learner("up", "--rate", "100mbit", "--networks", "2")
     return learner
 
 

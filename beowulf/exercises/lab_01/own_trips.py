@@ -16,6 +16,7 @@ from beowulf.engines import Engines
 from beowulf.errors import LabError
 from beowulf.exercises import own_function
 from beowulf.exercises.lab_01.begun import STUDY, begun, kept
+from beowulf.measure.line import joined
 from beowulf.measure.table import summarised
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record
@@ -43,8 +44,9 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
     pairs = list(permutations(range(len(nodes)), 2))
     samples: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}
     faults: dict[str, tuple[str, int]] = {}  # by kind: the first sentence, how often
-    with Watched(cluster, STUDY) as watched:
+    with Watched(cluster, STUDY) as watched, joined(cluster, print) as warnings:
         made = begun(cluster, VARIANT, own_function.about(engines, name))
+        made.warnings += warnings
         for number in range(PASSES + 1):  # the first opens the connections, and is not kept
             order = chance.sample(pairs, len(pairs))
             try:

@@ -1,0 +1,337 @@
+"""Does each of many learners who measure on one machine have it alone, in the order of their coming, and see it?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+from ordinary import ada
+from running import PATIENCE_S, Beowulf, wait_until
+
+from beowulf import paths, progress
+from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.measure import line
+from beowulf.measure.measurement import Measurement
+from beowulf.record import newest
+
+TWENTY = 20
+# Prints its place whenever that changes; with the turn it notes begin and end in the file of the first argument.
+MEASURES = """
+import os, sys, time
+from beowulf.measure import line
+name, log = sys.argv[1:]
+def show(sentence):
+    print(sentence, flush=True)
+def note(word):
+    with open(log, "a") as file:
+        file.write(f"{word} {name}\\n")
+with line.entered(show):
+    note("begins")
+    show("measures")
+    until = time.monotonic() + 0.05
+    while time.monotonic() < until:
+        pass
+    note("ends")
+"""
+# Has the turn until its input ends.
+STAYS = """
+import sys
+from beowulf.measure import line
+with line.entered(lambda sentence: print(sentence, flush=True)):
+    print("measures", flush=True)
+    sys.stdin.read()
+"""
+
+# Has the turn, and forks off a process that lives on.
+FORKS = """
+import os, time
+from beowulf.measure import line
+with line.entered(print):
+    if child := os.fork():
+        print(child, flush=True)
+    time.sleep(600)
+"""
+# The study of a second; it measures at once when its turn comes, on however busy a machine.
+TINY = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import tiny_study
+from beowulf.measure import line
+line.LONGEST_REST_S = 0
+tiny_study.main(*sys.argv[1:])
+"""
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A line that nobody else knows."""
+    own = tmp_path / "line"
+    own.mkdir()
+    monkeypatch.setenv(line.VARIABLE, str(own))
+    return own
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts learners, each a process; none outlives the test."""
+    with ExitStack() as ends:
+
+        def start(script: str, *words: str) -> subprocess.Popen[str]:
+            process = subprocess.Popen(
+                [sys.executable, "-c", script, *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            ends.enter_context(process)
+            ends.callback(process.kill)
+            return process
+
+        yield start
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+def in_line(folder: Path, number: int) -> None:
+    wait_until(lambda: len(line.places(folder)) == number, f"{number} are in the line")
+
+
+def test_twenty_at_once_have_the_machine_alone_one_after_the_other_and_see_their_place(
+    folder: Path, start: Start, tmp_path: Path
+) -> None:
+    first = start(STAYS)
+    assert said(first) == "measures"
+    log = tmp_path / "log"
+    learners = []
+    for number in range(1, TWENTY + 1):
+        learners.append(start(MEASURES, str(number), str(log)))
+        in_line(folder, number + 1)
+    for number, learner in enumerate(learners, start=1):
+        assert said(learner).startswith(f"You are number {number} in line for this machine")
+    first.communicate("", timeout=PATIENCE_S)
+    sentences = [learner.communicate(timeout=PATIENCE_S)[0] for learner in learners]
+    assert log.read_text().split("\n")[:-1] == [
+        f"{word} {number}" for number in range(1, TWENTY + 1) for word in ("begins", "ends")
+    ]
+    for number, text in enumerate(sentences, start=1):
+        places = [int(each.split()[3]) for each in text.splitlines()[:-1]]
+        assert places == sorted(set(places), reverse=True), text
+        assert all(place < number for place in places), text
+        assert text.splitlines()[-1] == "measures"
+    assert list(folder.iterdir()) == []
+
+
+def test_twenty_who_come_at_the_same_moment_never_overlap(
+    folder: Path, start: Start, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    learners = [start(MEASURES, str(number), str(log)) for number in range(TWENTY)]
+    for learner in learners:
+        assert "measures" in learner.communicate(timeout=PATIENCE_S)[0]
+    noted = [each.split() for each in log.read_text().splitlines()]
+    assert [word for word, _ in noted] == ["begins", "ends"] * TWENTY
+    assert [name for _, name in noted[::2]] == [name for _, name in noted[1::2]]
+    assert {name for _, name in noted} == {str(number) for number in range(TWENTY)}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_who_is_killed_or_interrupted_is_no_longer_in_the_line(
+    folder: Path, start: Start, tmp_path: Path, number: signal.Signals
+) -> None:
+    first = start(STAYS)
+    said(first)
+    gone, last = start(STAYS), None
+    assert said(gone).startswith("You are number 1 ")
+    last = start(MEASURES, "last", str(tmp_path / "log"))
+    assert said(last).startswith("You are number 2 ")
+    gone.send_signal(number)
+    gone.communicate(timeout=PATIENCE_S)
+    assert said(last).startswith("You are number 1 ")
+    first.kill()
+    assert said(last) == "measures"
+    last.communicate(timeout=PATIENCE_S)
+    with line.entered(print):
+        pass  # who joins clears away what killed processes of the same user left
+    assert list(folder.iterdir()) == []
+
+
+def test_a_process_has_one_place_however_often_it_measures_within(folder: Path) -> None:
+    shown: list[str] = []
+    with line.entered(shown.append), line.entered(shown.append):
+        assert len(line.places(folder)) == 1
+    assert line.places(folder) == []
+    assert shown == []
+
+
+def test_a_process_that_was_forked_off_does_not_keep_the_place_of_one_that_is_killed(
+    folder: Path, start: Start
+) -> None:
+    first = start(FORKS)
+    child = int(said(first))
+    try:
+        assert len(line.places(folder)) == 1
+        first.kill()
+        first.wait(PATIENCE_S)
+        assert line.places(folder) == []
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_a_link_or_another_file_in_the_folder_is_no_place_and_is_not_touched(
+    folder: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    (folder / line.NAME.format(1)).symlink_to(target)
+    (folder / line.NAME.format(2)).mkdir()
+    os.mkfifo(folder / line.NAME.format(3))
+    (folder / "beowulf-line-first").touch()
+    with line.entered(print) as waited:
+        assert not waited
+    assert not target.exists()
+
+
+@pytest.mark.rootless
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is one whom root can be")
+def test_another_users_place_counts_and_what_they_left_cannot_block(
+    start: Start, namespaces_work: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ada() as other:
+        open_folder = other.here.parent / "line"
+        open_folder.mkdir()
+        open_folder.chmod(0o1777)
+        monkeypatch.setenv(line.VARIABLE, str(open_folder))
+        other.environment[line.VARIABLE] = str(open_folder)
+        words = [*other.prefix, str(paths.python_bin() / "python"), "-c", STAYS]
+        hers = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=other.here,
+            env=other.environment,
+        )
+        with hers:
+            try:
+                assert said(hers) == "measures"
+                [place] = line.places(open_folder)
+                mine = start(STAYS)
+                assert place.user in said(mine)
+            finally:
+                for pid, _ in _of_user(other.uid):
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+        assert said(mine) == "measures"
+        assert [each.user for each in line.places(open_folder)] == ["root"]
+
+
+def _of_user(uid: int) -> list[tuple[int, str]]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if entry.stat().st_uid == uid:
+                found.append((int(entry.name), (entry / "cmdline").read_text()))
+    return found
+
+
+def test_without_a_usable_folder_it_is_measured_and_the_record_says_so(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(line.VARIABLE, str(tmp_path / "none"))
+    with line.joined(cluster, print) as [warning]:
+        assert "did not wait in the line" in warning
+        assert "No such file or directory" in warning
+
+
+def test_a_folder_that_somebody_has_locked_holds_nobody_up_for_long(
+    cluster: NamespaceCluster, folder: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "LONGEST_JOINING_S", 0.1)
+    other = subprocess.Popen(["flock", str(folder), "cat"], stdin=subprocess.PIPE)
+    with other:
+        try:
+            busy = ["flock", "--nonblock", str(folder), "true"]
+            wait_until(lambda: subprocess.run(busy).returncode, "the folder is locked")
+            with line.joined(cluster, print) as [warning]:
+                assert f"another process has {folder} locked" in warning
+        finally:
+            other.kill()
+
+
+def test_a_measurement_shows_its_place_in_its_progress_and_leaves_when_interrupted(
+    cluster: NamespaceCluster, folder: Path, start: Start, tmp_path: Path
+) -> None:
+    first = start(STAYS)
+    said(first)
+    shown: list[str] = []
+
+    def show(_done: float, _of: float, what: str) -> None:
+        shown.append(what)
+        raise KeyboardInterrupt
+
+    waiting = Measurement("A7", cluster, tmp_path, progress=show)
+    with pytest.raises(KeyboardInterrupt), waiting:
+        pytest.fail("both measure")
+    assert shown[0].startswith("You are number 1 in line for this machine")
+    assert len(line.places(folder)) == 1
+    with Measurement("A7", cluster, tmp_path, timed=False):
+        pass  # it does not wait: nothing is timed
+    with cluster.holding("a test"):
+        pass  # nor is the cluster held any more
+
+
+def test_what_was_waited_for_does_not_count_in_the_time_that_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[str] = []
+
+    class Cell:
+        def update(self, page: str) -> None:
+            drawn.append(page)
+
+    from IPython import display
+
+    clock = iter([0.0, 1000.0, 1010.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock, 1010.0))
+    monkeypatch.setattr(display, "HTML", lambda text: text)
+    monkeypatch.setattr(display, "display", lambda *_, **__: Cell())
+    with progress._in_cell("a study") as report:
+        report(0, 2, "You are number 1 in line")
+        report(1, 2, "a study")
+    assert "10 s left" in drawn[1]
+
+
+@pytest.mark.cluster
+def test_two_learners_with_a_cluster_each_measure_one_after_the_other(
+    beowulf: Beowulf, tmp_path: Path, folder: Path
+) -> None:
+    (tmp_path / "second").mkdir()
+    second = Beowulf(tmp_path / "second" / "state", tmp_path / "second")
+    try:
+        for learner in (beowulf, second):
+            learner.environment[line.VARIABLE] = str(folder)
+            learner("up", "--nodes", "2")
+            learner.command = (sys.executable, "-c", TINY, str(Path(__file__).parent / "cluster"))
+        studies = [beowulf.start("one", "3"), second.start("two", "3")]
+        for study in studies:
+            text = study.communicate(timeout=PATIENCE_S)[0]
+            assert study.returncode == 0, text
+    finally:
+        second.end()
+    records = [newest(each.here / "records", "X1") for each in (beowulf, second)]
+    one, two = sorted((each for each in records if each), key=lambda record: record.started)
+    assert one.complete
+    assert two.complete
+    assert one.ended <= two.started
