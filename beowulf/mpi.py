@@ -37,6 +37,7 @@ COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
 CPLUSPLUS = (".cpp", ".cc", ".cxx", ".c++", ".C")
 LIKE_ENOUGH = 0.7  # of difflib's measure, from 0 to 1, in which hello.c and helo.c have 0.92
 RPC = Path("/usr/include/tirpc")
+SIMGRID_LACKS = Path(__file__).parent / "cluster" / "simulated.h"
 
 
 # What the cluster's own mpiexec and connection say of a node (beowulf/cluster/node_environment.py).
@@ -96,6 +97,7 @@ def build(
         *flags,
         f"-I{include}",
         f"-I{RPC}",
+        *(["-include", str(SIMGRID_LACKS)] if library == SIMULATED else []),
         _operand(source),
         "-o",
         _operand(program),

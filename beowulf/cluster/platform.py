@@ -19,6 +19,8 @@ TOPOLOGIES = (SWITCH, FAT_TREE, TORUS)
 FEWEST_NODES, MOST_NODES, MOST_CORES = 2, 100_000, 1024
 FASTEST = 2.0  # times the rate of a link: SimGrid lets no message be faster
 USUAL_EAGER_BYTES = 131_072  # of MPICH over TCP
+# SimGrid's names: of MPI_Send, MPI_Isend, and of a receive.
+OVERHEADS = ("os", "ois", "or")  # codespell:ignore ois
 HEAD = (
     '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
     '<platform version="4.1">\n'
@@ -32,7 +34,8 @@ class Platform:
     `shape` is for a fat tree the ports of its switches down and up on each of two levels, for a torus its nodes along
     each dimension; empty, both are chosen. `times_us` are bytes and the µs that a message of so many takes between two
     nodes, as measured; without them it takes SimGrid's usual times. A message of `eager_bytes` or more leaves when its
-    receiver asks for it. A `backplane_mbit` of 0 is a switch that carries whatever its links bring.
+    receiver asks for it. A `backplane_mbit` of 0 is a switch that carries whatever its links bring. A message keeps its
+    sender busy for `overhead_us`, and a short one its receiver as well; both are part of `times_us`.
     """
 
     nodes: int = 4
@@ -45,6 +48,7 @@ class Platform:
     shape: tuple[int, ...] = ()
     times_us: tuple[tuple[int, float], ...] = ()
     eager_bytes: int = USUAL_EAGER_BYTES
+    overhead_us: float = 0.0
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -55,12 +59,18 @@ class Platform:
             ("latency_us", 1e-3, 1e9),
             ("backplane_mbit", 0, 1e12),
             ("eager_bytes", 0, 1 << 30),
+            ("overhead_us", 0, 1e6),
         ):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise UsageError(
                     f"A simulated cluster has {low:g} to {high:g} as {name}, not {value:g}."
                 )
+        if self.overhead_us and (not self.times_us or 2 * self.overhead_us >= self.times_us[0][1]):
+            raise UsageError(
+                f"Two overheads of {self.overhead_us:g} µs are part of the shortest message's time in `times_us`.",
+                "Give the times, or a smaller `overhead_us`.",
+            )
         if self.topology not in TOPOLOGIES:
             raise UsageError(
                 f"The topology is one of {', '.join(TOPOLOGIES)}, not {self.topology!r}."
@@ -93,9 +103,14 @@ class Platform:
         if not self.times_us:
             return []
         latencies, rates = [], []
-        ends = [*self.times_us[1:], None]
+        # A message that waits for its receiver keeps that one busy anyway.
+        times = [
+            (size, time - self.overhead_us * (2 if size < self.eager_bytes else 1))
+            for size, time in self.times_us
+        ]
+        ends = [*times[1:], None]
         slope = least = 8 / self.rate_mbit / FASTEST
-        for (size, time), after in zip(self.times_us, ends, strict=True):
+        for (size, time), after in zip(times, ends, strict=True):
             if after is not None:
                 slope = max((after[1] - time) / (after[0] - size), least)
             start = time - slope * size
@@ -107,6 +122,10 @@ class Platform:
         return [
             f"--cfg=smpi/lat-factor:{';'.join(latencies)}",
             f"--cfg=smpi/bw-factor:{';'.join(rates)}",
+            *(
+                f"--cfg=smpi/{name}:0:{self.overhead_us * 1e-6!r}:0"
+                for name in (OVERHEADS if self.overhead_us else ())
+            ),
         ]
 
     def as_dict(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -83,6 +84,8 @@ ALGORITHMS = (
     "--cfg=smpi/reduce:binomial",
     "--cfg=smpi/allreduce:rdb",
 )
+COMPUTING = "--cfg=smpi/simulate-computation:yes"
+TO_NOBODY = re.compile(r"\d+ i?(send|recv) -")
 HOSTS, LIST = "places", "traces"
 TIME = re.compile(r"Simulation time ([0-9.]+)")
 
@@ -157,15 +160,56 @@ def replay(found: Analysis, platform: Platform) -> Replayed:
     run = _read(found)
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
         folder = Path(scratch)
-        simulated.beside(platform, folder)
         for rank, lines in enumerate(actions(found, run)):
             content = (f"{rank} {line}\n" for line in ["init", *lines, "finalize"])
             (folder / f"rank-{rank}").write_text("".join(content))
         (folder / LIST).write_text("".join(f"rank-{rank}\n" for rank in range(ranks)))
-        places = (platform.names[rank % platform.nodes] for rank in range(ranks))
-        (folder / HOSTS).write_text("".join(f"{name}\n" for name in places))
         ms = _simulated_ms(platform, ranks, folder)
     return Replayed((run.until_ns - run.since_ns) / 1e6, ms)
+
+
+def simgrids_own(
+    trace: Path, platforms: Sequence[Platform], options: Sequence[str] = ()
+) -> list[float]:
+    """The ms of a simulated run, kept by SimGrid itself as `written_to` asks, on each of several platforms."""
+    _leave_out_nobody(trace)
+    ranks = len(trace.read_text().splitlines())
+
+    def ms(platform: Platform) -> float:
+        with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+            return _simulated_ms(platform, ranks, Path(scratch), trace, [COMPUTING, *options])
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(ms, platforms))
+
+
+def written_to(trace: Path, platform: Platform) -> list[str]:
+    """The options by which SimGrid keeps what each rank of a run does, in the words of its replay.
+
+    Computing takes as long as on this machine's core, on which one rank after the other has its turn.
+    """
+    return [
+        *("-trace-ti", "-trace-file", str(trace), "--cfg=tracing/smpi/sleeping:yes"),
+        *(COMPUTING, f"--cfg=smpi/host-speed:{platform.gflops!r}Gf", *ALGORITHMS),
+    ]
+
+
+def _leave_out_nobody(trace: Path) -> None:
+    """Take out messages to and from MPI_PROC_NULL, by which a replay crashes."""
+    sent = received = 0
+    for file in map(Path, trace.read_text().splitlines()):
+        lines = file.read_text().splitlines(keepends=True)
+        kept = [line for line in lines if not TO_NOBODY.match(line)]
+        words = [line.split(maxsplit=2)[1] for line in kept]
+        sent += words.count("send") + words.count("isend")
+        received += words.count("recv") + words.count("irecv")
+        if len(kept) < len(lines):
+            file.write_text("".join(kept))
+    if sent != received:
+        raise LabError(
+            f"The run has {sent} sends and {received} receives that name their partner: it cannot be replayed.",
+            "Does it receive from MPI_ANY_SOURCE?",
+        )
 
 
 def actions(found: Analysis, run: _Run | None = None) -> list[list[str]]:
@@ -175,14 +219,24 @@ def actions(found: Analysis, run: _Run | None = None) -> list[list[str]]:
     return [list(_of_rank(rank, rows[rows["rank"] == rank], run)) for rank in ranks]
 
 
-def _simulated_ms(platform: Platform, ranks: int, folder: Path) -> float:
+def _simulated_ms(
+    platform: Platform,
+    ranks: int,
+    folder: Path,
+    trace: Path = Path(LIST),
+    options: Sequence[str] = (),
+) -> float:
+    simulated.beside(platform, folder)
+    places = (platform.names[rank % platform.nodes] for rank in range(ranks))
+    (folder / HOSTS).write_text("".join(f"{name}\n" for name in places))
     words = [simulated.SMPIRUN, "-np", str(ranks), "-no-privatize"]
-    words += ["-platform", simulated.PLATFORM_XML, "-hostfile", HOSTS, "-replay", LIST]
+    words += ["-platform", simulated.PLATFORM_XML, "-hostfile", HOSTS, "-replay", str(trace)]
     words += [*simulated.OPTIONS, "--log=smpi_replay.thresh:info", *platform.factors(), *ALGORITHMS]
     if ranks & (ranks - 1):  # one of MPICH's ways is for powers of two alone in SimGrid
         words.append("--cfg=smpi/alltoall:ring")
     for name in ("send-is-detached-thresh", "async-small-thresh"):
         words.append(f"--cfg=smpi/{name}:{platform.eager_bytes}")
+    words += options
     done = subprocess.run(
         words,
         cwd=folder,

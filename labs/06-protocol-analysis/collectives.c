@@ -24,6 +24,7 @@
  *               sum; of the block that each rank gets (scatter), gives (gather), or both
  * --passes      samples of each operation, size and way
  * --repetitions of the operation in a sample, each after a barrier
+ * --warm-up     repetitions before all samples; a simulated cluster needs none
  * --seed        of the order in which operations and sizes are measured
  *
  * Call and loop are measured in turns. Each operation and size has a communicator of its own, so
@@ -37,10 +38,10 @@ static const char *const OPERATIONS[] = {"broadcast", "scatter",   "gather", "re
                                          "alltoall",  "allreduce", NULL};
 enum way { CALL, LOOP };
 static const char *const WAYS[] = {"call", "loop", NULL};
-static const char *const KNOWN[] = {"--operations",  "--sizes", "--passes",
-                                    "--repetitions", "--seed",  NULL};
+static const char *const KNOWN[] = {"--operations", "--sizes", "--passes", "--repetitions",
+                                    "--warm-up",    "--seed",  NULL};
 
-enum { ROOT = 0, WARM_UP = 3, MOST_OPERATIONS = 6, MOST_SIZES = 64, MOST_RANKS = 1024 };
+enum { ROOT = 0, MOST_OPERATIONS = 6, MOST_SIZES = 64, MOST_RANKS = 1024 };
 #define ALL_OPERATIONS "broadcast,scatter,gather,reduce,alltoall,allreduce"
 #define IGNORE MPI_STATUS_IGNORE
 
@@ -52,8 +53,9 @@ struct place {
     int tag;
 };
 
-/* The same for the whole run. Both buffers have room for a block of each rank. */
-static int me, ranks;
+/* The same for the whole run. Both buffers have room for a block of each rank, or for one block
+ * where no operation has more. */
+static int me, ranks, blocks;
 static unsigned char *outgoing, *incoming, *part;
 static long message; /* counts samples: each has data of its own */
 
@@ -178,16 +180,19 @@ static long number(int to) { return message * ranks + to; }
 
 static void fill_blocks(const struct place *p) {
     message++;
-    memset(incoming, 0, (size_t)(p->size * (long)ranks));
-    for (int to = 0; to < ranks; to++)
+    memset(incoming, 0, (size_t)(p->size * (long)blocks));
+    for (int to = 0; to < blocks; to++)
         fill(block(outgoing, p, to), p->size, me, number(to));
 }
 
 static void verify_sum(const struct place *p) {
+    unsigned char apart =
+        0; /* how far the ranks' bytes are from rank 0's: the same at each place */
+    for (int rank = 0; rank < ranks; rank++)
+        apart = (unsigned char)(apart + expected_byte(0, rank, number(0)) -
+                                expected_byte(0, ROOT, number(0)));
     for (int i = 0; i < p->size; i++) {
-        unsigned char sum = 0;
-        for (int rank = 0; rank < ranks; rank++)
-            sum = (unsigned char)(sum + expected_byte(i, rank, number(0)));
+        unsigned char sum = (unsigned char)(ranks * expected_byte(i, ROOT, number(0)) + apart);
         if (incoming[i] == sum)
             continue;
         fprintf(stderr, "wrong data: byte %d of the sum is %d, not %d.\n", i, incoming[i], sum);
@@ -282,13 +287,18 @@ static void run(int argc, char **argv) {
                                 sizes, MOST_SIZES);
     long passes = number_argument(argc, argv, "--passes", 10, 1, 1000000);
     long repetitions = number_argument(argc, argv, "--repetitions", 3, 1, 1000000);
+    long warm_up = number_argument(argc, argv, "--warm-up", 3, 0, 1000000);
     long seed = number_argument(argc, argv, "--seed", 1, 0, LONG_MAX);
     int count = n_operations * n_sizes;
     long largest = 1;
     for (int i = 0; i < n_sizes; i++)
         largest = sizes[i] > largest ? sizes[i] : largest;
-    outgoing = message_buffer(largest * ranks, 3);
-    incoming = message_buffer(largest * ranks, 3);
+    blocks = 1;
+    for (int i = 0; i < n_operations; i++)
+        if (operations[i] == SCATTER || operations[i] == GATHER || operations[i] == ALLTOALL)
+            blocks = ranks;
+    outgoing = message_buffer(largest * blocks, 3);
+    incoming = message_buffer(largest * blocks, 3);
     part = message_buffer(largest, 1);
 
     keep_lines_back();
@@ -299,7 +309,7 @@ static void run(int argc, char **argv) {
         put_text("synchronised", "MPI_Barrier before each operation");
         put_count("passes", passes);
         put_count("seed", seed);
-        put_count("operations_each", WARM_UP + passes * repetitions);
+        put_count("operations_each", warm_up + passes * repetitions);
         end_line();
     }
     flush_lines();
@@ -309,8 +319,10 @@ static void run(int argc, char **argv) {
                                    .tag = i};
         check(MPI_Comm_dup(MPI_COMM_WORLD, &places[i].comm));
         /* The loop first: what the library sent before, it sent to set up the communicator. */
-        timed(&places[i], LOOP, WARM_UP);
-        timed(&places[i], CALL, WARM_UP);
+        if (warm_up) {
+            timed(&places[i], LOOP, warm_up);
+            timed(&places[i], CALL, warm_up);
+        }
     }
     sweep(places, count, passes, repetitions, seed);
     for (int i = 0; i < count; i++)

@@ -61,6 +61,8 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
         ("times_us = [[0, 5]]", "has two pairs or more"),
         ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
         ("times_us = [[0, 'x'], [10, 4]]", "is a list of pairs"),
+        ("overhead_us = 5", "Two overheads of 5 µs"),
+        ("overhead_us = 5\ntimes_us = [[0, 9], [10, 90]]", "Two overheads of 5 µs"),
     ],
 )
 def test_a_platform_that_cannot_be_is_refused_with_a_sentence(
@@ -93,6 +95,54 @@ def test_a_programs_time_follows_the_link(two: simulated.SimulatedCluster, tmp_p
     assert 100e-6 < found[0] < 400e-6
     assert found[100_000] == pytest.approx(100_000 * 8 / 10e6, rel=0.2)
     assert done.stdout == mpi.launch(two, [str(program)], 2, QUICK).stdout, "the same every time"
+
+
+IN_A_ROW = """
+#include "measure.h"
+int main(int argc, char **argv) {
+    char text[1] = "";
+    start_mpi(&argc, &argv);
+    double began = MPI_Wtime();
+    for (int i = 0; i < 10; i++)
+        if (my_rank() == 0)
+            MPI_Send(text, 1, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+        else
+            MPI_Recv(text, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (my_rank() == 1)
+        printf("%.9f", MPI_Wtime() - began);
+    return MPI_Finalize();
+}
+"""
+
+
+@needs_simgrid
+def test_an_overhead_lengthens_messages_in_a_row_and_not_one_alone(tmp_path: Path) -> None:
+    (tmp_path / "row.c").write_text(IN_A_ROW)
+    times = ((0, 50.0), (1000, 135.0), (200_000, 17_050.0))
+    row_s, trips = [], []
+    for overhead_us in (0.0, 6.0):
+        made = Platform(2, times_us=times, overhead_us=overhead_us)
+        place = simulated.beside(made, tmp_path / f"{overhead_us}")
+        row = mpi.build(tmp_path / "row.c", library=place.mpi, output=tmp_path / "row")
+        row_s.append(float(mpi.launch(place, [str(row)], 2).stdout))
+        program = mpi.build(ROUNDTRIP, library=place.mpi, output=tmp_path / "roundtrip")
+        words = ["--sizes", "0,1000,140000", "--passes", "2"]
+        trips.append(samples(mpi.launch(place, [str(program)], 2, words).stdout))
+    assert trips[1] == pytest.approx(trips[0], rel=0.02)
+    # The last of ten leaves when nine have kept the sender busy; without an overhead all leave at once.
+    assert row_s[1] == pytest.approx(50e-6 + 9 * 6e-6, rel=0.1)
+    assert row_s[0] < 0.75 * row_s[1]
+
+
+@needs_simgrid
+def test_a_program_that_marks_a_part_of_itself_is_simulated(
+    two: simulated.SimulatedCluster, tmp_path: Path
+) -> None:
+    source = paths.lab("03") / "npb" / "is.c"
+    program = mpi.build(source, library=two.mpi, output=tmp_path / "is")
+    done = mpi.launch(two, [str(program)], 2, ["S"])
+    assert done.returncode == 0, done.stderr
+    assert '"verified": true' in done.stdout
 
 
 @needs_simgrid

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from beowulf import paths
 from beowulf.cluster import platform, simulated
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.exercises.lab_09 import collectives, replays, scaling, stairs
 from beowulf.measure.calibration import of
+from beowulf.predictions import outcome
+from tests.exercises.test_gas_and_galaxy import solved
 from tests.gold import lab_09
 
 pytestmark = pytest.mark.skipif(
@@ -127,6 +130,11 @@ def test_a_record_keeps_times_faults_and_the_source_and_is_played_back(
     assert list(stairs.table(again).index) == list(stairs.BY_NAME)
 
 
+def test_what_was_simulated_is_not_called_measured(tmp_path: Path) -> None:
+    said = outcome(_nowhere(tmp_path), "broadcast", 10.5, lab="09", way="simulated")
+    assert said == "You sealed no prediction of broadcast; simulated: 10.5 times."
+
+
 def _nowhere(folder: Path) -> simulated.SimulatedCluster:
     """A cluster that only says where Records are kept."""
     cluster = simulated.beside(stairs.platform(), folder / "cluster")
@@ -155,19 +163,66 @@ def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others
 def test_programs_are_recorded_once_and_replayed_on_other_networks(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "KERNELS", ("IS",))
+    monkeypatch.setattr(replays, "KERNELS", {"IS": replays.KERNELS["IS"]})
     cluster.records = tmp_path / "records"
     try:
-        made = replays.measure(cluster, of(lab_09.times()))
+        own = solved(replays.lab_08_gas.SOURCE, tmp_path, monkeypatch)
+        made = replays.measure(cluster, of(lab_09.times()), own)
     finally:
         cluster.records = None
     table = replays.table(made)
-    assert list(table.index) == ["plate", "IS"]
+    assert list(table.index) == ["plate", "IS", "gas"]
     assert (table["recorded_ms"] > 0).all()
     assert (table["paper E, after (ms)"] < table["paper E, before (ms)"]).all()
     assert table.equals(
         replays.table(replays.measure(RecordedCluster(tmp_path / "records"), of(lab_09.times())))
     )
+
+
+def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = {
+        name: replace(each, words=("S",), ranks=8)
+        for name, each in replays.KERNELS_64.items()
+        if name != "CG"
+    }
+    monkeypatch.setattr(replays, "KERNELS_64", kernels)
+    own = solved(replays.lab_08_gas.SOURCE, tmp_path, monkeypatch)
+    made = replays.on_64_nodes(_nowhere(tmp_path), of(lab_09.times()), own)
+    table = replays.table(made)
+    assert dict(table["nodes"]) == {"plate": 64, "MG": 8, "IS": 8, "FT": 8, "gas": 64}
+    # Without the computing, or with other messages, a replay would be far from what was recorded.
+    assert (table["off_percent"].abs() < 5).all()
+    saved = table["paper E, before (ms)"] - table["paper E, after (ms)"]
+    assert (saved > 0).all()
+    plate = table.loc["plate", "paper E, after (ms)"]
+    assert plate > 20 * 64 * 3e-3, "20 steps with 64 rows of 3 µs"
+    assert table.equals(
+        replays.table(
+            replays.on_64_nodes(RecordedCluster(tmp_path / "records"), of(lab_09.times()))
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [("nowhere.c", "There is no file nowhere.c"), ("gas.c", "exchange_ghosts is wrong")],
+)
+def test_a_gas_that_is_missing_or_wrong_is_left_out_and_that_is_said(
+    file: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(replays, "KERNELS_64", {})
+    shutil.copy(paths.lab("08") / "gas.c", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    made = replays.on_64_nodes(_nowhere(tmp_path), of(lab_09.times()), file)
+    assert list(replays.table(made).index) == ["plate"]
+    assert said in str(made.sweep["without_gas"])
+    assert said in capsys.readouterr().out
 
 
 def test_another_network_changes_only_the_cables_part_and_says_how_sure_it_is() -> None:
@@ -213,6 +268,17 @@ def test_a_tree_wins_with_short_data_and_parts_win_with_long(
     tree, parts = table["binomial tree"], table["scatter and all-gather"]
     assert tree.iloc[0] < parts.iloc[0]
     assert parts.iloc[-1] < tree.iloc[-1] < table[collectives.LOOP].iloc[-1]
+    assert list(table["shortest"].iloc[[0, -1]]) == ["binomial tree", "scatter and all-gather"]
+    sums = collectives.table(made, "allreduce").xs(16, level="nodes")
+    assert list(sums["shortest"].iloc[[0, -1]]) == ["recursive doubling", "Rabenseifner"]
+    # 2 (p - 1) rounds of a part each, and log2 p rounds of all: few rounds win with short data, few bytes with long.
+    assert sums["recursive doubling"].iloc[0] < sums["ring"].iloc[0]
+    assert sums["ring"].iloc[-1] < sums["recursive doubling"].iloc[-1]
+    assert sums["ring"].iloc[-1] == pytest.approx(
+        2 * 15 * (lab_09.ALPHA_US + lab_09.US_A_BYTE * 262_144 / 16) / 1e3, rel=0.1
+    )
+    with pytest.raises(UsageError, match="There are broadcast, allreduce"):
+        collectives.table(made, "gather")
     assert collectives.table(
         collectives.measure(RecordedCluster(tmp_path / "records"), of(lab_09.times()))
     ).equals(collectives.table(made))

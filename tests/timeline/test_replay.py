@@ -49,6 +49,59 @@ needs_simgrid = pytest.mark.skipif(
 )
 
 
+# Along a line, the last rank sends to nobody; rank 0 computes first. With ANY, receives take from anybody.
+A_LINE = """
+#include "measure.h"
+int main(int argc, char **argv) {
+    static char text[5000];
+    start_mpi(&argc, &argv);
+    int me = my_rank(), next = me + 1 < all_ranks() ? me + 1 : MPI_PROC_NULL;
+    volatile double sum = 0.0;
+    for (long i = 0; me == 0 && i < 20000000; i++)
+        sum = sum + 1.0;
+    if (me)
+        MPI_Recv(text, 5000, MPI_CHAR, ANY ? MPI_ANY_SOURCE : me - 1, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Send(text, 5000, MPI_CHAR, next, 0, MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""
+
+
+def simulated_line(folder: Path, *, anybody: bool = False) -> Path:
+    """What SimGrid has kept of the program on four nodes."""
+    (folder / "line.c").write_text(A_LINE)
+    place, kept = simulated.beside(FAST, folder / "cluster"), folder / "kept"
+    program = mpi.build(
+        folder / "line.c",
+        library=place.mpi,
+        output=folder / "line",
+        flags=[f"-DANY={int(anybody)}"],
+    )
+    done = mpi.launch(place, [*replay.written_to(kept, FAST), str(program)], 4)
+    assert done.returncode == 0, done.stderr
+    return kept
+
+
+@needs_simgrid
+def test_a_simulated_run_is_replayed_with_its_computing_and_always_alike(tmp_path: Path) -> None:
+    fast, again, slow = replay.simgrids_own(simulated_line(tmp_path), [FAST, FAST, SLOW])
+    assert fast == again
+    message_ms = 0.455  # 5000 bytes, by HERE_US
+    assert fast > 5 + 3 * message_ms, "it computes for some ms"
+    # Three messages follow one another, and take ten times as long; computing does not.
+    assert slow - fast == pytest.approx(9 * 3 * message_ms, rel=0.05)
+
+
+@needs_simgrid
+def test_a_simulated_run_whose_receives_take_from_anybody_is_refused(
+    tmp_path: Path,
+) -> None:
+    kept = simulated_line(tmp_path, anybody=True)
+    with pytest.raises(LabError, match="sends and 0 receives that name their partner"):
+        replay.simgrids_own(kept, [FAST])
+
+
 def event(
     call: str, began_us: float, ended_us: float, flags: int = 0, **more: int
 ) -> dict[str, Any]:
