@@ -48,7 +48,7 @@ STATES = {
     "a person reads it": DONE,
 }
 # Of Okabe and Ito, as in a Verdict.
-COLOURS = {OPEN: "#6E6E6E", BAD: "#D55E00", UNCLEAR: "#6E6E6E", DONE: "#0072B2"}
+COLOURS = {OPEN: "#6E6E6E", BAD: "#A84300", UNCLEAR: "#6E6E6E", DONE: "#0072B2"}
 LONGEST_S = 60.0
 # So long a notebook has to be saved while its cell runs: the button's extension does that by itself.
 SAVES_WITHIN_S = 2.0
