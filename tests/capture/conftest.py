@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from running import first
 from runs import Run, run
 
 from beowulf import mpi
@@ -30,7 +31,7 @@ def sends(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return mpi.build(HERE / "sends.c", output=tmp_path_factory.mktemp("programs") / "sends")
 
 
-@pytest.fixture(scope="session", params=[131072, 16384])
+@pytest.fixture(scope="session", params=first(1, [131072, 16384]))
 def whole(
     cluster: NamespaceCluster,
     sends: Path,

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import COMMAND, HOSTNAME, PATIENCE_S, Beowulf, at_switch, nothing_runs
+from running import COMMAND, HOSTNAME, PATIENCE_S, Beowulf, at_switch, first, nothing_runs
 
 from beowulf import paths
 from beowulf.cluster.shells import surroundings
@@ -146,6 +146,7 @@ def moved(learner: Beowulf, mounts: tuple[str, ...], name: str) -> Beowulf:
     return found
 
 
+@pytest.mark.slow
 def test_a_checkout_may_have_most_marks_in_its_name(
     beowulf: Beowulf, private_mounts: tuple[str, ...]
 ) -> None:
@@ -157,7 +158,7 @@ def test_a_checkout_may_have_most_marks_in_its_name(
     assert said.split() == ["heard", "heard"]
 
 
-@pytest.mark.parametrize("name", ["My Labs", 'my"labs', "my$labs", "my`labs"])
+@pytest.mark.parametrize("name", first(2, ["My Labs", "my$labs", 'my"labs', "my`labs"]))
 def test_a_checkout_whose_name_mpich_does_not_quote_is_refused(
     beowulf: Beowulf, private_mounts: tuple[str, ...], name: str
 ) -> None:
@@ -169,6 +170,7 @@ def test_a_checkout_whose_name_mpich_does_not_quote_is_refused(
     assert not learner.state.exists()
 
 
+@pytest.mark.slow
 def test_a_long_state_folder_works(tmp_path: Path) -> None:
     deep = Beowulf(tmp_path.joinpath(*["a-folder-with-a-long-name"] * 12) / "state", tmp_path)
     try:
@@ -178,6 +180,7 @@ def test_a_long_state_folder_works(tmp_path: Path) -> None:
         deep.end()
 
 
+@pytest.mark.slow
 def test_a_state_folder_has_the_same_cluster_under_each_of_its_names(
     beowulf: Beowulf, tmp_path: Path
 ) -> None:
@@ -187,7 +190,7 @@ def test_a_state_folder_has_the_same_cluster_under_each_of_its_names(
         assert "node01" in beowulf("status", BEOWULF_STATE=str(tmp_path) + "/" + name)
 
 
-@pytest.mark.parametrize("name", ["with:colon", "with${brace}", "with\nline"])
+@pytest.mark.parametrize("name", first(1, ["with:colon", "with${brace}", "with\nline"]))
 def test_a_state_folder_that_ssh_could_not_name_is_refused(
     beowulf: Beowulf, tmp_path: Path, name: str
 ) -> None:
@@ -223,7 +226,7 @@ def test_a_folder_that_may_not_be_written_is_reported(beowulf: Beowulf) -> None:
     assert "BEOWULF_STATE" in said
 
 
-@pytest.mark.parametrize("size", ["4k", "40k", "64k"])
+@pytest.mark.parametrize("size", first(1, ["40k", "4k", "64k"]))
 def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
     beowulf: Beowulf, tmp_path: Path, private_mounts: tuple[str, ...], size: str
 ) -> None:
@@ -236,7 +239,7 @@ def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
 
 @pytest.mark.parametrize(
     "tool",
-    ["ethtool", "tc", "sshd", "ssh-keygen", "ssh", "setsid", "unshare", "nsenter", "setpriv"],
+    first(2, "tc sshd ethtool ssh-keygen ssh setsid unshare nsenter setpriv".split()),
 )
 def test_a_missing_tool_is_reported_before_anything_is_made(
     beowulf: Beowulf, private_mounts: tuple[str, ...], tool: str

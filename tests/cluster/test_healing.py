@@ -167,17 +167,20 @@ def test_a_spoiled_authorized_keys_is_put_back(sick: Beowulf) -> None:
 
 @pytest.mark.parametrize(
     "file",
-    [
-        "etc/user_key",
-        "etc/user_key.pub",
-        "etc/known_hosts",
-        "nodes/node01/host_key.pub",
-        "nodes/node01/sshd_config",
-        "bin/mpiexec",
-        "bin/shell",
-        "cluster.json",
-        "rack.log",
-    ],
+    first(
+        3,
+        [
+            "etc/user_key",
+            "nodes/node01/sshd_config",
+            "cluster.json",
+            "etc/user_key.pub",
+            "etc/known_hosts",
+            "nodes/node01/host_key.pub",
+            "bin/mpiexec",
+            "bin/shell",
+            "rack.log",
+        ],
+    ),
 )
 def test_a_deleted_file_of_the_cluster_is_made_again(sick: Beowulf, file: str) -> None:
     (sick.state / file).unlink()
@@ -190,7 +193,8 @@ def test_a_deleted_file_of_the_cluster_is_made_again(sick: Beowulf, file: str) -
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"plan": {"nodes": 99}, "rack_pid": 1}', '{"version": 0}', "\0\xff"]
+    "text",
+    first(2, ["{", '{"plan": {"nodes": 99}, "rack_pid": 1}', "", "[]", '{"version": 0}', "\0\xff"]),
 )
 def test_a_spoiled_or_foreign_cluster_json_is_no_cluster_and_hides_none(
     sick: Beowulf, text: str
