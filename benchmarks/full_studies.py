@@ -6,14 +6,14 @@ import hashlib
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks import studies
 from benchmarks.failures import Failures
 from benchmarks.parts import Parts
-from benchmarks.result import Findings
+from benchmarks.result import Findings, Result
 from benchmarks.rows import Bar, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, busy_percent
@@ -34,8 +34,9 @@ LONGEST_S = 1800.0
 NOTES = [
     *studies.NOTES,
     "All of them together take hours, so they may be made in several parts: the studies with the fewest runs come "
-    "first, in an order that is drawn. Ctrl-C ends a part; what was measured until then is in the table. The "
-    "circumstances below are those of the last part.",
+    "first, and before them those that were never measured, in an order that is drawn. Ctrl-C ends a part; what was "
+    "measured until then is in the table. The circumstances below are those of the last part.",
+    "A study that was not measured this time keeps the run of the file before, with its date, its load and its code.",
 ]
 
 
@@ -44,6 +45,9 @@ REST_S = 150.0
 # Where the Records of the last run of each study are kept, for a closer look; docs/results.md has its Verdicts.
 RECORDS = paths.root() / "build" / "full-studies"
 CLUSTER = ClusterConfig()
+# What paper C measured on.
+FIRST_BEOWULF = ClusterConfig(nodes=16, rate="10mbit", networks=2)
+KEPT = paths.root() / "benchmarks" / "results" / "full_studies.json"
 
 
 @dataclass(frozen=True)
@@ -55,27 +59,30 @@ class Run:
     took_s: float
     before: Mapping[str, Any]
     verdicts: Sequence[Mapping[str, Any]]
+    cluster: Mapping[str, Any] = field(default_factory=dict)
 
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """At most `rounds` more runs of each study, until each has three."""
     parts = Parts("full-studies", of())
     runs = earlier_runs(parts)
-    wanted = order(runs, rounds, seed)
+    before = kept()
+    known = before.facts["runs"] if before else {}
+    wanted = sorted(order(runs, rounds, seed), key=known.__contains__)
     busy: list[float] = []
     failed = Failures()
     with scratch_folder() as folder:
-        progress(0, len(wanted), "booting the cluster")
-        namespaces.up(CLUSTER, folder=folder / STATE)
 
         def a_run(study: str) -> Side:
             def run() -> Mapping[str, float]:
+                boot(cluster_of(study), folder / STATE)
                 rest()
                 started, before = moment(), host_state.now()
                 took_s, verdicts = studies.timed(
                     study, folder, longest_s=LONGEST_S, keep=RECORDS / study
                 )
-                runs.append(Run(study, started, took_s, before, verdicts))
+                cluster = cluster_of(study).as_dict()
+                runs.append(Run(study, started, took_s, before, verdicts, cluster))
                 parts.add(asdict(runs[-1]))
                 return {study: runs[-1].took_s}
 
@@ -88,7 +95,42 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
                 a_run(study)()
         except KeyboardInterrupt:
             wanted = wanted[: len(busy)]
-    return findings(runs, failed, busy, wanted)
+    return beside(before, findings(runs, failed, busy, wanted))
+
+
+def cluster_of(study: str) -> ClusterConfig:
+    """The cluster that a study is measured on: sixteen nodes on two slow networks for paper C's."""
+    return FIRST_BEOWULF if study.startswith("C") else CLUSTER
+
+
+def boot(config: ClusterConfig, folder: Path) -> None:
+    """This cluster, in place of another one that runs."""
+    running = namespaces.running(folder)
+    if running and not running.is_whole(config):
+        namespaces.down(folder=folder)
+    namespaces.up(config, folder=folder)
+
+
+def kept() -> Result | None:
+    """What was measured before, if it is there."""
+    return Result.load(KEPT) if KEPT.exists() else None
+
+
+def beside(before: Result | None, found: Findings) -> Findings:
+    """The findings, and of what was measured before those studies that were not measured now."""
+    if before is None:
+        return found
+    runs = found.facts["runs"]
+    for study, run in before.facts["runs"].items():
+        if study in STUDIES and study not in runs and not _failed(found, study):
+            runs[study] = run
+            found.samples[study] = before.samples_s[study]
+            found.facts[f"{study}: claims"] = studies.outcomes(run["verdicts"])
+    return found
+
+
+def _failed(found: Findings, study: str) -> bool:
+    return any(question.missing for question in found.questions if question.ours == study)
 
 
 def rest() -> None:

@@ -108,7 +108,10 @@ def circumstances(result: Result, runs: Mapping[str, Run]) -> str:
     rows = [
         ["measured", f"{moment(started[0])} to {moment(started[-1])} (starts of the last runs)"],
         ["runs of each study", ", ".join(map(str, sorted({run["runs"] for run in runs.values()})))],
-        ["cluster", f"{cluster['nodes']} nodes in namespaces of one machine"],
+        [
+            "cluster, where a study names no other",
+            f"{cluster['nodes']} nodes in namespaces of one machine",
+        ],
         ["link rate", cluster["rate"]],
         ["MPI", f"{cluster['mpi']} MPICH"],
         ["cores", ", ".join(map(str, cores))],
@@ -126,11 +129,17 @@ def section(name: str, run: Run | None, missing: str | None) -> list[str]:
     if run is None:
         return [f"{NOT_YET.capitalize()}{f': {missing}' if missing else '.'}"]
     before, verdicts = run["before"], run["verdicts"]
+    cluster = run.get("cluster", {})
+    where = (
+        f"; {cluster['nodes']} nodes on {cluster['networks']} networks of {cluster['rate']}"
+        if cluster.get("networks", 1) > 1
+        else ""
+    )
     arithmetic = [each for each in verdicts if each.get("rests_on") == "arithmetic"]
     of_runs = f", the last of {run['runs']} runs" if run["runs"] > 1 else ""
     return [
         f"{moment(run['started'])}, {run['took_s']:.0f} s{of_runs}; load before: {before['load_1min']:.2f} on"
-        f" {before['cores']} cores.",
+        f" {before['cores']} cores{where}.",
         table(HEADINGS, [row(each) for each in by_measurement(verdicts)]),
         f"{ARITHMETIC}:" if arithmetic else "",
         table(HEADINGS, [row(each) for each in arithmetic]),

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -437,6 +438,24 @@ def test_full_studies_take_more_than_one_run_to_judge(monkeypatch: pytest.Monkey
     ]
 
 
+def test_a_study_that_is_not_measured_again_keeps_its_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(full_studies, "STUDIES", {"A5": "", "A6": "", "A7": ""})
+    silent_part = full_studies.findings([full_run("A5"), full_run("A6", 50.0)], {}, [], [])
+    before = SimpleNamespace(samples_s=silent_part.samples, facts=silent_part.facts)
+    now = full_studies.findings([full_run("A6", 7.0)], {"A7": "It failed."}, [], [])
+    found = full_studies.beside(before, now)  # type: ignore[arg-type]
+    assert found.samples == {"A5": [100.0], "A6": [7.0]}
+    assert found.facts["runs"]["A6"]["took_s"] == 7.0
+    assert found.facts["A5: claims"] == "2 holds"
+
+
+def test_paper_c_is_measured_on_its_own_kind_of_cluster() -> None:
+    assert full_studies.cluster_of("C1").networks == 2
+    assert full_studies.cluster_of("E1") == full_studies.CLUSTER
+
+
 @pytest.mark.cluster
 def test_full_studies_go_on_where_the_last_part_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, namespaces_work: None
@@ -445,6 +464,7 @@ def test_full_studies_go_on_where_the_last_part_ended(
     monkeypatch.setattr(full_studies, "STUDIES", {"A5": "a5_no_load", "A6": "a6"})
     monkeypatch.setattr(full_studies, "busy_percent", lambda: 0.0)
     monkeypatch.setattr(full_studies, "rest", lambda: None)
+    monkeypatch.setattr(full_studies, "KEPT", tmp_path / "none.json")
     ran: list[str] = []
 
     def timed(words: list[str], *_: object, **__: object) -> tuple[float, str]:
