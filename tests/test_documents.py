@@ -1,4 +1,4 @@
-"""Every command that a document shows is run from the document itself, and prints what the document says."""
+"""Every command that the README shows prints what it says, and every name in a document is there."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from beowulf import jupyter, paths
+from beowulf import paths
 from beowulf.cli.commands import app
 
 ROOT = paths.root()
@@ -61,28 +59,6 @@ def pattern(output: list[str]) -> re.Pattern[str]:
     return re.compile("".join(pieces))
 
 
-@pytest.fixture(scope="module")
-def readers(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[Path, Future[str]]]:
-    """Three readers at once follow the documents that are asked for: for most of their time they wait."""
-    asked = [
-        item.callspec.params["document"]
-        for item in request.session.items
-        if isinstance(item, pytest.Function)
-        and item.originalname == test_what_a_document_shows_happens.__name__
-    ]
-    # A folder is laid out by variables of this process, so by one reader after the other.
-    folders = [(document, tmp_path_factory.mktemp("reader")) for document in asked]
-    laid_out = [(document, folder, laid(document, folder)) for document, folder in folders]
-    with ThreadPoolExecutor(3) as pool:
-        yield {
-            document: pool.submit(followed, document, folder, surroundings(own))
-            for document, own, folder in laid_out
-        }
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
 def surroundings(own: Path) -> dict[str, str]:
     """The environment of a reader who keeps everything in `own`."""
     return {
@@ -94,16 +70,6 @@ def surroundings(own: Path) -> dict[str, str]:
         "HOME": str(own / "home"),  # what a document puts into a reader's own folders
         "COLUMNS": "100",
     }
-
-
-def laid(document: Path, own: Path) -> Path:
-    """The folder in which a reader of this document types."""
-    if document not in HANDOUTS:
-        shutil.copytree(ROOT / "labs", own / "checkout" / "labs")
-        return own / "checkout"
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("BEOWULF_WORK", surroundings(own)["BEOWULF_WORK"])
-        return jupyter.lay_out(document.parent.name).parent
 
 
 def followed(document: Path, folder: Path, environment: dict[str, str]) -> str:
@@ -139,15 +105,9 @@ def typed(each: Shown, folder: Path, environment: dict[str, str]) -> str:
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize(
-    "document",
-    [ROOT / "README.md", *(pytest.param(path, marks=pytest.mark.slow) for path in HANDOUTS)],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_what_a_document_shows_happens(document: Path, readers: dict[Path, Future[str]]) -> None:
-    assert shown(document), f"{document} shows no command"
-    differs = readers[document].result()
+def test_what_the_readme_shows_happens(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "labs", tmp_path / "checkout" / "labs")
+    differs = followed(ROOT / "README.md", tmp_path / "checkout", surroundings(tmp_path))
     assert not differs, differs
 
 

@@ -180,7 +180,11 @@ def calibrate(
         output.write_text(found.platform(nodes).toml(about), encoding="utf-8")
     except OSError as problem:
         raise LabError(f"{output} was not written: {problem.strerror}.") from None
-    print(f"{worst} Written: {output}. Next: `beowulf up --target {output}`.")
+    print(f"{worst} Written: {output}.")
+    # A user has one cluster at a time in a state folder.
+    print(
+        f"Next: `BEOWULF_STATE=~/simulated beowulf up --target {output}`, beside the cluster that runs."
+    )
 
 
 def show(
