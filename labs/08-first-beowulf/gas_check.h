@@ -53,6 +53,14 @@ static inline void ghost_fault(const struct tiles *tiles, const struct border *b
             zone % zones / columns, zone % columns, number % QUANTITIES);
 }
 
+/* A message that nothing waited for may be there in time by chance. */
+static inline void find_open_request(const struct tiles *tiles, char *why, size_t size) {
+    for (int i = 0; i < 2 * tiles->borders && !*why; i++)
+        if (tiles->requests[i] != MPI_REQUEST_NULL)
+            snprintf(why, size, "rank %d: tiles->requests[%d] is still open: nothing waited for it",
+                     my_rank(), i);
+}
+
 static inline void find_fault(const struct tiles *tiles, int trial, char *why, size_t size) {
     for (int i = 0; i < tiles->borders; i++) {
         struct block block = ghosts_of(tiles, tiles->border[i].direction);
@@ -101,6 +109,7 @@ static inline int check_exchange(struct tiles *tiles, exchange_function exchange
         alarm(LIMIT_S);
         exchange(tiles);
         find_fault(tiles, trial, why, sizeof why);
+        find_open_request(tiles, why, sizeof why);
         int mine = *why ? my_rank() : all_ranks(), first;
         check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
         alarm(0);

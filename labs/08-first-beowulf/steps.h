@@ -143,6 +143,11 @@ static inline void share_costs(struct galaxy *galaxy) {
 /* What is wrong with a division; an empty text when nothing is. */
 static inline void partition_fault(const int *first, int count, int ranks, char *why, size_t most) {
     why[0] = '\0';
+    for (int rank = 0; rank <= ranks && !*why; rank++)
+        if (first[rank] == -1)
+            snprintf(why, most, "first[%d] is not filled", rank);
+    if (*why)
+        return;
     if (first[0] != 0)
         snprintf(why, most, "first[0] is %d, not 0", first[0]);
     else if (first[ranks] != count)

@@ -244,10 +244,11 @@ SEND_TAG = "border->rank, border->tag_out"
     ("old", "new", "said"),
     first(1, [
         (WAITALL, "", "ghost zones"),
+        (WAITALL, WAITALL.replace("borders,", "borders - 1,"), "is still open: nothing waited for it"),
         (SEND_TAG, "border->rank, border->tag_out + 1000", "does not end"),
         ("        pack(tiles, border);\n", "", "ghost zones"),
     ]),
-    ids=["no wait", "a wrong tag", "not packed"],
+    ids=["no wait", "a wait for all but one", "a wrong tag", "not packed"],
 )  # fmt: skip
 def test_a_usual_mistake_is_named(
     kept: NamespaceCluster,
@@ -280,6 +281,8 @@ def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
     facts = galaxy.function(galaxy.measure(kept, wrong))
     assert not facts["right"]
     assert "partition" in facts["why"]
+    wrong.write_text((LAB / galaxy.SOURCE).read_text().replace("rank <= ranks", "rank < ranks"))
+    assert "first[4] is not filled" in galaxy.function(galaxy.measure(kept, wrong))["why"]
     with pytest.raises(UsageError, match="There is no file"):
         galaxy.measure(kept, tmp_path / "nowhere.c")
 

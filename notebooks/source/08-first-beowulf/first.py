@@ -66,9 +66,9 @@ second_guess, second_low, second_high = 1.8, 1.4, 2.1
 predict(cluster, "second", value=second_guess, low=second_low, high=second_high)
 
 # %% [markdown]
-# **Question `predict-speed-up`** (0.5 points). The gas of 1995 has 120 by 120 zones in 16 tiles. A step takes a
-# processor of 1995 about 2.7 s. On 16 of them, each computes one tile, and sends its borders to its neighbours over
-# one Ethernet that all share. How many times faster is a step?
+# **Question `predict-speed-up`** (0.5 points). The gas of 1995 is computed on 120 by 120 squares, its zones, in 16
+# tiles of 30 by 30. A step takes a processor of 1995 about 2.7 s. On 16 of them, each computes one tile, and sends its
+# borders to its neighbours over one Ethernet that all share. How many times faster is a step?
 
 # %% nbgrader={"grade_id": "predict-speed-up-answer", "solution": true}
 speed_up_guess = None
@@ -204,8 +204,8 @@ gas.picture(cluster, "gas.c")
 # *What to look at:* the third picture is where four ranks differ from one. The lines along the ranks' borders are the
 # **seam** of a wrong exchange.
 #
-# How many messages does a rank send in a step, if it has a neighbour on each side and at each corner (nobody grades
-# this)?
+# How many messages does a rank send in a step, if it has one tile, with a neighbour on each side and at each corner
+# (nobody grades this)?
 
 # %% nbgrader={"grade_id": "ghosts-answer", "solution": true}
 messages_a_step = None
@@ -310,7 +310,10 @@ form(speed_up_two, "number")
 # %%
 print(
     outcome(
-        cluster, "speed-up", round(float(first_beowulf.gas(machine).loc[16, "one_speed_up"]), 1)
+        cluster,
+        "speed-up",
+        round(float(first_beowulf.gas(machine).loc[16, "one_speed_up"]), 1),
+        way="simulated",
     )
 )
 
@@ -323,8 +326,8 @@ print(
 #
 # 1. Above which size does a second network pay, and why not below?
 # 2. The paper concludes that latency and synchronisation hold its codes back, and not the rate of the network. Does
-#    your simulated machine of 1995 say the same? And your own cluster, whose processors are a hundred times faster
-#    beside the same network?
+#    your simulated machine of 1995 say the same? And your own cluster, whose processors are several hundred
+#    times faster beside the same network?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -335,8 +338,8 @@ print(
 # **The conclusion (2 points).** Not with this gas: of a step on 16 processors of 1995 less than half is computing, and
 # the second network makes a step a third faster, so rate does hold it back (one point, with the own speed-ups). The
 # paper's code computes several times as much for a zone and sends the same, so that its messages were about 1 % of a
-# step. On the own cluster the same step is mostly communicating and waiting, with processors a hundred times faster
-# beside the same network (one point, with the own shares of a step).
+# step. On the own cluster the same step is mostly communicating and waiting, with processors several hundred times
+# faster beside the same network (one point, with the own shares of a step).
 # ### END SOLUTION
 
 # %% [markdown]
@@ -412,6 +415,10 @@ picture(c2)
 claims(c2)
 
 # %% [markdown]
+# **Study C3** sends one long stream over both networks in five ways, and captures it. Its cells are in section 8 of the
+# handout: copy them into cells of your own here.
+
+# %% [markdown]
 # ## 9 Compare with paper C
 #
 # *More, 12 minutes*
@@ -433,6 +440,10 @@ overhead_percent = (1 - 31 / (16 * 4.5)) * 100
 # %% nbgrader={"grade_id": "slips", "grade": true, "points": 2, "locked": true}
 form(below_percent, "number")
 form(overhead_percent, "number")
+
+# %% [markdown]
+# **Studies C4 to C6** are for anyone who wants to see more: section 9 of the handout says what each does, and how it is
+# run. C6 draws figures 3 and 4 of the paper, on 1 to 16 simulated processors of 1995.
 
 # %% [markdown]
 # ## 10 The questions
