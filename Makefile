@@ -11,6 +11,12 @@ SHELL_FILES := .ci/run $(shell find cluster_setup tests -name '*.sh' 2>/dev/null
 TEXTS := *.md beowulf autograder benchmarks cluster_setup docs labs notebooks/source slides tests
 TYPED := $(wildcard beowulf autograder benchmarks)
 
+# A course's kit and a master's copy have no tests, slides, benchmarks and sources of notebooks.
+ifeq ($(wildcard tests),)
+$(foreach target,$(filter test bench slowtest vm-test lint format release slides,$(MAKECMDGOALS)),\
+    $(error `make $(target)` needs a clone of the project; this copy has only what the labs need. Try `make lab`))
+endif
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help lab test doctor up down bench slowtest vm-test lint format release slides site lock programs clean distclean ready

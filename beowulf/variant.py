@@ -53,7 +53,7 @@ def checked(text: str) -> str:
         len(letters) != LETTERS or not set(letters) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
     ):
         raise UsageError(
-            f"{text.strip()[:40]!r} is not a word that a course gives: it has {LETTERS} letters and digits.",
+            f"{text.strip()[:40]!r} is not a personal code: that has {LETTERS} letters and digits.",
             f"Copy yours once more into {FILE}, or take that file away.",
         )
     return letters

@@ -98,7 +98,7 @@ def test_the_page_has_every_lab_with_its_question_and_minutes_and_every_paper(
 def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(served: Served) -> None:
     links = [link for link in LINK.findall(served.page("beowulf/home")) if "/beowulf/" in link]
     links.remove("/beowulf/report")  # written when it is asked for
-    assert len(links) == 9 + len(("timeline", "learner", "glossary", "results"))
+    assert len(links) == 9 + len(("timeline", "learner", "faq", "glossary", "results"))
     for link in links:
         text = served.page(link)
         assert "<h1" in text

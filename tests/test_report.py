@@ -161,7 +161,7 @@ def test_the_page_is_small_and_needs_nothing_else(html: str) -> None:
     assert len(html.encode()) < MOST_BYTES
     shown = Page(html)
     sources = [str(each["src"]) for each in shown.all("img")]
-    assert len(sources) > 20
+    assert len(sources) >= 20
     assert all(source.startswith("data:image/png;base64,") for source in sources)
     assert not shown.all("script", "link", "iframe", "object")
     policy = str(next(each["content"] for each in shown.all("meta") if "http-equiv" in each))
@@ -276,7 +276,7 @@ def test_of_each_study_and_kind_the_newest_is_shown_and_the_others_are_counted(
     those = [(each["kind"], each["started"][:7]) for each in studies(made)]
     assert those == [("namespaces", "2026-02"), ("simulated", "2025-01")]
     assert made.content["others"] == {
-        "older ones": 1,
+        "of an earlier date": 1,
         "of A5, variant broken-a": 1,
         "of the heat program": 1,
     }
@@ -286,6 +286,18 @@ def test_of_each_study_and_kind_the_newest_is_shown_and_the_others_are_counted(
     alone = tmp_path / "alone"
     broken.save_in(alone)
     assert [each["variant"] for each in studies(page.make([alone]))] == ["broken-a"]
+
+
+@pytest.mark.parametrize(
+    "own", [{"sweep": {"exercise": "mine"}}, {"points": [Point({"own": True}, facts={"calls": 1})]}]
+)
+def test_what_a_learners_own_program_measured_is_not_held_against_a_paper(
+    tmp_path: Path, own: dict[str, Any]
+) -> None:
+    idle(variant="own", **own).save_in(tmp_path)
+    made = page.make([tmp_path])
+    assert studies(made) == []
+    assert made.content["others"] == {"of A5, variant own": 1}
 
 
 def test_a_busy_machine_is_said_in_the_summary(tmp_path: Path) -> None:

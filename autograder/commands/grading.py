@@ -108,7 +108,7 @@ def regrade(
     cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
-    """Grade again what was graded before, after a rubric was changed; points given by hand stay.
+    """Grade again what was graded before, after a rubric or a tolerance was changed; points given by hand stay.
 
     Example: beowulf class regrade 01 --dry-run
     """

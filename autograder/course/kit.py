@@ -31,7 +31,7 @@ PARTS = (
 RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}).*")
 GUIDE = "docs/instructor.md"
 GUIDES = (GUIDE, "docs/syllabus.md")
-IN_PLACE_OF_THE_GUIDE = """# For instructors
+IN_PLACE_OF_A_GUIDE = """
 
 This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide for those
 who teach; both are in the project itself.
@@ -49,7 +49,8 @@ def write(place: Path, course: Path | None = None) -> int:
             if not RUBRIC.fullmatch(name) and name not in GUIDES:
                 _copy(path, place / name)
         for guide in GUIDES:
-            (place / guide).write_text(IN_PLACE_OF_THE_GUIDE, encoding="utf-8")
+            title = (paths.root() / guide).read_text(encoding="utf-8").partition("\n")[0]
+            (place / guide).write_text(title + IN_PLACE_OF_A_GUIDE, encoding="utf-8")
         for slug in paths.labs():
             text = needs.as_text(needs.of_lab(slug))
             (place / "labs" / slug / needs.FILE).write_text(text, encoding="utf-8")

@@ -94,7 +94,7 @@ def of_lab(slug: str, folder: Path) -> Limits:
         if file.is_file():
             return _read(file, slug)
     if variant.word():
-        return Limits(FORM, False, False, None, "You have your course's word, so ")
+        return Limits(FORM, False, False, None, "You have a personal code, so ")
     return Limits()
 
 

@@ -68,8 +68,8 @@ def issue(course: Path, students: Iterable[str]) -> Path:
     key = _key(course)
     if not key and (course / WORDS).exists():
         raise LabError(
-            f"{course / KEY} is gone, and a new one would give other words.",
-            f"Restore it from a backup. Learners who are in {WORDS} keep their words; no new ones can be made.",
+            f"{course / KEY} is gone, and a new one would give other codes.",
+            f"Restore it from a backup. Learners who are in {WORDS} keep their codes; no new ones can be made.",
         )
     if not key:
         raise LabError(f"There is no {KEY} in {course}.", "`beowulf class init` makes one.")
@@ -104,9 +104,9 @@ def findings(record: Record, own: Own | None) -> list[Finding]:
     if mark == own.mark:
         return [*_seeds(record, own), *_capture(record)]
     if own.whose(mark):
-        message = "It was made under another learner's word. Measure under your own."
+        message = "It was made with another learner's personal code. Measure with your own."
     else:
-        message = f"It was made without your course's word. Put the word into {variant.FILE}, and measure it again."
+        message = f"It was made without your personal code. Put it into work/{variant.FILE}, and measure again."
     return [Finding(IMPOSSIBLE, message)]
 
 
@@ -123,7 +123,7 @@ def _seeds(record: Record, own: Own) -> list[Finding]:
             seeds.append(_number(point.facts.get("seed")) - first - launch)
             printed = True
     if any(seeds) or not _is_launch(record, first):
-        message = "The seed of its order does not follow from your course's word. Measure it again."
+        message = "The seed of its order does not follow from your personal code. Measure it again."
         return [Finding(IMPOSSIBLE, message)]
     ours = [each.strip() for each in str(record.program.get("name", "")).split(",")]
     silent = [each for each in ours if each.removesuffix(".c") in SEEDED]
@@ -157,7 +157,7 @@ def foreign(record: Record, student: str, course: Path | None) -> str:
     """A sentence when a Record was made under the word of another student of the course; "" if not."""
     own = of(course, student)
     whose = own.whose(str(record.cluster.get(MARK, ""))) if own else ""
-    return f"{record.file_name} was made under the word of {whose}." if whose else ""
+    return f"{record.file_name} was made with the personal code of {whose}." if whose else ""
 
 
 def _class(course: Path) -> _Class:

@@ -225,7 +225,7 @@ def _marked(files: Iterable[_File], course: Path | None) -> Iterator[Shared]:
     for each in files:
         own = variants.of(course, each.student)
         if whose := own.whose(each.mark) if own else "":
-            what = f"{each.student} handed in {each.file}, made under the word of {whose}."
+            what = f"{each.student} handed in {each.file}, made with the personal code of {whose}."
             students = tuple(sorted((each.student, whose)))
             yield Shared(students, "mark", what, (f"{each.student}: {each.file}",))
 

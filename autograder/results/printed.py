@@ -20,6 +20,8 @@ from beowulf.lab_file import LabFile, QuestionTable
 
 MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 HEADER = ("lab", "question", "points", "by", "section", "asks")
+SIGNS = {"tolerance_percent": " %", "tolerance": " in its unit"}
+NO_ANSWER = "The notebook has no answer to it: the points are for what the Record holds."
 PRINT_STYLE = "@media print { h1 { break-before: page; } h3 { break-after: avoid; } } pre { white-space: pre-wrap; }"
 
 
@@ -93,11 +95,22 @@ def key(labs: Sequence[LabFile]) -> str:
 def _answers(lab: LabFile) -> str:
     parts, cells = [], solutions.cells(lab.slug)
     for each in lab.questions.values():
-        limits = ", ".join(f"{name} {value:g}" for name, value in each.limits.items())
-        parts.append(f"\n### {each.name}, {each.points:g}\n\n{each.asks}\n")
-        parts += [f"\nWithin: {limits}.\n"] if limits else []
-        parts += [f"\n{answer}\n" for answer in map(_answer, cells.get(each.name, []))]
+        worth = "1 point" if each.points == 1 else f"{each.points:g} points"
+        answers = [_answer(cell) for cell in cells.get(each.name, [])] or [NO_ANSWER]
+        parts.append(f"\n### {each.name}, {worth}\n\n{each.asks}\n")
+        parts += [f"\n{text}\n" for text in (*_limits(each), *answers)]
     return "".join(parts)
+
+
+def _limits(question: QuestionTable) -> list[str]:
+    """How far an answer may be from the right number, and the other numbers by which it is scored."""
+    numbers = {
+        name: f"{value:.9f}".rstrip("0").rstrip(".") for name, value in question.limits.items()
+    }
+    near = [f"{numbers[name]}{sign}" for name, sign in SIGNS.items() if name in numbers]
+    others = [f"`{name}` = {number}" for name, number in numbers.items() if name not in SIGNS]
+    found = [f"A number is right within {', or '.join(near)}."] if near else []
+    return found + ([f"Limits in lab.toml: {', '.join(others)}."] if others else [])
 
 
 def _answer(cell: Any) -> str:

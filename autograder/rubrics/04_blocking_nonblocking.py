@@ -84,7 +84,7 @@ class OfOnesOwn:
         for number in sorted({*self.every, self.usual} - {mine}):
             if self.scored(number, submission, tolerance_percent).points:
                 whose = (
-                    "without your course's word" if number == self.usual else "for another learner"
+                    "without your personal code" if number == self.usual else "for another learner"
                 )
                 note = f"{score.found}, which is right for {number:,} bytes, the question {whose}"
                 return replace(score, found=note)

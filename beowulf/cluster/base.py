@@ -25,6 +25,13 @@ HOST = "this machine"
 ASK_HARDWARE = "nproc; sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
 
 
+class NotAnsweredError(KeyboardInterrupt):
+    """A question to a node was interrupted; a notebook shows the sentence and nothing of our code."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 @dataclass(frozen=True)
 class Abilities:
     """What a cluster can; all other rooms ask for this, and never for its kind."""
@@ -230,7 +237,12 @@ class Cluster(ABC):
 
     def ask(self, node: str, command: str) -> str:
         """What a command on a node prints (its complaint, if that is all); remembered beside a notebook's Records."""
-        done = self.run(node, command)
+        try:
+            done = self.run(node, command)
+        except KeyboardInterrupt:
+            raise NotAnsweredError(
+                f"{node} was asked `{command}` and had not answered when you stopped it."
+            ) from None
         if self.records is not None:
             from beowulf.cluster.recorded import remember
 

@@ -103,6 +103,8 @@ class Platform:
         if not self.times_us:
             return []
         latencies, rates = [], []
+        # SimGrid's factors are of the narrowest link on the way.
+        narrowest = min(self.rate_mbit, self.backplane_mbit or self.rate_mbit)
         # A message that waits for its receiver keeps that one busy anyway.
         times = [
             (size, time - self.overhead_us * (2 if size < self.eager_bytes else 1))
@@ -118,7 +120,7 @@ class Platform:
                 start, slope = 0.0, time / size
             at = max(size - 1, 0)  # a factor is for what is longer
             latencies.append(f"{at}:{start / (2 * self.latency_us)!r}")
-            rates.append(f"{at}:{8 / slope / self.rate_mbit!r}")
+            rates.append(f"{at}:{8 / slope / narrowest!r}")
         return [
             f"--cfg=smpi/lat-factor:{';'.join(latencies)}",
             f"--cfg=smpi/bw-factor:{';'.join(rates)}",

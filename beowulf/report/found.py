@@ -62,7 +62,8 @@ class Found:
     def shown(self) -> list[Kept]:
         """Of each study and kind of cluster the newest Record, in the order of the papers.
 
-        One with a variant, such as of a broken cluster, is only shown where there is no other.
+        One with a variant, such as of a broken cluster, is only shown where there is no other. One of an exercise is
+        not: it holds samples of the learner's own program, of which no paper claims anything.
         """
         newest: dict[tuple[str, str], Kept] = {}
         for each in sorted(self._of_studies(), key=lambda kept: kept.started):
@@ -83,7 +84,11 @@ class Found:
         )
 
     def _of_studies(self) -> Iterator[Kept]:
-        return (each for each in self.records if each.record.study in STUDIES)
+        return (
+            each
+            for each in self.records
+            if each.record.study in STUDIES and not _of_an_exercise(each.record)
+        )
 
 
 def own_folders() -> list[Path]:
@@ -141,11 +146,20 @@ def _files(folders: Iterable[Path]) -> list[Path]:
     return list(every.values())
 
 
+def _of_an_exercise(record: Record) -> bool:
+    """Whether a learner's own program was measured, under the name of the study that it belongs to."""
+    return "exercise" in record.sweep or any("own" in point.at for point in record.points)
+
+
 def _what(kept: Kept) -> str:
     """What a Record that is not shown is, in words that can be counted."""
     record = kept.record
     if record.study in STUDIES:
-        return f"of {record.study}, variant {record.variant}" if record.variant else "older ones"
+        return (
+            f"of {record.study}, variant {record.variant}"
+            if record.variant
+            else "of an earlier date"
+        )
     if of_nothing_known(record.study):
         return "of studies that this version does not know"
     return f"of {OF_EXERCISES.get(record.study[0], 'answers of nodes')}"

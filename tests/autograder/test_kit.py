@@ -68,6 +68,9 @@ def test_a_kit_has_what_make_lab_reads(made: Path) -> None:
     done = subprocess.run(["make", "-n", "lab"], cwd=made, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert os.access(made / "cluster_setup" / "bootstrap.sh", os.X_OK)
+    done = subprocess.run(["make", "-n", "test"], cwd=made, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "`make test` needs a clone of the project" in done.stderr
     assert {path.name for path in (made / "requirements").iterdir()} == {
         path.name for path in (paths.root() / "requirements").iterdir()
     }
@@ -149,10 +152,10 @@ def test_a_repository_gets_a_commit_for_what_has_changed(
     assert log(place) == ["The labs of this course"]
     assert names(place) == names(made)
     (place / "labs" / "mine.txt").write_text("no part of a kit")
-    monkeypatch.setattr(kit, "IN_PLACE_OF_THE_GUIDE", "another\n")
+    monkeypatch.setattr(kit, "IN_PLACE_OF_A_GUIDE", "\nanother\n")
     kit.commit(place)
     assert len(log(place)) == 2
-    assert (place / kit.GUIDE).read_text() == "another\n"
+    assert (place / kit.GUIDE).read_text().endswith("\nanother\n")
     assert names(place) == names(made)
     assert [path.name for path in tmp_path.iterdir()] == ["repository"]
 

@@ -149,7 +149,7 @@ def test_collecting_names_what_was_not_measured(tmp_path: Path, course: Path) ->
     (note,) = inspection.record_notes(tmp_path, lab_01.SLUG, STUDENT, course)
     assert note.startswith(other.file_name)
     assert "says itself" in note
-    assert "without your course's word" in note
+    assert "without your personal code" in note
 
 
 def test_grading_says_which_records_count_for_nothing(

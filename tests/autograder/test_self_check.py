@@ -308,7 +308,7 @@ def test_who_learns_alone_sees_all_and_who_has_a_word_sees_the_form(
     assert look().level == ALL
     monkeypatch.setenv(variant.VARIABLE, WORD)
     assert look().level == FORM
-    assert any("You have your course's word, so" in note for note in look().notes)
+    assert any("You have a personal code, so" in note for note in look().notes)
     # The nearest file decides.
     (paths.root() / limits.FILE).write_text('check = "right"\n')
     assert look().level == ALL

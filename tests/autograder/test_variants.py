@@ -82,7 +82,7 @@ def test_what_no_course_gives_is_refused(
     typed: str, no_word: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variant.VARIABLE, typed)
-    with pytest.raises(UsageError, match="not a word that a course gives"):
+    with pytest.raises(UsageError, match="is not a personal code"):
         variant.word()
 
 
@@ -151,7 +151,7 @@ def test_a_lost_key_takes_no_learner_the_word_that_was_given_out(course: Path) -
     (course / variants.KEY).unlink()
     assert before
     assert variants.of(course, "ada") == before
-    with pytest.raises(LabError, match="is gone, and a new one would give other words") as problem:
+    with pytest.raises(LabError, match="is gone, and a new one would give other codes") as problem:
         variants.issue(course, ["ada", "margaret"])
     assert "Restore it from a backup" in problem.value.hint
     # A line that holds no word is as none.
@@ -215,7 +215,7 @@ def test_broken_clusters_of_another_learner_are_noticed(course: Path) -> None:
     found = graded(course, lab_01.SLUG, "grace", right("ada"), puzzled("ada"))
     score = found.scores["broken-b"]
     assert score.points == 0
-    assert "under another learner's word" in score.found
+    assert "with another learner's personal code" in score.found
     assert "ada" not in score.found  # copies reports it to the instructor
 
 
@@ -292,7 +292,7 @@ def test_the_models_time_is_asked_for_the_size_of_ones_own(course: Path) -> None
 def test_a_foreign_record_is_named_to_the_instructor(course: Path) -> None:
     record = marked(lab_04.e1(), "ada")
     assert variants.foreign(record, "ada", course) == ""
-    assert "under the word of ada" in variants.foreign(record, "grace", course)
+    assert "with the personal code of ada" in variants.foreign(record, "grace", course)
     assert variants.foreign(as_handed_in(lab_04.e1()), "grace", course) == ""
     assert variants.foreign(record, "grace", None) == ""
 
@@ -318,7 +318,7 @@ def test_whose_a_mark_is_costs_no_more_in_a_large_class(
     assert len(worked_out) == len(everybody)
     # Who comes later gets a word, too.
     variants.issue(tmp_path, ["ada"])
-    assert "under the word of ada" in variants.foreign(record, everybody[0], tmp_path)
+    assert "with the personal code of ada" in variants.foreign(record, everybody[0], tmp_path)
 
 
 # ---------------------------------------------------------------- Records that the course gives

@@ -139,7 +139,7 @@ STUDY = Study(
             " price on any network, and a second network carries other bytes at the same time."
         ),
         "contradicted": (
-            "A processor of today is a hundred times faster beside the same 10 Mbit/s, so that less of a"
+            "A processor of today is several hundred times faster beside the same 10 Mbit/s, so that less of a"
             " token's time is spent in software, which a second network does not shorten; and a cable to a"
             " switch carries both directions at once, where the paper's cable carried one frame."
         ),

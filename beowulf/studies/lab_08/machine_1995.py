@@ -45,11 +45,12 @@ def doubled(one: Platform) -> Platform:
         papers.figure(TOKENS, "rate_mb_per_s", networks=n, demand=8, size_bytes=8192)
         for n in (1, 2)
     ]
-    long = frame + (most - FRAME_BYTES) * byte_us / 2
+    times_as_much = saturated[1] / saturated[0]
+    long = frame + (most - FRAME_BYTES) * byte_us / times_as_much
     return replace(
         one,
         rate_mbit=2 * one.rate_mbit,
-        backplane_mbit=saturated[1] / saturated[0] * one.backplane_mbit,
+        backplane_mbit=times_as_much * one.backplane_mbit,
         times_us=((0, alpha), (FRAME_BYTES, frame), (most, long)),
     )
 
