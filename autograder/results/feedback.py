@@ -41,10 +41,14 @@ NOT_MADE = "The page could not be made"
 LONGEST_PAGE_S = 600.0
 # The page's own style is nbgrader's.
 CELL = 'style="text-align:left; vertical-align:top; padding:0.3em 1em 0.3em 0; border-top:1px solid #ddd"'
-# Which lets the columns of a study's tables touch, and pictures stick out.
+# Which lets the columns of a study's tables touch, pictures stick out, and some text have too little contrast.
 LOOK = (
     "<style>img { max-width: 100%; height: auto; }"
-    " td, th { padding: 0.1em 0.8em 0.1em 0; vertical-align: top; }</style>"
+    " td, th { padding: 0.1em 0.8em 0.1em 0; vertical-align: top; }"
+    " caption { color: #595959; } .highlight .c1 { color: #2f6060; } .highlight .ow { color: #8a14d6; }"
+    " .highlight .ne { color: #a8322c; }"
+    " .panel-heading a { color: #fff !important; text-decoration: underline; }"
+    " .output_subarea pre, .highlight pre { white-space: pre-wrap; overflow-wrap: anywhere; }</style>"
 )
 # The name of a Record is longer than a narrow column.
 TEXT = CELL.removesuffix('"') + '; overflow-wrap:anywhere; width:30%"'
@@ -333,7 +337,8 @@ def finish_pages(assignment: str, student: str, notebooks: Iterable[str]) -> Non
 def inert(page: str) -> str:
     """A page of nbgrader's without its scripts, and with a policy that allows none."""
     without = _SCRIPT.sub("", page)
-    return without.replace("<head>", f"<head>{POLICY_TAG}", 1)
+    spoken = without.replace("<html>", '<html lang="en">', 1)
+    return spoken.replace("<head>", f"<head>{POLICY_TAG}", 1)
 
 
 def _clear(place: Path) -> None:
