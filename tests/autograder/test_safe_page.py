@@ -234,5 +234,5 @@ def test_a_page_of_feedback_has_a_policy_and_no_script() -> None:
         "<html><head><script src='x'>\n</script></head><SCRIPT>a</SCRIPT>b</html>"
     )
     assert "script>" not in page.lower()
-    assert page.startswith('<html><head><meta http-equiv="Content-Security-Policy"')
+    assert page.startswith('<html lang="en"><head><meta http-equiv="Content-Security-Policy"')
     assert "b</html>" in page

@@ -1,0 +1,146 @@
+"""A learner at a browser, with a JupyterLab as we start it, who is also on the roster of a course."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from jupyter import Jupyter
+from jupyter import served as serve
+from running import PATIENCE_S, Beowulf
+from test_home import CHROMIUM, _tab_to
+
+from beowulf import jupyter, paths
+
+SLUG, NAME = "01-validation", "validation.ipynb"
+IDLE = ".jp-Notebook-ExecutionIndicator[data-status='idle']"  # a kernel that has nothing to do
+PICTURES = paths.root() / "build" / "pictures"
+
+
+@dataclass
+class Person:
+    """A learner at a browser, who is also on the roster of a course."""
+
+    learner: Beowulf
+    jupyter: Jupyter
+    browser: Any  # its tabs share what they know of the server
+    page: Any  # the tab in front
+    course: Path
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        return self.learner.here / "work" / SLUG
+
+    @property
+    def file(self) -> Path:
+        return self.folder / NAME
+
+    def open(self, place: str) -> Any:
+        """Another tab, with a page of the server or of a file."""
+        page = self.browser.new_page()
+        page.on("pageerror", lambda fault: self.faults.append(str(fault)))
+        server = f"{self.jupyter.url}/{place}?token={self.jupyter.token}"
+        page.goto(place if place.startswith("file:") else server)
+        return page
+
+    def picture(self, name: str, page: Any = None) -> None:
+        """Keep what the browser shows; no dialog of an error is in the way."""
+        shown = page or self.page
+        shown.screenshot(path=str(PICTURES / f"{name}.png"))
+        assert shown.locator(".jp-Dialog", has_text=re.compile("error", re.I)).count() == 0
+        assert self.faults == []
+
+    def write(self, notebook: Any) -> None:
+        """Put a notebook into the learner's folder by JupyterLab, and open it."""
+        content = json.loads(nbformat.writes(notebook))
+        self.jupyter.ask(
+            f"api/contents/{SLUG}/{NAME}", "PUT", type="notebook", format="json", content=content
+        )
+        self.page.goto(f"{self.jupyter.url}/lab/tree/{SLUG}/{NAME}")
+        self.rests()
+
+    def saved(self) -> Any:
+        """Save the notebook in the browser, if anything is to be saved; what its file has then."""
+        from playwright.sync_api import expect
+
+        changed = self.page.locator(".lm-TabBar-tab.jp-mod-dirty")
+        if changed.count():
+            self.page.keyboard.press("Control+s")
+        expect(changed).to_have_count(0)
+        return nbformat.read(self.file, as_version=4)
+
+    def rests(self) -> None:
+        """Wait until the kernel has nothing to do."""
+        from playwright.sync_api import expect
+
+        expect(self.page.locator(IDLE).first).to_be_visible()
+
+    def type(self, cell: Any, text: str) -> None:
+        """Replace what is in a cell by this text."""
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(text)
+
+    def home(self, page: Any = None) -> Any:
+        """The home page in its tab of JupyterLab."""
+        return (page or self.page).frame_locator('iframe[title="Beowulf Labs"]')
+
+    def by_key(self, name: str) -> None:
+        """Go to a link or button of the home page with Tab, and press Enter."""
+        frame = next(each for each in self.page.frames if each.url.endswith("/beowulf/home"))
+        _tab_to(self.page, frame, name)
+        self.page.keyboard.press("Enter")
+
+
+def accessible(page: Any) -> None:
+    """Fail where axe finds something on a page, or a picture is not there."""
+    missing = "[...document.images].filter(each => each.complete && !each.naturalWidth).length"
+    assert page.evaluate(missing) == 0
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+@contextmanager
+def at_a_browser(own: Path) -> Iterator[Person]:
+    """A learner with the code of a course and a JupyterLab, until the end of the block; all files are in `own`."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
+    from playwright.sync_api import expect, sync_playwright
+
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    learner, course = Beowulf(own / "state", own), own / "spring"
+    (own / "roster.csv").write_text("id\nab12\ncd34\n")
+    learner("class", "init", course, "--roster", own / "roster.csv")
+    word = re.search(r"^ab12,(\S+)", (course / "words.csv").read_text(), re.MULTILINE)
+    assert word
+    (own / "work").mkdir()
+    (own / "work" / "course-word.txt").write_text(word[1])
+    path = f"{paths.python_bin()}:{os.environ['PATH']}"
+    state = str(own / "state")
+    try:
+        with (
+            serve(own, jupyter.settings(own / "runtime"), BEOWULF_STATE=state, PATH=path) as server,
+            sync_playwright() as playwright,
+        ):
+            expect.set_options(timeout=PATIENCE_S * 1000)
+            browser = playwright.chromium.launch(
+                executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
+            )
+            context = browser.new_context(viewport={"width": 1400, "height": 1000})
+            context.set_default_timeout(PATIENCE_S * 1000)
+            person = Person(learner, server, context, None, course)
+            person.page = person.open("lab")
+            yield person
+            browser.close()
+    finally:
+        learner.end()
