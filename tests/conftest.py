@@ -86,7 +86,7 @@ def labs_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(scope="session", autouse=True)
 def own_line() -> Iterator[None]:
-    """Let the tests of one process wait for each other alone, the user who else measures on this machine."""
+    """Let the tests of one process wait for each other, and not for another user of this machine."""
     folder = tempfile.mkdtemp(prefix="beowulf-line-")
     Path(folder).chmod(0o1777)  # some tests are other users
     with pytest.MonkeyPatch.context() as patch:
