@@ -30,11 +30,10 @@ lab: ## prepare this machine, boot the cluster and open the home page in Jupyter
 	@$(BOOTSTRAP) lab
 	@exec $(BEOWULF) lab $(LAB)
 
-# Compiled modules are kept, whatever the user's setting: the tests start Python more than a thousand times.
 test: ## prepare this machine, then run all checks and the fast tests
 	@$(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
-	@PYTHONDONTWRITEBYTECODE= exec $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	@exec $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 ready:
 	@$(BOOTSTRAP) lab
