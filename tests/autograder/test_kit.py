@@ -24,7 +24,7 @@ def names(folder: Path) -> set[str]:
     return {
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if path.is_file() and ".git" not in path.parts
+        if path.is_file() and not {".git", "__pycache__"} & set(path.parts)
     }
 
 
