@@ -317,6 +317,7 @@ def two_networks(tmp_path_factory: pytest.TempPathFactory) -> Any:
     namespaces.down(folder=folder)
 
 
+@pytest.mark.slow
 def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
     two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,6 +344,7 @@ def test_on_one_network_what_needs_two_says_so(cluster: NamespaceCluster) -> Non
         facts.gain(1, 8192)
 
 
+@pytest.mark.slow
 def test_gas_and_galaxy_are_verified_on_a_cluster(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,6 +368,7 @@ def test_gas_and_galaxy_are_verified_on_a_cluster(
         assert (rows[["step_ms", "computing_ms"]] > 0).all(axis=None)
 
 
+@pytest.mark.slow
 def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -179,6 +179,7 @@ def test_programs_are_recorded_once_and_replayed_on_other_networks(
     )
 
 
+@pytest.mark.slow
 def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -347,6 +347,7 @@ def test_the_study_measures_judges_and_draws(measured: tuple[Record, Path]) -> N
 
 
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_no_capture_stays_behind(measured: tuple[Record, Path]) -> None:
     _, folder = measured
     assert [path.suffix for path in folder.iterdir()] == [".json"]
