@@ -169,7 +169,7 @@ def test_the_page_is_small_and_needs_nothing_else(html: str) -> None:
     assert "script" not in policy
 
 
-def test_whoever_cannot_see_it_finds_their_way(html: str) -> None:
+def test_a_reader_who_cannot_see_it_finds_their_way(html: str) -> None:
     shown = Page(html)
     levels = [int(tag[1]) for tag, _ in shown.elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1

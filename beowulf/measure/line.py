@@ -1,4 +1,4 @@
-"""The line in front of this machine: one timed measurement at a time, whoever's it is; first come, first served.
+"""The line in front of this machine: one timed measurement at a time, of any user; first come, first served.
 
 A place in the line is a file that its process locks (flock). The lock ends with the process, however that ends, and so
 does the place. A number is given under a lock of the folder, above the numbers of all places: so it is the turn of
