@@ -85,7 +85,7 @@ slides: ## build the slides into build/slides
 site: ## build the documents as pages with a search into build/site
 	@$(BOOTSTRAP) site
 	@$(PYTHON) -m sphinx -c docs/site -d build/site-cache -j auto --fresh-env --write-all --quiet \
-	    --nitpicky --fail-on-warning --keep-going . build/site
+	    --nitpicky --fail-on-warning --keep-going --no-color . build/site
 	@echo "Open build/site/index.html in a browser; its search needs no server."
 
 # The locked versions are kept where they still fit; UPGRADE=1 takes the newest of everything.
