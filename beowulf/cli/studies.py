@@ -171,6 +171,13 @@ def calibrate(
         print(
             f"{each.size_bytes:>9,} bytes  {each.median:>11,.1f} µs ({each.low:,.1f} to {each.high:,.1f}){missed}"
         )
+    if found.send_us:
+        print(
+            f"An empty message keeps its sender busy for {found.send_us:.1f} µs,"
+            f" its receiver for {found.receive_us:.1f}."
+        )
+    else:
+        print("The Record has no overheads: measure E1 again if messages in a row matter to you.")
     worst = f"Between the measured sizes the platform may be off by {found.worst_percent:.0f} %."
     about = (
         f"Messages take as long as in {found.record} (links of {found.rate}).\n{worst}\n"

@@ -20,7 +20,6 @@ FEWEST_NODES, MOST_NODES, MOST_CORES = 2, 100_000, 1024
 FASTEST = 2.0  # times the rate of a link: SimGrid lets no message be faster
 USUAL_EAGER_BYTES = 131_072  # of MPICH over TCP
 # SimGrid's names: of MPI_Send, MPI_Isend, and of a receive.
-OVERHEADS = ("os", "ois", "or")  # codespell:ignore ois
 HEAD = (
     '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
     '<platform version="4.1">\n'
@@ -35,7 +34,7 @@ class Platform:
     each dimension; empty, both are chosen. `times_us` are bytes and the µs that a message of so many takes between two
     nodes, as measured; without them it takes SimGrid's usual times. A message of `eager_bytes` or more leaves when its
     receiver asks for it. A `backplane_mbit` of 0 is a switch that carries whatever its links bring. A message keeps its
-    sender busy for `overhead_us`, and a short one its receiver as well; both are part of `times_us`.
+    sender busy for `send_us`, and a short one its receiver for `receive_us`; both are part of `times_us`.
     """
 
     nodes: int = 4
@@ -48,7 +47,8 @@ class Platform:
     shape: tuple[int, ...] = ()
     times_us: tuple[tuple[int, float], ...] = ()
     eager_bytes: int = USUAL_EAGER_BYTES
-    overhead_us: float = 0.0
+    send_us: float = 0.0
+    receive_us: float = 0.0
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -59,17 +59,19 @@ class Platform:
             ("latency_us", 1e-3, 1e9),
             ("backplane_mbit", 0, 1e12),
             ("eager_bytes", 0, 1 << 30),
-            ("overhead_us", 0, 1e6),
+            ("send_us", 0, 1e6),
+            ("receive_us", 0, 1e6),
         ):
             value = getattr(self, name)
             if not low <= value <= high:
                 raise UsageError(
                     f"A simulated cluster has {low:g} to {high:g} as {name}, not {value:g}."
                 )
-        if self.overhead_us and (not self.times_us or 2 * self.overhead_us >= self.times_us[0][1]):
+        busy = self.send_us + self.receive_us
+        if busy and (not self.times_us or busy >= self.times_us[0][1]):
             raise UsageError(
-                f"Two overheads of {self.overhead_us:g} µs are part of the shortest message's time in `times_us`.",
-                "Give the times, or a smaller `overhead_us`.",
+                f"send_us and receive_us, {busy:g} µs, are part of the shortest message's time in `times_us`.",
+                "Give the times, or smaller overheads.",
             )
         if self.topology not in TOPOLOGIES:
             raise UsageError(
@@ -107,7 +109,7 @@ class Platform:
         narrowest = min(self.rate_mbit, self.backplane_mbit or self.rate_mbit)
         # A message that waits for its receiver keeps that one busy anyway.
         times = [
-            (size, time - self.overhead_us * (2 if size < self.eager_bytes else 1))
+            (size, time - self.send_us - (self.receive_us if size < self.eager_bytes else 0))
             for size, time in self.times_us
         ]
         ends = [*times[1:], None]
@@ -125,8 +127,13 @@ class Platform:
             f"--cfg=smpi/lat-factor:{';'.join(latencies)}",
             f"--cfg=smpi/bw-factor:{';'.join(rates)}",
             *(
-                f"--cfg=smpi/{name}:0:{self.overhead_us * 1e-6!r}:0"
-                for name in (OVERHEADS if self.overhead_us else ())
+                f"--cfg=smpi/{name}:0:{busy_us * 1e-6!r}:0"
+                for name, busy_us in (
+                    ("os", self.send_us),
+                    ("ois", self.send_us),  # codespell:ignore ois
+                    ("or", self.receive_us),
+                )
+                if busy_us
             ),
         ]
 

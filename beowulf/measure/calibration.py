@@ -12,6 +12,7 @@ that, the programs' own part is hidden below it, and all that is known of it is 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ from beowulf.cluster.links import BURST_BYTES
 from beowulf.cluster.platform import Platform
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.quality import trouble
-from beowulf.measure.roundtrips import HALF
+from beowulf.measure.roundtrips import HALF, RECEIVE, SEND
 from beowulf.measure.statistics import summary
 from beowulf.record import Record
 
@@ -42,6 +43,8 @@ SMALLEST_DATA_BYTES = 16  # up to here the data are in MPICH's head
 CABLE_ROOM, BUCKET_ROOM_BYTES, ROOM = 0.01, 300, 0.06
 # A time that is so near to what the bucket allows shows nothing of the programs' own part.
 HIDDEN_BELOW = 1.1
+# The largest part of the shortest message's time that may be its sender's and its receiver's: some is the network's.
+MOST_OVERHEAD = 0.9
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,16 @@ class Size:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a Record says of messages between two nodes."""
+    """What a Record says of messages between two nodes.
+
+    A short message keeps its sender busy for `send_us`, and its receiver for `receive_us`; 0 where not measured.
+    """
 
     record: str
     rate: str
     sizes: tuple[Size, ...]
+    send_us: float = 0.0
+    receive_us: float = 0.0
 
     @property
     def worst_percent(self) -> float:
@@ -80,9 +88,8 @@ class Calibration:
         """What the same nodes would take on links of another rate, each with the interval in which it is expected."""
         if rate not in RATES:
             raise UsageError(f"A link has {', '.join(RATES)} as its rate, not {rate}.")
-        return Calibration(
-            self.record, rate, tuple(_moved(each, self.rate, rate) for each in self.sizes)
-        )
+        sizes = tuple(_moved(each, self.rate, rate) for each in self.sizes)
+        return replace(self, rate=rate, sizes=sizes)
 
     def on_cable(self, mbit: float) -> Calibration:
         """What the same nodes would take on cables of so many Mbit/s, which have no bucket."""
@@ -95,7 +102,7 @@ class Calibration:
             sizes.append(
                 Size(each.size_bytes, *(t + cable for t in (own.median, own.low, own.high)))
             )
-        return Calibration(self.record, f"{mbit:g}mbit", tuple(sizes))
+        return replace(self, rate=f"{mbit:g}mbit", sizes=tuple(sizes))
 
     @property
     def link_mbit(self) -> float:
@@ -108,6 +115,8 @@ class Calibration:
         """A switch with so many nodes, between any two of which messages take as long as these."""
         # No message is faster than a shorter one, whatever noise says.
         rising = np.maximum.accumulate([each.median for each in self.sizes])
+        both = self.send_us + self.receive_us
+        room = min(1.0, MOST_OVERHEAD * float(rising[0]) / both) if both else 0.0
         return Platform(
             nodes,
             rate_mbit=self.link_mbit,
@@ -116,6 +125,8 @@ class Calibration:
                 (each.size_bytes, float(time))
                 for each, time in zip(self.sizes, rising, strict=True)
             ),
+            send_us=room * self.send_us,
+            receive_us=room * self.receive_us,
         )
 
 
@@ -128,8 +139,11 @@ def of(record: Record) -> Calibration:
         )
     samples: dict[int, list[float]] = {}
     launches: dict[int, list[int]] = {}
+    busy: dict[str, list[float]] = {SEND: [], RECEIVE: []}
     for point in record.points:
         at = point.at
+        if point.quantity in busy and at.get("size_bytes") == 0:
+            busy[point.quantity].extend(point.samples)
         plain = at.get("ranks") == 2 and at.get("protocol", "blocking") == "blocking"
         if point.quantity == HALF and plain and "limit_bytes" not in at:
             size = int(at["size_bytes"])
@@ -160,6 +174,7 @@ def of(record: Record) -> Calibration:
         record.file_name,
         str(record.cluster.get("rate", "off")),
         (rows[0], *inner, rows[-1]),
+        *(median(busy[each]) if busy[each] else 0.0 for each in (SEND, RECEIVE)),
     )
 
 

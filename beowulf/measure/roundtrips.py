@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LAB = "04-blocking-nonblocking"
 HALF = "half_round_trip_us"
 EXCHANGE = "exchange_us"
+SEND, RECEIVE = "send_us", "receive_us"
 # By pattern: the time that roundtrip.c takes, and how many messages are on their way in it.
 QUANTITY = {"pingpong": HALF, "pairs": HALF, "ring": EXCHANGE, "headtohead": EXCHANGE}
 
@@ -106,6 +107,11 @@ def run(
         environment=environment,
         at={"pattern": pattern, **(at or {})},
     )
+
+
+def overheads(measurement: Measurement, launch: int = 0) -> None:
+    """Launch overheads.c once: for how long empty messages in a row keep their sender busy, and their receiver."""
+    measurement.launch(paths.root() / "labs" / LAB / "overheads.c", 2, launch=launch)
 
 
 def troubles_of_calls(record: Record, quantity: str = "") -> list[str]:

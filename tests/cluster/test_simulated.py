@@ -61,8 +61,8 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
         ("times_us = [[0, 5]]", "has two pairs or more"),
         ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
         ("times_us = [[0, 'x'], [10, 4]]", "is a list of pairs"),
-        ("overhead_us = 5", "Two overheads of 5 µs"),
-        ("overhead_us = 5\ntimes_us = [[0, 9], [10, 90]]", "Two overheads of 5 µs"),
+        ("send_us = 5", "send_us and receive_us, 5 µs"),
+        ("send_us = 5\nreceive_us = 4\ntimes_us = [[0, 9], [10, 90]]", "send_us and receive_us, 9"),
     ],
 )
 def test_a_platform_that_cannot_be_is_refused_with_a_sentence(
@@ -120,9 +120,9 @@ def test_an_overhead_lengthens_messages_in_a_row_and_not_one_alone(tmp_path: Pat
     (tmp_path / "row.c").write_text(IN_A_ROW)
     times = ((0, 50.0), (1000, 135.0), (200_000, 17_050.0))
     row_s, trips = [], []
-    for overhead_us in (0.0, 6.0):
-        made = Platform(2, times_us=times, overhead_us=overhead_us)
-        place = simulated.beside(made, tmp_path / f"{overhead_us}")
+    for send_us, receive_us in ((0.0, 0.0), (6.0, 4.0)):
+        made = Platform(2, times_us=times, send_us=send_us, receive_us=receive_us)
+        place = simulated.beside(made, tmp_path / f"{send_us}")
         row = mpi.build(tmp_path / "row.c", library=place.mpi, output=tmp_path / "row")
         row_s.append(float(mpi.launch(place, [str(row)], 2).stdout))
         program = mpi.build(ROUNDTRIP, library=place.mpi, output=tmp_path / "roundtrip")
@@ -132,6 +132,15 @@ def test_an_overhead_lengthens_messages_in_a_row_and_not_one_alone(tmp_path: Pat
     # The last of ten leaves when nine have kept the sender busy; without an overhead all leave at once.
     assert row_s[1] == pytest.approx(50e-6 + 9 * 6e-6, rel=0.1)
     assert row_s[0] < 0.75 * row_s[1]
+    # And the labs' program that measures the overheads finds those of the platform, on the last one.
+    program = mpi.build(
+        ROUNDTRIP.with_name("overheads.c"), library=place.mpi, output=tmp_path / "o"
+    )
+    lines = mpi.launch(place, [str(program)], 2, ["--passes", "3"]).stdout.splitlines()
+    for quantity, expected in (("send_us", 6.0), ("receive_us", 4.0)):
+        found = [json.loads(line) for line in lines if f'"{quantity}"' in line]
+        each_us = [1e6 * line["seconds"] / line["repetitions"] for line in found]
+        assert each_us == pytest.approx([expected] * 3, rel=0.02), quantity
 
 
 @needs_simgrid
@@ -263,6 +272,26 @@ def test_a_calibrated_platform_gives_back_what_was_measured(tmp_path: Path) -> N
     assert times[0] == pytest.approx(51e-6, rel=0.1)
     assert times[1000] == pytest.approx(151e-6, rel=0.03)
     assert times[100_000] == pytest.approx(10_051e-6, rel=0.03)
+
+
+def test_overheads_that_were_measured_are_those_of_the_platform_and_leave_the_network_a_part() -> (
+    None
+):
+    record = measured()
+    about = {"ranks": 2, "size_bytes": 0, "burst": 10}
+    record.points += [
+        Point(about, "send_us", [6.0, 7.0, 900.0]),
+        Point(about, "receive_us", [2.0, 3.0, 3.5]),
+    ]
+    found = calibration.of(record)
+    assert (found.send_us, found.receive_us) == (7.0, 3.0)
+    assert (found.platform(2).send_us, found.platform(2).receive_us) == (7.0, 3.0)
+    assert calibration.of(measured()).platform(2).send_us == 0.0
+    record.points[-2] = Point(about, "send_us", [97.0])
+    made = calibration.of(record).platform(2)
+    assert made.send_us + made.receive_us == pytest.approx(0.9 * made.times_us[0][1])
+    # On other links they stay what they are.
+    assert found.on_cable(1000).send_us == found.at_rate("10mbit").send_us == 7.0
 
 
 def test_a_calibration_says_how_wrong_it_is_between_the_sizes() -> None:

@@ -4,6 +4,8 @@ Paper E, equations 1 and 2: the time of a message is the latency, which is that 
 and its bytes over the bandwidth. A library departs from the line where long messages begin: they wait
 until the receiver has asked for them, which costs a round trip more (paper D's eager limit, set here
 to three values). The step is looked for without knowing where it was put.
+
+For how long a short message keeps its sender and its receiver busy is measured as well: a calibration needs it.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from beowulf.measure.roundtrips import (
     QUICK_LAUNCHES,
     QUICK_PASSES,
     need_nodes,
+    overheads,
     run,
 )
 from beowulf.measure.statistics import summary
@@ -46,7 +49,7 @@ BETA_NEAR = 0.05
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
-    """Ping-pong of two nodes: a wide sweep for the line, and an even one around each eager limit."""
+    """Ping-pong of two nodes: a wide sweep for the line, an even one around each eager limit; and the overheads."""
     need_nodes(cluster, 2)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     wide = powers_of_two(0, LAST_BYTES) if sizes is None else list(sizes)
@@ -65,9 +68,11 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
                     at={"sweep": "even", "limit_bytes": limit},
                 )
 
+            overheads(measurement, launch)
+
     about = {"sizes": wide, "limits": list(LIMITS), "parts": PARTS}
     about |= {"launches": launches, "passes": passes}
-    return Plan(launches * (1 + len(LIMITS)), about, launch_all)
+    return Plan(launches * (2 + len(LIMITS)), about, launch_all)
 
 
 def around(limit: int) -> list[int]:
