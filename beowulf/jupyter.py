@@ -47,6 +47,8 @@ LABEXTENSIONS = {
 }
 FIRST = "01"  # the lab whose copies are there on the first day
 PLAY = "play"  # the notebook without questions, beside every lab
+# Set on a hub: labs come from nbgrader's exchange; there is one cluster for all, and none is booted for anybody.
+FETCHED, SHARED = "BEOWULF_FETCHED", "BEOWULF_SHARED"
 LAB_ENDS = "make lab"  # what ends a measurement that is under way, as its Record says
 NOT_FOR_LEARNERS = (
     "@jupyterlab/apputils-extension:announcements",

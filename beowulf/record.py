@@ -112,6 +112,11 @@ class Record:
         return "-".join(part for part in parts if part) + ".json"
 
     @property
+    def of_exercise(self) -> bool:
+        """Whether an exercise measured it, mostly a learner's own program, under the name of its study."""
+        return "exercise" in self.sweep or any("own" in point.at for point in self.points)
+
+    @property
     def patience(self) -> str:
         """How ranks waited for messages, by the programs' own lines; empty where no program prints that.
 
@@ -193,7 +198,9 @@ class Record:
     def _repr_html_(self) -> str:
         samples = sum(len(point.samples) for point in self.points)
         rows = {
-            "study": self.study + (f" ({self.variant})" if self.variant else ""),
+            "study": self.study
+            + (f" ({self.variant})" if self.variant else "")
+            + (", an exercise" if self.of_exercise else ""),
             "cluster": _cluster(self.cluster),
             **(
                 {"nodes differ": differences} if (differences := _differences(self.cluster)) else {}

@@ -28,10 +28,10 @@ OFF: Mapping[str, tuple[str, ...]] = {
     "learner": tuple(name for name in jupyter.NOT_FOR_LEARNERS if name not in FETCHES),
     "instructor": (NEWS,),
 }
-# The home page makes the copies that a learner of a class fetches in another way.
+# Who teaches has the course in front, and no labs to do.
 OURS: Mapping[str, tuple[str, ...]] = {
     "lab": (jupyter.CHECK_BUTTON, jupyter.HOME),
-    "learner": (jupyter.CHECK_BUTTON,),
+    "learner": (jupyter.CHECK_BUTTON, jupyter.HOME),
     "instructor": (jupyter.CHECK_BUTTON,),
 }
 LONGEST_END_S = 10.0
@@ -45,6 +45,8 @@ def serve(kind: str, target: str, wait: bool, server: Sequence[str]) -> int:
     if kind == "lab":
         for slug in paths.labs():
             jupyter.lay_out(slug)
+    os.environ[jupyter.FETCHED] = "1" if kind == "learner" else ""
+    os.environ[jupyter.SHARED] = "1" if wait else ""
     # A cluster that is not whole is for the learner to look at: the server starts all the same.
     if not wait:
         _beowulf("up", *(["--target", target] if target else []))

@@ -94,7 +94,9 @@ def page(deck: Deck) -> str:
         f'<!doctype html>\n<html lang="{escape(deck.language)}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{escape(deck.title)}</title>\n<style>\n{style}</style>\n</head>\n"
-        f"<body>\n<main>\n{sections}\n</main>\n<script>\n{script}</script>\n</body>\n</html>\n"
+        # Of the slides one is shown at a time, and only the first has a heading of this rank.
+        f'<body>\n<main>\n<h1 class="unseen">{escape(deck.title)}</h1>\n{sections}\n</main>\n'
+        f"<script>\n{script}</script>\n</body>\n</html>\n"
     )
 
 
@@ -158,7 +160,8 @@ def _render(markdown: MarkdownIt, tokens: Sequence[Token], source: Path) -> str:
         for child in token.children or ():
             if child.type == "image":
                 _inline_picture(child, source)
-    return str(markdown.renderer.render(tokens, markdown.options, {}))
+    html = str(markdown.renderer.render(tokens, markdown.options, {}))
+    return html.replace("<th></th>", "<td></td>")  # a heading without a word is none
 
 
 def _inline_picture(image: Token, source: Path) -> None:

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-static long operations;
+static long operations, divisions, roots; /* the last two are operations, too */
 
 struct counted {
     double value;
@@ -11,7 +11,9 @@ struct counted {
     friend counted operator+(counted a, counted b) { return operations++, a.value + b.value; }
     friend counted operator-(counted a, counted b) { return operations++, a.value - b.value; }
     friend counted operator*(counted a, counted b) { return operations++, a.value * b.value; }
-    friend counted operator/(counted a, counted b) { return operations++, a.value / b.value; }
+    friend counted operator/(counted a, counted b) {
+        return operations++, divisions++, a.value / b.value;
+    }
     counted &operator+=(counted b) { return *this = *this + b; }
     counted &operator-=(counted b) { return *this = *this - b; }
     friend bool operator<(counted a, counted b) { return a.value < b.value; }
@@ -21,13 +23,14 @@ struct counted {
     friend bool operator==(counted a, counted b) { return a.value == b.value; }
 };
 
-static counted sqrt(counted a) { return operations++, std::sqrt(a.value); }
+static counted sqrt(counted a) { return operations++, roots++, std::sqrt(a.value); }
 static counted fabs(counted a) { return std::fabs(a.value); }
 static counted copysign(counted a, counted b) { return std::copysign(a.value, b.value); }
 
 #include "ppm_counted.h"
 
-static long sweep(int zones) {
+/* Sweeps so many zones and adds what that takes, `times` times. */
+static bool sweep(int zones, long times, long sums[3]) {
     static line line;
     line.zones = zones;
     for (int i = 0; i < zones + 2 * GHOSTS;
@@ -38,11 +41,18 @@ static long sweep(int zones) {
         line.conserved[MOMENTUM_ACROSS][i] = density * 0.0001 * i;
         line.conserved[ENERGY][i] = pressure / 0.4 + 0.5 * density * speed * speed;
     }
-    operations = 0;
-    return sweep_line(&line, 0.1) < 0 ? operations : -1;
+    operations = divisions = roots = 0;
+    bool is_gas = sweep_line(&line, 0.1) < 0;
+    const long found[] = {operations, divisions, roots};
+    for (int i = 0; i < 3; i++)
+        sums[i] += times * found[i];
+    return is_gas;
 }
 
 int main() {
-    std::printf("%ld %d\n", (sweep(300) - sweep(200)) / 100, SWEEP_FLOPS);
+    long sums[3] = {0};
+    if (!sweep(300, 1, sums) || !sweep(200, -1, sums))
+        return 1;
+    std::printf("%ld %ld %ld %d\n", sums[0] / 100, sums[1] / 100, sums[2] / 100, SWEEP_FLOPS);
     return 0;
 }

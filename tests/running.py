@@ -106,6 +106,10 @@ class Beowulf:
         """The command lines of all processes that belong to this cluster, or were started by this learner."""
         return [words for _, words in _with(str(self.state))]
 
+    def pids(self) -> list[int]:
+        """Their numbers."""
+        return [pid for pid, _ in _with(str(self.state))]
+
     def down(self) -> None:
         namespaces.down(folder=self.state)
 

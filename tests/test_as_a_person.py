@@ -13,12 +13,14 @@ from typing import Any
 
 import nbformat
 import pytest
-from person import IDLE, SLUG, Person, accessible, at_a_browser
+from person import IDLE, NAME, SLUG, Person, accessible, accessible_in_jupyterlab, at_a_browser
 from running import COMMAND, wait_until
 from whole_lab import ANSWERS, LAST
 
 from autograder.course import release
-from beowulf import checklist
+from beowulf import checklist, paths
+from beowulf.cluster import lock
+from beowulf.record import Record
 from slides import build
 from tests.gold.hand_in import answered, released
 
@@ -32,7 +34,7 @@ LONGEST_PAUSE = 30  # between two cells, in seconds
 
 @pytest.fixture(scope="module")
 def person(tmp_path_factory: pytest.TempPathFactory, namespaces_work: None) -> Iterator[Person]:
-    with at_a_browser(tmp_path_factory.mktemp("person")) as found:
+    with at_a_browser(tmp_path_factory.mktemp("a person")) as found:
         yield found
 
 
@@ -47,6 +49,7 @@ def test_the_home_page_boots_the_cluster_by_keys(person: Person) -> None:
     expect(home.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
     expect(home.locator("#picture")).to_contain_text("Mbit/s")
     person.picture("02-booted")
+    accessible_in_jupyterlab(person.page)
 
 
 def test_two_tabs_show_the_same_cluster(person: Person) -> None:
@@ -96,6 +99,30 @@ def test_an_endless_cell_is_interrupted_and_the_next_one_runs(person: Person) ->
     assert "hostname" in str(person.saved())
 
 
+def test_a_measurement_goes_on_when_its_tab_is_closed(person: Person) -> None:
+    from playwright.sync_api import expect
+
+    cell, state = person.page.locator(".jp-CodeCell").nth(1), person.learner.state
+    person.type(cell, 'from beowulf import study\nstudy("A2", cluster)')
+    person.saved()
+    cell.locator(".cm-content").click()
+    person.page.keyboard.press("Control+Enter")
+    wait_until(lambda: "A2" in str(lock.holder(state) or ""), "A2 is measured")
+    person.page.close()
+    wait_until(lambda: list((person.folder / "records").glob("A2-*.json")), "its Record is kept")
+    wait_until(lambda: lock.holder(state) is None, "nobody measures any more")
+    (kept,) = (person.folder / "records").glob("A2-*.json")
+    assert Record.load(kept).complete
+    person.page = person.open(f"lab/tree/{SLUG}/{NAME}")
+    person.rests()
+    cell = person.page.locator(".jp-CodeCell").nth(1)
+    person.type(cell, 'print(cluster.ask("node03", "hostname"))')
+    person.page.keyboard.press("Control+Enter")
+    expect(cell.locator(".jp-OutputArea-output")).to_have_text(re.compile("node03"))
+    person.rests()
+    person.saved()
+
+
 @pytest.mark.timeout(LONGEST_LAB_S + 600)
 def test_all_cells_run_with_a_ring_that_is_typed_into_the_browser(person: Person) -> None:
     answers = _answers()
@@ -131,6 +158,7 @@ def test_all_cells_run_with_a_ring_that_is_typed_into_the_browser(person: Person
     outputs = [each for cell in code for each in cell.outputs]
     assert [each for each in outputs if each.output_type == "error"] == []
     person.picture("06-all-cells")
+    accessible_in_jupyterlab(person.page)
     assert list((person.folder / "records").glob("A5-*.json"))
 
 
@@ -155,6 +183,7 @@ def test_the_check_finds_nothing_open(person: Person) -> None:
     expect(dialog).to_contain_text("Before you hand it in")
     expect(dialog.locator("tbody tr")).not_to_have_count(0)
     person.picture("07-check")
+    accessible_in_jupyterlab(person.page)
     rows = dialog.locator("tbody tr").all_inner_texts()
     assert [row for row in rows if checklist.DONE not in row] == []
     dialog.get_by_text("Close").click()
@@ -173,11 +202,8 @@ def test_the_home_page_opens_timeline_and_report_and_the_slides_are_drawn(person
     report = page.frame_locator('iframe[title="Report"]')
     expect(report.locator("h1")).to_be_visible()
     expect(report.locator("article").first).to_be_visible()
-    page.wait_for_timeout(500)
+    accessible_in_jupyterlab(page)
     person.picture("08-report")
-    alone = person.open("beowulf/report")
-    accessible(alone)
-    alone.close()
     record = f"{COMMAND} run --trace --capture -n 4 01-validation/ring.c"
     draw = f"{COMMAND} timeline ring.trace -o ring.html"
     assert "code=0" in person.jupyter.type(f"{record} && {draw}; echo code=$?", r"code=\d")
@@ -206,6 +232,7 @@ def test_what_is_handed_in_is_graded_and_its_feedback_opens(person: Person) -> N
         assert graded["points"] >= LEAST_SHARE * (graded["of"] - graded["by_hand"]), graded
         assert graded["questions"]["own-ring"] == 5
         person.learner("class", "feedback", "01")
+        person.learner("class", "report", "01")
     finally:
         person.learner.here = here
     file = person.course / "feedback" / "ab12" / SLUG / "validation.html"
@@ -213,6 +240,35 @@ def test_what_is_handed_in_is_graded_and_its_feedback_opens(person: Person) -> N
     assert "Your points" in page.inner_text("body")
     person.picture("11-feedback", page)
     accessible(page)
+    page.close()
+    (file,) = (person.course / "reports").glob("*.html")
+    page = person.open(file.as_uri())
+    person.picture("12-class-report", page)
+    accessible(page)
+    page.close()
+
+
+@pytest.mark.parametrize("slug", [slug for slug in paths.labs() if slug != SLUG])
+def test_the_handout_and_the_notebook_of_every_other_lab_are_for_everybody(
+    person: Person, slug: str
+) -> None:
+    from playwright.sync_api import expect
+
+    number = slug[:2]
+    page = person.open("lab")
+    home = person.home(page)
+    home.get_by_role("link", name=f"Handout of lab {number}").click()
+    handout = page.frame_locator(f'iframe[title="Handout {number}"]')
+    expect(handout.get_by_role("heading", level=1)).to_contain_text(f"Lab {number}")
+    accessible_in_jupyterlab(page)
+    person.picture(f"13-handout-{number}", page)
+    page.keyboard.press("Alt+Shift+H")
+    home.get_by_role("link", name=f"Notebook of lab {number}").click()
+    heading = page.get_by_role("heading", name=re.compile(f"Lab {number}"))
+    expect(heading.first).to_be_visible()
+    expect(page.locator(IDLE).first).to_be_visible()
+    accessible_in_jupyterlab(page)
+    person.picture(f"14-notebook-{number}", page)
     page.close()
 
 

@@ -61,6 +61,7 @@ FILLED = {
 # What the reader has made before, in a cell or by themselves: how a terminal makes as much of it.
 MADE_BEFORE = {
     "beowulf report": "beowulf study A2",
+    "report work/04": "beowulf study A2 --records ../04-blocking-nonblocking/records",
     "timelines/T4": "beowulf run -n 2 --trace -o timelines/T4/launch-01.trace headon.c --bytes 1000",
     "plate.trace": "beowulf run -n 2 --trace -o plate.trace plate.c --row-us 5",
     "show L1": "beowulf study L1 --quick",
@@ -206,7 +207,10 @@ class Reader:
         began = time.monotonic()
         folder = self.clone if IN_THE_CLONE.match(words) else self.home
         folder = self.work.parent if IN_ALL_COPIES.match(words) else folder
-        asked = f"! {words}" if REFUSED.search("\n".join(output)) else f"set -e; {words}"
+        asked = (
+            words if "$?" in words else f"set -e; {words}"
+        )  # one that asks how it ended may fail
+        asked = f"! {words}" if REFUSED.search("\n".join(output)) else asked
         said = typed(Shown(asked, list(output)), folder, self.environment)
         print(f"{time.monotonic() - began:6.1f} s  {words}", flush=True)
         return said

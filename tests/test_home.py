@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import urllib.error
@@ -60,7 +61,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    own = tmp_path_factory.mktemp("home")
+    own = tmp_path_factory.mktemp("a home")
     learner = Beowulf(own / "state", own)
     learner.environment["BEOWULF_WORK"] = str(own / "work")
     with pytest.MonkeyPatch.context() as patch:
@@ -104,7 +105,8 @@ def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(serve
         assert "<h1" in text
         place = f"/beowulf/text/labs/{paths.lab(link[-2:]).name}/" if "handout" in link else link
         for picture in re.findall(r'<img src="([^"]+)"', text):
-            assert "<svg" in served.page(urljoin(place, picture)), (link, picture)
+            shown = served.page(urljoin(place, picture))
+            assert "<svg" in shown or shown[1:4] == "PNG", (link, picture)
 
 
 @pytest.mark.parametrize("slug", paths.labs())
@@ -186,6 +188,38 @@ def test_a_folder_that_cannot_be_written_is_reported(served: Served) -> None:
     said = served.post("open", lab="06")["problem"]
     assert f"The lab cannot be copied to {served.work / '06-protocol-analysis'}" in said
     (served.work / "06-protocol-analysis").unlink()
+
+
+def test_on_a_hub_labs_are_fetched_a_shared_cluster_is_asked_for_and_pages_are_shown_in_tabs(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "work").mkdir()
+    learner = Beowulf(tmp_path / "state", tmp_path)
+    settings = jupyter.settings(tmp_path / "runtime")
+    file = settings / "jupyter_server_config.json"
+    hub = json.loads(file.read_text())
+    # As JupyterHub has it for the servers of its users.
+    forbidden = {"Content-Security-Policy": "frame-ancestors 'none'"}
+    hub["ServerApp"]["tornado_settings"] = {"headers": forbidden}
+    file.write_text(json.dumps(hub))
+    surroundings = {jupyter.FETCHED: "1", jupyter.SHARED: "1", "BEOWULF_STATE": str(learner.state)}
+    with serve(tmp_path, settings, **surroundings) as server:
+        served = Served(learner, server, tmp_path / "work")
+        assert "Assignment List" in served.post("open", lab="01")["problem"]
+        assert not (served.work / SLUG).exists()
+        (served.work / SLUG).mkdir()
+        (served.work / SLUG / NAME).write_text("fetched")
+        assert served.post("open", lab="01") == {"path": f"{SLUG}/{NAME}"}
+        assert (served.work / SLUG / NAME).read_text() == "fetched"
+        assert "beowulf up --target slurm" in served.post("cluster", command="up")["problem"]
+        assert namespaces.running(learner.state) is None
+        for place, framed in (("api/status", False), ("beowulf/home", True)):
+            request = urllib.request.Request(
+                f"{server.url}/{place}", headers={"Authorization": f"token {server.token}"}
+            )
+            with urllib.request.urlopen(request) as answer:
+                policy = answer.headers["Content-Security-Policy"]
+            assert ("'self'" in policy) is framed, policy
 
 
 @pytest.mark.cluster

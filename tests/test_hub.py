@@ -48,6 +48,7 @@ pytestmark = [
 ]
 LEARNERS, TEACHER, STRANGER = ("ab12", "cd34"), "kit", "eve"
 LAB = "01-validation"
+CHROMIUM = Path("/usr/bin/chromium")
 
 # Arguments: a folder; folders that others may not enter; those in them that are needed.
 MACHINE = r"""
@@ -353,7 +354,11 @@ def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub:
         )
         assert f"{name} at node00" in said
         assert servers[name].code(f"api/contents/{LAB}") == 404
+        opened = servers[name].ask("beowulf/home/open", "POST", lab="01")
+        assert "Assignment List" in opened["problem"]
         assert servers[name].ask(f"assignments/fetch?{lab}", "POST")["success"]
+        opened = servers[name].ask("beowulf/home/open", "POST", lab="01")
+        assert opened == {"path": f"{LAB}/validation.ipynb"}
         notebook = servers[name].ask(f"api/contents/{LAB}/validation.ipynb")
         assert notebook["content"]["cells"]
         assert servers[name].ask(f"assignments/submit?{lab}", "POST")["success"]
@@ -371,6 +376,42 @@ def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub:
     people[LEARNERS[0]].stop()
     wait_until(lambda: not hub.at(f"pgrep -u {LEARNERS[0]}", code=None), "nothing of hers runs")
     assert hub.at(f"pgrep -u {LEARNERS[1]}")
+
+
+@pytest.mark.browser
+def test_who_logs_in_with_a_browser_sees_the_home_page_with_a_cluster_of_their_own(
+    hub: Machine,
+) -> None:
+    if not CHROMIUM.exists():
+        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
+    from playwright.sync_api import expect, sync_playwright
+
+    name, faults = LEARNERS[1], []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
+        )
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.on("pageerror", lambda fault: faults.append(str(fault)))
+        page.goto(hub.url)
+        page.fill("#username_input", name)
+        page.fill("#password_input", _passwords(hub)[name])
+        page.click("#login_submit")
+        expect.set_options(timeout=PATIENCE_S * 1000)
+        home = page.frame_locator('iframe[title="Beowulf Labs"]')
+        expect(home.locator("h1")).to_be_visible()
+        expect(home.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
+        expect(home.locator("#next")).to_contain_text("Next: Lab 01")
+        # A button is a request that a page of another site could not send.
+        home.locator("#rate").select_option("10mbit")
+        home.get_by_role("button", name="Set rate").click()
+        expect(home.locator("#sentence")).to_contain_text("cables with 10 Mbit/s")
+        home.get_by_role("link", name="Handout of lab 01").click()
+        handout = page.frame_locator('iframe[title="Handout 01"]')
+        expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 01")
+        browser.close()
+    assert faults == []
 
 
 def test_a_signing_service_set_up_by_its_role_measures_as_a_user_of_its_own(

@@ -297,7 +297,7 @@ def test_what_a_learners_own_program_measured_is_not_held_against_a_paper(
     idle(variant="own", **own).save_in(tmp_path)
     made = page.make([tmp_path])
     assert studies(made) == []
-    assert made.content["others"] == {"of A5, variant own": 1}
+    assert made.content["others"] == {"of an exercise with A5, variant own": 1}
 
 
 def test_a_busy_machine_is_said_in_the_summary(tmp_path: Path) -> None:

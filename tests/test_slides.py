@@ -132,6 +132,29 @@ def test_nothing_overflows_its_slide_or_is_too_small_to_read(deck: Path, tmp_pat
 @pytest.mark.parametrize(
     "deck", [DECKS[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DECKS[1:])], ids=NAMES
 )
+def test_axe_finds_nothing_on_any_slide(deck: Path, tmp_path: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    html = build.build(deck, tmp_path)
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        view = opened.new_page(viewport={"width": 1280, "height": 720})
+        view.goto(html.as_uri())
+        for number in range(1, len(build.read(deck).slides) + 1):
+            results = Axe().run(view)
+            said = results.generate_report()
+            assert results.violations_count == 0, f"slide {number}: {said}"
+            view.keyboard.press("ArrowRight")
+        assert view.evaluate("location.hash") == f"#slide-{number}"
+        opened.close()
+
+
+@needs_chromium
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "deck", [DECKS[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DECKS[1:])], ids=NAMES
+)
 def test_the_pdf_has_one_page_a_slide(deck: Path, tmp_path: Path) -> None:
     pdf = build.print_pdf(build.build(deck, tmp_path), CHROMIUM).read_bytes()
     assert pdf.startswith(b"%PDF")

@@ -6,6 +6,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import Beowulf
@@ -304,6 +305,24 @@ def test_a_record_without_points_fulfils_no_claim() -> None:
         LabError, match=r"The Record of study A5 that was started at .* is not whole"
     ):
         package.claims(Record(study="A5"))
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [{"sweep": {"exercise": "mine"}}, {"points": [Point({"own": True}, facts={"calls": 1})]}],
+)
+def test_no_claim_judges_the_record_of_an_exercise(mark: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="E2, variant own, is of an exercise") as refused:
+        package.claims(Record("E2", variant="own", **mark))
+    assert "`beowulf show E2 --variant own`" in refused.value.hint
+    assert package.claims(Record("A2", variant="own"))
+
+
+def test_the_claims_of_an_exercise_are_refused_in_a_terminal(tmp_path: Path) -> None:
+    Record("E2", variant="own", sweep={"exercise": "mine"}).save_in(tmp_path)
+    beowulf = Beowulf(tmp_path / "state", tmp_path)
+    said = beowulf("claims", "E2", "--variant", "own", "--records", tmp_path, code=2)
+    assert "is of an exercise" in said
 
 
 @pytest.mark.cluster

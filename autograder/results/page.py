@@ -20,20 +20,27 @@ MOST_ROWS = 500  # of a table in the page; its CSV file has them all
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 0 auto;
-  max-width: 64rem; padding: 1.5rem; }
+  max-width: 84rem; padding: 1.5rem; } p, ul { max-width: 64rem; }
 h1 { font-size: 1.7rem; margin: 0 0 .2rem; } h2 { font-size: 1.25rem; margin: 2.2rem 0 .3rem;
   border-top: 2px solid #d9d9d9; padding-top: 1rem; }
 nav a { margin-right: 1rem; white-space: nowrap; } a { color: #00598c; }
 .first { background: #fff6e6; border-left: 4px solid #b36b00; padding: .6rem 1rem; margin: 1rem 0; }
 .first ul { margin: .2rem 0; padding-left: 1.2rem; }
 figure { margin: 1rem 0; } img { max-width: 100%; height: auto; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; background: linear-gradient(to right, #fff 30%, #fff0) 0 0 / 3rem 100% local no-repeat,
+  linear-gradient(to left, #fff 30%, #fff0) 100% 0 / 3rem 100% local no-repeat,
+  linear-gradient(to right, #0005, #0000) 0 0 / 1rem 100% scroll no-repeat,
+  linear-gradient(to left, #0005, #0000) 100% 0 / 1rem 100% scroll no-repeat; }
 table { border-collapse: collapse; font-size: .875rem; margin: .6rem 0; }
 th, td { border-bottom: 1px solid #e0e0e0; padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top;
   max-width: 26rem; overflow-wrap: break-word; }
 thead th { border-bottom: 2px solid #999; vertical-align: bottom; }
 th.number { text-align: right; } td:first-child { min-width: 7.5rem; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th:first-child, td:first-child { position: sticky; left: 0; background: #fff; }
+:focus-visible { outline: 3px solid #a84300; outline-offset: 2px; }
+@media print { .wide { overflow: visible; background: none; } table { font-size: 8pt; }
+  th, td { padding-right: .3rem; } }
 summary { cursor: pointer; color: #00598c; } .csv { font-size: .875rem; }
 """
 
@@ -63,7 +70,9 @@ def page(title: str, about: str, sections: Sequence[Section]) -> str:
 def _section(section: Section) -> str:
     picture = _picture(section.figure) if section.figure else ""
     rows = len(section.table)
-    table = f'<div class="wide">{_table(section.table.head(MOST_ROWS))}</div>' if rows else ""
+    label = escape(f"Table: {section.title}", quote=True)
+    region = f'<div class="wide" role="region" aria-label="{label}" tabindex="0">'
+    table = f"{region}{_table(section.table.head(MOST_ROWS))}</div>" if rows else ""
     if rows > MOST_OPEN:
         shown = f", the first {MOST_ROWS} here" if rows > MOST_ROWS else ""
         table = f"<details><summary>Table of {rows} rows{shown}</summary>{table}</details>"

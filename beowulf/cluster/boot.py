@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from beowulf import paths
+from beowulf import host_state, paths
 from beowulf.cluster import links, node_environment, shells, sshd, state, supervisor
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import Process
@@ -20,6 +20,8 @@ from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 
 LONGEST_BOOT_S = 60.0
+# Twice what a node has with two networks: 1.9 MB in its processes, and 0.6 MB that the kernel keeps for it.
+NODE_BYTES = 5_000_000
 # What is run to boot a cluster and to work on it.
 TOOLS = (
     *("bash", "unshare", "nsenter", "setsid", "setpriv", "mount", "hostname"),
@@ -39,6 +41,8 @@ NO_SETTINGS = "etc/no_settings"
 def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: Show) -> Supervisor:
     """Make the supervisor unless there is an `existing` one, and each missing node; put files and cables right."""
     shells.look_for(TOOLS)
+    if not existing:
+        _refuse_without_memory(plan)
     for needed in (
         paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
         paths.native("patient_poll.so"),
@@ -62,6 +66,15 @@ def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: S
     state.write(folder, _files(plan, folder))
     _set_up_nodes(plan, folder, its_supervisor, set(missing), show)
     return its_supervisor
+
+
+def _refuse_without_memory(plan: ClusterConfig) -> None:
+    needed, free = plan.nodes * NODE_BYTES, host_state.memory_available_bytes()
+    if 0 < free < needed:
+        raise LabError(
+            f"{plan.nodes} nodes need {needed / 1e6:.0f} MB of memory, and {free / 1e6:.0f} MB are free.",
+            "Close other programs, or boot fewer nodes: `beowulf up --nodes N`.",
+        )
 
 
 def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:

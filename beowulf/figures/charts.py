@@ -156,7 +156,7 @@ def lines(
             said.append(_said(text, each, x, y))
         axes.xaxis.set_major_formatter(number_tick)
         if x_log or x.startswith("size_"):
-            size_ticks(axes, table[x], log=x_log)
+            size_ticks(axes, table[x], log=x_log, in_bytes=x.endswith("_bytes"))
         cut = ""
         if y_log:
             axes.set_yscale("log")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from beowulf.figures.look import number_text, number_tick
+from beowulf.figures.look import number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 # Of the height of its letters, in matplotlib's own font.
 DIGIT, COMMA = 0.64, 0.32
 BETWEEN = 0.7  # is left free between two numbers
+BINARY = (("MiB", 1 << 20), ("KiB", 1 << 10))
+DECIMAL = (("MB", 1_000_000), ("kB", 1000))
+LONG = 10_000  # from that size on a number of bytes needs a larger unit
 
 
-def size_ticks(axes: Axes, sizes: Iterable[float], *, log: bool) -> None:
+def size_ticks(axes: Axes, sizes: Iterable[float], *, log: bool, in_bytes: bool = False) -> None:
     """Ticks at the sizes that were measured, with as many of their numbers as have room side by side.
 
-    The axis is in powers of two with `log`; where there is a 0 then, it is one step before the 1.
+    The axis is in powers of two with `log`; where there is a 0 then, it is one step before the 1. A number of bytes
+    has a unit below it where there are long ones: KiB and MiB where most sizes are powers of two, else kB and MB.
     """
     from matplotlib import rcParams
     from matplotlib.ticker import NullFormatter
@@ -36,19 +40,30 @@ def size_ticks(axes: Axes, sizes: Iterable[float], *, log: bool) -> None:
     dots = axes.transData.transform([(size, 1.0) for size in known])[:, 0]
     letter = float(rcParams["font.size"]) * float(rcParams["figure.dpi"]) / 72
     places = dict(zip(known, (float(dot) / letter for dot in dots), strict=True))
-    said = _with_numbers(known, places)
-    axes.set_xticks(said)
+    units = (BINARY if _of_powers(known) else DECIMAL) if in_bytes and known[-1] >= LONG else ()
+    texts = {size: _text(size, units) for size in known}
+    said = _with_numbers(known, places, texts)
+    axes.set_xticks(said, [texts[size] for size in said])
     axes.set_xticks([size for size in known if size not in said], minor=True)
-    axes.xaxis.set_major_formatter(number_tick)
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _with_numbers(known: Sequence[float], places: dict[float, float]) -> list[float]:
+def _text(size: float, units: Sequence[tuple[str, int]]) -> str:
+    """A size as its tick says it, in the largest of these units of which it is a whole number."""
+    for unit, one in units:
+        if size and size % one == 0:
+            return f"{number_text(size / one)}\n{unit}"
+    return number_text(size)
+
+
+def _with_numbers(
+    known: Sequence[float], places: dict[float, float], texts: dict[float, str]
+) -> list[float]:
     """The sizes whose numbers are written: the roundest, as long as all that are as round have room."""
 
     def fit(sizes: Sequence[float]) -> bool:
         return all(
-            places[b] - places[a] >= (_width(a) + _width(b)) / 2 + BETWEEN
+            places[b] - places[a] >= (_width(texts[a]) + _width(texts[b])) / 2 + BETWEEN
             for a, b in pairwise(sizes)
         )
 
@@ -68,18 +83,27 @@ def _with_numbers(known: Sequence[float], places: dict[float, float]) -> list[fl
     return chosen
 
 
-def _width(size: float) -> float:
-    text = number_text(size)
-    narrow = sum(letter in ",." for letter in text)
-    return COMMA * narrow + DIGIT * (len(text) - narrow)
+def _width(text: str) -> float:
+    """Of the longest line of a text."""
+
+    def of(line: str) -> float:
+        narrow = sum(letter in ",." for letter in line)
+        return COMMA * narrow + DIGIT * (len(line) - narrow)
+
+    return max(map(of, text.splitlines()))
 
 
 def _ranks(known: Sequence[float]) -> list[int]:
     """How round each size is, 0 for the roundest: as a power of two where most are, else in decimals."""
-    powers = [size for size in known if size > 0 and _power(size) is not None]
-    if 2 * len(powers) >= len(known):
+    if _of_powers(known):
         return [_rank_of_power(size) for size in known]
     return [_rank_of_decimal(size) for size in known]
+
+
+def _of_powers(known: Sequence[float]) -> bool:
+    """Whether most sizes are powers of two."""
+    powers = [size for size in known if size > 0 and _power(size) is not None]
+    return 2 * len(powers) >= len(known)
 
 
 def _power(size: float) -> int | None:

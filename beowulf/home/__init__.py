@@ -21,7 +21,7 @@ from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 
 from beowulf import jupyter, paths
-from beowulf.cluster import lock
+from beowulf.cluster import lock, targeted
 from beowulf.errors import LabError
 from beowulf.home import documents, live, page
 
@@ -29,6 +29,8 @@ LONGEST_S = 300.0  # of `beowulf up` on machines that are far away
 RECORDED = (
     "This is a recorded cluster: it answers from Records, and there is nothing to boot or to stop."
 )
+SHARED = "One cluster is shared by all here: `beowulf up --target slurm` in a terminal asks for it, and waits for it."
+NOT_FETCHED = "Lab {} is not in your folder yet: Nbgrader > Assignment List in the menu fetches it."
 FORCE = (
     "Wait until it is done. In a terminal, `beowulf {} --force` ends it, and it keeps what it has."
 )
@@ -58,7 +60,16 @@ def _load_jupyter_server_extension(app: Any) -> None:
     app.web_app.add_handlers(".*$", [(f"{base}/{place}", each) for place, each in places.items()])
 
 
-class Home(JupyterHandler):
+class Page(JupyterHandler):
+    """A page for a tab of JupyterLab, which is a frame: a hub forbids these, unless a page says otherwise."""
+
+    @property
+    def content_security_policy(self) -> str:
+        """Who may show it in a frame: only JupyterLab itself."""
+        return "frame-ancestors 'self'"
+
+
+class Home(Page):
     """The page itself."""
 
     @authenticated
@@ -90,6 +101,8 @@ class Cluster(APIHandler):
             raise HTTPError(400, "The command is one of up, down and rate.")
         if os.environ.get(live.RECORDED):
             await self.finish(_problem(RECORDED))
+        elif os.environ.get(jupyter.SHARED) and words[0] == "up" and targeted() is None:
+            await self.finish(_problem(SHARED))
         elif _under_way:
             await self.finish(_problem(f"{_under_way} is under way: wait until it is done."))
         else:
@@ -129,7 +142,7 @@ class MakeReport(APIHandler):
         await self.finish(_problem(err) if code else json.dumps({"done": out.strip()}))
 
 
-class Report(JupyterHandler):
+class Report(Page):
     """The report that was written last."""
 
     @authenticated
@@ -144,7 +157,10 @@ class Report(JupyterHandler):
 
 
 class Open(APIHandler):
-    """Makes the copies of a lab that are missing, and answers where its notebook is."""
+    """Makes the copies of a lab that are missing, and answers where its notebook is.
+
+    Where labs come from nbgrader's exchange, the folder of a lab is made by fetching it, and by nothing else.
+    """
 
     @authenticated
     async def post(self) -> None:
@@ -155,7 +171,11 @@ class Open(APIHandler):
             if lab == jupyter.PLAY:
                 notebook = jupyter.lay_out_play().resolve()
             else:
-                notebook = jupyter.lay_out(paths.lab(lab).name).resolve()
+                slug = paths.lab(lab).name
+                if os.environ.get(jupyter.FETCHED) and not paths.work(slug).exists():
+                    await self.finish(_problem(NOT_FETCHED.format(slug[:2])))
+                    return
+                notebook = jupyter.lay_out(slug).resolve()
         except LabError as error:
             await self.finish(_problem(str(error)))
             return
@@ -170,7 +190,7 @@ class Open(APIHandler):
             )
 
 
-class Handout(JupyterHandler):
+class Handout(Page):
     """The handout of a lab, by the lab's number."""
 
     @authenticated
@@ -183,7 +203,7 @@ class Handout(JupyterHandler):
         self.redirect(url_path_join(self.base_url, "beowulf/text/labs", slug, "README.md"))
 
 
-class Text(JupyterHandler):
+class Text(Page):
     """A text of the labs or the documentation, or a picture or program that belongs to it."""
 
     @authenticated

@@ -12,11 +12,10 @@
   let rate = ''; // of the cluster, as the page shows it
 
   async function ask(place, body) {
-    const request = body && {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-XSRFToken': about('xsrf') },
-      body: JSON.stringify(body)
-    };
+    const headers = { 'X-XSRFToken': about('xsrf') }; // a hub wants it of every request
+    const request = body
+      ? { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+      : { headers };
     const answer = await fetch(`${base}beowulf/home/${place}`, request).catch(() => null);
     if (!answer) {
       return { problem: 'JupyterLab does not answer. Does `make lab` still run in its terminal?' };

@@ -87,7 +87,7 @@ class Found:
         return (
             each
             for each in self.records
-            if each.record.study in STUDIES and not _of_an_exercise(each.record)
+            if each.record.study in STUDIES and not each.record.of_exercise
         )
 
 
@@ -146,14 +146,11 @@ def _files(folders: Iterable[Path]) -> list[Path]:
     return list(every.values())
 
 
-def _of_an_exercise(record: Record) -> bool:
-    """Whether a learner's own program was measured, under the name of the study that it belongs to."""
-    return "exercise" in record.sweep or any("own" in point.at for point in record.points)
-
-
 def _what(kept: Kept) -> str:
     """What a Record that is not shown is, in words that can be counted."""
     record = kept.record
+    if record.of_exercise and record.study in STUDIES:
+        return f"of an exercise with {record.study}, variant {record.variant}"
     if record.study in STUDIES:
         return (
             f"of {record.study}, variant {record.variant}"

@@ -108,11 +108,18 @@ def listing() -> str:
 def judge(record: Record) -> Verdicts:
     """What the claims of its study make of a Record; LabError when the Record lacks what they look at.
 
-    Of a Record that is not complete, no claim is decided: each is inconclusive, with a sentence.
+    Of a Record that is not complete, no claim is decided: each is inconclusive, with a sentence. That of an exercise
+    is refused, because the paper claims nothing of a learner's own program.
     """
     from beowulf.verdict import Verdicts
 
     study = find(record.study)
+    if record.of_exercise:
+        raise UsageError(
+            f"This Record of {record.study}, variant {record.variant}, is of an exercise, in most cases of your own"
+            " program: no claim of a paper judges it.",
+            f"`beowulf show {record.study} --variant {record.variant}` prints what it holds.",
+        )
     if not record.complete:
         return Verdicts(_undecided(study, record))
     with _reading(record):

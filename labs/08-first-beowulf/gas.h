@@ -48,11 +48,11 @@ static inline _Noreturn void no_gas(const struct tiles *tiles, const struct tile
     int down = row < GHOSTS ? -1 : row >= GHOSTS + tiles->side;
     int across = column < GHOSTS ? -1 : column >= GHOSTS + tiles->side;
     int direction = MIDDLE + 3 * down + across, ghost = direction != MIDDLE;
-    const char *what = isnan(gas[PRESSURE])    ? "is not a number"
-                       : !(gas[DENSITY] > 0.0) ? "has no density, or a negative one"
-                       : gas[PRESSURE] < 0.0   ? "has a negative pressure"
-                       : gas[PRESSURE] == 0.0  ? "has no pressure"
-                                               : "has an infinite pressure";
+    const char *what = gas[DENSITY] <= 0.0    ? "has no density, or a negative one"
+                       : isnan(gas[PRESSURE]) ? "is not a number"
+                       : gas[PRESSURE] < 0.0  ? "has a negative pressure"
+                       : gas[PRESSURE] == 0.0 ? "has no pressure"
+                                              : "has an infinite pressure";
     long rows = tiles->grid.rows, columns = tiles->grid.columns;
     long grid_row = (tile->row * tiles->side + row - GHOSTS + rows) % rows;
     long grid_column = (tile->column * tiles->side + column - GHOSTS + columns) % columns;

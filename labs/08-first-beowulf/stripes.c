@@ -22,14 +22,7 @@
  *
  * A stream that stands still for --patience seconds, or takes longer than --longest, ends with a sentence. */
 #define _DEFAULT_SOURCE /* struct tcp_info */
-#include "measure.h"
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <sys/time.h>
+#include "cards.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
@@ -41,7 +34,7 @@
 #define MPTCP_TCPINFO 2
 #endif
 
-enum { TAG = 9, NETWORKS = 2, PIECE = 1448, BESIDE_BUFFER = 16384 };
+enum { TAG = 9, BESIDE_BUFFER = 16384 };
 enum { ONE, TURNS, MULTIPATH };
 static const char *const WAYS[] = {"one", "turns", "multipath", NULL};
 
@@ -55,11 +48,6 @@ static struct {
     double began;
 } stream;
 
-static void fail(const char *what) {
-    fprintf(stderr, "%s on rank %d: %s\n", what, my_rank(), strerror(errno));
-    give_up(1);
-}
-
 /* What is wrong with a stream that does not come to its end: the sentence for a person. */
 static void stuck(const char *why) {
     long all = stream.arrived[0] + stream.arrived[1];
@@ -72,35 +60,14 @@ static void stuck(const char *why) {
     give_up(1);
 }
 
-/* The address of this node on its first or second network: as given, or that of eth0 or eth1. */
+/* The address of this node on its first or second network: as given, or that of its card. */
 static struct sockaddr_in own_address(int network) {
-    struct ifaddrs *all, *each;
-    struct sockaddr_in found = {.sin_family = AF_INET};
-    char wanted[IF_NAMESIZE];
-    if (stream.receiver[network]) {
-        if (inet_pton(AF_INET, stream.receiver[network], &found.sin_addr) != 1)
-            refuse_here("%s is no address.", stream.receiver[network]);
-        return found;
-    }
-    found.sin_family = 0;
-    snprintf(wanted, sizeof wanted, "eth%d", network);
-    if (getifaddrs(&all) != 0)
-        fail("The cards cannot be listed");
-    for (each = all; each; each = each->ifa_next)
-        if (each->ifa_addr && each->ifa_addr->sa_family == AF_INET &&
-            !strcmp(each->ifa_name, wanted))
-            found = *(struct sockaddr_in *)(void *)each->ifa_addr;
-    freeifaddrs(all);
-    if (found.sin_family != AF_INET)
-        refuse_here("there is no card %s: `beowulf up --networks 2` boots nodes with two.", wanted);
-    return found;
-}
-
-static void set_patience(int line) {
-    struct timeval patience = {.tv_sec = stream.patience_s};
-    if (setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) ||
-        setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience))
-        fail("A socket's patience cannot be set");
+    struct sockaddr_in given = {.sin_family = AF_INET};
+    if (!stream.receiver[network])
+        return card_address(network);
+    if (inet_pton(AF_INET, stream.receiver[network], &given.sin_addr) != 1)
+        refuse_here("%s is no address.", stream.receiver[network]);
+    return given;
 }
 
 static int new_socket(void) {
@@ -113,7 +80,7 @@ static int new_socket(void) {
         setsockopt(made, SOL_SOCKET, SO_RCVBUF, &stream.buffer, sizeof stream.buffer) ||
         setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on))
         fail("A socket cannot be made");
-    set_patience(made);
+    set_patience(made, stream.patience_s);
     return made;
 }
 
@@ -143,7 +110,7 @@ static int connected(int network) {
     made = accept(*listening, NULL, NULL);
     if (made < 0)
         stuck("was not opened");
-    set_patience(made);
+    set_patience(made, stream.patience_s);
     return made;
 }
 

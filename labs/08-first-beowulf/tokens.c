@@ -16,49 +16,20 @@
  * with the first one. (The kernel of the first Beowulf went on with the next frame of whatever token.)
  *
  * --passes: how often all is measured. --barrier: how long a barrier of all ranks takes, in place of tokens. */
-#include "measure.h"
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
+#include "cards.h"
 
-enum { TAG = 8, MOST_SIZES = 32, MOST_DEMANDS = 16, MOST_NETWORKS = 2, PIECE = 1448, WARM_UPS = 3 };
+enum { TAG = 8, MOST_SIZES = 32, MOST_DEMANDS = 16, WARM_UPS = 3, PATIENCE_S = 20 };
 static const char *const WAYS[] = {"mpi", "sockets", NULL};
 
 /* One end of a pair: its partner, and a connection on each network. */
 static struct {
     int partner, networks;
-    int sockets[MOST_NETWORKS];
+    int sockets[NETWORKS];
 } end;
-
-static void fail(const char *what) {
-    fprintf(stderr, "%s on rank %d: %s\n", what, my_rank(), strerror(errno));
-    give_up(1);
-}
-
-/* The address of this node on its first, second… network, in the order of the cards' names. */
-static struct sockaddr_in own_address(int network) {
-    struct ifaddrs *all, *each;
-    struct sockaddr_in found = {0};
-    char wanted[IF_NAMESIZE];
-    snprintf(wanted, sizeof wanted, "eth%d", network);
-    if (getifaddrs(&all) != 0)
-        fail("The cards cannot be listed");
-    for (each = all; each; each = each->ifa_next)
-        if (each->ifa_addr && each->ifa_addr->sa_family == AF_INET &&
-            !strcmp(each->ifa_name, wanted))
-            found = *(struct sockaddr_in *)(void *)each->ifa_addr;
-    freeifaddrs(all);
-    if (found.sin_family != AF_INET)
-        refuse_here("there is no card %s: `beowulf up --networks 2` boots nodes with two.", wanted);
-    return found;
-}
 
 /* The odd rank of a pair listens on its address, the even one connects. */
 static int connected(int network) {
-    struct sockaddr_in address = own_address(network);
+    struct sockaddr_in address = card_address(network);
     socklen_t length = sizeof address;
     int on = 1, made = socket(AF_INET, SOCK_STREAM, 0);
     if (made < 0)
@@ -80,19 +51,29 @@ static int connected(int network) {
     }
     if (made < 0 || setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on))
         fail("A connection cannot be made");
+    set_patience(made, PATIENCE_S);
     return made;
+}
+
+/* How many bytes of a piece a call has moved; a sentence where there are none. */
+static int moved(ssize_t now) {
+    if (now < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        fprintf(stderr,
+                "Nothing has moved between ranks %d and %d for %d s. Is a network pulled?\n",
+                my_rank(), end.partner, PATIENCE_S);
+        give_up(1);
+    }
+    if (now <= 0)
+        fail("A connection has broken");
+    return (int)now;
 }
 
 static void send_pieces(const unsigned char *token, int size) {
     for (int at = 0, number = 0; at < size; number++) {
         int length = size - at < PIECE ? size - at : PIECE;
-        for (int sent = 0; sent < length;) {
-            ssize_t now = send(end.sockets[number % end.networks], token + at + sent,
-                               (size_t)(length - sent), MSG_NOSIGNAL);
-            if (now <= 0)
-                fail("A piece could not be sent");
-            sent += (int)now;
-        }
+        int line = end.sockets[number % end.networks];
+        for (int sent = 0; sent < length;)
+            sent += moved(send(line, token + at + sent, (size_t)(length - sent), MSG_NOSIGNAL));
         at += length;
     }
 }
@@ -100,13 +81,9 @@ static void send_pieces(const unsigned char *token, int size) {
 static void receive_pieces(unsigned char *token, int size) {
     for (int at = 0, number = 0; at < size; number++) {
         int length = size - at < PIECE ? size - at : PIECE;
-        for (int got = 0; got < length;) {
-            ssize_t now = recv(end.sockets[number % end.networks], token + at + got,
-                               (size_t)(length - got), 0);
-            if (now <= 0)
-                fail("A piece did not come");
-            got += (int)now;
-        }
+        int line = end.sockets[number % end.networks];
+        for (int got = 0; got < length;)
+            got += moved(recv(line, token + at + got, (size_t)(length - got), 0));
         at += length;
     }
 }
@@ -203,7 +180,7 @@ int main(int argc, char **argv) {
         list_argument(argc, argv, "--sizes", "4,64,1024,8192", 1, 1 << 24, sizes, MOST_SIZES);
     int several = list_argument(argc, argv, "--demand", "1", 1, 1000, demands, MOST_DEMANDS);
     int way = word_argument(argc, argv, "--way", "mpi", WAYS);
-    end.networks = (int)number_argument(argc, argv, "--networks", 1, 1, MOST_NETWORKS);
+    end.networks = (int)number_argument(argc, argv, "--networks", 1, 1, NETWORKS);
     double seconds = 1e-3 * (double)number_argument(argc, argv, "--ms", 200, 1, 60000);
     long passes = number_argument(argc, argv, "--passes", 1, 1, 1000);
     if (has_argument(argc, argv, "--barrier")) {

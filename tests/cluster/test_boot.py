@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from running import COMMAND, HOSTNAME, PATIENCE_S, Beowulf, at_switch, first, nothing_runs
 
 from beowulf import paths
+from beowulf.cluster.boot import NODE_BYTES
 from beowulf.cluster.shells import surroundings
 
 pytestmark = pytest.mark.cluster
@@ -235,6 +238,27 @@ def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
     said = full("up", code=1)
     assert "space" in said
     nothing_runs(beowulf)
+
+
+def test_sixteen_nodes_fit_into_a_machine_of_1_gb_and_not_into_one_with_20_mb_left(
+    beowulf: Beowulf, private_mounts: tuple[str, ...]
+) -> None:
+    meminfo = beowulf.here / "meminfo"
+    beowulf.prefix = (*private_mounts, f"move:{meminfo}:/proc/meminfo")
+    meminfo.write_text("MemTotal: 1000000 kB\nMemAvailable: 20000 kB\n")
+    said = beowulf("up", "--nodes", "16", "--networks", "2", code=1)
+    assert "16 nodes need 80 MB of memory, and 20 MB are free. " in said
+    assert not beowulf.state.exists()
+    meminfo.write_text("MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n")
+    assert "16 nodes are up" in beowulf("up", "--nodes", "16", "--networks", "2")
+    kb = 0
+    for pid in beowulf.pids():
+        with suppress(OSError):  # it ended
+            found = re.search(
+                r"^Pss: +(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M
+            )
+            kb += int(found[1]) if found else 0
+    assert 0 < 1024 * kb < 16 * NODE_BYTES
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -15,12 +18,13 @@ import pytest
 from running import first
 
 from beowulf import mpi, paths
+from beowulf.cluster import SWITCH
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
 from beowulf.studies import judge
-from beowulf.studies.lab_08 import c7_barrier, machine_1995, tokens
+from beowulf.studies.lab_08 import c4_gas, c7_barrier, machine_1995, tokens
 
 pytestmark = pytest.mark.cluster
 LAB = paths.lab("08")
@@ -109,10 +113,12 @@ def test_a_sweep_has_as_many_operations_as_mflops_are_counted_with(tmp_path: Pat
     program = tmp_path / "count"
     source = paths.root() / "tests" / "count_flops.cpp"
     subprocess.run(["g++", f"-I{tmp_path}", source, "-o", program], check=True)
-    ran, stated = subprocess.run([program], capture_output=True, text=True).stdout.split()
+    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    ran, divisions, roots, stated = map(int, said.split())
     assert ran == stated
-    of_wave = 13  # the speed of the fastest wave, counted by hand
-    assert 2 * int(stated) + of_wave == machine_1995.ZONE_FLOPS
+    # The speed of the fastest wave, counted by hand: 13 operations, of which 4 divide and one is a root.
+    assert 2 * ran + 13 == machine_1995.ZONE_FLOPS
+    assert (2 * divisions + 4, 2 * roots + 1) == (c4_gas.ZONE_DIVISIONS, c4_gas.ZONE_ROOTS)
 
 
 def order(run: Any, problem: str, *sizes: str) -> float:
@@ -164,6 +170,147 @@ def test_the_gas_refuses_what_cannot_be(
 ) -> None:
     run(gas.SOURCE, ranks, *words, code=2)
     assert said in run.said
+
+
+# Each sends less than a neighbour needs; what does not come stays zero.
+NO_ENERGY, NOTHING = "border->count * 3 / 4", "0"
+WRONG_GAS = re.compile(
+    r"wrong gas: rank (\d+), step (\d+): zone \(row (\d+), column (\d+)\) (.*): density (\S+), pressure (\S+?)\. "
+    r"It is in tile (\d+), a ghost zone that rank (\d+) has: see what exchange_ghosts puts there\."
+)
+
+
+def sending_less(source: Path, sent: str) -> Path:
+    """An exchange of ghost zones that sends so many numbers."""
+    text, right = source.read_text(), "MPI_Isend(border->out, border->count,"
+    assert right in text
+    source.write_text(text.replace(right, f"MPI_Isend(border->out, {sent},"))
+    return source
+
+
+@pytest.fixture(scope="module")
+def wrong_exchanges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Gas whose ranks send less than a neighbour needs, by how much they send."""
+    folder = tmp_path_factory.mktemp("wrong")
+    made = {}
+    for header in LAB.glob("*.h"):
+        (folder / header.name).write_bytes(header.read_bytes())
+    for number, sent in enumerate((NO_ENERGY, NOTHING)):
+        with pytest.MonkeyPatch.context() as patch:
+            source = solved(gas.SOURCE, folder, patch).rename(folder / f"wrong{number}.c")
+        made[sent] = mpi.build(sending_less(source, sent))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("sent", "problem", "said"),
+    [
+        (NO_ENERGY, "smooth", "has a negative pressure"),
+        (NO_ENERGY, "blast", "has no pressure"),
+        (NOTHING, "smooth", "has no density, or a negative one"),
+    ],
+)
+def test_what_is_no_gas_after_a_wrong_exchange_is_named_with_its_zone_and_ranks(
+    run: Any,
+    programs: dict[str, Path],
+    wrong_exchanges: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    sent: str,
+    problem: str,
+    said: str,
+) -> None:
+    monkeypatch.setitem(programs, gas.SOURCE, wrong_exchanges[sent])
+    run(gas.SOURCE, 4, "--problem", problem, "--tiles", "4,4", "--side", 30, code=3)
+    found = WRONG_GAS.search(run.said)
+    assert found, run.said
+    rank, step, row, column, why, density, pressure, tile, owner = found.groups()
+    assert (why, step) == (said, "0")
+    # The rank has the tile, and the zone lies in a tile that the named owner has.
+    assert int(rank) == int(tile) // 4 != int(owner)
+    assert int(owner) == (int(row) // 30 * 4 + int(column) // 30) // 4
+    assert (float(density) > 0) == ("pressure" in said)
+    assert (float(pressure) < 0) == ("negative pressure" in said)
+
+
+def test_ghost_zones_that_nothing_fills_are_named_as_no_numbers(
+    run: Any, programs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for header in LAB.glob("*.h"):
+        (tmp_path / header.name).write_bytes(header.read_bytes())
+    source = tmp_path / gas.SOURCE
+    source.write_text(
+        (LAB / gas.SOURCE).read_text().replace("end_at_borders(tiles);", "(void)tiles;")
+    )
+    monkeypatch.setitem(programs, gas.SOURCE, mpi.build(source))
+    run(gas.SOURCE, 2, "--steps", 3, code=3)
+    found = WRONG_GAS.search(run.said)
+    assert found, run.said
+    assert found[5] == "is not a number"
+
+
+@pytest.mark.parametrize(
+    ("particles", "words", "said"),
+    [
+        (
+            ["0 0 0 0 0 0 0.5", "0 0 0 0 0 0 0.5"],
+            ("--softening", 0),
+            "particle 0 of rank 0, at (0, 0, 0) in step 0: another particle is at the same place",
+        ),
+        (
+            ["0 0 0 0 0 0 0.5", "1 nan 0 0 0 0 0.5"],
+            (),
+            "particle 1 of rank 0, at (1, nan, 0) in step 0: its position is not a number",
+        ),
+        (
+            ["0 0 0 0 0 0 0.5", "1 0 0 0 nan 0 0.5"],
+            (),
+            "particle 1 of rank 0, at (1, 0, 0) in step 0: its velocity is not a number",
+        ),
+        (
+            ["0 0 0 0 0 0 0.5", "1 0 0 300 0 0 0.5"],
+            ("--step-time", 1, "--farthest", 1000),
+            "in step 4: it has escaped. Try a shorter --step-time",
+        ),
+        (["0 0 0 0 0 0 0.5", "1 0 0 0 0 0 nan"], (), "line 2 of bodies has the mass nan"),
+    ],
+    ids=["coinciding", "no place", "no velocity", "escaping", "no mass"],
+)
+def test_particles_that_cannot_be_computed_with_end_the_run_with_their_number(
+    run: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    particles: list[str],
+    words: tuple[Any, ...],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bodies").write_text("\n".join(particles))
+    code = 2 if said.startswith("line") else 3
+    run(galaxy.SOURCE, 1, "--from", "bodies", *words, code=code)
+    assert said in run.said
+
+
+def test_more_particles_than_a_machine_has_memory_for_are_refused(run: Any) -> None:
+    most, ranks = 5_000_000, 16
+    if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 600 * most * ranks:
+        pytest.skip("this machine has memory for so many")
+    run(galaxy.SOURCE, ranks, "--particles", most, code=2)
+    assert "So many particles need too much memory" in run.said
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_particles_at_one_place_move_together_where_forces_are_softened(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ranks: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # More than a leaf of the tree holds, and two of the same far away.
+    Path("bodies").write_text("0 0 0 0 0 0 0.05\n" * 18 + "3 0 0 0 0 0 0.05\n" * 2)
+    rows = run(
+        galaxy.SOURCE, ranks, "--from", "bodies", "--steps", 3, "--check", 20, "--positions", "end"
+    )
+    assert result(rows, "force_error")["median"] < 1e-3
+    x = np.fromfile("end", dtype=np.float32)
+    assert np.isfinite(x).all()
 
 
 def test_a_body_is_pulled_as_by_all_others_one_by_one_within_a_per_cent(run: Any) -> None:
@@ -224,6 +371,14 @@ def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
     assert (tmp_path / "records" / "gas.gif").read_bytes() == shown.data
     assert len(shown.data) < 200_000
     assert gas.bits(gas.measure(RecordedCluster(tmp_path / "records"))) == gas.bits(record)
+
+
+def test_a_film_of_what_is_no_gas_after_a_wrong_exchange_says_which_zone(
+    kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = sending_less(solved(gas.SOURCE, tmp_path, monkeypatch), NO_ENERGY)
+    with pytest.raises(LabError, match=r"wrong gas: rank \d, step 0: zone \(row \d+, column \d+\)"):
+        gas.film(kept, source, steps=4)
 
 
 def test_what_is_handed_out_is_wrong_and_shows_a_seam(kept: NamespaceCluster) -> None:
@@ -344,11 +499,31 @@ def test_on_one_network_what_needs_two_says_so(cluster: NamespaceCluster) -> Non
         facts.gain(1, 8192)
 
 
+def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
+    two_networks: NamespaceCluster,
+) -> None:
+    program = mpi.build(LAB / "tokens.c", output=two_networks.folder / "tokens")
+    words = ["--way", "sockets", "--networks", "2", "--sizes", "8192", "--ms", "60000"]
+    port = two_networks.config.port("node01", 1)
+    said: list[str] = []
+    puller = Thread(
+        target=lambda: [time.sleep(3), two_networks.administer(SWITCH, f"ip link set {port} down")]
+    )
+    puller.start()
+    try:
+        done = mpi.launch(two_networks, [str(program)], 2, words, errors=said.append)
+    finally:
+        puller.join()
+        two_networks.administer(SWITCH, f"ip link set {port} up")
+    assert done.returncode
+    assert "Is a network pulled?" in "".join(said), said
+
+
 @pytest.mark.slow
 def test_gas_and_galaxy_are_verified_on_a_cluster(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beowulf.studies.lab_08 import c4_gas, c5_galaxy
+    from beowulf.studies.lab_08 import c5_galaxy
 
     monkeypatch.setattr(c4_gas, "QUICK", c4_gas.Amount(1, 2))
     monkeypatch.setattr(c5_galaxy, "QUICK_SIZES", (600, 1250, 2500))
@@ -366,6 +541,9 @@ def test_gas_and_galaxy_are_verified_on_a_cluster(
         rows = study.table(record)
         assert rows["nodes"][0] == rows["speed_up"][0] == 1
         assert (rows[["step_ms", "computing_ms"]] > 0).all(axis=None)
+        if study is c4_gas:
+            *needed, step = c4_gas.roofline(record)["ms"]
+            assert all(0 < each < step for each in needed), (needed, step)
 
 
 @pytest.mark.slow

@@ -101,6 +101,7 @@ def test_a_function_is_tried_kept_and_played_back(
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in said] == ["right"] * (1 + own_interval.CASES)
     assert "def change_percent" in made.sweep["source"]
+    assert made.of_exercise
     again = own_interval.measure(RecordedCluster(tmp_path), change_percent, null())
     assert [each.as_plain() for each in again.points] == [each.as_plain() for each in made.points]
 

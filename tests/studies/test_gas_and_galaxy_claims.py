@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from beowulf import papers
+from beowulf.errors import LabError
 from beowulf.record import Point, Record
 from beowulf.studies import judge
 from beowulf.studies.lab_08 import c4_gas, c5_galaxy, c6_overhead, machine_1995, tokens
@@ -106,6 +107,34 @@ def gas(
 )
 def test_each_claim_of_the_gas_has_each_outcome(claim: str, record: Record, outcome: str) -> None:
     assert outcomes(record)[claim] == outcome
+
+
+def test_the_roofline_has_the_time_of_each_kind_of_work_beside_a_step() -> None:
+    record = gas(step_s=0.006)
+    each_us = {
+        "bytes": 1e-4, "operations in pairs": 5e-5, "operations": 1e-4, "divisions": 1e-3, "square roots": 2e-3
+    }  # fmt: skip
+    for row, us in each_us.items():
+        at = {"what": "core", "row": row, "ranks": 1}
+        record.points += timed(at, "operation_us", us)
+    found = c4_gas.roofline(record).set_index("limit")
+    # 120 x 120 zones, each with 160 bytes, and 849 operations, of which 64 divide and 27 are roots.
+    assert found["ms"].to_dict() == pytest.approx(
+        {
+            "bytes from and to memory": 14400 * 160e-7,
+            "additions and multiplications, two at a time": 14400 * 758 * 5e-8,
+            "additions and multiplications": 14400 * 758e-7,
+            "divisions and square roots": 14400 * (64e-6 + 27 * 2e-6),
+            "a step": 6.0,
+        },
+        rel=1e-3,
+    )
+    assert found["percent"]["a step"] == 100
+
+
+def test_the_roofline_of_a_record_without_it_is_refused() -> None:
+    with pytest.raises(LabError, match="no such time"):
+        c4_gas.roofline(gas())
 
 
 def test_cores_that_ranks_share_are_the_reason_that_no_speed_up_is_judged() -> None:

@@ -20,7 +20,14 @@ def test_states_take_turns_and_every_other_launch_goes_the_other_way() -> None:
         (2, "before"),
         (2, "after"),
     ]
-    assert went == [state for _, state in given]
+    assert went == [*(state for _, state in given), "after"]
+
+
+def test_the_cluster_is_left_in_the_last_state_as_it_was_found() -> None:
+    went: list[str] = []
+    states = {"before": lambda: went.append("before"), "after": lambda: went.append("after")}
+    assert [*turns(states, 2)][-1] == (1, "before")
+    assert went[-1] == "after"
 
 
 def test_a_state_is_there_before_it_is_given() -> None:

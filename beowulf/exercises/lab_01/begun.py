@@ -21,6 +21,7 @@ def begun(cluster: Cluster, variant: str, about: Mapping[str, Any]) -> Record:
         STUDY,
         variant=variant,
         program={"name": about["name"], "arguments": [], "sha256": about["sha256"]},
+        sweep={"exercise": variant},
         cluster=dict(cluster.describe()),
         circumstances={"before": host_state.now(), "after": {}},
         versions=host_state.versions(),

@@ -54,7 +54,11 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
         cluster.nodes[1:] or cluster.nodes
     )
     planned = ROUNDS * len(CHOSEN) * len(cluster.nodes)
-    sweep = {"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"}
+    sweep = {
+        "exercise": VARIANT,
+        "nodes": list(cluster.nodes),
+        "unlike": "one node, drawn by chance",
+    }
     with (
         bar("Four nodes, one of them odd") as progress,
         cluster.holding("lab 02's odd node"),

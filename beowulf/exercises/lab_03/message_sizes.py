@@ -57,6 +57,7 @@ def measure(
             STUDY,
             variant=VARIANT,
             program=own_functions.about(Path(source), [size]),
+            sweep={"exercise": Path(source).name},
             cluster=dict(cluster.describe()),
             circumstances={"before": host_state.now(), "after": {}},
             versions=host_state.versions(),

@@ -69,6 +69,7 @@ def _record(
             "arguments": said,
             "sha256": hashlib.sha256(program.read_bytes()).hexdigest(),
         },
+        sweep={"exercise": variant},
         cluster=dict(cluster.describe()),
         circumstances={"before": host_state.now(), "after": {}},
         versions=host_state.versions(),

@@ -71,7 +71,11 @@ def measure(
             "arguments": [],
             "sha256": hashlib.sha256(source.encode()).hexdigest(),
         },
-        sweep={"source": source[:LONGEST_SOURCE], "row_bytes": row_bytes},
+        sweep={
+            "exercise": VARIANT,
+            "source": source[:LONGEST_SOURCE],
+            "row_bytes": row_bytes,
+        },
         points=points,
         cluster=dict(cluster.describe()),
         circumstances={"before": before, "after": host_state.now()},

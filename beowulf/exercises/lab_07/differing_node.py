@@ -46,7 +46,11 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
         made = Record(
             STUDY,
             variant=VARIANT,
-            sweep={"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"},
+            sweep={
+                "exercise": VARIANT,
+                "nodes": list(cluster.nodes),
+                "unlike": "one node, drawn by chance",
+            },
             cluster=dict(cluster.describe()),
             circumstances={"before": host_state.now(), "after": {}},
             versions=host_state.versions(),

@@ -36,7 +36,9 @@ def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
     folder = cluster.records or Path("records")
     with (
         bar("Nothing, before and after") as progress,
-        Measurement(STUDY, cluster, folder, progress=progress) as session,
+        Measurement(
+            STUDY, cluster, folder, progress=progress, sweep={"exercise": VARIANT}
+        ) as session,
     ):
         ab_comparison.compare(session, _nothing, at={"knob": NOTHING}, length=length)
     return kept(session.record(), VARIANT, folder)

@@ -120,7 +120,7 @@ def measure(
             "arguments": [],
             "sha256": hashlib.sha256(text.encode()).hexdigest(),
         },
-        sweep={"source": text},
+        sweep={"exercise": VARIANT, "source": text},
         points=points,
         cluster=dict(cluster.describe()),
         circumstances={"before": now, "after": host_state.now()},

@@ -129,7 +129,7 @@ def measure(
         Measurement(STUDY, cluster, folder, quick=True, progress=progress) as session,
         _as_it_was(cluster, mine, nodes) as found,
     ):
-        session.sweep["look"] = mine.look()[:LONGEST_LINES]
+        session.sweep |= {"exercise": file.name, "look": mine.look()[:LONGEST_LINES]}
         session.points.extend(turned(cluster, mine, found))
         tried = next(value for value in mine.values if value != found[nodes[0]])
 

@@ -34,12 +34,16 @@ TUNE = "`beowulf tune compare` measures it before and after paper E's changes (l
 
 
 def turns(states: States, launches: int) -> Iterator[tuple[int, str]]:
-    """Each launch in each state, which the cluster is in when it is given."""
+    """Each launch in each state, which the cluster is in when it is given; at the end it is in the last one.
+
+    The last one is the state that was found: who measures sees a change that is still there, and says so.
+    """
+    names = list(states)
     for launch in range(launches):
-        names = list(states)
         for name in names if launch % 2 == 0 else reversed(names):
             states[name]()
             yield launch, name
+    states[names[-1]]()
 
 
 def measured(record: Record) -> list[str]:
