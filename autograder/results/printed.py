@@ -20,6 +20,14 @@ from beowulf.lab_file import LabFile, QuestionTable
 
 MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 HEADER = ("lab", "question", "points", "by", "section", "asks")
+READING = """\
+Where each learner measures another number or has another broken cluster, the answer is the line of Python that computes
+it from the learner's own Records, or that finds the fault as `beowulf study A2` does. Each learner's feedback page says
+what was expected of that learner. A sealed prediction earns its half point by its time, whatever it says. `target_ms`
+is the time within which a program earns all points, `half_ms` the one within which it earns half of them. Change a limit
+or points in `lab.toml`.
+
+"""
 SIGNS = {"tolerance_percent": " %", "tolerance": " in its unit"}
 NO_ANSWER = "The notebook has no answer to it: the points are for what the Record holds."
 PRINT_STYLE = "@media print { h1 { break-before: page; } h3 { break-after: avoid; } } pre { white-space: pre-wrap; }"
@@ -82,7 +90,7 @@ FORMATS: dict[str, Callable[[Sequence[LabFile]], str]] = {"markdown": markdown, 
 
 def key(labs: Sequence[LabFile]) -> str:
     """A page with each question, its points, what is asked, its tolerances and the author's answer."""
-    text = "\n".join(_heading(lab, "#") + _table(lab) + _answers(lab) for lab in labs)
+    text = READING + "\n".join(_heading(lab, "#") + _table(lab) + _answers(lab) for lab in labs)
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     title = f"Key of lab {', '.join(lab.slug[:2] for lab in labs)}"
     return (

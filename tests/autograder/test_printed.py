@@ -64,6 +64,16 @@ def test_the_key_has_the_authors_answers_and_nothing_that_runs(tmp_path: Path) -
     assert "SOLUTION" not in text
     assert "<script" not in text
     assert "http" not in text
+    # What the limits of times are called there is explained at its top.
+    times = {
+        name for each in lab_file.read("09-prediction").questions.values() for name in each.limits
+    }
+    times = {name for name in times if name.endswith("_ms")}
+    assert times
+    assert all(
+        f"<code>{name}</code>\nis" in text or f"<code>{name}</code> the one" in text
+        for name in times
+    )
 
 
 @pytest.mark.parametrize(
