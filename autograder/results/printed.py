@@ -24,8 +24,8 @@ READING = """\
 Where each learner measures another number or has another broken cluster, the answer is the line of Python that computes
 it from the learner's own Records, or that finds the fault as `beowulf study A2` does. Each learner's feedback page says
 what was expected of that learner. A sealed prediction earns its half point by its time, whatever it says. `target_ms`
-is the time within which a program earns all points, `half_ms` the one within which it earns half of them. Change a limit
-or points in `lab.toml`.
+is the time within which a program earns all points, `half_ms` the one within which it earns half of them. Change a
+limit or points in `lab.toml`.
 
 """
 SIGNS = {"tolerance_percent": " %", "tolerance": " in its unit"}
