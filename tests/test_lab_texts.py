@@ -18,6 +18,9 @@ LABS = paths.labs()
 SLUGS = sorted(LABS)
 STUDY = re.compile(r"[A-EL][0-9]+")
 HEADINGS = ("Before you start", "Compare with", "Food for thought", "Troubleshooting", "Next")
+TO_LOOK_UP = ("The questions", "Food for thought", "Troubleshooting")
+MOST_WORDS = 3500
+LEAST_EASE = 60
 
 
 def handout(slug: str) -> str:
@@ -141,6 +144,49 @@ def test_handout_and_notebook_are_one_path_whose_core_has_the_minutes_of_the_lab
     assert (
         sum(minutes for _, kind, minutes in path if kind == "Core") == lab_file.read(slug).minutes
     )
+
+
+def prose(slug: str) -> str:
+    """What every learner reads of a handout: no code, no tables, no sections for more or to look something up."""
+    text = re.sub(r"^```.*?^```$|^\|.*?$", "", handout(slug), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)  # of a link, what it shows
+    first, *rest = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    read = [
+        body
+        for heading, body in zip(rest[::2], rest[1::2], strict=True)
+        if not heading.endswith(TO_LOOK_UP) and not body.lstrip().startswith("*More")
+    ]
+    return "".join([first, *read])
+
+
+def reading_ease(text: str) -> float:
+    """Flesch's reading ease. Each group of vowels is a syllable, a silent e too: rather too low than too high."""
+    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:-|\d\.) )", text)  # paragraphs and items of lists
+    sentences = [
+        part
+        for block in blocks
+        for part in re.split(r"(?<=[.!?])\W*\s", block)
+        if re.search(r"[a-z]", part)
+    ]
+    words = re.findall(r"[a-z']+", text.lower())
+    syllables = sum(len(re.findall(r"[aeiouy]+", word)) or 1 for word in words)
+    return 206.835 - 1.015 * len(words) / len(sentences) - 84.6 * syllables / len(words)
+
+
+def test_the_reading_ease_of_a_text_is_that_of_flesch() -> None:
+    assert reading_ease("The cat sat on the mat.") == pytest.approx(206.835 - 1.015 * 6 - 84.6)
+    two_items = "- The cat sat.\n- It sat on a mat, and it sat.\n"
+    assert reading_ease(two_items) == pytest.approx(206.835 - 1.015 * 11 / 2 - 84.6)
+    assert reading_ease("The utilisation of communication facilities necessitates analysis.") < 0
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_handout_is_short_and_easy_to_read(slug: str) -> None:
+    text = prose(slug)
+    words = [word for word in text.split() if re.search(r"\w", word)]
+    print(f"{slug}: {len(words)} words, reading ease {reading_ease(text):.1f}")
+    assert MOST_WORDS / 2 < len(words) <= MOST_WORDS
+    assert reading_ease(text) >= LEAST_EASE
 
 
 CUT = re.compile(r"^\| (\d\d) \| ([\d, ]+) \| (\d+) \|", re.MULTILINE)

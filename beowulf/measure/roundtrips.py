@@ -111,7 +111,9 @@ def run(
 
 def overheads(measurement: Measurement, launch: int = 0) -> None:
     """Launch overheads.c once: for how long empty messages in a row keep their sender busy, and their receiver."""
-    measurement.launch(paths.root() / "labs" / LAB / "overheads.c", 2, launch=launch)
+    measurement.launch(
+        paths.root() / "labs" / LAB / "overheads.c", 2, launch=launch, at={"sweep": "overheads"}
+    )
 
 
 def troubles_of_calls(record: Record, quantity: str = "") -> list[str]:

@@ -66,9 +66,9 @@ class Page:
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(self.title)}</title><style>{look}</style></head>
-<body><h1>{escape(self.title)}</h1>{self._warnings()}
+<body><main><h1>{escape(self.title)}</h1>{self._warnings()}
 {_BODY}
-{self._rules()}
+{self._rules()}</main>
 <script type="application/json" id="data">{data}</script>
 <script>{library}</script><script>{script}</script></body></html>"""
 
@@ -253,4 +253,4 @@ choose a rank, Enter reads the call in the middle."><div id="plots"></div></div>
 details.</p>
 <p id="counts"></p><p id="live" aria-live="polite"></p><div id="tip" hidden></div>
 <h2>The longest waits</h2><div class="table"><table id="waits"><thead><tr><th>at ms<th>rank<th>in<th>reason
-<th>for rank<th>ms<th></tr></thead><tbody></tbody></table></div>"""
+<th>for rank<th>ms<td></tr></thead><tbody></tbody></table></div>"""

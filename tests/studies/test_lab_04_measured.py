@@ -17,6 +17,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import roundtrips
+from beowulf.measure.roundtrips import RECEIVE, SEND
 from beowulf.record import Record, newest
 from beowulf.studies import draw, find, judge, roundtrip_sweep
 from beowulf.studies.lab_04 import (
@@ -124,7 +125,9 @@ def test_e1_measures_a_wide_sweep_and_one_around_each_limit(
     )
     assert record.complete, record.warnings
     about = {p.at["sweep"]: p.facts["environment"] for p in record.select(about=True)}
-    assert about == {"wide": {}, "even": {EAGER_LIMIT: "16384"}}
+    assert about == {"wide": {}, "even": {EAGER_LIMIT: "16384"}, "overheads": {}}
+    busy = {p.quantity: p.samples for p in record.select(sweep="overheads") if p.samples}
+    assert {name: min(samples) > 0 for name, samples in busy.items()} == {SEND: True, RECEIVE: True}
     even = e1_latency_model.times(record, sweep="even", limit_bytes=16_384)
     assert len(even) >= 8
     assert min(even) < 16_384 < max(even)
@@ -144,6 +147,7 @@ def test_b4_reads_the_cpu_use_of_both_nodes(
     assert all(0 <= sample < 150 for p in points for sample in p.samples)
 
 
+@pytest.mark.slow
 def test_b5_measures_like_and_different_nodes_or_refuses(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None
 ) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 pytest.importorskip("bokeh")
 
@@ -143,6 +144,8 @@ def test_what_is_drawn_is_what_the_trace_has(tmp_path: Path) -> None:
         assert (red, green, blue) in seen(view, 0)
         assert tuple(int(picture.FILLS[2][at : at + 2], 16) for at in (1, 3, 5)) in seen(view, 1)
         assert HOSTILE in view.inner_text(".warnings")
+        results = Axe().run(view)
+        assert results.violations_count == 0, results.generate_report()
 
 
 @needs_chromium

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from running import Beowulf
+from running import Beowulf, first
 
 from beowulf import mpi, paths
 from beowulf.cluster import simulated
@@ -428,16 +428,16 @@ def programs() -> dict[str, tuple[Path, tuple[str, ...], int]]:
     npb = paths.lab("03") / "npb"
     return {
         "plate": (paths.lab("09") / "plate.c", ("--row-us", "5", "--rows", "400"), 4),
+        "IS": (npb / "is.c", ("S",), 4),
         "round trips": (paths.lab("04") / "roundtrip.c", (), 2),
         "CG": (npb / "cg.c", ("S",), 4),
         "MG": (npb / "mg.c", ("S",), 4),
-        "IS": (npb / "is.c", ("S",), 4),
     }
 
 
 @needs_simgrid
 @pytest.mark.cluster
-@pytest.mark.parametrize("name", programs())
+@pytest.mark.parametrize("name", first(2, programs()))
 def test_a_run_at_100_mbit_takes_as_long_in_its_replay(
     name: str, cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
@@ -461,6 +461,7 @@ def test_a_run_at_100_mbit_takes_as_long_in_its_replay(
 
 @needs_simgrid
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_a_learner_asks_for_another_network(at_cluster: Beowulf, tmp_path: Path) -> None:
     ring = paths.lab("01") / "ring.c"
     at_cluster("run", "--trace", "-n", "4", ring)

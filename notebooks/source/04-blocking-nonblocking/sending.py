@@ -103,8 +103,8 @@ form(eager_limit_bytes, "number")
 
 # %% [markdown]
 # **Question `other-limit`** (1 point). On another cluster, `MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE` is what the
-# next cell prints. A ghost row of a plate (section 6) has 8 bytes for each column. How many columns may a
-# plate have at most, so that two ranks that send their ghost rows head on still come to their receives?
+# next cell prints. In section 6, ranks send each other rows of a plate, with 8 bytes for each column. How many
+# columns may a plate have at most, so that two ranks that send their rows head on still come to their receives?
 
 # %%
 print(f"{asked_limit():,} bytes")
