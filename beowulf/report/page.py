@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from beowulf import browser, papers
 from beowulf.errors import LabError, UsageError
@@ -20,6 +22,7 @@ from beowulf.verdict import ARITHMETIC, SYMBOLS
 
 HERE = Path(__file__).parent
 TITLE = "Beowulf Labs: what your Records say of the papers"
+COMMAND = re.compile("`([^`]+)`")
 MOST_WARNINGS = 20
 MOST_PICTURES = 3_500_000  # characters of base64: with them a page stays below 5 MB
 
@@ -42,6 +45,7 @@ class Report:
             "counted": _counted,
             "how": _how,
             "titled": titled,
+            "with_commands": _with_commands,
         }
         return environment.get_template("report.html").render(
             report=self.content,
@@ -91,6 +95,11 @@ def refuse(page: Path) -> None:
         raise UsageError(
             f"{twin} is no report, and would be overwritten.", "Choose another name for the page."
         )
+
+
+def _with_commands(text: str) -> Markup:
+    """A sentence whose commands stand between backticks."""
+    return Markup(COMMAND.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def _beginning(file: Path) -> str:
