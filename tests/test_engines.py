@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from running import Beowulf, wait_until
+from running import Beowulf, first, wait_until
 
 from beowulf import paths
 from beowulf.cluster import namespaces
@@ -97,6 +97,7 @@ def test_engines_on_a_cluster_with_a_dead_node_are_refused_by_its_name(tmp_path:
 
 
 @cluster_test
+@pytest.mark.slow
 def test_a_second_start_gives_the_same_engines_as_long_as_they_live(
     trio: NamespaceCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -238,14 +239,17 @@ def test_a_deadlock_ends_after_the_time_out_and_each_rank_is_found_in_its_line(
 @cluster_test
 @pytest.mark.parametrize(
     ("cell", "said"),
-    [
-        ("import os\nrank == 1 and os._exit(3)\nworld.Barrier()", r"node01 \(rank 1\).* 3"),
-        ("rank == 2 and world.Abort(7)\nworld.Barrier()", r"exit code 7, as `Abort` does"),
-        (
-            "import os, signal\nrank == 1 and os.kill(os.getpid(), signal.SIGSEGV)\nworld.Barrier()",
-            r"node01 \(rank 1\).*Segmentation fault",
-        ),
-    ],
+    first(
+        1,
+        [
+            ("import os\nrank == 1 and os._exit(3)\nworld.Barrier()", r"node01 \(rank 1\).* 3"),
+            ("rank == 2 and world.Abort(7)\nworld.Barrier()", r"exit code 7, as `Abort` does"),
+            (
+                "import os, signal\nrank == 1 and os.kill(os.getpid(), signal.SIGSEGV)\nworld.Barrier()",
+                r"node01 \(rank 1\).*Segmentation fault",
+            ),
+        ],
+    ),
 )
 def test_a_rank_that_ends_is_named_with_how_it_ended(
     engines: Engines, cell: str, said: str
@@ -461,7 +465,7 @@ def script(learner: Beowulf, rest: str) -> subprocess.Popen[str]:
 
 
 @cluster_test
-@pytest.mark.parametrize("how", ["killed", "ended"])
+@pytest.mark.parametrize("how", first(1, ["killed", "ended"]))
 def test_nothing_stays_when_the_process_that_has_started_engines_ends(
     beowulf: Beowulf, how: str
 ) -> None:
@@ -478,6 +482,7 @@ def test_nothing_stays_when_the_process_that_has_started_engines_ends(
 
 
 @cluster_test
+@pytest.mark.slow
 def test_when_the_cluster_is_taken_down_engines_end_and_the_next_cell_says_so(
     beowulf: Beowulf,
 ) -> None:

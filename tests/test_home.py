@@ -18,7 +18,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from jupyter import Jupyter
 from jupyter import served as serve
-from running import PATIENCE_S, Beowulf, wait_until
+from running import PATIENCE_S, Beowulf, first, wait_until
 
 from beowulf import jupyter, lab_file, papers, paths
 from beowulf.cluster import namespaces
@@ -428,6 +428,7 @@ def test_in_a_browser_everything_is_reached_by_keys(
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_in_a_browser_a_notebook_that_was_asked_for_is_in_front(
     served: Served, browser: Any
 ) -> None:
@@ -453,7 +454,9 @@ def test_the_page_fits_a_window(served: Served, browser: Any, width: int) -> Non
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("place", ["home", "handout/01", "handout/06", "text/docs/results.md"])
+@pytest.mark.parametrize(
+    "place", first(2, ["home", "handout/06", "handout/01", "text/docs/results.md"])
+)
 def test_axe_finds_nothing(served: Served, browser: Any, place: str) -> None:
     page = _open(browser, f"{served.jupyter.url}/beowulf/{place}?token={served.jupyter.token}", [])
     results = Axe().run(page)
@@ -462,6 +465,7 @@ def test_axe_finds_nothing(served: Served, browser: Any, place: str) -> None:
 
 @pytest.mark.browser
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_axe_finds_nothing_while_a_cluster_is_shown(
     served: Served, browser: Any, running: NamespaceCluster
 ) -> None:

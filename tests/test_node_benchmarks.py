@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import wait_until
+from running import first, wait_until
 
 from beowulf import mpi, papers, paths
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -250,7 +250,11 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("error", BROKEN)
+# One of each program first.
+UNLIKE = ("a page left out", "half of what is read", "a semaphore raised twice")
+
+
+@pytest.mark.parametrize("error", first(3, sorted(BROKEN, key=lambda each: each not in UNLIKE)))
 def test_a_row_that_does_not_do_its_work_is_refused(tmp_path: Path, error: str) -> None:
     program, file, row, (old, new), sentence = BROKEN[error]
     copy = tmp_path / "lab"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from npb_errors import ERRORS, Planted
 from npb_specification import digest_of_charges, digests_of_keys_and_ranks, elements
+from running import first
 
 from beowulf import mpi, paths
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -151,10 +152,13 @@ def test_the_work_is_the_same_on_any_number_of_ranks(
 HANDFUL = ("cg: 24 inner iterations", "is: the second changed key off by one")
 HANDFUL += ("ep: rings by one deviate", "ft: columns that no checksum sees")
 HANDFUL += ("sp: half of the steps before the clock runs",)
+FEW = [each for each in ERRORS if each.id in HANDFUL]
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("planted", [each for each in ERRORS if each.id in HANDFUL], ids=str)
+@pytest.mark.parametrize(
+    "planted", first(2, sorted(FEW, key=lambda each: HANDFUL.index(each.id))), ids=str
+)
 def test_a_planted_error_is_caught_on_four_nodes(
     cluster: NamespaceCluster, planted: Planted, tmp_path: Path
 ) -> None:

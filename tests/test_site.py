@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from running import PATIENCE_S
+from running import PATIENCE_S, first
 
 from autograder.course import kit
 from beowulf import paths
@@ -100,10 +100,13 @@ def test_the_search_works_on_files_without_a_server(site: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        *("[a](docs/x.md#no-such-heading)", "[a](docs/no-such-page.md)", "[a](no-such-file.c)"),
-        *("[a](#no-such-part)", "![a](no-such-picture.svg)"),
-    ],
+    first(
+        2,
+        [
+            *("[a](docs/x.md#no-such-heading)", "![a](no-such-picture.svg)"),
+            *("[a](docs/no-such-page.md)", "[a](no-such-file.c)", "[a](#no-such-part)"),
+        ],
+    ),
 )
 def test_a_link_that_leads_nowhere_is_named_and_fails(wrong: str, tmp_path: Path) -> None:
     source = tmp_path / "source"

@@ -55,7 +55,8 @@ graded()
 """
 
 
-@pytest.mark.parametrize("room", [0, pytest.param(400_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("room", [0, 400_000])
+@pytest.mark.slow
 def test_on_a_disk_that_is_really_full_what_was_graded_stays_and_the_rest_gets_a_sentence(
     tmp_path: Path, sandboxed: None, private_mounts: tuple[str, ...], room: int
 ) -> None:

@@ -494,6 +494,7 @@ def test_a_course_is_kept_from_others_and_made_only_once(course: Course) -> None
     notebook.write_text(before)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_graded_yet_is_reported(tmp_path: Path) -> None:
     fresh = make_course(tmp_path / "fresh")
     with pytest.raises(UsageError, match="no lab 'x'"):

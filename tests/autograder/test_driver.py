@@ -309,6 +309,7 @@ def test_points_by_hand_survive_and_are_to_be_looked_at_again(course: Course, pe
 # ---------------------------------------------------------------- a full disk, and no sandbox
 
 
+@pytest.mark.slow
 def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
     course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

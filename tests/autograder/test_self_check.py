@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, timedelta
@@ -31,11 +30,18 @@ from tests.gold.labs import LABS, Gold
 
 CASES = hand_ins()
 WORD = "ABCDEFGHIJKLMNOP"
-
-
-def mixed(name: str) -> int:
-    """An order in which the first cases are of every kind."""
-    return zlib.crc32(name.encode())
+# Of each lab, and of each kind: learners, files, Records, cells, answers, programs and plots.
+UNLIKE = [
+    *("01-validation: perfect", "02-node-benchmarks: average", "03-parallel-benchmarks: wrong"),
+    *("04-blocking-nonblocking: average", "05-overlap: perfect", "06-protocol-analysis: wrong"),
+    *("07-latency-tuning: average", "08-first-beowulf: empty", "09-prediction: average"),
+    *("01-validation: no notebook", "01-validation: truncated", "01-validation: a Record with NaN"),
+    *("01-validation: ends its process", "01-validation: patches form"),
+    *("01-validation: answered twice", "01-validation: a call"),
+    *("01-validation: a ring that never closes", "03-parallel-benchmarks: no exchange"),
+    *("04-blocking-nonblocking: rounded samples", "07-latency-tuning: axes swapped"),
+]
+OTHERS = sorted(CASES.keys() - set(UNLIKE))
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +77,7 @@ def allow(level: str) -> None:
 # As grading
 
 
-@pytest.mark.parametrize("name", first(60, sorted(CASES, key=mixed)))
+@pytest.mark.parametrize("name", first(len(UNLIKE), UNLIKE + OTHERS))
 def test_a_check_gives_the_points_that_grading_gives(name: str, tmp_path: Path) -> None:
     case, folder = CASES[name], tmp_path / "hand-in"
     case.write(folder)
@@ -429,7 +435,7 @@ def test_a_solution_is_the_authors_answer_and_what_ones_own_records_give(tiny: P
     assert program == "pass_token = len\n\nFor all points: it passes the token on."
 
 
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+@pytest.mark.parametrize("lab", first(3, LABS), ids=lambda lab: lab.slug)
 def test_every_question_has_a_solution_or_a_sentence_that_it_has_none(lab: Gold) -> None:
     folder = paths.work(lab.slug)
     hand_in(folder, released(lab.slug), lab.records(), Path(file_name(lab.slug)).stem)

@@ -100,6 +100,7 @@ def test_any_capture_is_what_tshark_and_capinfos_read(
         assert whole["protocols"][name]["packets"] == counts[name], name
 
 
+@pytest.mark.slow
 @settings(with_tshark, max_examples=12)
 @given(capture=written, data=st.data())
 def test_what_tshark_reads_of_a_spoiled_capture_we_read_or_refuse(
@@ -128,6 +129,7 @@ def test_a_real_capture_agrees_to_the_packet_and_the_byte(whole: Run) -> None:
 
 
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_so_does_one_of_headers_alone(heads: Run) -> None:
     agrees(heads.file)
     agrees_on_conversations(heads.file)

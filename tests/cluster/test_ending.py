@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from running import HOSTNAME, PATIENCE_S, Beowulf, nothing_runs, traces, wait_until
+from running import HOSTNAME, PATIENCE_S, Beowulf, first, nothing_runs, traces, wait_until
 
 from beowulf.errors import LabError
 
@@ -98,14 +98,16 @@ def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf) -> None:
 
 @pytest.mark.parametrize(
     ("number", "turns"),
-    [
-        (signal.SIGKILL, 4),
-        (signal.SIGINT, 2),
-        *(
-            pytest.param(*each, marks=pytest.mark.slow)
-            for each in ((signal.SIGKILL, 12), (signal.SIGINT, 8), (signal.SIGTERM, 8))
-        ),
-    ],
+    first(
+        1,
+        [
+            (signal.SIGKILL, 4),
+            (signal.SIGINT, 2),
+            (signal.SIGKILL, 12),
+            (signal.SIGINT, 8),
+            (signal.SIGTERM, 8),
+        ],
+    ),
 )
 def test_an_up_that_is_interrupted_at_any_moment_leaves_nothing_that_up_or_down_trips_over(
     beowulf: Beowulf, number: signal.Signals, turns: int
@@ -146,6 +148,7 @@ def answers_to_hangup(command: subprocess.Popen[str]) -> bool:
     return bool(caught & 1 << signal.SIGHUP - 1)
 
 
+@pytest.mark.slow
 def test_an_interrupted_healing_leaves_the_cluster_running(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "3")
     mark = beowulf.cluster.supervisor.process

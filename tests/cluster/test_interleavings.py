@@ -149,6 +149,7 @@ def check_all(learner: Beowulf, seeds: Sequence[int]) -> None:
     assert len(list(Path(learner.here / "records").glob("X1-last-*.json"))) == 1
 
 
+@pytest.mark.slow
 def test_a_few_interleavings_leave_only_true_records_and_no_lock(beowulf: Beowulf) -> None:
     check_all(beowulf, TELLING)
 

@@ -84,16 +84,8 @@ def test_she_may_capture_at_the_switch_at_a_node_and_at_all_nodes(learner: Learn
     assert said.splitlines() == ["switch 6", "node01 6", "nodes 12"]
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "wrong-hosts",
-        *(
-            pytest.param(each, marks=pytest.mark.slow)
-            for each in ("key-refused", "node-down", "closed-ports")
-        ),
-    ],
-)
+@pytest.mark.parametrize("fault", ["wrong-hosts", "key-refused", "node-down", "closed-ports"])
+@pytest.mark.slow
 def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
     learner("break", fault, "--node", "node02")
     assert (
@@ -145,6 +137,7 @@ def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Lear
         settings.unlink()
 
 
+@pytest.mark.slow
 def test_nothing_of_hers_is_left_after_down(learner: Learner) -> None:
     learner("up")
     learner("ssh", "node00", f"ssh node01 true; mpiexec -n 4 {HOSTNAME}")
@@ -155,6 +148,7 @@ def test_nothing_of_hers_is_left_after_down(learner: Learner) -> None:
     learner("up")
 
 
+@pytest.mark.slow
 def test_a_user_whom_the_machine_has_no_name_for_has_a_cluster_too(namespaces_work: None) -> None:
     with ada(named=False) as nameless:
         nameless("up", "--nodes", "2")

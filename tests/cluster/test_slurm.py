@@ -297,6 +297,7 @@ def test_one_waits_for_the_other_and_hears_at_which_place(queue: School, tmp_pat
         third.end()
 
 
+@pytest.mark.slow
 def test_a_request_whose_terminal_died_is_taken_back_by_down(queue: School) -> None:
     queue.root("up", "--target", "slurm")
     waiting = queue.ada.start("up", "--target", "slurm")
@@ -334,6 +335,7 @@ def test_more_time_than_the_queue_gives_is_refused(queue: School) -> None:
     assert not queue.root.state.exists()
 
 
+@pytest.mark.slow
 def test_the_next_command_says_that_the_allocation_has_ended(queue: School) -> None:
     queue.root("up", "--target", "slurm", "--nodes", "2")
     queue.manage("scancel --user=root")

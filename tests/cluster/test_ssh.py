@@ -163,6 +163,7 @@ def test_each_machine_that_cannot_be_used_is_named_with_its_own_reason(
 
 
 @needs_root
+@pytest.mark.slow
 def test_machines_of_which_none_answers_leave_nothing_behind(
     pcs: Hall, learner: Beowulf, tmp_path: Path
 ) -> None:

@@ -88,6 +88,7 @@ def test_a_record_of_machines_carries_the_mark_of_the_learners_code(
     assert cluster.describe()["mark"] == variant.mark(word)
 
 
+@pytest.mark.slow
 def test_what_a_bashrc_prints_is_no_part_of_a_programs_output(learner: Beowulf) -> None:
     said = learner("run", "-n", "2", LABS / "01-validation" / "hello.c")
     assert sorted(said.splitlines()) == ["rank 0 of 2 on node00", "rank 1 of 2 on node01"]
@@ -105,6 +106,7 @@ def test_packets_are_fetched_past_a_bashrc_that_prints(learner: Beowulf) -> None
     assert json.loads(learner("packets", "last.pcapng", "--json"))["packets"] > 0
 
 
+@pytest.mark.slow
 def test_the_validation_holds_where_a_bashrc_prints(learner: Beowulf) -> None:
     verdicts = json.loads(learner("validate", "--json"))
     assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts

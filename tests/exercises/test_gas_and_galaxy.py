@@ -373,6 +373,7 @@ def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
     assert gas.bits(gas.measure(RecordedCluster(tmp_path / "records"))) == gas.bits(record)
 
 
+@pytest.mark.slow
 def test_a_film_of_what_is_no_gas_after_a_wrong_exchange_says_which_zone(
     kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -420,6 +421,7 @@ def test_a_usual_mistake_is_named(
     assert said in gas.says(gas.measure(kept, source))
 
 
+@pytest.mark.slow
 def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
     kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,6 +444,7 @@ def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
         galaxy.measure(kept, tmp_path / "nowhere.c")
 
 
+@pytest.mark.slow
 def test_the_machine_of_1995_saturates_and_a_second_network_gains_less_than_twice(
     kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -499,6 +502,7 @@ def test_on_one_network_what_needs_two_says_so(cluster: NamespaceCluster) -> Non
         facts.gain(1, 8192)
 
 
+@pytest.mark.slow
 def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
     two_networks: NamespaceCluster,
 ) -> None:

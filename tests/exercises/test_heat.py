@@ -68,7 +68,12 @@ def test_what_the_course_gives_is_right_and_so_is_what_a_learner_writes(
         assert not program.is_own(name, program.function(program.composed(9), name).source)
 
 
-@pytest.mark.parametrize("wrong", first(8, WRONG.values()), ids=WRONG)
+# One of each lab; that of lab 04, `all send`, is below.
+UNLIKE = ("in place", "no exchange", "borders too early")
+MISTAKES = [*UNLIKE, *(name for name in WRONG if name not in UNLIKE)]
+
+
+@pytest.mark.parametrize("wrong", first(3, map(WRONG.__getitem__, MISTAKES)), ids=MISTAKES)
 def test_a_usual_mistake_is_named_and_other_functions_stay_right(
     wrong: Wrong, tmp_path: Path
 ) -> None:

@@ -87,15 +87,15 @@ def test_a_wrong_step_is_named_and_the_others_are_measured(
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    first(2, [
-        ("no C", "does not compile"),
+    first(1, [
         (
             "(void)old; for (volatile int i = rows; i > 0;) new[columns] = 0;",
             "it does not come to its end",
         ),
+        ("no C", "does not compile"),
         ("for (int i = 0; i < rows * columns; i++) new[i] = old[i] > 2;", "of `new`"),
     ]),
-    ids=["no C", "endless", "edges"],
+    ids=["endless", "no C", "edges"],
 )  # fmt: skip
 def test_a_wrong_step_in_c_is_named(
     plate: Path,
@@ -212,6 +212,7 @@ def test_an_overlapped_step_is_measured_beside_its_parts(
     assert heat.picture(record).alt
 
 
+@pytest.mark.slow
 def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -345,6 +346,7 @@ def test_what_a_knob_is_worth_is_measured_in_pairs_and_it_is_as_before(
     assert heat.picture(record).alt
 
 
+@pytest.mark.slow
 def test_a_record_of_the_heat_program_is_shown_and_no_claim_judges_it(
     plate: Path, cluster: NamespaceCluster, at_cluster: Beowulf
 ) -> None:

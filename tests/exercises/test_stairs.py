@@ -143,6 +143,7 @@ def _nowhere(folder: Path) -> simulated.SimulatedCluster:
 
 
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
@@ -160,6 +161,7 @@ def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others
 
 
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_programs_are_recorded_once_and_replayed_on_other_networks(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,7 +210,7 @@ def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
 
 @pytest.mark.parametrize(
     ("file", "said"),
-    [("nowhere.c", "There is no file nowhere.c"), ("gas.c", "exchange_ghosts is wrong")],
+    first(1, [("nowhere.c", "There is no file nowhere.c"), ("gas.c", "exchange_ghosts is wrong")]),
 )
 def test_a_gas_that_is_missing_or_wrong_is_left_out_and_that_is_said(
     file: str,

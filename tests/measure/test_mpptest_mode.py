@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import first
 
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -79,7 +80,7 @@ def test_beside_work_the_work_is_swept_and_no_work_has_the_rate_0(
         assert times[protocol, 80_000_000] > times[protocol, 0] + 1000
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", first(1, [3, 2, 4]))
 def test_blocking_exchanges_end_in_every_ring_and_pair_with_long_messages(
     cluster: NamespaceCluster, tmp_path: Path, ranks: int
 ) -> None:
@@ -119,16 +120,22 @@ def test_blocking_round_trips_work_after_the_calls(
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (["--bisect"], "--bisect is a way of mpptest"),
-        (["--mode", "mpptest", "--pattern", "ring"], "mpptest has no --pattern"),
-        (["--mode", "mpptest", "--protocol", "ready"], "are blocking and async, not ready"),
-        (["--mode", "mpptest", "--compute-us", "9"], "give --overlap-bytes"),
-        (["--mode", "mpptest", "--overlap-bytes", "8", "--sizes", "0,8"], "beside one size"),
-        (["--mode", "mpptest", "--overlap-bytes", "8", "--sizes", "9000"], "may wait for ever"),
-        (["--mode", "mpptest", "--overlap-bytes", "-8"], "--overlap-bytes takes numbers from 0"),
-        (["--protocol", "sendrecv"], "use it with --pattern ring or headtohead"),
-    ],
+    first(
+        2,
+        [
+            (["--bisect"], "--bisect is a way of mpptest"),
+            (["--mode", "mpptest", "--overlap-bytes", "8", "--sizes", "9000"], "may wait for ever"),
+            (["--mode", "mpptest", "--pattern", "ring"], "mpptest has no --pattern"),
+            (["--mode", "mpptest", "--protocol", "ready"], "are blocking and async, not ready"),
+            (["--mode", "mpptest", "--compute-us", "9"], "give --overlap-bytes"),
+            (["--mode", "mpptest", "--overlap-bytes", "8", "--sizes", "0,8"], "beside one size"),
+            (
+                ["--mode", "mpptest", "--overlap-bytes", "-8"],
+                "--overlap-bytes takes numbers from 0",
+            ),
+            (["--protocol", "sendrecv"], "use it with --pattern ring or headtohead"),
+        ],
+    ),
 )
 def test_what_mpptest_cannot_do_is_refused_with_a_sentence(
     cluster: NamespaceCluster, tmp_path: Path, words: list[str], message: str

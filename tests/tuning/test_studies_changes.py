@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from ordinary import ada
-from running import PATIENCE_S
+from running import PATIENCE_S, first
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -172,8 +172,8 @@ def test_what_somebody_had_set_is_what_is_put_back(cluster: NamespaceCluster) ->
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("error", [KeyboardInterrupt, LabError])
+@pytest.mark.parametrize("way", first(3, WAYS))
+@pytest.mark.parametrize("error", first(1, [KeyboardInterrupt, LabError]))
 def test_a_measurement_that_fails_leaves_everything_as_it_was(
     cluster: NamespaceCluster, error: type[BaseException], way: Changing
 ) -> None:
@@ -191,8 +191,8 @@ def test_a_measurement_that_fails_leaves_everything_as_it_was(
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("way", first(3, WAYS))
+@pytest.mark.parametrize("number", first(1, [signal.SIGKILL, signal.SIGINT]))
 def test_what_a_signal_ended_is_put_back_at_once_or_before_the_next_measurement(
     cluster: NamespaceCluster, number: signal.Signals, way: Changing, tmp_path: Path
 ) -> None:
