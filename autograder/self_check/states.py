@@ -99,7 +99,7 @@ class _Check:
             return "plot not yet right", score.found
         if study in STUDIES and not variant:
             return "measure it again", score.found
-        return "program not yet right", score.found
+        return ("partly right" if score.points else "program not yet right"), score.found
 
     @cached_property
     def scores(self) -> dict[str, Score]:

@@ -176,7 +176,7 @@ def _of_lines(
             said.append(
                 f"{_counted(len(facts['lines']), 'line')} drawn; {wants.lines} belong in it."
             )
-    if len(facts["lines"]) > 1 and len(facts["legend"]) < wants.lines:
+    if len(facts["lines"]) > 1 and len(facts["legend"]) < min(len(facts["lines"]), wants.lines):
         said.append("There are several lines, and no legend says which is which.")
     with_interval = sum(each["kind"] == "errorbar" for each in lines) + facts.get("bands", 0)
     if with_interval < wants.intervals:

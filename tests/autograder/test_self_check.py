@@ -196,6 +196,7 @@ def test_what_has_to_be_measured_comes_before_the_answers(tiny: Path) -> None:
     [
         (replace(a7(), complete=False), "seen-record", "Record missing"),
         (own(right=False), "own-program", "program not yet right"),
+        (own(right=0.5), "own-program", "partly right"),
         (sealed(late=True), "sealed", "sealed too late"),
         (drawn(unit=""), "drawn", "plot not yet right"),
         (a7(seen_bytes="text", kind=None), "seen-record", "measure it again"),

@@ -117,9 +117,9 @@ def _own_size(submission: Submission) -> Score:
 
 
 def _program(record: Record, expected: str) -> Score:
-    right = bool(record.points[0].facts["right"])
+    right = float(record.points[0].facts["right"])
     return Score(
-        2 * right, 2, f"{record.file_name}: {'right' if right else 'a wrong tag'}", expected
+        2 * right, 2, f"{record.file_name}: {'right' if right == 1 else 'a wrong tag'}", expected
     )
 
 
@@ -178,8 +178,8 @@ def a7(**facts: Any) -> Record:
     return _made(STUDY, "", **{"seen_bytes": 16384, "kind": "ring", "times": 3, **facts})
 
 
-def own(right: bool = True) -> Record:
-    """What the learner's own program has done."""
+def own(right: float = 1) -> Record:
+    """What the learner's own program has done: which share of it is right."""
     return _made(STUDY, OWN, right=right)
 
 

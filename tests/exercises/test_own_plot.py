@@ -215,6 +215,16 @@ def test_of_very_many_points_some_from_all_over_are_kept() -> None:
     assert (line["x"][0], line["x"][-1]) == (0, 9999)
 
 
+def test_a_legend_that_names_the_lines_drawn_is_seen_though_lines_are_missing(
+    cluster: Lively, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figure, _ = good()
+    own_plot.keep(cluster, figure, "rates", own_plot.Wants(x="bytes", y="Mbit/s", lines=3))
+    text = capsys.readouterr().out
+    assert "2 lines drawn; 3 belong in it." in text
+    assert "no legend" not in text
+
+
 def test_of_several_axes_the_best_ones_count(
     cluster: Lively, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -320,12 +320,13 @@ trips = own_trips.measure(engines, "round_trip_us")
 assert trips.variant == "own-trips", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# `own_trips.table(trips)` has a row for each ordered pair: the two nodes, the numbers of their ranks
+# `table = own_trips.table(trips)` has a row for each ordered pair: the two nodes, the numbers of their ranks
 # (`rank` begins, `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
 # **Question `trips-plot`** (3 points). Draw the median round trip over the number of the other node (0 to 3),
 # a line for each node that begins. Name the axes, with the unit, and each line in a legend. (`table[table["node"] ==
-# "node00"]` are the rows of one line.) `prediction_band(axes, prediction(cluster, "trip"))` adds what you have sealed.
+# "node00"]` are the rows of one line.) `prediction_band(axes, prediction(cluster, "trip"))` adds what you have sealed;
+# leave it out if a wide range makes your lines flat.
 
 # %%
 # Here is room to look at the table.
@@ -373,8 +374,8 @@ engines.stop()
 #
 # *Core, 6 minutes*
 #
-# Study A5 listens at the switch for a minute. Wait half a minute after your last command on a
-# node, because ssh keeps its connections open for so long. Then run the next cell, and keep your
+# Study A5 listens at the switch for a minute. Wait half a minute after `engines.stop()` and after your last
+# command on a node, because ssh keeps its connections open for so long. Then run the next cell, and keep your
 # hands off the cluster until it is done: no ping, no ssh.
 #
 # **Question `a5-record`** (1 point). Nothing to write: the point is for the Record.
@@ -396,7 +397,8 @@ print(outcome(cluster, "idle", wire["packets"]))
 # %% [markdown]
 # **Question `idle-mbit`** (2 points). Work out the megabits per second of your idle wire from the
 # `bytes` and `elapsed_s` above. A byte has 8 bits, a megabit is 1,000,000 bits. You may write the
-# sum itself, with your own figures in it, such as `8 * 1250 / 60.0 / 1e6`.
+# sum itself, such as `8 * 1250 / 60.0 / 1e6`, with your own figures in it and not with names such as `wire`:
+# grading runs nothing of yours.
 
 # %% nbgrader={"grade_id": "idle-mbit-answer", "solution": true}
 idle_mbit_per_s = None
@@ -567,13 +569,13 @@ form(receiving_ranks, "number")
 
 # %% [markdown]
 # **Question `broken-d`** (1 point). On which node is something wrong? Two nodes take part in a send that waits.
-# Section 12 of the handout says how you ask which of the two it is; put the command into a cell like the one
-# above, or type it in a terminal.
+# Section 12 of the handout says how you ask which of the two it is. Type its command in a terminal, after
+# `beowulf break d`, or ask in the next cell: it asks node01, and you add the others.
 
 # %%
 with breakable(cluster) as victim:
     victim.break_it("d")
-    probe(victim)
+    print(victim.ask("node00", "timeout 1 bash -c ': < /dev/tcp/node01/9'; echo code $?"))
 
 # %% nbgrader={"grade_id": "broken-d-answer", "solution": true}
 node_d = None  # such as "node00"

@@ -258,8 +258,8 @@ print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 # %% [markdown]
 # **Question `bandwidth-plot`** (3 points). Draw the bandwidth over the size of the array, from `copies`
 # (columns `size_bytes`, `median_us`, `best_us`): in MB/s, where a byte that is copied counts once. Both axes
-# have a label with its unit; the sizes span decades; each cache is a vertical line where it ends, and the
-# legend says which.
+# have a label with its unit; the sizes span decades; each cache is a vertical line where it ends, in a colour
+# of its own such as `color="C1"`, and the legend says which.
 
 # %% nbgrader={"grade_id": "bandwidth-plot-answer", "solution": true}
 bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()
@@ -267,8 +267,8 @@ bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()
 bandwidth_figure, axes = plt.subplots()
 mb_per_s = copies["size_bytes"] / copies["median_us"]
 axes.plot(copies["size_bytes"], mb_per_s, marker="o", label="copy, median")
-for end_kib, cache in ((32, "L1"), (1024, "L2"), (32768, "L3")):
-    axes.axvline(1024 * end_kib, linestyle="--", label=f"{cache}, {end_kib} KiB")
+for colour, end_kib, cache in (("C1", 32, "L1"), ("C2", 1024, "L2"), ("C3", 32768, "L3")):
+    axes.axvline(1024 * end_kib, linestyle="--", color=colour, label=f"{cache}, {end_kib} KiB")
 axes.set(xscale="log", title=f"What {node} copies, by the size of the array")
 axes.set(xlabel="size of the array (bytes)", ylabel="copied (MB/s)")
 axes.legend()
@@ -282,7 +282,8 @@ assert bandwidth_figure is not None, "This answer is still empty."
 
 # %% [markdown]
 # *What to look at:* which of the caches shows in your curve, and which not? On the left, where even a
-# cache's edge is not reached, the curve falls as well. What is it that takes time there?
+# cache's edge is not reached, the curve falls as well. What is it that takes time there? And is a single size far
+# slower than its neighbours? Section 5 of the handout says why that can be.
 #
 # ## 6 A step of heat
 #

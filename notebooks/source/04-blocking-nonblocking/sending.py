@@ -295,8 +295,9 @@ own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* one of the lines leaves the paper towards small messages. Which, and why? Section 5 of
-# the handout has what you need to know of your cables; question `explain` asks for the answer.
+# *What to look at:* does a line leave the paper towards small messages? Which, and why? (Noise can hide it: fit
+# once more without the largest size.) Section 5 of the handout has what you need to know of your cables; question
+# `explain` asks for the answer.
 
 # %% [markdown]
 # ## 6 The plate's ghost rows, three ways
@@ -598,9 +599,9 @@ print(outcome(cluster, "impatience", impatience_times))
 # 1. From some size on your `exchange_send_first` hangs, and the other two never do. What does `Send`
 #    promise when it returns, what does the library do with a small and with a large message, and why does
 #    paper A's description, that a send waits until the receiver accepts the message, not fit both?
-# 2. Why is the latency of your fit without weights so far from the time of your shortest message? Use the
-#    token bucket of the handout's section 5, and what a fit without weights cares about. Which of your
-#    two fits do you believe, for which messages?
+# 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero?
+#    (Is yours near it? Use the fit without the largest size.) Use the token bucket of the handout's section 5,
+#    and what a fit without weights cares about. Which of your two fits do you believe, for which messages?
 # 3. Paper A concludes that either call may be used, because the rates are nearly equal. What do your
 #    Records show, of the ping-pong and of the exchange of ghost rows, and what did the paper's measurement
 #    *not* let the program do between sending and waiting?

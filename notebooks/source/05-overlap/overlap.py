@@ -54,7 +54,7 @@ print(cluster.kind, *cluster.nodes)
 # **Question `predict-arrival`** (0.5 points). Rank 0 begins a message of 40,000 bytes with `MPI_Isend`, works
 # for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms, then receives. The message travels 3 to 4 ms, and
 # the eager limit is 16,384 bytes: a larger message is only announced at first, and its data are sent when the
-# receiver has asked for them. How many milliseconds after the start of both does rank 1 have it?
+# receiver has asked for them. Both ranks start together: how many milliseconds later does rank 1 have it?
 
 # %% nbgrader={"grade_id": "predict-arrival-answer", "solution": true}
 arrival_guess = None
@@ -381,8 +381,9 @@ own_plot.keep(
 #
 # *Core, 12 minutes*
 #
-# Write `overlapped` in `work/heat/heat_overlap.c`. Try it in a terminal, in this lab's folder, until it says
-# nothing of a mistake: `beowulf run -n 2 ../heat/heat_overlap.c --columns 8000 --passes 2`. Then measure it.
+# Write `overlapped` in `work/heat/heat_overlap.c` (`run_heat.h` beside it explains `struct plate`). Try it in a
+# terminal, in this lab's folder, until it says nothing of a mistake:
+# `beowulf run -n 2 ../heat/heat_overlap.c --columns 8000 --passes 2`. Then measure it.
 # How many rows lie between two looks at the messages (nobody grades this)?
 
 # %% nbgrader={"grade_id": "overlap-c-answer", "solution": true}

@@ -128,8 +128,8 @@ card_file = capture_run.capture(cluster, card)
 print(f"{len(read(card_file))} packets are in {card_file}")
 
 # %% [markdown]
-# *What to look at:* that many packets, for one postcard? Most of them are ssh, which starts the program. Two
-# MPI messages are among them:
+# *What to look at:* that many packets, for one postcard? Most of them are of ssh and `mpiexec`, which start the
+# program, and acknowledgements. Two MPI messages are among them:
 
 # %%
 messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]

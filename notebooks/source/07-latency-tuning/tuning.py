@@ -363,8 +363,8 @@ papers.table("E-knobs")
 # Write the class in `knob.py`, which lies beside this notebook (section 7 of the handout says how), for the
 # setting of the kernel that the next cell prints. Try it in a terminal, `python knob.py`, until every turn is
 # right. Then measure it: the cell turns it both ways, looks whether the exact state comes back, and measures
-# a cycle. What was there is written down before: if the cell is killed, `beowulf tune revert` in a terminal
-# puts it back.
+# a cycle: *before* is the value that was there, *after* your other one. What was there is written down first: if
+# the cell is killed, `beowulf tune revert` in a terminal puts it back.
 
 # %%
 print(drawn.setting())

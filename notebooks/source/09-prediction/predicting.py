@@ -100,7 +100,14 @@ calibration.table(made).round(1)
 # *What to look at:* `median_us` is what you measured, and `between_us` what the two neighbours of a size give for it
 # when it is left out. `error_percent` is the difference. At which sizes is it largest, and what happens there?
 #
-# **Question `calibration`** (2 points). From this table: alpha, the time of an empty message; the time of the
+# For how many µs does an empty message keep its sender and its receiver busy? How long would ten in a row keep the
+# sender busy, and how long is ten times alpha? Section 2 of the handout says what these two numbers are good for.
+
+# %%
+print(f"send {made.send_us:.1f} µs, receive {made.receive_us:.1f} µs")
+
+# %% [markdown]
+# **Question `calibration`** (2 points). From the table: alpha, the time of an empty message; the time of the
 # longest one; and the largest error between two sizes, without its sign. (`error_percent` has none for the first
 # and the last size.)
 
