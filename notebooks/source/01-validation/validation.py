@@ -570,12 +570,13 @@ form(receiving_ranks, "number")
 # %% [markdown]
 # **Question `broken-d`** (1 point). On which node is something wrong? Two nodes take part in a send that waits.
 # Section 12 of the handout says how you ask which of the two it is. Type its command in a terminal, after
-# `beowulf break d`, or ask in the next cell: it asks node01, and you add the others.
+# `beowulf break d`, or ask in the next cell: its last line, without the `#`, asks node01, and you add the others.
 
 # %%
 with breakable(cluster) as victim:
     victim.break_it("d")
-    print(victim.ask("node00", "timeout 1 bash -c ': < /dev/tcp/node01/9'; echo code $?"))
+    probe(victim)
+    # print(victim.ask("node00", "timeout 1 bash -c ': < /dev/tcp/node01/9'; echo code $?"))
 
 # %% nbgrader={"grade_id": "broken-d-answer", "solution": true}
 node_d = None  # such as "node00"
