@@ -115,8 +115,8 @@ class Calibration:
         """A switch with so many nodes, between any two of which messages take as long as these."""
         # No message is faster than a shorter one, whatever noise says.
         rising = np.maximum.accumulate([each.median for each in self.sizes])
-        both = self.send_us + self.receive_us
-        room = min(1.0, MOST_OVERHEAD * float(rising[0]) / both) if both else 0.0
+        room = MOST_OVERHEAD * float(rising[0])
+        send = min(self.send_us, room)
         return Platform(
             nodes,
             rate_mbit=self.link_mbit,
@@ -125,8 +125,8 @@ class Calibration:
                 (each.size_bytes, float(time))
                 for each, time in zip(self.sizes, rising, strict=True)
             ),
-            send_us=room * self.send_us,
-            receive_us=room * self.receive_us,
+            send_us=send,
+            receive_us=min(self.receive_us, room - send),
         )
 
 
