@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,20 @@ class Person:
         cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+A")
         self.page.keyboard.insert_text(text)
+
+    def run(self, cell: Any) -> None:
+        """Run a cell by keys; where a page that still settles takes them for nothing, press again, as a person does."""
+        from playwright.sync_api import expect
+
+        prompt = cell.locator(".jp-InputPrompt")
+        before = prompt.inner_text()
+        for _ in range(20):
+            cell.locator(".cm-content").click()
+            self.page.keyboard.press("Control+Enter")
+            with suppress(AssertionError):
+                expect(prompt).not_to_have_text(before, timeout=5000)
+                return
+        raise AssertionError("The cell does not begin.")
 
     def home(self, page: Any = None) -> Any:
         """The home page in its tab of JupyterLab."""
