@@ -92,6 +92,23 @@ class Beowulf:
             env={**self.environment, **environment},
         )
 
+    def python(self, script: str, *, code: int = 0) -> str:
+        """Run a script in the learner's own Python."""
+        file = self.here / "script.py"
+        file.write_text(script)
+        done = subprocess.run(
+            [*self.prefix, str(paths.python_bin() / "python"), str(file)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE_S,
+            cwd=self.here,
+            env=self.environment,
+        )
+        assert done.returncode == code, done.stdout
+        return done.stdout
+
     def words(self, *words: str | Path) -> list[str]:
         return [*self.prefix, *self.command, *map(str, words)]
 
@@ -135,23 +152,6 @@ class Learner(Beowulf):
     def __init__(self, state: Path, here: Path, prefix: tuple[str, ...] = (), *, uid: int) -> None:
         super().__init__(state, here, prefix)
         self.uid = uid
-
-    def python(self, script: str, *, code: int = 0) -> str:
-        """Run a script in the learner's own Python."""
-        file = self.here / "script.py"
-        file.write_text(script)
-        done = subprocess.run(
-            [*self.prefix, str(paths.python_bin() / "python"), str(file)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=PATIENCE_S,
-            cwd=self.here,
-            env=self.environment,
-        )
-        assert done.returncode == code, done.stdout
-        return done.stdout
 
     def down(self) -> None:
         self("down")

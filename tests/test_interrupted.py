@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from jupyter_client.manager import KernelManager
-from running import PATIENCE_S, Beowulf
+from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
 from beowulf.record import Record
@@ -86,6 +86,21 @@ def test_a_cell_that_is_interrupted_before_its_first_sample_says_so(
     assert "Study B1 was stopped before it had measured anything" in said
     assert "Run this cell again" in said
     assert "measure_and_save" not in said, "none of our code is shown"
+
+
+def test_an_interrupted_question_leaves_nothing_on_the_node(
+    kernel: Kernel, at_cluster: Beowulf
+) -> None:
+    # A shell that waits for children: one in its own session, and one that ends by itself and comes again.
+    asked = f"setsid sleep 7654321 & touch {at_cluster.here}/begun; while true; do sleep 0.1; done"
+    kernel.client.execute(f"import beowulf; print(beowulf.connect().ask('node03', {asked!r}))")
+    wait_until((at_cluster.here / "begun").exists, "the command runs")
+    kernel.manager.interrupt_kernel()
+    said = kernel.until(ENDED)
+    assert "node03 was asked" in said
+    assert "had not answered when you stopped it" in said
+    assert "BEOWULF_CALL" not in said
+    assert [each for each in at_cluster.processes() if "7654321" in each] == []
 
 
 def test_ctrl_c_says_what_a_study_has_kept(at_cluster: Beowulf) -> None:

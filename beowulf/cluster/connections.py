@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from beowulf.cluster import Completed, state
-from beowulf.cluster.shells import answer, marked, missing, surroundings
+from beowulf.cluster.shells import UnfinishedError, answer, marked, missing, surroundings
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -158,11 +158,7 @@ def exchange(
         raise missing(error) from error
     except subprocess.TimeoutExpired as error:
         short = command if len(command) < 60 else f"{command[:57]}..."
-        raise LabError(
-            f"{machine.name} did not finish `{short}` within {timeout_s:g} s.",
-            "`beowulf status` shows which nodes answer.",
-            machine.name,
-        ) from error
+        raise UnfinishedError(machine.name, short, timeout_s) from error
     if done.returncode == NO_CONNECTION:
         if why := trouble(machine, done.stderr.decode(errors="replace")):
             raise why

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from beowulf.cluster import connections, inventory, state, supervisor, vagrant
 from beowulf.cluster.inventory import Machine
+from beowulf.cluster.shells import UnfinishedError
 from beowulf.errors import LabError
 
 # What `beowulf setup` makes on a node: programs, and files that describe how to use them (cluster_setup/).
@@ -95,12 +96,9 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
             done = connections.run(
                 folder, machine, f"sh -c {shlex.quote(script)}", b"", connections.LONGEST_ANSWER_S
             )
-        except LabError as error:
-            if "did not finish" in error.message:
-                seconds = f"{connections.LONGEST_ANSWER_S:g} s"
-                what = f"{name} is too slow: it let nobody in within {seconds}."
-                raise LabError(what, "See what it is busy with.", name) from error
-            raise
+        except UnfinishedError as error:
+            what = f"{name} is too slow: it let nobody in within {error.timeout_s:g} s."
+            raise LabError(what, "See what it is busy with.", name) from error
         return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 
     cards, troubles = connections.everywhere(list(machines), ask)

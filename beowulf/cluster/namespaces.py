@@ -32,7 +32,7 @@ from beowulf.cluster import (
     supervisor,
 )
 from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.shells import SHELL, Show, completed, silent
+from beowulf.cluster.shells import SHELL, Show, completed, leaving_nothing, silent
 from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 from beowulf.user import learner
@@ -190,7 +190,12 @@ class NamespaceCluster(Cluster):
     ) -> Completed:
         """Run a command in a shell on a node, as the learner would over ssh; what it printed, and its return code."""
         line = command if isinstance(command, str) else shlex.join(command)
-        return completed(self.shell(node, line), stdin, timeout_s, node)
+
+        def run(line: str, stdin: str, timeout_s: float) -> Completed:
+            return completed(self.shell(node, line), stdin, timeout_s, node)
+
+        with leaving_nothing(node, line, run) as marked:
+            return run(marked, stdin, timeout_s)
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
         """Run lines of shell on a node, or at the switch, as its administrator."""

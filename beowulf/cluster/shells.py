@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 from beowulf.cluster import Completed
 from beowulf.errors import LabError
@@ -19,6 +21,14 @@ SHELL = ("bash", "--norc", "-eu")
 
 # What a command prints first. All that comes before it is a start-up file's: bash reads .bashrc at a login by ssh.
 ANSWER = "--- beowulf asks ---"
+
+# What a line of shell has started carries a mark in its words or its environment; these lines kill all with that mark.
+KILL_MARKED = """
+for each in /proc/[0-9]*; do
+    if grep -qsF {mark} $each/cmdline $each/environ; then kill -KILL ${{each##*/}}; fi
+done 2>/dev/null
+"""
+LONGEST_KILLING_S = 10.0
 
 # called with where lines of shell are about to be run, and the lines
 Show = Callable[[str, str], None]
@@ -73,6 +83,37 @@ class Answer:
         return after
 
 
+class UnfinishedError(LabError):
+    """A command on a node took longer than it may."""
+
+    def __init__(self, node: str, command: str, timeout_s: float) -> None:
+        self.timeout_s = timeout_s
+        super().__init__(
+            f"{node or 'The cluster'} did not finish `{command}` within {timeout_s:g} s.",
+            "`beowulf status` shows which nodes answer.",
+            node,
+        )
+
+
+@contextmanager
+def leaving_nothing(
+    node: str, command: str, run: Callable[[str, str, float], object]
+) -> Iterator[str]:
+    """The `command`, as a line of shell of which nothing is left on the node when the wait for it ends early.
+
+    ssh alone leaves there what it has started. `run` is called with a command, its stdin, and its longest seconds.
+    """
+    mark = f"BEOWULF_CALL={secrets.token_hex(8)}"
+    try:
+        yield f"export {mark}; {command}"
+    except (KeyboardInterrupt, UnfinishedError) as ended:
+        with suppress(LabError):
+            run("bash --norc", KILL_MARKED.format(mark=mark), LONGEST_KILLING_S)
+        if isinstance(ended, UnfinishedError):
+            raise UnfinishedError(node, command, ended.timeout_s) from None
+        raise
+
+
 def script(where: str, words: list[str], lines: list[str], show: Show) -> None:
     """Run lines of shell behind `words` (which enter some namespace); LabError when one of them fails."""
     text = announced(where, words, lines, show)
@@ -107,9 +148,5 @@ def completed(words: list[str], stdin: str, timeout_s: float, node: str) -> Comp
     except OSError as error:
         raise missing(error) from error
     except subprocess.TimeoutExpired as error:
-        raise LabError(
-            f"{node or 'The cluster'} did not finish `{words[-1]}` within {timeout_s:g} s.",
-            "`beowulf status` shows which nodes answer.",
-            node,
-        ) from error
+        raise UnfinishedError(node, words[-1], timeout_s) from error
     return Completed(done.returncode, done.stdout, done.stderr, time.monotonic() - began)

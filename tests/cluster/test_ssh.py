@@ -214,6 +214,30 @@ def test_the_shared_connections_end_with_the_cluster(
     wait_until(lambda: not learner.processes(), "the connections are closed")
 
 
+# A shell that waits for children, one of them in a session of its own; then what is left of it.
+UNFINISHED = """
+import beowulf
+from beowulf.errors import LabError
+cluster = beowulf.connect()
+try:
+    cluster.run("node02", "setsid sleep 7654321 & while true; do sleep 0.1; done", timeout_s=2)
+except LabError as error:
+    print(error)
+print("left:", cluster.run("node02", "pgrep -c -f '765432[1]'").stdout)
+"""
+
+
+@needs_root
+def test_a_command_that_takes_too_long_is_named_and_nothing_of_it_is_left(
+    pcs: Hall, learner: Beowulf, tmp_path: Path
+) -> None:
+    learner("up", "--target", pcs.inventory(tmp_path / "pcs.yml"), code=1)
+    said = learner.python(UNFINISHED)
+    assert "node02 did not finish `setsid sleep 7654321 & while true" in said
+    assert "within 2 s" in said
+    assert "left: 0" in said
+
+
 @needs_root
 def test_a_machine_without_sudo_is_named(pcs: Hall, learner: Beowulf, tmp_path: Path) -> None:
     """Whether sudo is missing there or refuses, what is said is the same."""

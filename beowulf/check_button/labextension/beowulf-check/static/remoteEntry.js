@@ -4,6 +4,7 @@
 // the modules that JupyterLab shares, and `get`, which gives the extension's own. Written by hand, it needs no build.
 (() => {
   const NAME = 'beowulf-check';
+  const TITLE = 'Before you hand it in';
   const CHECK_CELL = /^\s*(?:beowulf\.)?check\(/m;
   let shared;
 
@@ -39,6 +40,9 @@
 
     async function check(button, context) {
       const body = document.createElement('div');
+      body.tabIndex = 0; // a long table is scrolled by keys, too
+      body.setAttribute('role', 'region');
+      body.setAttribute('aria-label', TITLE);
       button.enabled = false;
       try {
         await context.save();
@@ -55,7 +59,7 @@
         button.enabled = true;
       }
       await showDialog({
-        title: 'Before you hand it in',
+        title: TITLE,
         body: new Widget({ node: body }),
         buttons: [Dialog.okButton({ label: 'Close' })]
       });
