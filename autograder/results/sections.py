@@ -75,7 +75,8 @@ def by_question(lab_class: ClassOfLab) -> Section:
     if not complete.empty:
         hardest = complete.sort_values("mean share (%)", kind="stable").iloc[0]
         share = hardest["mean share (%)"]
-        text += f" The hardest is {hardest['question']}: {share:.0f} % on average."
+        if share < 100:
+            text += f" The hardest is {hardest['question']}: {share:.0f} % on average."
     figure = charts.shares(counts, KINDS, title="Points by question", value_title="learners")
     return Section(
         "questions", "Points by question", text, table, figure if lab_class.given else None

@@ -46,9 +46,7 @@ def verdict(
             advice = whole(record) if NO_SAMPLES in trouble else again(record)
     if outcome == "inconclusive" and not advice:
         advice = again(record)
-    return Verdict(
-        record.study, claim, says, outcome, evidence, advice, dict(numbers or {}), [record.digest]
-    )
+    return Verdict(record.study, claim, says, outcome, evidence, advice, dict(numbers or {}))
 
 
 def again(record: Record) -> str:

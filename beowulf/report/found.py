@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 
 from beowulf import paths, predictions
@@ -21,14 +20,6 @@ KEPT, PLAY = "records", "play"
 PLACES = (KEPT, f"*/{KEPT}")
 NAMES = "[A-Z]*.json"
 UNKNOWN = "a cluster of unknown kind"
-
-
-class Unchanged(Record):
-    """A Record that was read and stays as it is, so that its digest, which each Verdict names, is computed once."""
-
-    @cached_property
-    def digest(self) -> str:
-        return super().digest
 
 
 @dataclass(frozen=True)
@@ -109,7 +100,7 @@ def read(folders: Sequence[Path]) -> Found:
     for path in _files(found.folders):
         try:
             content = path.read_bytes() if path.is_file() else b""
-            kept = Kept(path, Unchanged.load(path), hashlib.sha256(content).hexdigest())
+            kept = Kept(path, Record.load(path), hashlib.sha256(content).hexdigest())
         except (RecordError, OSError) as problem:
             if not getattr(problem, "foreign", False):
                 found.passed_over.append(getattr(problem, "message", str(problem)))

@@ -111,6 +111,8 @@ def judge(record: Record) -> Verdicts:
     Of a Record that is not complete, no claim is decided: each is inconclusive, with a sentence. That of an exercise
     is refused, because the paper claims nothing of a learner's own program.
     """
+    from dataclasses import replace
+
     from beowulf.verdict import Verdicts
 
     study = find(record.study)
@@ -120,10 +122,13 @@ def judge(record: Record) -> Verdicts:
             " program: no claim of a paper judges it.",
             f"`beowulf show {record.study} --variant {record.variant}` prints what it holds.",
         )
-    if not record.complete:
-        return Verdicts(_undecided(study, record))
-    with _reading(record):
-        return Verdicts(_with_numbers(each, study) for each in study.claims(record))
+    if record.complete:
+        with _reading(record):
+            found = [_with_numbers(each, study) for each in study.claims(record)]
+    else:
+        found = list(_undecided(study, record))
+    of = [record.digest]
+    return Verdicts(replace(each, records=of) for each in found)
 
 
 def _with_numbers(each: Verdict, study: Study) -> Verdict:
@@ -167,7 +172,6 @@ def _undecided(study: Study, record: Record) -> Iterator[Verdict]:
             outcome="inconclusive",
             evidence=evidence,
             advice=each.advice if each.outcome == "inconclusive" and not bare else advice,
-            records=[record.digest],
         )
 
 

@@ -115,6 +115,9 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert set(points) == {"ab12", "cd34", "ef56"}
     assert "The course knows no signing service" in text
     assert "Nothing looks drawn" in text
+    assert "The hardest is" in text
+    easiest = next(row for row in table(spring, "questions") if row["mean share (%)"] == "100")
+    assert f"The hardest is {easiest['question']}" not in text
     assert float(points["ab12"]["points"]) - float(points["ef56"]["points"]) == 1
     assert {row["learner"] for row in table(spring, "waiting")} == {"ab12", "ef56"}
     alike = next(
