@@ -190,6 +190,7 @@ def test_a_folder_that_cannot_be_written_is_reported(served: Served) -> None:
     (served.work / "06-protocol-analysis").unlink()
 
 
+@pytest.mark.slow
 def test_on_a_hub_labs_are_fetched_a_shared_cluster_is_asked_for_and_pages_are_shown_in_tabs(
     tmp_path: Path,
 ) -> None:

@@ -156,6 +156,7 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
     assert "# My lab 01" in mine.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_without_a_lab_the_home_page_is_in_front_and_the_first_lab_is_laid_out(
     learner: Beowulf,
@@ -186,6 +187,7 @@ def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(learner: Beowul
     assert not learner.state.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
     learner: Beowulf, tmp_path: Path

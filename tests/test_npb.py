@@ -155,6 +155,7 @@ HANDFUL += ("sp: half of the steps before the clock runs",)
 FEW = [each for each in ERRORS if each.id in HANDFUL]
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     "planted", first(2, sorted(FEW, key=lambda each: HANDFUL.index(each.id))), ids=str

@@ -283,6 +283,7 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
     assert "Your points, question by question" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     spring: Course, run: Any
 ) -> None:

@@ -183,6 +183,7 @@ def test_a_tampered_hand_in_gets_what_its_records_and_answers_earn(
     assert test.source == cell(released, "ring-messages").source
 
 
+@pytest.mark.slow
 def test_a_notebook_that_never_ends_is_stopped_and_graded(
     course: Course, released: Any, hand_ins: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

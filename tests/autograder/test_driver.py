@@ -171,6 +171,7 @@ beowulf.notebook.form = lambda *_: 100
 """
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Non-unique cell id")
 def test_each_cheat_gets_what_its_records_and_answers_earn_and_no_more(
     course: Course, perfect: Any, released: Any
@@ -236,6 +237,7 @@ def test_what_is_no_notebook_gets_its_sentence_and_stops_no_other(
     assert "g-renamed" not in driver.ungraded(course.folder, SLUG)
 
 
+@pytest.mark.slow
 def test_a_grading_process_that_dies_or_hangs_costs_one_submission() -> None:
     def work(student: str) -> Outcome:
         if student == "dies":

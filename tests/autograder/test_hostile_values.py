@@ -46,6 +46,7 @@ LARGEST_PAGE = 3_000_000
 SEEDS = [range(2), pytest.param(range(2, 60), marks=pytest.mark.slow)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", SEEDS, ids=["a few", "many"])
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 def test_every_question_has_a_score_and_the_class_its_report(

@@ -175,6 +175,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     assert sorted(names(tmp_path)) == ["file", "full/mine"]
 
 
+@pytest.mark.slow
 def test_in_a_courses_folder_its_notebooks_and_its_limits_go_into_the_kit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

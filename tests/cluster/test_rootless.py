@@ -100,6 +100,7 @@ def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
     assert learner("ssh", "node00", "ssh node02 hostname").strip() == "node02"
 
 
+@pytest.mark.slow
 def test_closed_ports_of_hers_answer_nobody_until_they_are_healed(learner: Learner) -> None:
     knock = "timeout 1 bash -c ': < /dev/tcp/node02/9' 2>/dev/null; echo $?"
     learner("break", "closed-ports", "--node", "node02")
@@ -108,6 +109,7 @@ def test_closed_ports_of_hers_answer_nobody_until_they_are_healed(learner: Learn
     assert learner("ssh", "node00", knock).split() == ["1"]
 
 
+@pytest.mark.slow
 def test_a_killed_node_is_started_again(learner: Learner) -> None:
     learner.python("from beowulf.cluster import connect; connect().kill('node03')")
     learner("status", code=1)
@@ -115,6 +117,7 @@ def test_a_killed_node_is_started_again(learner: Learner) -> None:
     assert learner("ssh", "node00", "ssh node03 hostname").strip() == "node03"
 
 
+@pytest.mark.slow
 def test_root_and_an_ordinary_user_have_clusters_that_do_not_meet(
     learner: Learner, cluster: object, at_cluster: Learner
 ) -> None:
@@ -124,6 +127,7 @@ def test_root_and_an_ordinary_user_have_clusters_that_do_not_meet(
     )
 
 
+@pytest.mark.slow
 def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Learner) -> None:
     settings = learner.here / ".ssh" / "config"
     settings.parent.mkdir(mode=0o700, exist_ok=True)

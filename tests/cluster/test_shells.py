@@ -200,6 +200,7 @@ def hostile() -> Iterator[Learner]:
         yield learner
 
 
+@pytest.mark.slow
 @pytest.mark.rootless
 def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learner) -> None:
     assert sorted(hostile("ssh", "node00", f"mpiexec -n 2 {HOSTNAME}").split()) == [

@@ -311,6 +311,7 @@ def test_a_request_whose_terminal_died_is_taken_back_by_down(queue: School) -> N
     assert queue.jobs() == ["RUNNING"]
 
 
+@pytest.mark.slow
 def test_a_closed_queue_and_a_node_that_is_kept_back_are_named(queue: School) -> None:
     queue.manage("scontrol update PartitionName=labs State=DOWN")
     said = queue.root("up", "--target", "slurm", code=1)
@@ -329,6 +330,7 @@ def test_a_closed_queue_and_a_node_that_is_kept_back_are_named(queue: School) ->
     assert not queue.manage("squeue --noheader --states=PENDING")
 
 
+@pytest.mark.slow
 def test_more_time_than_the_queue_gives_is_refused(queue: School) -> None:
     said = queue.root("up", "--target", "slurm", "--minutes", "500", code=1)
     assert "The queue labs of Slurm gives at most 120 minutes." in said
@@ -350,6 +352,7 @@ def test_the_next_command_says_that_the_allocation_has_ended(queue: School) -> N
     assert "had ended the allocation before" in queue.root("down")
 
 
+@pytest.mark.slow
 def test_what_runs_on_the_nodes_ends_with_the_allocation(queue: School) -> None:
     queue.root("up", "--target", "slurm", "--nodes", "2")
     sleeping = queue.root.start("ssh", "node01", "exec sleep 3456")

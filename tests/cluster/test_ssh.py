@@ -176,6 +176,7 @@ def test_machines_of_which_none_answers_leave_nothing_behind(
     assert "No cluster runs" in learner("status", code=1)
 
 
+@pytest.mark.slow
 @needs_root
 def test_a_second_target_that_fails_leaves_the_first_one(
     pcs: Hall, learner: Beowulf, tmp_path: Path
@@ -188,6 +189,7 @@ def test_a_second_target_that_fails_leaves_the_first_one(
     assert learner("ssh", "node03", "hostname").strip() == "debian-node03"
 
 
+@pytest.mark.slow
 @needs_root
 def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
     pcs: Hall, learner: Beowulf, tmp_path: Path

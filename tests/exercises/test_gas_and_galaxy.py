@@ -88,6 +88,7 @@ def result(rows: list[Row], quantity: str = "") -> Row:
     )
 
 
+@pytest.mark.slow
 def test_the_gas_has_the_same_bits_on_any_number_of_ranks_and_without_tiles(run: Any) -> None:
     words = ("--problem", "blast", "--steps", 12)
     alone = result(run("serial", 1, *words, "--zones", "120,120"))["bits"]
@@ -202,6 +203,7 @@ def wrong_exchanges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "problem", "said"),
     [
@@ -382,6 +384,7 @@ def test_a_film_of_what_is_no_gas_after_a_wrong_exchange_says_which_zone(
         gas.film(kept, source, steps=4)
 
 
+@pytest.mark.slow
 def test_what_is_handed_out_is_wrong_and_shows_a_seam(kept: NamespaceCluster) -> None:
     record = gas.measure(kept, LAB / gas.SOURCE)
     assert "ghost zones" in gas.says(record)

@@ -85,6 +85,7 @@ def test_a_wrong_step_is_named_and_the_others_are_measured(
     assert set(heat.table(record)["way"]) == {"numpy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "said"),
     first(1, [

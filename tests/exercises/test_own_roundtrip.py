@@ -206,6 +206,7 @@ def test_a_function_that_is_wrong_sometimes_keeps_its_right_samples_and_says_how
     assert len(own_roundtrip.table(record)) == len(SMALL)
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_function_that_never_returns_says_where_each_rank_waits(engines: Engines) -> None:
     engines.run(replaced("        world.Send(buffer, partner)\n", ""))
@@ -216,6 +217,7 @@ def test_a_function_that_never_returns_says_where_each_rank_waits(engines: Engin
     assert not record.complete
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_what_cannot_be_measured_is_refused(engines: Engines) -> None:
     with pytest.raises(UsageError, match="blocking or nonblocking"):

@@ -71,6 +71,7 @@ def test_a_right_wrapper_counts_as_ours_does(lab_folder: Path, cluster: Namespac
     assert total > 1368 * several
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     first(2, [

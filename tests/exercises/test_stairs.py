@@ -45,6 +45,7 @@ def test_right_functions_take_the_same_time_in_every_run_and_beat_their_targets_
         assert found[name].ms == pytest.approx(lab_09.TIMES_MS[name], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_what_is_handed_out_is_right_and_misses_every_target_by_far() -> None:
     found = stairs.outcomes(HANDED_OUT)
     assert not any(each.why for each in found.values())
@@ -116,6 +117,7 @@ def test_a_source_that_is_too_long_is_refused() -> None:
         stairs.outcomes("/*" + "x" * stairs.LONGEST_SOURCE + "*/")
 
 
+@pytest.mark.slow
 def test_a_record_keeps_times_faults_and_the_source_and_is_played_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +210,7 @@ def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "said"),
     first(1, [("nowhere.c", "There is no file nowhere.c"), ("gas.c", "exchange_ghosts is wrong")]),
@@ -262,6 +265,7 @@ def test_less_latency_makes_a_step_shorter_and_a_shared_cable_longer() -> None:
     assert after < before < shared
 
 
+@pytest.mark.slow
 def test_a_tree_wins_with_short_data_and_parts_win_with_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

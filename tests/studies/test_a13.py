@@ -374,6 +374,7 @@ def test_what_is_counted_decides_its_claims_also_on_a_busy_machine(
     assert found["alltoall-no-more-bytes"] == "holds"
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("size", collectives.QUICK_SIZES)

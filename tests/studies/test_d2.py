@@ -261,6 +261,7 @@ def test_the_picture_marks_both_steps() -> None:
     assert shaded == [10, 60]
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.parametrize("way", first(1, CAUSES), ids=lambda way: way.mpich)
 def test_the_step_is_where_the_limit_or_the_buffer_was_set(

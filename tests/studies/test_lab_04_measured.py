@@ -84,6 +84,7 @@ def test_a_study_measures_judges_and_draws(
     assert draw(again).alt
 
 
+@pytest.mark.slow
 def test_an_adaptive_sweep_puts_sizes_where_the_time_bends(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -314,6 +314,7 @@ def test_two_cards_are_not_bonded_where_there_is_one(learner: Beowulf) -> None:
     assert "beowulf_second" in said
 
 
+@pytest.mark.slow
 def test_who_may_not_become_root_is_named_and_nothing_is_changed(
     pcs: Hall, learner: Beowulf
 ) -> None:

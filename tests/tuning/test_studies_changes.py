@@ -190,6 +190,7 @@ def test_a_measurement_that_fails_leaves_everything_as_it_was(
     assert state(cluster) == before
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.parametrize("way", first(3, WAYS))
 @pytest.mark.parametrize("number", first(1, [signal.SIGKILL, signal.SIGINT]))
