@@ -317,13 +317,6 @@ install_optional_tools() { # group
     touch "build/went-without-$1"
 }
 
-install_all_optional_tools() {
-    install_optional_tools suites
-    [[ $group == test ]] || return 0
-    install_optional_tools test
-    install_optional_tools slurm
-}
-
 # ---------------------------------------------------------------- the way through
 
 [[ $group == lab || $group == setup || $group == hub || $group == site || $group == test || $group == vm ]] ||
@@ -346,18 +339,13 @@ flock -n 9 || {
 
 install_tools lab
 if [[ $vm == yes ]]; then install_tools vm; fi
-if [[ $(id -u) == 0 || -n ${as_root[*]:-} ]]; then # nobody is asked for a password now
-    # While pip and uv wait for the network, apt goes on.
-    log=build/bootstrap-optional.log install_all_optional_tools >build/optional.txt 2>&1 &
-else
-    install_all_optional_tools
+install_optional_tools suites
+if [[ $group == test ]]; then
+    install_optional_tools test
+    install_optional_tools slurm
 fi
 packages_are_complete || install_packages
 project_is_complete || install_project
 modern_is_complete || install_modern
-if [[ -n ${!:-} ]]; then
-    wait $!
-    cat build/optional.txt
-fi
 make -s programs 9>&- || fail "this project's own C parts could not be compiled; the compiler's messages are above." \
     "Check that 'gcc --version' works, then run the same command again."
