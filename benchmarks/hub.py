@@ -29,7 +29,7 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.engines import starters
 from beowulf.errors import LabError
 from beowulf.progress import Progress
-from tests import gold
+from tests import gold, school
 from tests.jupyter import Jupyter
 
 TITLE = "What a learner costs a hub"
@@ -52,6 +52,7 @@ FIRST = "the first learner, who reads"
 CLUSTER, ENGINES = "a cluster of four nodes", "its four engines"
 IDLE, BOOT = "a learner who does nothing, in a second", "booting a cluster"
 ENGINES_GRADE = "grading 01-validation by ipyparallel, start included"
+SLURM_GRADES = "grading 01-validation by Slurm, start included"
 GRADED, NOTEBOOK = "grading {}", "a lab's notebook"
 QUICK, FULL, CAPTURING = "quick", "full", "A10"
 RECORD, CAPTURES = "a Record, {} study", f"captures beside a Record of {CAPTURING}, quick study"
@@ -77,7 +78,8 @@ NOTES = [
     f"Grading is the processor time of {HAND_INS} hand-ins of each lab, a perfect and an average one alternating, one"
     " after the other, sandbox included. Processor time stays nearly the same on a busy machine.",
     f"By ipyparallel, {BY_ENGINES} hand-ins of lab 01 are graded by an engine on each of two nodes, which a login"
-    " starts; their starting is counted. Slurm starts the same engines.",
+    " starts; their starting is counted. By Slurm, as many by `beowulf class grade --cluster slurm` in a job of two"
+    " nodes of simulated PCs: the command, its engines and Slurm's own daemons are counted, from the command on.",
     "Records are those that were measured for the test suite (tests/gold), some quick and some full; the size of"
     " captures is that of one quick study, measured here. A full study captures more.",
 ]
@@ -264,6 +266,8 @@ def _graded(folder: Path, rounds: int, add: Add, progress: Progress) -> None:
             if bad := [f"{each.student}: {each.problem}" for each in graded if each.problem]:
                 raise LabError(f"Not everything was graded: {bad[0]}")
     _graded_by_engines(course, folder, add)
+    if os.geteuid() == 0 and school.installed():
+        _graded_by_slurm(folder / "login", add)
 
 
 def _stored(folder: Path, add: Add) -> None:
@@ -297,6 +301,30 @@ def _graded_by_engines(course: Course, folder: Path, add: Add) -> None:
         add(ENGINES_GRADE, (used_s() - before_s) / len(part))
     if bad := [f"{each.student}: {each.problem}" for each in graded if each.problem]:
         raise LabError(f"Not everything was graded: {bad[0]}")
+
+
+def _graded_by_slurm(login: Path, add: Add) -> None:
+    login.mkdir()
+    course = make_course(login / "course")
+    slug = course.lab("01")
+    course.release(slug)
+    cases = gold.hand_ins(slug)
+    for each in range(BY_ENGINES):
+        cases[HONEST[each % len(HONEST)]].write(
+            course.folder / "submitted" / f"slurm-{each}" / slug
+        )
+    with school.opened(login) as opened:
+        opened.bring_checkout()
+        instructor = opened.root
+        instructor("up", "--target", "slurm", "--nodes", "2", "--minutes", "20")
+        instructor.here = course.folder
+
+        def used_s() -> float:
+            return _own_s() + sum(map(time_s, family([opened.pcs.process.pid])))
+
+        before_s = used_s()
+        instructor("class", "grade", "01", "--cluster", "slurm")
+        add(SLURM_GRADES, (used_s() - before_s) / BY_ENGINES)
 
 
 def _own_s() -> float:

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from running import Learner
-
 from beowulf import paths
+from tests.running import Learner
 
 UID = 4321
 # As Debian gives it to an ordinary user: without /usr/sbin.

@@ -425,26 +425,9 @@ def test_a_study_of_lab_04_measures_between_nodes_of_an_allocation(queue: School
     assert any(point.get("samples") for point in found[0]["points"])
 
 
-@pytest.mark.slow
-def test_undo_leaves_no_slurm(school: School) -> None:
-    """The last test of this file: it takes the queue away."""
-    school.root("setup", school.inventory, "--undo")
-    for name in school.pcs.names:
-        left = school.pcs.at(
-            name, "ls -A /etc/slurm /var/lib/slurm; pgrep -l 'slurm|munge'", code=None
-        )
-        assert "slurm" not in left.replace("/etc/slurm:", "").replace("/var/lib/slurm:", "")
-        assert school.pcs.at(name, KEY, code=None) in (school.image_key, "")
-
-
 @pytest.fixture
 def with_checkout(queue: School) -> School:
-    """The checkout in its place on each node, as grading wants it, from now on."""
-    here = paths.root()
-    for name in queue.pcs.names:
-        enter = ["nsenter", f"--target={queue.pcs._pid(name)}", "--mount"]
-        there = f"{queue.pcs.folder}/{name}/root{here}"
-        subprocess.run([*enter, "mount", "--rbind", str(here), there], check=True)
+    queue.bring_checkout()
     return queue
 
 
@@ -471,3 +454,15 @@ def test_a_class_is_graded_on_the_nodes_of_a_job(with_checkout: School, tmp_path
         assert points == {name: points for name, points in wanted.items() if points}
     assert {each["student"] for each in found} == set(guests)
     instructor("down")
+
+
+@pytest.mark.slow
+def test_undo_leaves_no_slurm(school: School) -> None:
+    """The last test of this file: it takes the queue away."""
+    school.root("setup", school.inventory, "--undo")
+    for name in school.pcs.names:
+        left = school.pcs.at(
+            name, "ls -A /etc/slurm /var/lib/slurm; pgrep -l 'slurm|munge'", code=None
+        )
+        assert "slurm" not in left.replace("/etc/slurm:", "").replace("/var/lib/slurm:", "")
+        assert school.pcs.at(name, KEY, code=None) in (school.image_key, "")
