@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 # Real Records, shortened to their samples; `where` says how they were measured. The tests have most of them, and
-# beside this file is C1 with a demand of 8, of the full measurement of docs/results.md.
+# beside this file are C1 with a demand of 8, of the full measurement of docs/results.md, and tokens on lab 08's machine
+# of 1995.
 KEPT = (
     ROOT / "tests" / "gold" / "real_records.json.xz",
     Path(__file__).with_name("records.json.xz"),
@@ -40,6 +41,7 @@ KEPT = (
 RUNS = Path(__file__).with_name("runs")
 FULL, QUICK = "100mbit classic, full, load 1.0", "100mbit classic, quick, load 3.3"
 SLOW_FULL = "10mbit classic, full, load 1.0"
+SIMULATED = "simulated by SimGrid"
 WIDTH_PX = 1136  # what a slide has between its margins
 WIDTH_IN, POINTS = (
     7.2,
@@ -47,6 +49,8 @@ WIDTH_IN, POINTS = (
 )  # a letter of that many points is 24 px high on a slide, or a little more
 PREDICTED = (2, 8192)  # networks and bytes of the token that lab 08 asks for before it is measured
 FRAME_BYTES = 1448
+CABLE_MB_PER_S = 10 / 8
+PAPERS_SIZES = (1024, 8192)  # for which paper C's figure 1 has about 1 MB/s with eight pairs
 Samples = dict[int, list[float]]
 
 
@@ -322,6 +326,35 @@ def _tokens() -> Drawing:
     return drawing
 
 
+def _tokens_of_1995() -> Drawing:
+    """What eight pairs and one carry on the one cable of the simulated machine, beside what paper C says of eight."""
+    found = _samples("S8", SIMULATED, "token_s", cables=1, demand=...)
+    drawing, axes = _paper(2.6)
+    for number, (demand, label) in enumerate(((8, "8 pairs"), (1, "1 pair"))):
+        tokens = found[(demand,)]
+        axes.plot(
+            sorted(tokens),
+            [size / tokens[size][0] / 1e6 for size in sorted(tokens)],
+            color=COLOURS[number],
+            marker=MARKERS[number],
+            linestyle=DASHES[number],
+            label=label,
+        )
+    axes.axhline(CABLE_MB_PER_S, color="#404040", linestyle=":", marker="")
+    axes.text(PAPERS_SIZES[1], CABLE_MB_PER_S, "the cable: 1.25", ha="right", va="bottom")
+    axes.plot(
+        PAPERS_SIZES, [1, 1], "-", marker="", color="#9a6b00", linewidth=7, alpha=0.45,
+        label="paper C: about 1 from 1 KB on",
+    )  # fmt: skip
+    _powers(axes, range(2, 14, 2))
+    axes.minorticks_off()
+    axes.set_ylim(0, 1.5)
+    axes.set_xlabel("size of a token")
+    axes.set_ylabel("MB/s, all pairs")
+    axes.legend(loc="upper left", bbox_to_anchor=(0, 0.85))
+    return drawing
+
+
 PLOTS: dict[str, Callable[[], Drawing]] = {
     "boot": _boot,
     "memory": _memory,
@@ -333,6 +366,7 @@ PLOTS: dict[str, Callable[[], Drawing]] = {
     "nothing": _nothing,
     "calibration": _calibration,
     "tokens": _tokens,
+    "tokens-of-1995": _tokens_of_1995,
 }
 
 # Of each kept run: from and to which ms it is shown, and how high the picture is, in inches.
