@@ -17,6 +17,10 @@ $(foreach target,$(filter test bench slowtest vm-test lint format release slides
     $(error `make $(target)` needs a clone of the project; this copy has only what the labs need. Try `make lab`))
 endif
 
+# Tests start some thousand Python processes. Where a setting keeps Python from writing down what it has compiled, each
+# process compiles our modules anew; so that setting does not count here.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m pytest
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help lab test doctor up down bench slowtest vm-test lint format release slides site lock programs clean distclean ready
@@ -33,7 +37,7 @@ lab: ## prepare this machine, boot the cluster and open the home page in Jupyter
 test: ## prepare this machine, then run all checks and the fast tests
 	@$(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
-	@exec $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	@exec $(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder
 
 ready:
 	@$(BOOTSTRAP) lab
@@ -53,7 +57,7 @@ bench: ## measure this project itself; NAME=up_down measures one thing
 
 slowtest: ## run the tests that take minutes, and only these
 	@$(BOOTSTRAP) test
-	@exec $(PYTHON) -m pytest -m slow
+	@exec $(PYTEST) -m slow
 
 vm-test: ## boot four VMs and run the tests on them, as root, up to 20 minutes once the box is made; LABS=all runs the labs, for hours
 	@$(BOOTSTRAP) vm
