@@ -102,10 +102,11 @@ def leaving_nothing(
     """The `command`, as a line of shell of which nothing is left on the node when the wait for it ends early.
 
     ssh alone leaves there what it has started. `run` is called with a command, its stdin, and its longest seconds.
+    No command is a login shell, which ends with its stdin.
     """
     mark = f"BEOWULF_CALL={secrets.token_hex(8)}"
     try:
-        yield f"export {mark}; {command}"
+        yield f"export {mark}; {command}" if command else ""
     except (KeyboardInterrupt, UnfinishedError) as ended:
         with suppress(LabError):
             run("bash --norc", KILL_MARKED.format(mark=mark), LONGEST_KILLING_S)
