@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -62,17 +63,7 @@ class Beowulf:
         **environment: str,
     ) -> str:
         """Run a command that is to end with `code` (None: any); what it says, never with a traceback."""
-        done = subprocess.run(
-            self.words(*words),
-            input=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            cwd=self.here,
-            env={**self.environment, **environment},
-        )
+        done = self._ended(self.words(*words), stdin, timeout_s, environment)
         assert "Traceback" not in done.stdout, done.stdout
         assert code in (None, done.returncode), (
             f"exit code {done.returncode}, not {code}:\n{done.stdout}"
@@ -96,18 +87,29 @@ class Beowulf:
         """Run a script in the learner's own Python."""
         file = self.here / "script.py"
         file.write_text(script)
-        done = subprocess.run(
-            [*self.prefix, str(paths.python_bin() / "python"), str(file)],
-            stdin=subprocess.DEVNULL,
+        python = str(paths.python_bin() / "python")
+        done = self._ended([*self.prefix, python, str(file)])
+        assert done.returncode == code, done.stdout
+        return done.stdout
+
+    def _ended(
+        self,
+        words: list[str],
+        stdin: str = "",
+        timeout_s: float = PATIENCE_S,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words,
+            input=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=PATIENCE_S,
+            errors="replace",
+            timeout=timeout_s,
             cwd=self.here,
-            env=self.environment,
+            env={**self.environment, **environment},
         )
-        assert done.returncode == code, done.stdout
-        return done.stdout
 
     def words(self, *words: str | Path) -> list[str]:
         return [*self.prefix, *self.command, *map(str, words)]

@@ -242,6 +242,7 @@ def test_what_is_handed_in_is_graded_and_its_feedback_opens(person: Person) -> N
     file = person.course / "reports" / SLUG / "index.html"
     page = person.open(file.as_uri())
     person.picture("12-class-report", page)
+    assert "100 % on average" not in page.inner_text("body")  # the hardest question is none
     accessible(page)
     page.close()
 
