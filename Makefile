@@ -31,7 +31,7 @@ help: ## list these commands
 # Recipes end in `exec`, so that Ctrl-C reaches the program itself and it can take its cluster down.
 
 lab: ## prepare this machine, boot the cluster and open the home page in JupyterLab; LAB=04 opens a lab
-	@$(BOOTSTRAP) lab
+	@$(BOOTSTRAP) first
 	@exec $(BEOWULF) lab $(LAB)
 
 test: ## prepare this machine, then run all checks and the fast tests

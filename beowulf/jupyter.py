@@ -218,6 +218,7 @@ def _jupyter(
         address = f"http://127.0.0.1:{connection['port']}/{lab}?token={connection['token']}"
         state.open_lab().write_text(json.dumps({"pid": os.getpid(), "address": address}))
         print(f"JupyterLab is at {address}\nCtrl-C here takes everything down.", flush=True)
+        _install_suites()
         if open_browser:
             webbrowser.open(address)
         server.wait()
@@ -234,6 +235,19 @@ def _jupyter(
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def _install_suites() -> None:
+    """Install in the background what the first `make lab` left for now: no early lab needs it."""
+    if not (paths.root() / "build" / "suites-later").exists():
+        return
+    print("Debian packages that only later labs need are installed in the meantime.", flush=True)
+    # Ctrl-C ends the lab, but not apt in the middle of a package; sudo still knows the terminal.
+    subprocess.Popen(
+        ["nice", "bash", paths.root() / "cluster_setup" / "bootstrap.sh", "suites"],
+        stdin=subprocess.DEVNULL,
+        process_group=0,
+    )
 
 
 def open_address() -> str:

@@ -2,6 +2,8 @@
 # Prepares this machine for the labs: Debian packages, .venv, .mpi/modern, and our own C parts.
 #
 #   cluster_setup/bootstrap.sh lab     what a learner needs (the default)
+#   cluster_setup/bootstrap.sh first   that; on a bare machine without the suites, which no early lab needs
+#   cluster_setup/bootstrap.sh suites  the suites: `beowulf lab` runs this once JupyterLab answers, if they were left out
 #   cluster_setup/bootstrap.sh setup   that, and what `beowulf setup` needs
 #   cluster_setup/bootstrap.sh hub     what a learner needs, and JupyterHub, which serves a class
 #   cluster_setup/bootstrap.sh site    what a learner needs, and Sphinx, which builds the documents as a site
@@ -314,12 +316,16 @@ install_optional_tools() { # group
     fi
     [[ -z $why ]] && return 0
     say "going on without ${missing_packages[*]}: $why; what needs it says so, and its tests are skipped"
-    touch "build/went-without-$1"
+    # In the background nobody can be asked for a password; the next run asks.
+    [[ $group == suites ]] || touch "build/went-without-$1"
 }
 
 # ---------------------------------------------------------------- the way through
 
-[[ $group == lab || $group == setup || $group == hub || $group == site || $group == test || $group == vm ]] ||
+later=build/suites-later # is there while the suites are left to `beowulf lab`
+first=no
+if [[ $group == first ]]; then first=yes group=lab; fi
+[[ $group == lab || $group == suites || $group == setup || $group == hub || $group == site || $group == test || $group == vm ]] ||
     fail "there is no group '$group'." "Say lab, setup, hub, site, test or vm."
 vm=no
 if [[ $group == vm ]]; then vm=yes group=test; fi # no Python packages of its own
@@ -337,9 +343,15 @@ flock -n 9 || {
     flock 9
 }
 
-install_tools lab
+[[ $group == suites ]] || install_tools lab
 if [[ $vm == yes ]]; then install_tools vm; fi
-install_optional_tools suites
+if [[ $first$list_is_new == yesyes ]]; then
+    touch $later
+else
+    rm -f $later
+    install_optional_tools suites
+fi
+[[ $group != suites ]] || exit 0
 if [[ $group == test ]]; then
     install_optional_tools test
     install_optional_tools slurm

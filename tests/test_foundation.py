@@ -363,6 +363,28 @@ def test_the_labs_go_on_without_the_suites_and_ask_once(machine: Machine) -> Non
     assert "apt-get install" in machine.calls
 
 
+def test_a_first_make_lab_leaves_the_suites_for_when_jupyterlab_answers(machine: Machine) -> None:
+    table = machine.checkout / "cluster_setup" / "packages.tsv"
+    table.write_text("new-tool\tpackage-a\tlab\twhy\nno-b\tpackage-b\tsuites\twhy\n")
+    brings = f'[[ $1 == install ]] && printf "#!/bin/sh\\n" >{machine.bin}/new-tool\nchmod +x {machine.bin}/new-tool\n'
+    machine.command("apt-get", FAKE_APT.replace("exit 100\n", brings))
+    later = machine.checkout / "build" / "suites-later"
+    done = machine.bootstrap("first")
+    assert done.returncode == 0, done.stdout
+    assert "package-b" not in machine.calls
+    assert later.exists()
+    # `beowulf lab` then does this; what was not had in the background is asked for once more, by the next run.
+    machine.command("apt-get", FAKE_APT)
+    assert "going on without package-b" in machine.bootstrap("suites").stdout
+    assert not later.exists()
+    assert "uv" not in machine.calls
+    machine.bootstrap("first")
+    assert "package-b" in machine.calls
+    assert not later.exists()
+    machine.bootstrap("first")
+    assert "package-b" not in machine.calls
+
+
 def test_an_ordinary_user_gets_the_labs_without_the_suites(machine: Machine) -> None:
     machine.needs("suites", "no-such-tool")
     machine.command("apt-get", FAKE_APT)
