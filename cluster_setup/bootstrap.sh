@@ -124,21 +124,31 @@ explain_pip_failure() {
     fail "pip could not finish this step, and nothing half installed will be used." "$advice"
 }
 
-# The pip of .venv installs into both environments.
+# The pip of .venv installs into both environments. Until .venv has one, the pip that Python's venv module brings along
+# runs from its wheel: to install it first takes longer than all that it then does.
+pip_wheel=""
+pip() { PYTHONPATH=$pip_wheel .venv/bin/python -m pip "$@"; }
+
+find_pip() {
+    pip_wheel=$("$python" -c '
+import ensurepip, pathlib, sysconfig
+places = (sysconfig.get_config_var("WHEEL_PKG_DIR"), pathlib.Path(ensurepip.__file__).parent / "_bundled")
+wheels = [str(wheel) for place in places if place for wheel in pathlib.Path(place).glob("pip-*.whl")]
+print("".join(wheels[:1]))')
+}
+
 pip_install() { # sentence, environment, arguments of pip install...
     local sentence=$1 environment=$2
     shift 2
-    phase "$sentence" .venv/bin/python -m pip --python "$environment" --no-input --disable-pip-version-check \
+    phase "$sentence" pip --python "$environment" --no-input --disable-pip-version-check \
         install --progress-bar off "$@" || explain_pip_failure
 }
 
-pip_setting() { # name; prints its value
-    .venv/bin/python -m pip config list 2>/dev/null | sed -n "s/^[^=]*\.$1='\(.*\)'\$/\1/p" | tail -n 1
-}
-
 # uv does not read pip's settings: in a closed network it needs settings that say where the index is and which certificates count.
-uv_install() (
-    index=$(pip_setting index-url) certificates=$(pip_setting cert)
+uv_install() ( # environment, arguments of uv pip install...
+    settings=$(pip config list 2>/dev/null)
+    setting() { sed -n "s/^[^=]*\.$1='\(.*\)'\$/\1/p" <<<"$settings" | tail -n 1; }
+    index=$(setting index-url) certificates=$(setting cert)
     [[ -n $index ]] && export UV_DEFAULT_INDEX=$index
     [[ -n $certificates ]] && export SSL_CERT_FILE=$certificates
     # A proxy that looks into TLS is known to the system's store only.
@@ -146,14 +156,22 @@ uv_install() (
     export UV_HTTP_RETRIES=1
     # Python keeps what it compiles at the first import, unless a setting forbids it: then this is the only moment.
     compile=() && [[ -n ${PYTHONDONTWRITEBYTECODE:-} ]] && compile=(--compile-bytecode)
-    exec .venv/bin/uv pip install --no-progress --python .venv --no-build "${compile[@]}" "$@"
+    exec .venv/bin/uv pip install --no-progress --python "$1" "${compile[@]}" "${@:2}"
 )
+
+uv_could_not() {
+    tail -n 2 "$log" | sed 's/^/    /' >&2
+    say "uv could not do it here; pip tries, which takes longer"
+}
 
 make_environment() {
     rm -rf .venv
     find_python
+    find_pip
     mkdir .venv && touch .venv/.beowulf
-    phase "making .venv with $("$python" --version)" "$python" -m venv .venv || {
+    local without=()
+    [[ -n $pip_wheel ]] && without=(--without-pip)
+    phase "making .venv with $("$python" --version)" "$python" -m venv "${without[@]}" .venv || {
         tail -n 5 "$log" | sed 's/^/    /' >&2
         fail "the virtual environment could not be made." \
             "Check the disk space, and that the Debian package python3-venv is installed."
@@ -174,20 +192,28 @@ install_packages() {
         make_environment
     fi
     rm -f $packages_stamp
-    local lock=requirements/$group.lock
-    phase "installing the Python packages of $lock" uv_install --require-hashes -r "$lock" || {
-        tail -n 2 "$log" | sed 's/^/    /' >&2
-        say "uv could not do it here; pip tries, which takes longer"
+    local sentence="installing the Python packages of requirements/$group.lock"
+    local arguments=(.venv --require-hashes --only-binary :all: -r "requirements/$group.lock")
+    phase "$sentence" uv_install "${arguments[@]}" || {
+        uv_could_not
         make_environment
-        pip_install "installing the Python packages of $lock" .venv --require-hashes --only-binary :all: -r "$lock"
+        pip_install "$sentence" "${arguments[@]}"
     }
+    pip_wheel="" # pip itself is among them
     wanted_packages "$group" >$packages_stamp
+}
+
+install() { # sentence, environment, arguments that uv and pip understand alike...
+    phase "$1" uv_install "${@:2}" || {
+        uv_could_not
+        pip_install "$@"
+    }
 }
 
 # An editable install: .venv holds a path to this checkout, so what is edited here is what runs.
 install_project() {
     rm -f $project_stamp
-    pip_install "installing beowulf from this checkout" .venv --no-deps --no-build-isolation -e .
+    install "installing beowulf from this checkout" .venv --no-deps --no-build-isolation -e .
     digest pyproject.toml >$project_stamp
 }
 
@@ -196,10 +222,10 @@ install_project() {
 install_modern() {
     rm -rf .mpi/modern
     mkdir -p .mpi
-    # Without a pip of its own: that of .venv serves both.
+    # Without a pip of its own: uv and pip of .venv serve both.
     phase "making .mpi/modern" .venv/bin/python -m venv --without-pip .mpi/modern ||
         fail "the virtual environment .mpi/modern could not be made; is the disk full?"
-    pip_install "installing the modern MPICH of requirements/modern.lock" .mpi/modern \
+    install "installing the modern MPICH of requirements/modern.lock" .mpi/modern \
         --require-hashes --only-binary :all: -r requirements/modern.lock
     echo "$(digest requirements/modern.lock) $(identity .mpi/modern)" >$modern_stamp
 }

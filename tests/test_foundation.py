@@ -26,6 +26,7 @@ case "$*" in
 *"sys.version_info < (3, 11)"*) exit "${TOO_OLD:-0}" ;;
 *"import venv, ensurepip"*) exit "${NO_VENV:-0}" ;;
 *platform.python_version*) echo "${VERSION:-3.11.7}" ;;
+*WHEEL_PKG_DIR*) echo "${WHEEL:-}" ;;
 *sys.prefix*) echo "3.11 $(cd "$(dirname "$0")/.." && pwd -P)" ;;
 "-m venv"*) mkdir -p "${!#}/bin" && cp "$0" "${!#}/bin/python" ;;
 *"pip config list"*) echo "global.index-url='${INDEX:-}'" ;;
@@ -212,7 +213,7 @@ def test_a_bare_machine_becomes_ready(machine: Machine) -> None:
     done = machine.bootstrap()
     assert done.returncode == 0, done.stdout
     assert "uv pip install" in machine.calls
-    assert "--require-hashes -r requirements/lab.lock" in machine.calls
+    assert "--require-hashes --only-binary :all: -r requirements/lab.lock" in machine.calls
     assert "--no-deps --no-build-isolation -e ." in machine.calls
     assert "requirements/modern.lock" in machine.calls
     assert "make -s programs" in machine.calls
@@ -241,6 +242,17 @@ def test_a_machine_that_is_ready_for_labs_is_made_ready_to_set_others_up(machine
     assert "requirements/setup.lock" in machine.calls
 
 
+def test_the_pip_that_comes_with_python_installs_uv_without_being_installed_first(
+    machine: Machine,
+) -> None:
+    machine.command("python3", FAKE_PYTHON.replace('"python $*"', '"python $* by=$PYTHONPATH"'))
+    machine.bootstrap(WHEEL="/wheels/pip-23-py3-none-any.whl")
+    assert "-m venv --without-pip .venv" in machine.calls
+    assert re.search(r"-m pip .*installer\.lock by=/wheels/pip-23", machine.calls)
+    assert re.search(r"-m venv --without-pip .mpi/modern by=$", machine.calls, re.MULTILINE)
+    assert "pip" in wanted("lab")
+
+
 def test_a_changed_lock_is_installed_into_the_environment_that_stands(machine: Machine) -> None:
     machine.bootstrap()
     with (machine.checkout / "requirements" / "lab.lock").open("a") as lock:
@@ -266,7 +278,12 @@ def test_a_full_disk_is_a_sentence(machine: Machine) -> None:
 
 def test_where_uv_cannot_install_pip_does(machine: Machine) -> None:
     assert machine.bootstrap(UV_FAILS="1").returncode == 0
-    assert re.search(r"python -m pip .*--require-hashes .*requirements/lab\.lock", machine.calls)
+    for installed in (
+        "--require-hashes .*requirements/lab.lock",
+        "-e .",
+        "requirements/modern.lock",
+    ):
+        assert re.search(rf"python -m pip .*{installed}", machine.calls)
 
 
 def test_an_index_that_pip_was_configured_with_is_used(machine: Machine) -> None:
