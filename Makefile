@@ -67,7 +67,7 @@ vm-test: ## boot four VMs and run the tests on them, as root, up to 20 minutes o
 lint: ## check format, style and types
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
-	$(PYTHON) -m mypy --strict $(TYPED)
+	$(PYTHON) -m mypy --strict --num-workers 2 $(TYPED)
 	@mkdir -p build
 	.venv/bin/lint-imports --no-cache >build/imports.txt || { cat build/imports.txt; exit 1; }
 	.venv/bin/codespell $(TEXTS)

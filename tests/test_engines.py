@@ -508,6 +508,7 @@ for line in ("1", "2"):
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 @cluster_test
 def test_ctrl_c_ends_the_cell_says_where_ranks_are_and_engines_come_back(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "2")
@@ -532,6 +533,7 @@ engines.run("print(world.allreduce(1))")
     wait_until(lambda: not left(beowulf), "controller and engines end")
 
 
+@pytest.mark.slow
 @cluster_test
 def test_a_notebook_shows_drawings_by_node_and_mistakes_as_sentences(
     at_cluster: Beowulf, tmp_path: Path

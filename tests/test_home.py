@@ -456,7 +456,7 @@ def test_the_page_fits_a_window(served: Served, browser: Any, width: int) -> Non
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    "place", first(2, ["home", "handout/06", "handout/01", "text/docs/results.md"])
+    "place", first(1, ["home", "handout/06", "handout/01", "text/docs/results.md"])
 )
 def test_axe_finds_nothing(served: Served, browser: Any, place: str) -> None:
     page = _open(browser, f"{served.jupyter.url}/beowulf/{place}?token={served.jupyter.token}", [])

@@ -247,7 +247,8 @@ def test_a_learners_copies_are_theirs_to_write(
     assert all(path.stat().st_mode & 0o600 == 0o600 for path in notebook.parent.iterdir())
 
 
-@pytest.mark.parametrize("kind", first(1, service.OFF))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", service.OFF)
 def test_no_server_that_we_start_has_nbgraders_validate(kind: str, tmp_path: Path) -> None:
     folder = jupyter.settings(tmp_path, service.OFF[kind], service.OURS[kind])
     page = json.loads((folder / "labconfig" / "page_config.json").read_text())

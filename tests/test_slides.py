@@ -128,11 +128,10 @@ def test_nothing_overflows_its_slide_or_is_too_small_to_read(deck: Path, tmp_pat
     assert report[1] == "all fits"
 
 
+@pytest.mark.slow
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    "deck", [DECKS[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DECKS[1:])], ids=NAMES
-)
+@pytest.mark.parametrize("deck", DECKS, ids=NAMES)
 def test_axe_finds_nothing_on_any_slide(deck: Path, tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright

@@ -116,6 +116,7 @@ def test_a_larger_class_and_more_ranks_need_more_memory(name: str) -> None:
 # The command
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
     said = at_cluster("npb", "mg", "--class", "s", "--profile")

@@ -219,6 +219,7 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
     assert again.table["none"].tolist() == [2]
 
 
+@pytest.mark.slow
 def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read(
     spring: Course, run: Any
 ) -> None:

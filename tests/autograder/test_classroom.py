@@ -148,6 +148,7 @@ def test_outside_a_course_a_sentence_says_what_to_do(
     assert problem.hint
 
 
+@pytest.mark.slow
 def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
     course: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

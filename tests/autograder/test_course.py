@@ -153,6 +153,7 @@ for place in (pathlib.Path('records'), pathlib.Path('{records}')):
 """
 
 
+@pytest.mark.slow
 def test_a_tampered_hand_in_gets_what_its_records_and_answers_earn(
     course: Course, released: Any, hand_ins: Path, tmp_path: Path
 ) -> None:
@@ -273,6 +274,7 @@ def test_nbgraders_own_commands_give_the_same_points(
     assert found.questions == NOTHING | {"a2-record": 1, "ring-messages": 1, "explain": None}
 
 
+@pytest.mark.slow
 def test_the_exchange_carries_records_and_programs(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,7 @@ def first_cell(notebook: Any, code: str) -> Any:
 # ---------------------------------------------------------------- the same as nbgrader's own way
 
 
+@pytest.mark.slow
 def test_the_rows_and_the_files_are_those_that_nbgraders_own_command_writes(
     course: Course, perfect: Any, released: Any
 ) -> None:

@@ -76,6 +76,7 @@ def test_a_kit_has_what_make_lab_reads(made: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_all_modules_of_a_kit_can_be_loaded(made: Path, tmp_path: Path) -> None:
     script = (
         "import importlib, pkgutil, autograder, beowulf\n"

@@ -92,6 +92,7 @@ def test_a_text_that_is_no_source_is_not_compiled(text: str) -> None:
     assert {each.why[:10] for each in found.values()} == {"the source"}
 
 
+@pytest.mark.slow
 @needs_simgrid
 def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
     assert simulation.outcomes(lab_09.source()) == stairs.outcomes(lab_09.source())

@@ -72,6 +72,7 @@ written = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(with_tshark, max_examples=12)
 @given(capture=written)
 def test_any_capture_is_what_tshark_and_capinfos_read(

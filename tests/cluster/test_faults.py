@@ -60,10 +60,9 @@ def test_a_puzzle_that_is_none_is_refused() -> None:
         faults.solution("e", NODES, "ada")
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
-@pytest.mark.parametrize(
-    "puzzle", ["a", *(pytest.param(name, marks=pytest.mark.slow) for name in faults.PUZZLES[1:3])]
-)
+@pytest.mark.parametrize("puzzle", faults.PUZZLES[:3])
 def test_a_puzzle_is_found_by_study_a2_exactly(
     broken: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, puzzle: str
 ) -> None:

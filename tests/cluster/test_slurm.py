@@ -225,7 +225,8 @@ def _ended(process: subprocess.Popen[str]) -> str:
     return said
 
 
-@pytest.mark.parametrize("again", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("again", [False, True])
 def test_the_queue_is_set_up_once(queue: School, again: bool) -> None:
     if again:
         said = queue.root("setup", queue.inventory)
@@ -239,6 +240,7 @@ def test_the_queue_is_set_up_once(queue: School, again: bool) -> None:
     assert queue.pcs.at("node01", "pgrep -x slurmctld", code=1) == ""
 
 
+@pytest.mark.slow
 def test_an_ordinary_user_without_a_key_has_the_nodes_alone_and_mpi_on_them(queue: School) -> None:
     said = queue.ada("up", "--target", "slurm", "--minutes", "20")
     assert "4 nodes are yours alone: node00, node01, node02, node03." in said

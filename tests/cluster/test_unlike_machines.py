@@ -71,6 +71,7 @@ def cluster(learner: Beowulf) -> SshCluster:
     return found
 
 
+@pytest.mark.slow
 def test_what_a_bashrc_prints_is_no_part_of_an_answer(cluster: SshCluster) -> None:
     for node in cluster.nodes:
         assert cluster.run(node, "hostname").stdout == f"{node}\n"

@@ -52,6 +52,7 @@ def test_the_exercise_runs_as_it_is_handed_out_and_its_record_is_played_back(
     assert "by equation 1" in exchange.picture(again).title
 
 
+@pytest.mark.slow
 def test_a_right_exchange_passes_every_check(lab_folder: Path, cluster: NamespaceCluster) -> None:
     record = exchange.measure(cluster, written(lab_folder, QUARTER + POST + SLICES + WAIT))
     assert len(exchange.passes(record)) == 20 * exchange.LAUNCHES

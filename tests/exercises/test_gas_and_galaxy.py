@@ -353,6 +353,7 @@ def kept(cluster: NamespaceCluster, tmp_path: Path) -> Any:
     cluster.records = None
 
 
+@pytest.mark.slow
 def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
     kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

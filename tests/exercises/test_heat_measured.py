@@ -71,6 +71,7 @@ def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
     assert heat.steps(RecordedCluster(plate / "records")).digest == record.digest
 
 
+@pytest.mark.slow
 def test_a_wrong_step_is_named_and_the_others_are_measured(
     plate: Path, cluster: NamespaceCluster
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from beowulf import papers
@@ -124,10 +125,15 @@ def own(**us: float) -> Record:
 GOOD = {"null": 0.16, "library": 0.022, "system": 0.24, "pipe": 0.66}
 
 
+@cache
+def _asked(loop: Any, seed: int) -> list[dict[str, Any]]:
+    return on_node.asked(loop, timing_loop.drawn(random.Random(seed)))
+
+
 def timing(loop: Any = timing_loops.right, own_us: float = 0.13, seed: int = 1) -> Record:
     """A timing loop on calls of known length, which is as on a node, and on a real call, which is not."""
-    trials = on_node.asked(loop, timing_loop.drawn(random.Random(seed)))
-    points = [Point({"trial": place}, facts=trial) for place, trial in enumerate(trials)]
+    trials = _asked(loop, seed)
+    points = [Point({"trial": place}, facts={**trial}) for place, trial in enumerate(trials)]
     for launch in range(on_node.ROUNDS if not any(each["why"] for each in trials) else 0):
         at = {"node": "node00", "call": "getppid", "launch": launch}
         quantity, each = timing_loop.QUANTITY, on_node.REPEATS

@@ -387,6 +387,7 @@ def test_a_loop_sends_what_it_says(measured: tuple[Record, Path], name: str, siz
     assert collectives.counted(made, name, "loop", size, "wire_bytes") > messages * size
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.parametrize("size", collectives.QUICK_SIZES)
 def test_a_call_sends_at_least_what_has_to_arrive(measured: tuple[Record, Path], size: int) -> None:

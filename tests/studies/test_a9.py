@@ -200,6 +200,7 @@ def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> N
     assert "1,000,000 bytes" in figure.title
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

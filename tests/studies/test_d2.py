@@ -300,6 +300,7 @@ def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
     assert not list(tmp_path.iterdir()), "the capture is read and thrown away"
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_message_of_eight_limits_comes_after_the_work_and_one_of_half_a_limit_before(
     cluster: NamespaceCluster, tmp_path: Path

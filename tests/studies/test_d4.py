@@ -126,6 +126,7 @@ def test_the_picture_has_a_mark_for_each_rank_and_size() -> None:
     assert "negative is better" in figure.alt
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
     cluster: NamespaceCluster, tmp_path: Path

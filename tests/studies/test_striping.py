@@ -211,8 +211,9 @@ def test_a_cluster_with_one_network_is_refused_with_a_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
-@pytest.mark.parametrize("network", [pytest.param(0, marks=pytest.mark.slow), 1])
+@pytest.mark.parametrize("network", [0, 1])
 def test_a_network_that_is_pulled_ends_the_stream_with_a_sentence(
     two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: int
 ) -> None:

@@ -148,6 +148,7 @@ def test_what_is_drawn_is_what_the_trace_has(tmp_path: Path) -> None:
         assert results.violations_count == 0, results.generate_report()
 
 
+@pytest.mark.slow
 @needs_chromium
 @pytest.mark.browser
 def test_keys_jump_to_the_waits(record: Recorded, tmp_path: Path) -> None:

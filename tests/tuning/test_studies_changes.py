@@ -227,6 +227,7 @@ def test_what_a_signal_ended_is_put_back_at_once_or_before_the_next_measurement(
     assert not log.of_cluster(cluster).open()
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_study_within_a_change_leaves_the_change(
     cluster: NamespaceCluster, tmp_path: Path
