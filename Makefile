@@ -19,7 +19,8 @@ endif
 
 # Tests start some thousand Python processes. Where a setting keeps Python from writing down what it has compiled, each
 # process compiles our modules anew; so that setting does not count here.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(PYTHON) -m pytest
+WRITING := env -u PYTHONDONTWRITEBYTECODE
+PYTEST := $(WRITING) $(PYTHON) -m pytest
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -35,7 +36,7 @@ lab: ## prepare this machine, boot the cluster and open the home page in Jupyter
 	@exec $(BEOWULF) lab $(LAB)
 
 test: ## prepare this machine, then run all checks and the fast tests
-	@$(BOOTSTRAP) test
+	@$(WRITING) $(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
 	@exec $(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder
 

@@ -120,26 +120,32 @@ def test_no_command_loads_what_only_others_need() -> None:
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [
-        (("nonsense",), "nonsense"),
-        (("up", "--speed", "9"), "--speed"),
-        (("up", "--nodes"), "--nodes"),
-        (("up", "--nodes", "many"), "--nodes"),
-        (("up", "--nodes", "1"), "A local cluster has 2 to 16 nodes, not 1."),
-        (("up", "--nodes", "17"), "2 to 16 nodes, not 17"),
-        (("up", "--rate", "fast"), "The rate is one of 10mbit, 100mbit, 1gbit, off, not 'fast'."),
-        (("up", "--networks", "3"), "1 or 2 networks, not 3"),
-        (("up", "--mpi", "open"), "The MPI library is one of classic, modern, not 'open'."),
-        (("down", "everything"), "everything"),
-        (("ssh",), "NODE"),
-        (("study",), "NAME"),
-        (("study", "Z9"), "There is no study 'Z9'."),
-        (("claims", "Z9"), "There is no study 'Z9'."),
-        (("run",), "PROGRAM"),
-        (("run", "hello.c", "-n", "2"), "`-n 2` after hello.c would go to the program"),
-        (("npb", "EP", "--seed", str(2**46)), "'--seed'"),
-        (("npb", "EP", "--seed", "-1"), "'--seed'"),
-    ],
+    first(
+        8,
+        [
+            (("nonsense",), "nonsense"),
+            (("up", "--speed", "9"), "--speed"),
+            (("up", "--nodes"), "--nodes"),
+            (("up", "--nodes", "many"), "--nodes"),
+            (("up", "--nodes", "1"), "A local cluster has 2 to 16 nodes, not 1."),
+            (("up", "--nodes", "17"), "2 to 16 nodes, not 17"),
+            (
+                ("up", "--rate", "fast"),
+                "The rate is one of 10mbit, 100mbit, 1gbit, off, not 'fast'.",
+            ),
+            (("up", "--networks", "3"), "1 or 2 networks, not 3"),
+            (("up", "--mpi", "open"), "The MPI library is one of classic, modern, not 'open'."),
+            (("down", "everything"), "everything"),
+            (("ssh",), "NODE"),
+            (("study",), "NAME"),
+            (("study", "Z9"), "There is no study 'Z9'."),
+            (("claims", "Z9"), "There is no study 'Z9'."),
+            (("run",), "PROGRAM"),
+            (("run", "hello.c", "-n", "2"), "`-n 2` after hello.c would go to the program"),
+            (("npb", "EP", "--seed", str(2**46)), "'--seed'"),
+            (("npb", "EP", "--seed", "-1"), "'--seed'"),
+        ],
+    ),
 )
 def test_a_wrong_argument_is_answered_with_exit_code_2(
     learner: Beowulf, words: tuple[str, ...], sentence: str
@@ -152,17 +158,20 @@ def test_a_wrong_argument_is_answered_with_exit_code_2(
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("status",),
-        ("validate",),
-        ("ssh", "node00", "true"),
-        ("run", "/bin/true"),
-        ("break", "a"),
-        ("study", "A2"),
-    ],
+    first(
+        3,
+        [
+            ["status"],
+            ["validate"],
+            ["ssh", "node00", "true"],
+            ["run", "/bin/true"],
+            ["break", "a"],
+            ["study", "A2"],
+        ],
+    ),
 )
 def test_without_a_cluster_a_command_says_what_boots_one(
-    learner: Beowulf, words: tuple[str, ...]
+    learner: Beowulf, words: list[str]
 ) -> None:
     said = learner(*words, code=1)
     assert said == "beowulf: No cluster runs. `beowulf up` boots one.\n"

