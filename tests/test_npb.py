@@ -181,7 +181,7 @@ def test_of_thirty_planted_errors_at_least_27_are_caught(tmp_path: Path) -> None
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", first(4, NAMES))
 def test_four_nodes_give_the_published_result(
     cluster: NamespaceCluster, programs: dict[str, Path], name: str
 ) -> None:

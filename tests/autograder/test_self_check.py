@@ -436,7 +436,7 @@ def test_a_solution_is_the_authors_answer_and_what_ones_own_records_give(tiny: P
     assert program == "pass_token = len\n\nFor all points: it passes the token on."
 
 
-@pytest.mark.parametrize("lab", first(3, LABS), ids=lambda lab: lab.slug)
+@pytest.mark.parametrize("lab", first(1, LABS), ids=lambda lab: lab.slug)
 def test_every_question_has_a_solution_or_a_sentence_that_it_has_none(lab: Gold) -> None:
     folder = paths.work(lab.slug)
     hand_in(folder, released(lab.slug), lab.records(), Path(file_name(lab.slug)).stem)
