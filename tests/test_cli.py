@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from beowulf import paths
 from beowulf.cli import studies
 from beowulf.cli.commands import app
+from beowulf.cli.commands import command as built
 from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find, titles
 
@@ -58,6 +59,18 @@ def test_a_command_explains_itself_with_an_example_that_is_one(words: tuple[str,
     assert example, said.output
     called = example[1].split()
     assert tuple(called[: len(words) + 1]) == ("beowulf", *words)
+
+
+def test_only_what_is_called_is_built_and_all_where_nothing_is_named() -> None:
+    assert names(["class", "grade", "--help"]) == {("class", "grade")}
+    assert names(["status"]) == {("status",)}
+    for words in ([], ["nonsense"], ["--help", "up"]):
+        assert names(words) == set(COMMANDS)
+
+
+def names(words: list[str]) -> set[tuple[str, ...]]:
+    """The commands that are built for these words."""
+    return set(commands(built(words)))
 
 
 def test_a_hint_names_only_commands_that_are_there() -> None:

@@ -32,7 +32,7 @@ def main() -> None:
         from beowulf.cli.commands import command
 
         try:
-            command()()
+            command(sys.argv[1:])()
         finally:
             if sys.stdout:
                 sys.stdout.flush()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import click
 import typer
+from typer.main import get_command_name
 
 from autograder import commands
 from beowulf.cli import (
@@ -49,9 +52,25 @@ app.add_typer(tune.app, name="tune", rich_help_panel="Programs and studies")
 app.add_typer(commands.app, name="class", rich_help_panel="Teaching")
 
 
-def command() -> click.Command:
-    """The whole command line, ready to be called."""
-    return _without_variables(typer.main.get_command(app))
+def command(words: list[str]) -> click.Command:
+    """The command line, ready to be called with these words."""
+    return _without_variables(typer.main.get_group(_named(app, words)))
+
+
+def _named(group: typer.Typer, words: list[str]) -> typer.Typer:
+    """The group with only the command that the words name, if they do: to build all takes longer than most commands."""
+    name = words[0] if words else ""
+    only = copy(group)
+    only.registered_commands = [
+        each
+        for each in group.registered_commands
+        if each.callback and name == (each.name or get_command_name(each.callback.__name__))
+    ]
+    only.registered_groups = [copy(each) for each in group.registered_groups if each.name == name]
+    for each in only.registered_groups:
+        if each.typer_instance:
+            each.typer_instance = _named(each.typer_instance, words[1:])
+    return only if only.registered_commands or only.registered_groups else group
 
 
 def _without_variables(command: click.Command) -> click.Command:
