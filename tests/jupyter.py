@@ -21,7 +21,7 @@ from typing import Any
 
 import websocket
 
-PATIENCE_S = 240.0
+PATIENCE_S, ENDING_S = 240.0, 30.0
 
 
 class Jupyter:
@@ -112,7 +112,12 @@ def served(own: Path, settings: Path, **environment: str) -> Iterator[Jupyter]:
         yield jupyter
     finally:
         server.terminate()
-        server.wait(PATIENCE_S)
+        try:
+            server.wait(ENDING_S)
+        except subprocess.TimeoutExpired:
+            # Rarely a thread of anyio's stays, for which Python waits for ever. `beowulf lab` ends the server so, too.
+            server.kill()
+            server.wait()
 
 
 if __name__ == "__main__":
