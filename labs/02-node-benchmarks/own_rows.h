@@ -88,7 +88,15 @@ static inline double reads_of_the_clock(void *nothing, long repetitions) {
 /* The one row that asks the kernel for nothing is known by the time that it takes. */
 static inline void look_at_its_time(const struct row *row, double many_s) {
     static const struct row reading = {.name = "clock", .run = reads_of_the_clock};
-    if (strcmp(row->name, "clock, library") == 0 && many_s < 0.5 * least_seconds(&reading, MANY))
+    if (strcmp(row->name, "clock, library") != 0)
+        return;
+    double least = least_seconds(&reading, MANY);
+    /* Other programs may have held up the reading; who does not read the clock stays below it. */
+    for (int again = 0; again < 20 && many_s < 0.5 * least; again++) {
+        double seconds = least_seconds(&reading, MANY);
+        least = seconds < least ? seconds : least;
+    }
+    if (many_s < 0.5 * least)
         wrong(row, "it takes less than to read the clock once in each repetition.");
 }
 
