@@ -195,9 +195,9 @@ class Record:
             ) from None
         return cls(**content)
 
-    def _repr_html_(self) -> str:
+    def _described(self) -> dict[str, str]:
         samples = sum(len(point.samples) for point in self.points)
-        rows = {
+        return {
             "study": self.study
             + (f" ({self.variant})" if self.variant else "")
             + (", an exercise" if self.of_exercise else ""),
@@ -211,10 +211,17 @@ class Record:
             "complete": "yes" if self.complete else "no: it was cut short",
             "warnings": "; ".join(self.warnings) or "none",
         }
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What `ipython` prints in a terminal, where every sample would fill the screen."""
+        lines = (f"{name}: {text}" for name, text in self._described().items())
+        printer.text("\n".join(["Record of a measurement", *lines]))
+
+    def _repr_html_(self) -> str:
         body = "".join(
             f'<tr><th scope="row" style="text-align:left">{name}</th>'
             f'<td style="text-align:left">{escape(text)}</td></tr>'
-            for name, text in rows.items()
+            for name, text in self._described().items()
         )
         return f"<table><caption>Record of a measurement</caption>{body}</table>"
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from IPython.lib.pretty import pretty
 
 from beowulf import schemas
 from beowulf.record import SCHEMA_VERSION, Point, Record, RecordError, newest
@@ -437,6 +438,13 @@ def test_a_notebook_shows_a_summary_in_which_nothing_can_hide() -> None:
     assert "namespaces, 2 nodes" in page
     assert "1, with 2 samples" in page
     assert "<script>" not in page
+
+
+def test_ipython_prints_a_summary_without_the_samples() -> None:
+    printed = pretty(small(variant="b"))
+    assert printed.splitlines()[:2] == ["Record of a measurement", "study: A2 (b)"]
+    assert "points: 1, with 2 samples" in printed
+    assert "Point(" not in printed
 
 
 def test_importing_the_record_is_light() -> None:

@@ -87,7 +87,9 @@ class Analysis:
         ]
 
     def _alone(self) -> str:
-        """A sentence where messages of a run that came to its end lack a side."""
+        """A sentence where messages of a whole run that came to its end lack a side."""
+        if "since" in self.trace.details:  # the other side may lie beyond the cut
+            return ""
         sends, receives = map(len, matching.unmatched(self.events, self.messages))
         if self.trace.warnings or not (sends or receives):
             return ""
@@ -141,7 +143,9 @@ class Analysis:
     def __rich__(self) -> RenderableType:
         from rich.console import Group
 
-        return Group(*self.warnings, _ranks(self), _waits(self), _path(self), *_what_if(self))
+        return Group(
+            *self.warnings, _ranks(self), longest_waits(self), _path(self), *_what_if(self)
+        )
 
 
 def read(folder: Path) -> Analysis:
@@ -188,7 +192,8 @@ def _ranks(found: Analysis) -> RenderableType:
     return table
 
 
-def _waits(found: Analysis) -> RenderableType:
+def longest_waits(found: Analysis) -> RenderableType:
+    """A table of them, the longest first."""
     from rich.table import Table
 
     if found.waits.empty:

@@ -13,7 +13,7 @@ import numpy as np
 from beowulf.errors import LabError
 from beowulf.figures import COLOURS
 from beowulf.timeline import waits as reasons
-from beowulf.timeline.analysis import Analysis
+from beowulf.timeline.analysis import Analysis, longest_waits
 from beowulf.timeline.packed import CATEGORIES, trace_columns
 from beowulf.timeline.picture import FILLS, wait_looks
 
@@ -72,12 +72,21 @@ class Page:
 <script type="application/json" id="data">{data}</script>
 <script>{library}</script><script>{script}</script></body></html>"""
 
-    def save(self, file: Path) -> None:
+    def save(self, file: Path | str) -> None:
         """Write the page; LabError where that fails."""
         try:
-            file.write_text(self.html(), encoding="utf-8")
+            Path(file).write_text(self.html(), encoding="utf-8")
         except OSError as error:
             raise LabError(f"{file} was not written: {error.strerror}.") from error
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What `ipython` prints in a terminal, which cannot show the page."""
+        from rich.console import Console, Group
+
+        console = Console()
+        with console.capture() as capture:
+            console.print(Group(*self.found.warnings, longest_waits(self.found)))
+        printer.text(f'{capture.get()}`_.save("timeline.html")` writes the picture, for a browser.')
 
     def _repr_html_(self) -> str:
         return (

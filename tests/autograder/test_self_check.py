@@ -140,6 +140,10 @@ def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
         ("1e999", "malformed", "seen_bytes = 1e999 (a number out of range)"),
         ("16384", "there", ""),
         ("8 * 2048", "there", ""),
+        ("2 ** 14", "there", ""),
+        ("9 ** 9 ** 9", "malformed", "seen_bytes = 9 ** 9 ** 9, which is no plain value"),
+        ("(-1) ** 0.5", "malformed", "seen_bytes = (-1) ** 0.5, which is no plain value"),
+        ("0 ** -1", "malformed", "seen_bytes = 0 ** -1, which is no plain value"),
         ("2", "there", ""),
     ],
 )

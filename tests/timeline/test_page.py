@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from IPython.lib.pretty import pretty
 
 pytest.importorskip("bokeh")
 
@@ -177,6 +178,16 @@ def test_names_in_the_page_are_text(tmp_path: Path) -> None:
     text = page.Page(made(2, 10)).html()
     assert HOSTILE not in text
     assert "srcdoc" in page.Page(made(2, 10))._repr_html_()
+
+
+def test_a_terminal_gets_the_longest_waits_and_the_way_to_the_picture(
+    record: Recorded,
+) -> None:
+    found = analysis.read(record("cases.c", 2, "late-sender", "5"))
+    printed = pretty(page.Page(found))
+    longest_ms = f"{found.waits['waited_ns'].max() / 1e6:.3f}"
+    assert longest_ms in printed
+    assert '`_.save("timeline.html")`' in printed
 
 
 def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:

@@ -76,6 +76,36 @@ int main(int count, char **words) {
     assert warning.startswith("Sends without a receive: 0; receives without a send: 1.")
 
 
+def test_a_message_that_a_cut_goes_through_is_no_warning(record: Recorded, tmp_path: Path) -> None:
+    source = tmp_path / "later.c"
+    source.write_text("""#include <mpi.h>
+int main(int count, char **words) {
+    MPI_Init(&count, &words);
+    int rank, data = 0;
+    MPI_Comm other;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    if (rank == 0) {
+        MPI_Send(&data, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(&data, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(other);
+        MPI_Recv(&data, 1, MPI_INT, 1, 0, other, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(&data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&data, 1, MPI_INT, 0, 0, other);
+        MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        MPI_Barrier(other);
+    }
+    MPI_Finalize();
+}
+""")
+    found = analysis.read(record([str(mpi.build(source))], 2))
+    part = analysis.between_messages(found)
+    assert (len(found.messages), len(part.messages)) == (3, 2)
+    assert not found.warnings
+    assert not part.warnings
+
+
 def test_the_parts_of_a_rank_are_its_run(record: Recorded) -> None:
     found = analysis.read(record("everything.c", 2))
     for each in found.trace.ranks:

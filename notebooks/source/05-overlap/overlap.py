@@ -231,7 +231,8 @@ timelines.timeline(cluster, shown, "160,000 bytes")
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest
 # wait take with rows of 64,000 bytes (0 if nobody waits), and with rows of 160,000? What is the reason of the
-# latter: `"late sender"`, `"late receiver"`, `"rendezvous"`, or `"none"`?
+# latter: `"late sender"`, `"late receiver"`, `"rendezvous"`, or `"none"`? Only what the table *The longest waits*
+# has is a wait, and nobody waits where it is empty; while the bytes themselves travel, a call lasts without a wait.
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 short_wait_ms = None
