@@ -148,6 +148,9 @@ def kit(
     whose = f"the course in {course}" if course else "this checkout"
     say(f"{place}: {counted(count, 'file')}, of {whose}, without solutions.")
     say("A learner who has it types `make lab` in it, as in a clone.")
+    say(
+        "`beowulf check` in it looks only at the form of answers, whatever `check` in course.toml says."
+    )
 
 
 def release(lab: Lab) -> None:

@@ -106,6 +106,8 @@ class Course:
         with self.gradebook() as book:
             notebooks = [known_cells(each) for each in self.released(slug, book)]
         questions.check(slug, [cell.marks() for each in notebooks for cell in each.values()])
+        for file in (self.folder / "release" / slug).glob("*.ipynb"):
+            questions.check_text(slug, file.read_text(encoding="utf-8"))
         if (self.folder / limits.FILE).is_file():
             text = limits.text_of(self.folder)
             write_text(self.folder / "release" / slug / limits.FILE, text)

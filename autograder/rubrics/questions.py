@@ -20,6 +20,7 @@ from beowulf.lab_file import QuestionTable, nearest
 # Scores a Submission in points of its own, which count in proportion to those of lab.toml. It takes its tolerances
 # as keyword-only arguments, by the names that lab.toml gives them; one with a default may be absent there.
 Scorer = Callable[..., Score]
+PRINTED_POINTS = re.compile(r"\*\*Question `([a-z0-9-]+)`\*\* \(([0-9]+(?:\.[0-9]+)?) points?\b")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> None:
         if table.points != worth:
             raise LabError(
                 f"{table.where}: {name} has {table.points:g} points here, and {worth:g} in its cell of the notebook.",
-                "Write the same number in both and release the notebook again.",
+                f"Write the same number in both, there as the points of the locked cell {name} (*Create Assignment* in"
+                " JupyterLab), and release the notebook again.",
             )
     for name in graded:
         if name not in lab.questions:
@@ -88,6 +90,17 @@ def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> None:
                 f"{table.where}: the rubric has no function for {name}, and no person reads it."
             )
     lab.refuse_unknown_sections()
+
+
+def check_text(slug: str, notebook: str) -> None:
+    """LabError where learners read other points in a notebook's text than a lab's lab.toml has."""
+    asked = lab_file.read(slug).questions if slug in paths.labs() else {}
+    for name, number in PRINTED_POINTS.findall(notebook):
+        if (table := asked.get(name)) and table.points != float(number):
+            raise LabError(
+                f"{table.where}: {name} has {table.points:g} points here, and the notebook's text says {number}.",
+                "Change the text, too, and the sum in the notebook's first cell; then release it again.",
+            )
 
 
 def _module(slug: str) -> str:

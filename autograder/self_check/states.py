@@ -228,6 +228,7 @@ class _Check:
         yield from (bad.why for bad in self.work.submission.unreadable)
         if not self.has_rubric:
             yield "This copy of the labs has no answers, so it looks at the form of yours only."
+            yield "What is wrong with a program or a plot, the cell says that measures or keeps it."
         elif limits.whose:
             day = f" From {limits.solutions_from} on, all." if limits.solutions_from else ""
             yield f"{limits.whose}you see {LEVEL_SAYS[self.level]}.{day}"

@@ -132,6 +132,17 @@ def test_make_release_prints_what_is_wrong(edit: Edit, capsys: pytest.CaptureFix
     assert "`points` is negative: -2" in capsys.readouterr().err
 
 
+def test_points_that_a_learner_reads_are_those_of_the_lab(edit: Edit, released: Any) -> None:
+    text = release.as_text(released)
+    questions.check_text(SLUG, text)
+    edit(IDLE, IDLE.replace("points = 2", "points = 2.5"))
+    with pytest.raises(LabError) as refused:
+        questions.check_text(SLUG, text)
+    message = "idle-mbit has 2.5 points here, and the notebook's text says 2."
+    assert message in str(refused.value)
+    questions.check_text("homework", text)
+
+
 @pytest.fixture
 def graded(tmp_path: Path, edit: Edit, sandboxed: None) -> Course:
     """A course with one learner, whose figure of the idle wire is half too large."""
@@ -169,6 +180,10 @@ def test_regrading_follows_a_changed_tolerance_and_changed_points(
     cell = '"grade_id": "idle-mbit",\n     "locked": true,\n     "points": 2,'
     assert source.read_text().count(cell) == 1
     source.write_text(source.read_text().replace(cell, cell.replace("2", "5")))
+    with pytest.raises(LabError, match="5 points here, and the notebook's text says 2"):
+        graded.release("01")
+    text = "**Question `idle-mbit`** (2 points)"
+    source.write_text(source.read_text().replace(text, text.replace("2", "5")))
     graded.release("01")
     (change,) = regrade.changes(graded, SLUG)
     assert (change.question, change.before, change.after) == ("idle-mbit", 2, 5)

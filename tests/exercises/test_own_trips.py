@@ -15,6 +15,7 @@ from beowulf.exercises.lab_01 import own_trips
 from tests.gold.lab_01 import PING_PONG, trip_us, trips
 
 NODES = ("node00", "node01", "node02")
+SHORTEST_US = 18.0
 
 
 def call(**other: Any) -> dict[int, dict[str, Any]]:
@@ -25,7 +26,7 @@ def call(**other: Any) -> dict[int, dict[str, Any]]:
 
 
 def test_bytes_that_come_back_and_a_time_that_fits_the_clock_are_right() -> None:
-    assert own_trips.fault(call(), 1, 2, NODES) is None
+    assert own_trips.fault(call(), 1, 2, NODES, SHORTEST_US) is None
 
 
 @pytest.mark.parametrize(
@@ -38,10 +39,11 @@ def test_bytes_that_come_back_and_a_time_that_fits_the_clock_are_right() -> None
         ({"value": 0.0}, "no time that passes"),
         ({"arrived": False}, "what came back to rank 1 is not what it sent"),
         ({"value": 500.0}, "the whole call took 400.0"),
+        ({"value": 0.107}, "the shortest of our own trips took 18.0"),
     ],
 )
 def test_each_usual_mistake_has_its_sentence(other: dict[str, Any], said: str) -> None:
-    found = own_trips.fault(call(**other), 1, 2, NODES)
+    found = own_trips.fault(call(**other), 1, 2, NODES, SHORTEST_US)
     assert found
     assert said in found[1]
     assert "From node01 (rank 1) to node02 (rank 2)" in found[1]
@@ -52,7 +54,7 @@ def test_a_message_that_did_not_arrive_and_a_time_of_another_rank_are_named() ->
     lost[2]["arrived"] = False
     more[2] |= {"value": 20.0, "kind": "a float"}
     for seen, said in ((lost, "rank 2 does not hold what rank 1 sent"), (more, "on rank 2, too")):
-        found = own_trips.fault(seen, 1, 2, NODES)
+        found = own_trips.fault(seen, 1, 2, NODES, SHORTEST_US)
         assert found
         assert said in found[1]
 
@@ -97,6 +99,7 @@ def test_a_right_ping_pong_is_kept_for_all_pairs_and_played_back(engines: Engine
     ("text", "said"),
     first(2, [
         (PING_PONG.replace(" if rank == one else None", ""), "too"),
+        (PING_PONG.replace("1e6", "1e3"), "the shortest of our own trips"),
         (PING_PONG.replace("* 1e6 if rank == one else None", "and None"), "returned nothing"),
         (PING_PONG.replace("1e6", "1e9"), "the whole call took"),
         (PING_PONG.replace("world.Send(buffer, dest=one)", "pass"), "waits in line"),
@@ -106,7 +109,7 @@ def test_a_right_ping_pong_is_kept_for_all_pairs_and_played_back(engines: Engine
         ),
         (PING_PONG.replace("one, other)", "one)", 1), "TypeError"),
     ]),
-    ids=["all ranks", "no return", "nanoseconds", "no answer", "a copy", "an exception"],
+    ids=["all ranks", "milliseconds", "no return", "nanoseconds", "no answer", "a copy", "an exception"],
 )  # fmt: skip
 def test_a_wrong_ping_pong_is_kept_with_the_reason(
     engines: Engines, text: str, said: str, capsys: pytest.CaptureFixture[str]

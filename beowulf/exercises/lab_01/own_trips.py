@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 VARIANT = "own-trips"
 NAME, TRIP = "round_trip_us", "trip_us"
 BYTES, PASSES = 8, 10
+TOO_SHORT = 20  # times shorter than each trip of ours is another unit
 
 
 def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None = None) -> Record:
@@ -55,9 +56,10 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
                 faults.setdefault("stopped", (problem.message, 1))
                 made.complete = False
                 break
+            shortest_us = min(each["reference_us"] for by_rank in given for each in by_rank)
             for place, (one, other) in enumerate(order):
                 call = {rank: by_rank[place] for rank, by_rank in enumerate(given)}
-                if (what := fault(call, one, other, nodes)) is not None:
+                if (what := fault(call, one, other, nodes, shortest_us)) is not None:
                     kind, sentence = what
                     first, times = faults.get(kind, (sentence, 0))
                     faults[kind] = (first, times + 1)
@@ -78,7 +80,7 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
 def calls_of(
     names: dict[str, Any], function: str, pairs: list[tuple[int, int]], size: int, seed: int
 ) -> list[dict[str, Any]]:
-    """On an engine: call the function once for each pair; what it gave, how long it took, and what arrived.
+    """On an engine: call the function once for each pair; what it gave, what arrived, and how long it took beside ours.
 
     The bytes are drawn from `seed`, the same on all ranks. The rank that begins gets them, all others what differs.
     """
@@ -88,6 +90,7 @@ def calls_of(
     from mpi4py import MPI
 
     world = MPI.COMM_WORLD
+    ours = world.Dup()  # where a message that the function forgot cannot be taken for one of ours
     chance = np.random.default_rng(seed)
     calls = []
     for one, other in pairs:
@@ -97,20 +100,38 @@ def calls_of(
         began = time.perf_counter()
         given = names[function](buffer, one, other)
         elapsed_us = (time.perf_counter() - began) * 1e6
+        arrived = bool((buffer == pattern).all())
+        ours.Barrier()
+        began = time.perf_counter()
+        if ours.Get_rank() == one:
+            ours.Send(pattern, other)
+            ours.Recv(buffer, other)
+        elif ours.Get_rank() == other:
+            ours.Recv(buffer, one)
+            ours.Send(buffer, one)
+        reference_us = (
+            (time.perf_counter() - began) * 1e6 if ours.Get_rank() == one else float("inf")
+        )
         numeric = isinstance(given, int | float | np.integer | np.floating)
         calls.append(
             {
                 "value": float(given) if numeric and not isinstance(given, bool) else None,
                 "kind": "nothing" if given is None else f"a {type(given).__name__}",
                 "elapsed_us": elapsed_us,
-                "arrived": bool((buffer == pattern).all()),
+                "reference_us": reference_us,
+                "arrived": arrived,
             }
         )
+    ours.Free()
     return calls
 
 
 def fault(
-    call: Mapping[int, Mapping[str, Any]], one: int, other: int, nodes: tuple[str, ...]
+    call: Mapping[int, Mapping[str, Any]],
+    one: int,
+    other: int,
+    nodes: tuple[str, ...],
+    shortest_us: float,
 ) -> tuple[str, str] | None:
     """What is wrong with a call, by what the ranks saw: its kind, and a sentence; None when nothing is."""
     between = f"From {nodes[one]} (rank {one}) to {nodes[other]} (rank {other})"
@@ -126,6 +147,11 @@ def fault(
     if value > elapsed_us:
         return "clock", (
             f"{between} it returned {value:,.1f} µs, and the whole call took {elapsed_us:,.1f} µs."
+        )
+    if value * TOO_SHORT < shortest_us:
+        return "unit", (
+            f"{between} it returned {value:,.3g} µs, and the shortest of our own trips took {shortest_us:,.1f} µs."
+            " Is it in microseconds, and a whole round trip?"
         )
     for rank, seen in call.items():
         if rank != one and seen["kind"] != "nothing":
