@@ -143,6 +143,28 @@ def test_an_overhead_lengthens_messages_in_a_row_and_not_one_alone(tmp_path: Pat
         assert each_us == pytest.approx([expected] * 3, rel=0.02), quantity
 
 
+BARRIER = """
+#include "measure.h"
+int main(int argc, char **argv) {
+    start_mpi(&argc, &argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("%.9f\\n", MPI_Wtime());
+    return MPI_Finalize();
+}
+"""
+
+
+@needs_simgrid
+def test_a_barrier_does_not_let_one_rank_go_after_the_other(tmp_path: Path) -> None:
+    (tmp_path / "barrier.c").write_text(BARRIER)
+    made = Platform(64, times_us=((0, 20.0), (1000, 135.0)), send_us=7.0, receive_us=2.0)
+    place = simulated.beside(made, tmp_path / "cluster")
+    program = mpi.build(tmp_path / "barrier.c", library=place.mpi, output=tmp_path / "barrier")
+    times = [float(word) for word in mpi.launch(place, [str(program)], 64).stdout.split()]
+    assert len(times) == 64
+    assert max(times) - min(times) < 3 * 20e-6
+
+
 @needs_simgrid
 def test_a_program_that_marks_a_part_of_itself_is_simulated(
     two: simulated.SimulatedCluster, tmp_path: Path

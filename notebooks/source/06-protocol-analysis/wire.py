@@ -582,7 +582,8 @@ timelines.timeline(cluster, shown, "one message")
 # %% [markdown]
 # A row is a rank: grey is computing, other colours are calls of MPI. Below are the packets between the nodes, each
 # with a dot where it arrives, in the colour of its message; the pointer on a dot says what it is. Zoom in with the
-# wheel, or with `+` and `-`.
+# wheel, or with `+` and `-`. Twelve exchanges with the tag 7 come first, to warm up; the message that counts has the
+# tag 6, and is in the last exchange, at the right end.
 #
 # **Question `timeline`** (1 point). How many milliseconds after the beginning of `MPI_Isend` do the request and the
 # first data of rank 0's message leave, and in which call (such as `"MPI_Recv"`) is rank 0 when the data do?

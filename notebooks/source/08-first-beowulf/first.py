@@ -349,11 +349,13 @@ print(
 #
 # `galaxy.c` computes particles that attract each other with a tree. Some particles have more work than others. Write
 # `partition`: which particles belong to which rank, so that each rank has as much work.
+#
+# Have all ranks equally many particles then, `True` or `False` (nobody grades this)?
 
 # %% nbgrader={"grade_id": "galaxy-answer", "solution": true}
-ranks_alike = None
+equally_many = None
 ### BEGIN SOLUTION
-ranks_alike = True
+equally_many = False
 file = Path("galaxy.c")
 head, brace, rest = file.read_text().partition(
     "static void partition(const int *costs, int count, int ranks, int *first) {\n"
