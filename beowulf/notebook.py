@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # It becomes part of a file's name.
 VARIANT = re.compile(r"\w[\w-]*")
+LONGEST_TABLE = 60  # rows that a terminal prints
 
 
 def study(
@@ -90,14 +92,24 @@ def nest_loops() -> None:
 
 
 def fit_tables() -> None:
-    """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and text anywhere."""
+    """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and text anywhere.
+
+    In a terminal, print all of their columns, side by side as far as they fit.
+    """
     from IPython.core.getipython import get_ipython
 
     shell: Any = get_ipython()
     if shell:
-        shell.display_formatter.formatters["text/html"].for_type_by_name(
-            "pandas", "DataFrame", fitted
-        )
+        formatters = shell.display_formatter.formatters
+        formatters["text/html"].for_type_by_name("pandas", "DataFrame", fitted)
+        if type(shell).__name__ == "TerminalInteractiveShell":
+            formatters["text/plain"].for_type_by_name("pandas", "DataFrame", print_whole)
+
+
+def print_whole(frame: pd.DataFrame, printer: Any, cycle: bool) -> None:
+    """What a terminal prints of a table."""
+    width = shutil.get_terminal_size().columns
+    printer.text(frame.to_string(line_width=width, max_rows=LONGEST_TABLE))
 
 
 def fitted(table: pd.DataFrame) -> str:

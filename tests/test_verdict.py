@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from IPython.core.formatters import PlainTextFormatter
 from rich.console import Console
 
 from beowulf import paths, schemas
-from beowulf.notebook import fitted
+from beowulf.notebook import fitted, print_whole
 from beowulf.record import Record, RecordError
 from beowulf.studies import judge
 from beowulf.verdict import ARITHMETIC, SCHEMA_VERSION, SYMBOLS, Verdict, VerdictError, Verdicts
@@ -163,6 +164,17 @@ def test_a_table_that_fits_says_what_it_printed_before() -> None:
     assert [cell.strip() for cell in after.cells] == [cell.strip() for cell in before.cells]
     assert "b" not in after.tags
     assert "i" not in after.tags
+
+
+def test_a_terminal_shows_every_column_of_a_wide_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    table = pd.DataFrame({f"column_{number}_ms": range(24) for number in range(11)})
+    formatter = PlainTextFormatter()
+    assert "column_7_ms" not in formatter(table)
+    formatter.for_type_by_name("pandas", "DataFrame", print_whole)
+    lines = formatter(table).splitlines()
+    assert all(f"column_{number}_ms" in " ".join(lines) for number in range(11))
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_terminal_shows_the_same_and_no_markup_is_lost() -> None:
