@@ -85,4 +85,5 @@ def score_in(data: Mapping[str, Any]) -> Score | None:
 
 
 def _short(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode()  # a file cannot hold half a surrogate pair
     return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
