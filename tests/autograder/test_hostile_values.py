@@ -31,7 +31,7 @@ from autograder.grading.safe_page import KeepSafe
 from autograder.grading.scoring import AssessSubmission, WriteScores
 from autograder.intake import inspection
 from autograder.results import charts, copies, export, feedback, measured, outliers, report
-from autograder.rubrics.score import LONGEST_TEXT
+from autograder.rubrics.score import LONGEST_TEXT, Score
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.record import Point
@@ -75,6 +75,10 @@ def test_every_question_has_a_score_and_the_class_its_report(
     assert {each.student for each in beside} >= set(honest) or not beside
     measured.time_spent({name: outliers.minutes_spent(each) for name, each in values.items()})
     copies.suspected(everybody)
+
+
+def test_half_a_letter_in_a_score_fits_into_a_file() -> None:
+    assert Score(1, 2, "node00, \ud800").within(2).found.encode() == b"node00, ?"
 
 
 @pytest.mark.filterwarnings("ignore:Object of type")  # nbgrader's own way of adding
