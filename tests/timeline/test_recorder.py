@@ -57,31 +57,35 @@ def test_every_way_of_sending_is_matched_with_its_receive(record: Recorded, rank
     assert sizes["MPI_Barrier"] == sizes["MPI_Ibcast"] == sizes["MPI_Comm_split"] == [ranks]
 
 
+def of_two_ranks(record: Recorded, folder: Path, body: str) -> analysis.Analysis:
+    """The run of a program in C, whose ranks are known by `rank`."""
+    source = folder / "two.c"
+    head = "int main(int count, char **words) { MPI_Init(&count, &words); int rank, data = 0;"
+    source.write_text(f"#include <mpi.h>\n{head}{body}MPI_Finalize(); }}\n")
+    return analysis.read(record([str(mpi.build(source))], 2))
+
+
 def test_messages_that_lack_a_side_are_counted(record: Recorded, tmp_path: Path) -> None:
-    source = tmp_path / "past.c"
-    source.write_text("""#include <mpi.h>
-int main(int count, char **words) {
-    MPI_Init(&count, &words);
-    int rank, data = 0;
+    found = of_two_ranks(
+        record,
+        tmp_path,
+        """
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         PMPI_Send(&data, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
     else
         MPI_Recv(&data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Finalize();
-}
-""")
-    found = analysis.read(record([str(mpi.build(source))], 2))
+""",
+    )
     (warning,) = found.warnings
     assert warning.startswith("Sends without a receive: 0; receives without a send: 1.")
 
 
 def test_a_message_that_a_cut_goes_through_is_no_warning(record: Recorded, tmp_path: Path) -> None:
-    source = tmp_path / "later.c"
-    source.write_text("""#include <mpi.h>
-int main(int count, char **words) {
-    MPI_Init(&count, &words);
-    int rank, data = 0;
+    found = of_two_ranks(
+        record,
+        tmp_path,
+        """
     MPI_Comm other;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
@@ -96,10 +100,8 @@ int main(int count, char **words) {
         MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
         MPI_Barrier(other);
     }
-    MPI_Finalize();
-}
-""")
-    found = analysis.read(record([str(mpi.build(source))], 2))
+""",
+    )
     part = analysis.between_messages(found)
     assert (len(found.messages), len(part.messages)) == (3, 2)
     assert not found.warnings
