@@ -84,6 +84,7 @@ _SHORT = struct.Struct("<I4xiHHQ8x")
 _REQUESTS = struct.Struct("<III")
 _COUNTED = struct.Struct("<16xiI")
 _LONGEST = 1 << 40
+NO_REQUEST = 0x2C000000
 
 
 @dataclass(frozen=True)
@@ -157,5 +158,6 @@ def handshake(payload: bytes, payload_bytes: int) -> tuple[int, int, int] | None
 
 
 def _is_request(handle: int) -> bool:
-    # MPICH's handles tell what they are of in four bits; 11 is a request.
-    return handle >> 26 & 15 == 11
+    # MPICH's handles tell what they are of in four bits; 11 is a request. That of a request that exists
+    # has its highest bit set, which ASCII text never has: the launcher's text is not taken for a header.
+    return handle == NO_REQUEST or handle >> 26 & 0b101111 == 0b101011

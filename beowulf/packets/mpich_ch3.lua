@@ -11,6 +11,7 @@ local HEADER, NEEDED, HANDSHAKE = 80, 32, 16
 local EAGER, SHORT, SYNCHRONOUS, ACKNOWLEDGED, READY = 0, 1, 2, 3, 4
 local REQUEST, CLEAR, DATA, CANCEL, CANCEL_ANSWER, PUT, GET, GET_ANSWER = 5, 6, 7, 8, 9, 10, 12, 20
 local CLOSE = 35
+local NO_REQUEST = 0x2c000000
 
 local KINDS = {
   [0] = "eager", "short eager", "synchronous eager", "synchronous acknowledgement", "ready",
@@ -79,8 +80,9 @@ local function receiver_of(pinfo)
   return tostring(pinfo.dst) .. " " .. pinfo.dst_port
 end
 
+-- A handle of a request that exists has its highest bit set, which ASCII text never has.
 local function is_request(handle)
-  return math.floor(handle / 2 ^ 26) % 16 == 11
+  return handle == NO_REQUEST or (handle >= 2 ^ 31 and math.floor(handle / 2 ^ 26) % 16 == 11)
 end
 
 -- The size of a predefined datatype is in its handle; of others nothing is known.

@@ -260,6 +260,17 @@ def test_a_short_message_is_no_answer_though_it_begins_like_one(
     assert our_parts(traffic(path)) == {(A[1], B[1]): expected} == tshark_parts(path)
 
 
+def test_the_launchers_text_is_no_message_though_a_segment_begins_like_a_header(
+    tmp_path: Path,
+) -> None:
+    # Hydra sends a length and the text of each argument; where its segments end depends on the environment.
+    arguments = (b"0", b"--exec-proc-count", b"1", b"--exec-local-env", b"0", b"--exec-wdir")
+    parts = [struct.pack("<I", len(each) + 1) + each + b"\0" for each in arguments]
+    texts = b"".join(parts)
+    path = Talk().send(A, B, 9001, texts).send(A, B, 9001 + len(texts), texts).write(tmp_path)
+    assert our_parts(traffic(path)) == {} == tshark_parts(path)
+
+
 def test_headers_alone_tell_the_messages_whose_headers_begin_a_segment(heads: Run) -> None:
     found = messages(heads.file)
     columns = ("from_rank", "to_rank", "source", "tag", "bytes")
