@@ -195,7 +195,7 @@ YES = struct.pack("<IIQ", 1, 7, 0)
 
 def eager(tag: int, size: int) -> bytes:
     """An eager packet from rank 1, with what was in memory in the bytes that it does not use."""
-    head = struct.pack("<I4xiHHI4xQ", 0, tag, 1, 0, 0x2C000000, size)
+    head = struct.pack("<I4xiHHI4xQ", 0, tag, 1, 0, ch3.NO_REQUEST, size)
     return head.ljust(ch3.HEADER_BYTES, b"\x1a") + b"x" * size
 
 
