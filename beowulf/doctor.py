@@ -187,30 +187,22 @@ def _why_not() -> str:
 
 
 def _network() -> Check:
-    """Try, in a namespace that is gone at once, what `up` does: a bridge, a cable, its rate, offloads, reno."""
-    from beowulf.cluster import links
+    """Boot two nodes exactly as `up` does, in a folder of their own, and take them down at once."""
+    from beowulf.cluster import namespaces as cluster
 
-    plan = ClusterConfig(nodes=2)
-    lines = [
-        *links.switches(plan, present=()),
-        "ip link add node00 type veth peer name eth0",
-        "ip link set node00 master br0 up",
-        *links.shape(["eth0"], plan.rate),
-        f"ethtool -K eth0 {links.OFFLOADS}",
-        "sysctl -qw net.ipv4.tcp_congestion_control=reno",
-    ]
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    done = _try(["unshare", *user, "--net", "bash", "-eu", "-c", "\n".join(lines)])
-    if done and done.returncode == 0:
-        return Check("network", True, "bridge, cables, rates and reno work")
-    complaint = (
-        done.stderr.strip().splitlines()[-1] if done and done.stderr.strip() else "no answer"
-    )
-    hint = (
-        "Fix the lines above first; then the kernel may lack a part:"
-        " `sudo modprobe -a bridge veth sch_tbf`."
-    )
-    return Check("network", False, complaint, hint)
+    with tempfile.TemporaryDirectory(prefix="beowulf-doctor-") as folder:
+        try:
+            try:
+                cluster.up(ClusterConfig(nodes=2), folder=Path(folder) / "state")
+            finally:
+                cluster.down(folder=Path(folder) / "state")
+        except LabError as error:
+            hint = (
+                "Fix the lines above first; then the kernel may lack a part:"
+                " `sudo modprobe -a bridge veth sch_tbf`."
+            )
+            return Check("network", False, error.message, hint)
+    return Check("network", True, "two nodes came up: bridge, cables, rates and sshd work")
 
 
 def _capture() -> Check:

@@ -111,8 +111,9 @@ def _plug_in(
     fresh: set[str],
     show: Show,
 ) -> None:
-    # The numbers of the nodes' processes are this machine's, so this runs outside the PID namespace.
-    switch = supervisor.enter(its_supervisor.process, "mount", "net")
+    # The numbers of the nodes' processes are this machine's, and `ip` looks them up in /proc (from iproute2 6.15 on):
+    # so this runs with this machine's /proc, in the switch's network alone.
+    switch = supervisor.enter(its_supervisor.process, "net")
     listed = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
     plugged = {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}
     loose = {

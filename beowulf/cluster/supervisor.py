@@ -113,7 +113,7 @@ def enter(process: Process, *kinds: str) -> list[str]:
     """The words that run what follows them inside a process's namespaces: all that we make, or these `kinds`."""
     user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
     # --root: where this machine itself lives in a folder of another one, the process's root is that folder.
-    chosen = (*(kinds or ("mount", "net", "pid", "uts", "ipc")), "root")
+    chosen = kinds or ("mount", "net", "pid", "uts", "ipc", "root")
     return [
         "nsenter",
         f"--target={process.pid}",
