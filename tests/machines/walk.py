@@ -1,0 +1,139 @@
+"""What a newcomer does on a fresh machine, step by step, as README and handouts say it; runs there, with its own Python.
+
+python3 walk.py REPORT CHECKOUT: works in a new clone of CHECKOUT and writes a line of JSON a step into REPORT.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path.home() / "beowulf-labs"
+LONGEST_STEP_S = 900
+LONGEST_LAB_S = 1500
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S*token=\w+")
+
+
+class Failed(Exception):
+    """A step did not do what it should; the text says how."""
+
+
+def shell(line: str, expected: str) -> str:
+    """Run a line of shell in the clone; what it printed, which has to match `expected`."""
+    words = ["bash", "-c", f"if [ -e .venv ]; then . .venv/bin/activate; fi\n{line}"]
+    done = subprocess.run(
+        words,
+        cwd=HERE if HERE.exists() else Path.home(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=LONGEST_STEP_S,
+    )
+    if done.returncode or not re.search(expected, done.stdout):
+        raise Failed(f"{line}\nended with {done.returncode}:\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def jupyterlab() -> None:
+    """`make lab` until JupyterLab answers, then Ctrl-C, after which nothing runs."""
+    log = Path.home() / "lab.log"
+    with log.open("w") as file:
+        lab = subprocess.Popen(
+            ["make", "lab"],
+            cwd=HERE,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + LONGEST_LAB_S
+    while not (found := ADDRESS.search(log.read_text())):
+        if lab.poll() is not None or time.monotonic() > deadline:
+            raise Failed(f"make lab opened nothing:\n{log.read_text()[-3000:]}")
+        time.sleep(0.1)
+    with urllib.request.urlopen(found[0], timeout=LONGEST_STEP_S) as answer:
+        if answer.status != 200:
+            raise Failed(f"{found[0]} answers with {answer.status}")
+    os.killpg(lab.pid, signal.SIGINT)
+    lab.wait(LONGEST_STEP_S)
+    left = [
+        words
+        for each in Path("/proc").glob("[0-9]*/cmdline")
+        if (words := each.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        and re.search("beowulf-rack|jupyter|sshd", words)
+    ]
+    if left:
+        raise Failed(f"after Ctrl-C there still runs: {left}\n{log.read_text()[-1500:]}")
+
+
+HAND_IN = """
+set -e
+mkdir -p ~/hand-ins/ab12/records ~/teach
+cp notebooks/release/01-validation/validation.ipynb ~/hand-ins/ab12
+cp "$(ls -t work/*/records/A2*.json work/records/A2*.json 2>/dev/null | head -n 1)" ~/hand-ins/ab12/records
+cd ~/teach
+printf 'id\\nab12\\n' >roster.csv
+beowulf class init spring --roster roster.csv --labs 01
+cd spring
+beowulf class release 01
+beowulf class collect 01 ~/hand-ins
+beowulf class grade 01
+"""
+
+STEPS: tuple[tuple[str, Callable[[], object]], ...] = (
+    ("clone", lambda: shell(f"git clone -q {sys.argv[2]} {HERE}", "")),
+    ("make lab", jupyterlab),
+    ("suites", lambda: shell("cluster_setup/bootstrap.sh suites", "")),
+    ("doctor", lambda: shell("beowulf doctor", "This machine can run the labs")),
+    ("boot", lambda: shell("beowulf up", "4 nodes are up")),
+    (
+        "ring",
+        lambda: shell(
+            "beowulf run -n 4 labs/01-validation/ring.c", "the token came home after 4 hops"
+        ),
+    ),
+    ("validation", lambda: shell("beowulf validate", "")),
+    (
+        "capture",
+        lambda: shell(
+            "cd labs/06-protocol-analysis && beowulf capture --snap 0 -o ~/card.pcapng -n 2 --"
+            " postcard.c 'Greetings from node00' && beowulf packets ~/card.pcapng --messages"
+            " && beowulf packets --install-dissector && tshark -r ~/card.pcapng -Y 'mpich.tag == 1'",
+            r"MPICH",
+        ),
+    ),
+    ("study", lambda: shell("beowulf study A2 --quick; beowulf show A2", "A2")),
+    ("grading", lambda: shell(HAND_IN, "of 26")),
+    ("down", lambda: shell("beowulf down", "The cluster is down")),
+)
+
+
+def main() -> int:
+    """Take all steps; each is reported, and a failed one ends the walk."""
+    with open(sys.argv[1], "w") as report:
+        for name, step in STEPS:
+            began, failure = time.monotonic(), ""
+            try:
+                step()
+            except (Failed, OSError, subprocess.TimeoutExpired) as error:
+                failure = str(error)
+            line = {"step": name, "seconds": time.monotonic() - began, "failure": failure}
+            report.write(json.dumps(line) + "\n")
+            report.flush()
+            print(f"{'FAILED' if failure else 'ok':7}{name} {line['seconds']:.1f} s", failure, flush=True)
+            if failure:
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
