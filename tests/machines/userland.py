@@ -122,8 +122,8 @@ def run(suite: Suite, checkout: Path, words: list[str], *, user: str = "root") -
         start = ["setpriv", f"--reuid={LEARNER_ID}", f"--regid={LEARNER_ID}", "--init-groups", *start]
     enter = ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child"]
     environment = {**os.environ, "TREE": str(place), "RUN": str(folder), "CHECKOUT": str(checkout)}
-    # Its first process waits for what is orphaned in it.
-    first = ["bash", "-c", f"{shlex.join([*start, *words])} & wait $!"]
+    # Its first process waits for what is orphaned in it; with job control, because otherwise what it starts ignores Ctrl-C.
+    first = ["bash", "-c", f"set -m; {shlex.join([*start, *words])} & wait $!"]
     try:
         return subprocess.run([*enter, "bash", "-c", ENTER, "enter", *first], env=environment).returncode
     finally:
