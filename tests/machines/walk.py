@@ -79,10 +79,10 @@ HAND_IN = """
 set -e
 mkdir -p ~/hand-ins/ab12/records ~/teach
 cp notebooks/release/01-validation/validation.ipynb ~/hand-ins/ab12
-cp "$(ls -t work/*/records/A2*.json work/records/A2*.json 2>/dev/null | head -n 1)" ~/hand-ins/ab12/records
+cp labs/01-validation/records/A2*.json ~/hand-ins/ab12/records
 cd ~/teach
 printf 'id\\nab12\\n' >roster.csv
-beowulf class init spring --roster roster.csv --labs 01
+beowulf class init spring --roster roster.csv --no-codes
 cd spring
 beowulf class release 01
 beowulf class collect 01 ~/hand-ins
@@ -111,14 +111,15 @@ STEPS: tuple[tuple[str, Callable[[], object]], ...] = (
             r"MPICH",
         ),
     ),
-    ("study", lambda: shell("beowulf study A2 --quick; beowulf show A2", "A2")),
-    ("grading", lambda: shell(HAND_IN, "of 26")),
+    ("study", lambda: shell("cd labs/01-validation && beowulf study A2 --quick", "holds")),
+    ("grading", lambda: shell(HAND_IN, r"[1-9]\d* of 26, 4 by hand")),
     ("down", lambda: shell("beowulf down", "The cluster is down")),
 )
 
 
 def main() -> int:
-    """Take all steps; each is reported, and a failed one ends the walk."""
+    """Take all steps and report each; without JupyterLab the later ones are not tried."""
+    well = True
     with open(sys.argv[1], "w") as report:
         for name, step in STEPS:
             began, failure = time.monotonic(), ""
@@ -130,9 +131,10 @@ def main() -> int:
             report.write(json.dumps(line) + "\n")
             report.flush()
             print(f"{'FAILED' if failure else 'ok':7}{name} {line['seconds']:.1f} s", failure, flush=True)
-            if failure:
-                return 1
-    return 0
+            well = well and not failure
+            if failure and name in ("clone", "make lab"):
+                break
+    return 0 if well else 1
 
 
 if __name__ == "__main__":
