@@ -178,10 +178,12 @@ class Platform:
             kind, shape = "FAT_TREE", f"2;{down[0]},{down[1]};{up[0]},{up[1]};1,1"
         else:
             kind, shape = "TORUS", ",".join(map(str, self.torus()))
+        # Within a zone of its own: at the top SimGrid 4.0 crashes on it.
         return (
+            '<zone id="world" routing="Full">\n'
             f'<cluster id="cluster" prefix="node" suffix="" radical="0-{self.nodes - 1}" speed="{self.gflops!r}Gf"'
             f' core="{self.cores}" bw="{self.rate_mbit * 1e6 / 8!r}Bps" lat="{self.latency_us * 1e-6!r}s"'
-            f' topology="{kind}" topo_parameters={quoteattr(shape)}/>\n'
+            f' topology="{kind}" topo_parameters={quoteattr(shape)}/>\n</zone>\n'
         )
 
     def torus(self) -> tuple[int, ...]:
