@@ -19,6 +19,7 @@ TOPOLOGIES = (SWITCH, FAT_TREE, TORUS)
 FEWEST_NODES, MOST_NODES, MOST_CORES = 2, 100_000, 1024
 FASTEST = 2.0  # times the rate of a link: SimGrid lets no message be faster
 USUAL_EAGER_BYTES = 131_072  # of MPICH over TCP
+HEADER_BYTES = 16  # what SimGrid's MPI adds to each message on the way
 # SimGrid's names: of MPI_Send, MPI_Isend, and of a receive.
 HEAD = (
     '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
@@ -34,7 +35,8 @@ class Platform:
     each dimension; empty, both are chosen. `times_us` are bytes and the µs that a message of so many takes between two
     nodes, as measured; without them it takes SimGrid's usual times. A message of `eager_bytes` or more leaves when its
     receiver asks for it. A `backplane_mbit` of 0 is a switch that carries whatever its links bring. A message keeps its
-    sender busy for `send_us`, and a short one its receiver for `receive_us`; both are part of `times_us`.
+    sender busy for `send_us`, and a short one its receiver for `receive_us`; both are part of `times_us`. An empty one
+    takes as long, and keeps nobody busy.
     """
 
     nodes: int = 4
@@ -107,27 +109,25 @@ class Platform:
         latencies, rates = [], []
         # SimGrid's factors are of the narrowest link on the way.
         narrowest = min(self.rate_mbit, self.backplane_mbit or self.rate_mbit)
-        # A message that waits for its receiver keeps that one busy anyway.
-        times = [
-            (size, time - self.send_us - (self.receive_us if size < self.eager_bytes else 0))
-            for size, time in self.times_us
-        ]
-        ends = [*times[1:], None]
+        points = self._points()
+        ends = [*points[1:], None]
         slope = least = 8 / self.rate_mbit / FASTEST
-        for (size, time), after in zip(times, ends, strict=True):
+        for (size, time), after in zip(points, ends, strict=True):
             if after is not None:
                 slope = max((after[1] - time) / (after[0] - size), least)
-            start = time - slope * size
+            on_the_way = time - self._busy_us(size)
+            start = on_the_way - slope * size
             if start <= 0:
-                start, slope = 0.0, time / size
-            at = max(size - 1, 0)  # a factor is for what is longer
+                start, slope = 0.0, on_the_way / size
+            # A factor is for what is longer; the first one is for all that is shorter than the second's.
+            at = size + HEADER_BYTES - 1 if latencies else 0
             latencies.append(f"{at}:{start / (2 * self.latency_us)!r}")
             rates.append(f"{at}:{8 / slope / narrowest!r}")
         return [
             f"--cfg=smpi/lat-factor:{';'.join(latencies)}",
             f"--cfg=smpi/bw-factor:{';'.join(rates)}",
             *(
-                f"--cfg=smpi/{name}:0:{busy_us * 1e-6!r}:0"
+                f"--cfg=smpi/{name}:0:0:0;0:{busy_us * 1e-6!r}:0"
                 for name, busy_us in (
                     ("os", self.send_us),
                     ("ois", self.send_us),  # codespell:ignore ois
@@ -136,6 +136,23 @@ class Platform:
                 if busy_us
             ),
         ]
+
+    def _busy_us(self, size: int) -> float:
+        """How much of a message's time its sender and its receiver are busy."""
+        if size == 0:
+            return (
+                0.0  # SimGrid before 4.0 would take the overhead of what is longer, later ones none
+            )
+        # A message that waits for its receiver keeps that one busy anyway.
+        return self.send_us + (self.receive_us if size < self.eager_bytes else 0)
+
+    def _points(self) -> list[tuple[int, float]]:
+        """`times_us`, and where an empty message keeps nobody busy, the time of one byte as well."""
+        points = list(self.times_us)
+        if self.send_us + self.receive_us and points[0][0] == 0 and points[1][0] > 1:
+            (_, shortest), (size, time) = points[:2]
+            points.insert(1, (1, shortest + (time - shortest) / size))
+        return points
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data for a Record or a file."""

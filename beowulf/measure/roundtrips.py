@@ -110,7 +110,7 @@ def run(
 
 
 def overheads(measurement: Measurement, launch: int = 0) -> None:
-    """Launch overheads.c once: for how long empty messages in a row keep their sender busy, and their receiver."""
+    """Launch overheads.c once: for how long messages of a byte in a row keep their sender busy, and their receiver."""
     measurement.launch(
         paths.root() / "labs" / LAB / "overheads.c", 2, launch=launch, at={"sweep": "overheads"}
     )

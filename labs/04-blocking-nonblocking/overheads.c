@@ -13,7 +13,7 @@
  * A short MPI_Send is over when the kernel has the message: it does not wait for the network. And
  * when rank 1 begins to receive, all messages are there. So each rank times its own calls alone.
  *
- * --size      bytes of a message (0)
+ * --size      bytes of a message (1)
  * --burst     messages in a row (10): what a link of 10 Mbit/s lets through at once
  * --pause-ms  until rank 1 begins (5)
  * --passes    samples of each rank (40)
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     if (all_ranks() != 2)
         refuse("This program needs 2 ranks, not %d.", all_ranks());
     refuse_unknown(argc, argv, KNOWN);
-    long size = number_argument(argc, argv, "--size", 0, 0, MOST_BYTES);
+    long size = number_argument(argc, argv, "--size", 1, 0, MOST_BYTES);
     long messages = number_argument(argc, argv, "--burst", 10, 1, MOST_MESSAGES);
     long pause_ms = number_argument(argc, argv, "--pause-ms", 5, 0, 1000);
     long passes = number_argument(argc, argv, "--passes", 40, 1, 100000);

@@ -100,7 +100,7 @@ calibration.table(made).round(1)
 # *What to look at:* `median_us` is what you measured, and `between_us` what the two neighbours of a size give for it
 # when it is left out. `error_percent` is the difference. At which sizes is it largest, and what happens there?
 #
-# For how many µs does an empty message keep its sender and its receiver busy? How long would ten in a row keep the
+# For how many µs does a short message keep its sender and its receiver busy? How long would ten in a row keep the
 # sender busy, and how long is ten times alpha? Section 2 of the handout says what these two numbers are good for.
 
 # %%
