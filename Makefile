@@ -13,7 +13,7 @@ TYPED := $(wildcard beowulf autograder benchmarks)
 
 # A course's kit and a master's copy have no tests, slides, benchmarks and sources of notebooks.
 ifeq ($(wildcard tests),)
-$(foreach target,$(filter test bench slowtest vm-test lint format release slides,$(MAKECMDGOALS)),\
+$(foreach target,$(filter test bench slowtest vm-test machines lint format release slides,$(MAKECMDGOALS)),\
     $(error `make $(target)` needs a clone of the project; this copy has only what the labs need. Try `make lab`))
 endif
 
@@ -24,7 +24,7 @@ PYTEST := $(WRITING) $(PYTHON) -m pytest
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test doctor up down bench slowtest vm-test lint format release slides site lock programs clean distclean ready
+.PHONY: help lab test doctor up down bench slowtest vm-test machines lint format release slides site lock programs clean distclean ready
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,11 @@ vm-test: ## boot four VMs and run the tests on them, as root, up to 20 minutes o
 	@$(BOOTSTRAP) vm
 	@BEOWULF_VM_LABS='$(LABS)' exec $(PYTHON) -m pytest -m vm -s -x --no-header \
 	    tests/vm/$(if $(LABS),test_labs_on_vms.py --maxfail=7,test_four_vms.py)
+
+machines: ## walk through a lab in fresh userlands of Debian 12 and 13, Ubuntu 24.04 and 26.04, as root; QUICK=1 takes minutes
+	@$(BOOTSTRAP) test
+	@QUICK='$(QUICK)' $(PYTEST) -n 0 -m machines tests/machines
+	@$(if $(QUICK),,$(PYTHON) -m tests.machines.table)
 
 lint: ## check format, style and types
 	$(PYTHON) -m ruff format --check .
