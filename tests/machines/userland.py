@@ -21,8 +21,7 @@ FOLDER = ROOT / "build" / "machines"
 PACKAGES = "apt,git,make,python3,python3-venv,sudo,ca-certificates,hostname,procps"
 LEARNER_ID = 1000
 
-# Runs in a mount, process and host name namespace of its own, as root. pivot_root, because in a chroot no user namespace
-# can be made.
+# Runs in namespaces of its own, as root. pivot_root, because in a chroot no user namespace can be made.
 ENTER = """
 set -eu
 mount --make-rprivate /
@@ -137,8 +136,7 @@ def run(suite: Suite, checkout: Path, words: list[str], *, user: str = "root") -
         ]
     enter = ["unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child"]
     environment = {**os.environ, "TREE": str(place), "RUN": str(folder), "CHECKOUT": str(checkout)}
-    # Its first process waits for what is orphaned in it; with job control, because otherwise Ctrl-C is ignored by what it
-    # starts.
+    # Its first process waits for what is orphaned in it; without job control what it starts would ignore Ctrl-C.
     first = ["bash", "-c", f"set -m; {shlex.join([*start, *words])} & wait $!"]
     try:
         return subprocess.run(
