@@ -6,8 +6,8 @@ non-blocking. It says that the lines differ little below messages of 100,000 byt
 the message in a ring, which stands for np nodes. The paper's, probably: mpptest with -bisect, which sweeps
 the message and multiplies the rate of one pair by np / 2. It cannot have work beside it: -bisect ignores
 -overlap. And beside an empty message mpptest's rate, bytes of work a second, would be over 10,000 MB/s for
-100,000 bytes, where the figure stays below 10. So its overlap of 1,000,000 bytes is more likely the last
-size of the sweep.
+100,000 bytes, where the paper has less than 10. So its 1,000,000 bytes of overlap are more likely the longest
+message.
 """
 
 from __future__ import annotations
