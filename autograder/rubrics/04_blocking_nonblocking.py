@@ -195,7 +195,10 @@ SCORERS: dict[str, Scorer] = {
         facts_04.fits,
         own_roundtrip.STUDY,
         numbers(
-            "plain_alpha_us", "weighted_alpha_us", "weighted_bandwidth_bytes_per_us", "half_rate_bytes"
+            "plain_alpha_us",
+            "weighted_alpha_us",
+            "weighted_bandwidth_bytes_per_us",
+            "half_rate_bytes",
         ),
         facts_04.OWN,
     ),

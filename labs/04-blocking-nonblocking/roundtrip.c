@@ -409,9 +409,7 @@ static void lead_in_as_imb(struct place *p) {
 
 /* By how much mpptest multiplies one pair's rate. With --bisect it is half of the number of ranks:
  * as many as there are pairs, and half a pair more for a last rank that looks on. */
-static double rate_times(void) {
-    return bisect ? all_ranks() / 2.0 : 1.0;
-}
+static double rate_times(void) { return bisect ? all_ranks() / 2.0 : 1.0; }
 
 /* The rate as mpptest prints it: the length that is swept, bytes of the message or of the work, over
  * half of the time. */

@@ -70,7 +70,12 @@ def test_records_without_answers_earn_what_was_sealed_written_and_drawn() -> Non
         ("most_columns", 65_504, "other-limit", 0),
         ("most_columns", 16_380, "other-limit", 0),
         ("plain_alpha_us", abs(RIGHT["plain_alpha_us"]), "fit", 0.75),
-        ("weighted_bandwidth_bytes_per_us", 1 / RIGHT["weighted_bandwidth_bytes_per_us"], "fit", 0.75),
+        (
+            "weighted_bandwidth_bytes_per_us",
+            1 / RIGHT["weighted_bandwidth_bytes_per_us"],
+            "fit",
+            0.75,
+        ),
         ("weighted_bandwidth_bytes_per_us", 100.0, "fit", 0.75),
         ("half_rate_bytes", None, "fit", 0.75),
         ("model_time_us", 0.98 * RIGHT["model_time_us"], "model-time", 1),

@@ -23,7 +23,8 @@ static void write_order(void) {
 
 /* The name of a macro inside itself is the function. */
 #define MPI_Send(a, n, type, to, ...) (note("Send", to), MPI_Send(a, n, type, to, __VA_ARGS__))
-#define MPI_Recv(a, n, type, from, ...) (note("Recv", from), MPI_Recv(a, n, type, from, __VA_ARGS__))
+#define MPI_Recv(a, n, type, from, ...)                                                            \
+    (note("Recv", from), MPI_Recv(a, n, type, from, __VA_ARGS__))
 #define MPI_Isend(a, n, type, to, ...) (note("Isend", to), MPI_Isend(a, n, type, to, __VA_ARGS__))
 #define MPI_Irecv(a, n, type, from, ...)                                                           \
     (note("Irecv", from), MPI_Irecv(a, n, type, from, __VA_ARGS__))

@@ -1,4 +1,4 @@
-"""mpptest's way in the studies: what it prints, what its factor np / 2 makes of a rate, and what an older Record says."""
+"""mpptest's way in the studies: what it prints, what its factor makes of a rate, and what an older Record says."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def pair(times: Callable[[At], float], **how: object) -> Record:
     return a7(mpptest_us=lambda at: message_us(at["size_bytes"]) * times(at), **how)
 
 
-def test_the_best_of_all_runs_is_printed_beside_the_median_and_a_rank_that_looks_on_is_half_a_pair() -> None:
+def test_the_best_of_all_runs_is_printed_beside_the_median_and_a_rank_that_looks_on_is_half_a_pair() -> (
+    None
+):
     at = mpptest_records.places((2, 3), (1000,), bisect=True)
     record = Record("A7", points=mpptest_records.points(lambda _: 100.0, at, noise=0.1))
     samples = next(each for each in record.points if each.at["ranks"] == 3).samples

@@ -607,7 +607,7 @@ print(outcome(cluster, "impatience", impatience_times))
 #    *not* let the program do between sending and waiting?
 # 4. In paper A's figures the rate of three nodes lies between that of two and that of four. Why did
 #    three nodes give such a rate? Describe what the third node did, if the paper measured with mpptest's
-#    `-bisect`, for how much it counts in the printed rate, what of your A7 shows it, and why this stays an inference.
+#    `-bisect`, for how much it counts, what of your A7 shows it, and why this stays an inference.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -634,9 +634,9 @@ print(outcome(cluster, "impatience", impatience_times))
 # **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the
 # number of pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times
 # the rate of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same
-# for 2, 3 and 4, and the printed rates are as 2 : 3 : 4, about 97, 146 and 195 Mbit/s at 100 Mbit/s. It is an inference,
-# because the paper does not print the options that it gave to mpptest. (In a ring three nodes do have more than two:
-# that is another experiment.)
+# for 2, 3 and 4, and the printed rates are as 2 : 3 : 4, about 97, 146 and 195 Mbit/s at 100 Mbit/s. It is an
+# inference, because the paper does not print the options that it gave to mpptest. (In a ring three nodes do have
+# more than two: that is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]
