@@ -104,8 +104,8 @@ def line_at(size_bytes: int, submission: Submission, percent: float) -> Score:
 
     def time(record: Record) -> Facts:
         fit = facts_04.fits(record)
-        alpha, beta = fit["weighted_alpha_us"], fit["weighted_beta_bytes_per_us"]
-        return {"model_time_us": alpha + size_bytes / beta}
+        alpha, bandwidth = fit["weighted_alpha_us"], fit["weighted_bandwidth_bytes_per_us"]
+        return {"model_time_us": alpha + size_bytes / bandwidth}
 
     scorer = ByRecord(time, own_roundtrip.STUDY, numbers("model_time_us"), facts_04.OWN)
     return scorer(submission, tolerance_percent=percent)
@@ -195,7 +195,10 @@ SCORERS: dict[str, Scorer] = {
         facts_04.fits,
         own_roundtrip.STUDY,
         numbers(
-            "plain_alpha_us", "weighted_alpha_us", "weighted_beta_bytes_per_us", "half_rate_bytes"
+            "plain_alpha_us",
+            "weighted_alpha_us",
+            "weighted_bandwidth_bytes_per_us",
+            "half_rate_bytes",
         ),
         facts_04.OWN,
     ),

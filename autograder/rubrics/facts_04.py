@@ -79,7 +79,7 @@ def own_times(record: Record) -> Curves:
 
 
 def fits(record: Record) -> Facts:
-    """alpha and beta of a learner's own medians, fitted as np.polyfit does it without weights and with 1 / y."""
+    """alpha and 1 / beta of a learner's own medians, fitted as np.polyfit does it without weights and with 1 / y."""
     own, _ = own_times(record)
     size, time_us = np.array(list(own)), np.array(list(own.values()))
     _, plain_alpha = np.polyfit(size, time_us, 1)
@@ -89,7 +89,7 @@ def fits(record: Record) -> Facts:
     return {
         "plain_alpha_us": float(plain_alpha),
         "weighted_alpha_us": float(alpha),
-        "weighted_beta_bytes_per_us": float(1 / slope),
+        "weighted_bandwidth_bytes_per_us": float(1 / slope),
         "half_rate_bytes": float(alpha / slope),
     }
 

@@ -1,7 +1,7 @@
 """Models of a message's time: latency and rate, and the step where the library changes its way.
 
-T(n) = alpha + n / beta (Hockney's model; paper E, equation 1): alpha is what a message costs before
-its first byte, beta is how many bytes a second follow.
+T(n) = alpha + beta n (paper E, equation 1; Hockney's model): alpha is what a message costs before its first byte, beta
+what each byte adds, and 1 / beta is the bandwidth.
 """
 
 from __future__ import annotations
@@ -38,15 +38,20 @@ class Interval:
 
 @dataclass(frozen=True)
 class Fit:
-    """T(n) = alpha + n / beta, and what each measured time is above it, as a share of itself."""
+    """T(n) = alpha + beta n, and what each measured time is above it, as a share of itself."""
 
     alpha_us: Interval
-    beta_bytes_per_s: Interval
+    beta_us_per_byte: Interval
     residuals: dict[int, float]
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """1 / beta."""
+        return 1e6 / self.beta_us_per_byte.value
 
     def time_us(self, size: float) -> float:
         """What the model says a message of `size` bytes takes."""
-        return self.alpha_us.value + size / self.beta_bytes_per_s.value * 1e6
+        return self.alpha_us.value + size * self.beta_us_per_byte.value
 
 
 @dataclass(frozen=True)
@@ -87,16 +92,16 @@ def alpha_beta(
     def drawn() -> tuple[list[float], list[float]]:
         fitted = [_ends(x, each) for each in _redrawn(groups, seed, 50)]
         draws = np.array([each for each in fitted if each is not None])
-        alphas, betas = draws[:, 0], 1e6 / draws[:, 1]
-        return (np.percentile(alphas, CENTRAL).tolist(), np.percentile(betas, CENTRAL).tolist())
+        low, high = np.percentile(draws, CENTRAL, axis=0).tolist()
+        return low, high
 
     every = [x, *(group for each in groups for group in each)]
     launched = tuple(map(len, groups))
-    (alpha_low, alpha_high), (beta_low, beta_high) = remembered(
+    (alpha_low, beta_low), (alpha_high, beta_high) = remembered(
         drawn, every, "alpha_beta", launched, seed, RESAMPLES
     )
     model = ends[0] + ends[1] * x
-    alpha, beta = ends[0], 1e6 / ends[1]
+    alpha, beta = ends
     return Fit(
         Interval(alpha, *statistics.ends(alpha, alpha_low, alpha_high)),
         Interval(beta, *statistics.ends(beta, beta_low, beta_high)),

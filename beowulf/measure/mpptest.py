@@ -1,10 +1,11 @@
 """mpptest's own ways, in which papers A and B probably measured: launches, what it prints, and what that shows.
 
-Both papers used mpptest, and neither prints its options, so that they measured in this way is an inference. It rests on
-the program of MPICH 1.2.0, which paper B names, and it explains figures that a sweep of message sizes does not:
-with -overlap the message has one size (0 bytes by default), and the swept length is that of the work beside it; with
--bisect the rate of one pair is multiplied by the number of ranks, even by 3, where the third rank only looks on; the
-time is half of a repetition; and the best of 30 runs is printed.
+Paper B names mpptest, paper A prints names of its functions, and neither prints its options: that they measured in
+this way is an inference. It rests on the program of MPICH 1.2.0. A plain pair is ranks 0 and 1. With -bisect all ranks
+talk in pairs, and the printed rate is one pair's times np / 2: with 3 ranks the third looks on and counts for half a
+pair. With -overlap ranks 0 and the last one play ping-pong, and both work while a message is on its way; the message
+has one size (0 bytes by default), and the swept length is that of the work. -bisect ignores -overlap. The time is half
+of a round trip; the best of 30 runs is printed.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ MESSAGE_BYTES = 0  # beside work, unless -overlapmsgsize says otherwise
 PROTOCOLS = ("blocking", "async")
 NAMES = {"blocking": "blocking", "async": "non-blocking"}
 OLDER = "the Record is from before this way of measuring"
+OLDER_WORK = "its program was not yet mpptest's beside work: both ranks sent first, and then worked"
+CHUNK_US = 500  # mpptest repeats 50 times: a sweep of long messages would last some minutes
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Mpptest:
                 overlap_bytes=self.overlap_bytes,
                 mode=MODE,
                 bisect=self.bisect,
+                chunk_us=CHUNK_US,
             )
 
 
@@ -68,6 +72,10 @@ def troubles(record: Record) -> list[str]:
     reasons = trouble(record, QUANTITY)
     if NO_SAMPLES in reasons and record.complete:
         reasons.append(OLDER)
+    beside_work = any(p.quantity == QUANTITY and "overlap_bytes" in p.at for p in record.points)
+    programs = [p.facts for p in record.select(about=True) if p.facts.get("mode") == MODE]
+    if beside_work and any("work" not in facts for facts in programs):
+        reasons.append(OLDER_WORK)
     return reasons
 
 
@@ -83,7 +91,8 @@ def printed(record: Record) -> pd.DataFrame:
     """
     length = _length(record)
     rows = summarised(record, QUANTITY, ["ranks", "bisect", "protocol", length])
-    bits = 8 * rows[length] * rows["ranks"].where(rows["bisect"], 1)  # a microsecond: Mbit/s
+    times = (rows["ranks"] / 2).where(rows["bisect"], 1)  # a rank that looks on is half a pair
+    bits = 8 * rows[length] * times  # a microsecond: Mbit/s
     return (
         rows[["ranks", "protocol", "n"]]
         .assign(

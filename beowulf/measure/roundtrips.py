@@ -81,6 +81,7 @@ def run(
     overlap_bytes: Sequence[int] = (),
     mode: str = "ours",
     bisect: bool = False,
+    chunk_us: int | None = None,
     environment: Mapping[str, str] | None = None,
     at: Mapping[str, Any] | None = None,
 ) -> None:
@@ -102,6 +103,7 @@ def run(
             *("--mode", mode),
             *(("--overlap-bytes", overlaps) if overlaps else ()),
             *(("--bisect",) if bisect else ()),
+            *(("--chunk-us", chunk_us) if chunk_us else ()),
         ],
         launch=launch,
         environment=environment,

@@ -57,7 +57,7 @@ def more_nodes(record: Record) -> Judgement:
     }
     seen = Judgement(
         together(outcomes),
-        f"Mbit/s times np, {listed}; each has to be {HIGHER:.0%} above the one before it",
+        f"Mbit/s, those of a pair times np / 2, {listed}; each has to be {HIGHER:.0%} above the one before it",
         numbers,
         advice=narrower(record),
     )
@@ -65,7 +65,7 @@ def more_nodes(record: Record) -> Judgement:
 
 
 def same_pair(record: Record) -> Judgement:
-    """What the factor np hides: at the largest length a pair takes as long whatever np is, within 10 %."""
+    """What the factor np / 2 hides: at the largest length a pair takes as long whatever np is, within 10 %."""
     outcomes, parts, numbers = [], [], {}
     for protocol, by_ranks in _longest(record).items():
         first, *others = by_ranks

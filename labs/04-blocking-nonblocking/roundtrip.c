@@ -23,12 +23,14 @@
  * --passes, --chunks, --chunk-us, --seed  how many samples, how long each, in which order
  * --mode      ours, or as well-known programs do it: imb, osu, mpptest
  *
- * --mode mpptest does as the program of papers A and B did, and prints the rate that it printed
- * (`bytes_per_s`, see printed_rate below). Only the first and the last rank talk; --bisect splits
- * the ranks into pairs, and multiplies the rate by the number of ranks. With --overlap-bytes the
- * message has one size (--sizes, 0 unless given), and what is swept is the work beside it. The
- * protocols are blocking and async. The papers do not print their options: that they measured so is
- * an inference.
+ * --mode mpptest does as mpptest of MPICH 1.2.0, the program of papers A and B, and prints the rate
+ * that it printed (`bytes_per_s`, see printed_rate below): the best of 30 runs of 50 round trips
+ * (or, with --chunk-us, of as many as last so long). Ranks 0 and 1 talk, the others look on. --bisect
+ * splits the ranks into pairs, 0 and 1, 2 and 3, and multiplies one pair's rate by half of the
+ * number of ranks. With --overlap-bytes ranks 0 and the last one talk, both work, the message has
+ * one size (--sizes, 0 unless given), and what is swept is the work beside it. Not both: mpptest
+ * with -bisect ignores -overlap. The protocols are blocking (-sync) and async (-async). The papers
+ * do not print their options: that they measured so is an inference.
  *
  * Which pattern for more nodes, then? Here `ring` stands for "np nodes": it means the same for 2, 3
  * and 4 ranks, each cable carries one message in each direction, and the rate is summed over all
@@ -49,7 +51,8 @@ static const char *const KNOWN[] = {
     "--passes",   "--chunks",  "--chunk-us", "--seed",          "--bisect",     NULL};
 
 enum { TAG = 7, SLICES = 20, WARM_UP = 10 };
-enum { SENT_AT_ONCE = 8192 }; /* bytes that no usual eager limit is below */
+enum { FACTORS = 65536 }; /* mpptest works on arrays of at least so many doubles */
+enum { MPPTEST_REPETITIONS = 50 };
 enum { MOST_PLACES = 4096, MOST_SIZES = 512, MOST_PROTOCOLS = 8 };
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
@@ -78,6 +81,8 @@ static int with_overlap; /* --overlap-bytes was given */
 static int bisect;
 static struct role role;
 static unsigned char *outgoing, *incoming, *own;
+static double *factors[2]; /* of mpptest's work */
+static long next_factor;
 static MPI_Request requests[2]; /* the receive and the send */
 static double work_us, rounds_per_us;
 static int testing;
@@ -86,9 +91,30 @@ static long message; /* counts chunks: each has data of its own */
 
 /* ---- Work while the message travels ---- */
 
+/* The work of mpptest: `count` products, each time of the numbers that follow in two long arrays, so
+ * that a cache of its day does not hold them. */
+static void multiply(long count) {
+    if (!count)
+        return;
+    long length = count > FACTORS ? count : FACTORS;
+    if (next_factor + count >= length)
+        next_factor = 0;
+    work_on_products(factors[0] + next_factor, factors[1] + next_factor, count);
+    next_factor += count;
+}
+
+static void prepare_factors(long count) {
+    long length = count > FACTORS ? count : FACTORS;
+    for (int i = 0; i < 2; i++) {
+        factors[i] = (double *)(void *)message_buffer(length * (long)sizeof(double), 2);
+        for (long j = 0; j < length; j++)
+            factors[i][j] = 1.0;
+    }
+}
+
 static void work(const struct place *place, int travelling) {
     if (mode == MPPTEST) /* whole numbers of 8 bytes: 2 bytes of work are none */
-        work_on_doubles((double *)(void *)own, place->overlap_bytes / (long)sizeof(double));
+        multiply(place->overlap_bytes / (long)sizeof(double));
     else if (place->overlap_bytes)
         work_on_bytes(own, place->overlap_bytes);
     if (work_us > 0 && testing && travelling)
@@ -137,17 +163,56 @@ static void blocking_calls(const struct place *p, long count) {
 
 /* Only the receive is posted beforehand: what mpptest calls non-blocking. */
 static void async_calls(const struct place *p, long count) {
-    for (long i = 0; i < count; i++) {
+    if (!role.initiator)
         start_receiving(p);
+    for (long i = 0; i < count; i++) {
         if (role.initiator) {
+            start_receiving(p);
             send_there(p);
             work(p, 0);
             check(MPI_Wait(&requests[0], IGNORE));
         } else {
             check(MPI_Wait(&requests[0], IGNORE));
+            if (i + 1 < count)
+                start_receiving(p);
             send_there(p);
         }
     }
+}
+
+/* The round trips of mpptest beside work (-overlap), in which both ranks work. The one that answers
+ * works while the message is on its way, and only then receives it. */
+static void blocking_trips_beside_work(const struct place *p, long count) {
+    for (long i = 0; i < count; i++) {
+        if (role.initiator)
+            send_there(p);
+        work(p, 1);
+        receive(p);
+        if (!role.initiator)
+            send_there(p);
+    }
+}
+
+static void async_trips_beside_work(const struct place *p, long count) {
+    if (role.initiator) {
+        for (long i = 0; i < count; i++) {
+            start_receiving(p);
+            start_sending(p);
+            work(p, 1);
+            check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        }
+        return;
+    }
+    requests[1] = MPI_REQUEST_NULL;
+    start_receiving(p);
+    for (long i = 0; i < count; i++) {
+        work(p, 1);
+        check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)); /* the message, and the last answer */
+        if (i + 1 < count)
+            start_receiving(p);
+        start_sending(p);
+    }
+    check(MPI_Wait(&requests[1], IGNORE));
 }
 
 static void nonblocking_trips(const struct place *p, long count) {
@@ -234,13 +299,17 @@ static void persistent_exchanges(const struct place *p, long count) {
 static void repeat(const struct place *p, long count) {
     if (role.to < 0 || count == 0)
         return;
+    if (mode == MPPTEST && with_overlap) {
+        (p->protocol == BLOCKING ? blocking_trips_beside_work : async_trips_beside_work)(p, count);
+        return;
+    }
     switch (p->protocol) {
     case BLOCKING:
     case SYNCHRONOUS:
         blocking_calls(p, count);
         break;
-    case ASYNC: /* beside work mpptest posts the send, too */
-        (mode == MPPTEST && with_overlap ? nonblocking_exchanges : async_calls)(p, count);
+    case ASYNC:
+        async_calls(p, count);
         break;
     case SENDRECV:
         sendrecv_exchanges(p, count);
@@ -260,7 +329,7 @@ static void repeat(const struct place *p, long count) {
 
 /* ---- A chunk ---- */
 
-/* Seconds of the slowest rank for so many repetitions. Ranks leave a barrier some microseconds
+/* Seconds of the slowest rank for so many repetitions; as mpptest, those of rank 0. Ranks leave a barrier some microseconds
  * apart; the lead-in brings partners into step before the clock is read. */
 static double run_chunk(void *what, long repetitions) {
     const struct place *p = what;
@@ -280,7 +349,7 @@ static double run_chunk(void *what, long repetitions) {
 
     double began = MPI_Wtime();
     repeat(p, repetitions);
-    if (role.initiator)
+    if (role.initiator && (mode != MPPTEST || my_rank() == 0))
         seconds = MPI_Wtime() - began;
 
     if (persistent) {
@@ -313,7 +382,7 @@ static void prepare(struct place *p, double chunk_s) {
 /* The same in the way of another program, which knows beforehand how often. No message is sent
  * here: a connection remembers, and once it has carried long messages, it carries some short ones
  * otherwise (2048 bytes a fifth slower on our nodes). Those programs begin with the short ones. */
-static void prepare_as_imb_or_osu(struct place *p) {
+static void prepare_as_another(struct place *p) {
     p->shortest_s = FEWEST_TICKS * resolution_s;
     /* Intel's IMB-MPI1: 1000 repetitions, fewer when that would be more than 40 MB. */
     if (mode == IMB) {
@@ -326,6 +395,8 @@ static void prepare_as_imb_or_osu(struct place *p) {
         p->lead_in = p->size > 8192 ? 10 : 100;
         p->repetitions = p->size > 8192 ? 1000 : 10000;
     }
+    if (mode == MPPTEST)
+        p->repetitions = MPPTEST_REPETITIONS;
 }
 
 /* Before it counts, IMB runs one repetition, and then as many as it will count or as fit a second,
@@ -336,12 +407,16 @@ static void lead_in_as_imb(struct place *p) {
     p->lead_in = one_s * (double)p->repetitions < 1.0 ? p->repetitions : 1 + (long)(1.0 / one_s);
 }
 
+/* By how much mpptest multiplies one pair's rate. With --bisect it is half of the number of ranks:
+ * as many as there are pairs, and half a pair more for a last rank that looks on. */
+static double rate_times(void) { return bisect ? all_ranks() / 2.0 : 1.0; }
+
 /* The rate as mpptest prints it: the length that is swept, bytes of the message or of the work, over
- * half of the time. With --bisect it counts for every rank, also for a last one that looks on. */
+ * half of the time. */
 static double printed_rate(const struct place *p, double seconds) {
     double length = with_overlap ? (double)p->overlap_bytes : (double)p->size;
     double half_s = seconds / (double)p->repetitions / 2;
-    return length / half_s * (bisect ? all_ranks() : 1);
+    return length / half_s * rate_times();
 }
 
 static void write_sample(const struct place *p, long pass, double seconds) {
@@ -429,17 +504,28 @@ static struct role role_in(enum pattern pattern, int rank, int ranks) {
     r.exchange = pattern == RING || pattern == HEADTOHEAD;
     r.initiator = r.to >= 0 && (r.exchange || rank < r.to);
     r.sends_first = pattern == RING ? rank % 2 == 0 : rank < r.to;
-    /* Beside work both ranks of mpptest send at once, and both work. */
-    if (mode == MPPTEST && with_overlap && r.to >= 0)
-        r.exchange = r.initiator = r.sends_first = 1;
     return r;
+}
+
+/* In mpptest rank 0 has rank 1 as its partner, and beside work the last rank. */
+static struct role role_in_mpptest(int rank, int ranks) {
+    int last = with_overlap ? ranks - 1 : 1, partner = -1;
+    if (bisect)
+        partner = (rank ^ 1) < ranks ? rank ^ 1 : -1;
+    else if (rank == 0 || rank == last)
+        partner = last - rank;
+    int first = partner > rank;
+    return (struct role){.to = partner, .from = partner, .initiator = first, .sends_first = first};
 }
 
 /* What mpptest has no way of doing, or would wait for. */
 static void refuse_in_mpptest(int argc, char **argv, const int *protocols, int n_protocols,
-                              const long *sizes, int n_sizes) {
+                              int n_sizes) {
     if (has_argument(argc, argv, "--pattern"))
-        refuse("mpptest has no --pattern: the first and the last rank talk, with --bisect pairs.");
+        refuse("mpptest has no --pattern: ranks 0 and 1 talk, and with --bisect all pairs.");
+    if (bisect && with_overlap)
+        refuse("mpptest works beside one pair only, and with --bisect it does not work: leave out "
+               "--bisect or --overlap-bytes.");
     if (has_argument(argc, argv, "--compute-us") || testing)
         refuse("mpptest works on bytes: give --overlap-bytes.");
     if (with_overlap && n_sizes > 1)
@@ -449,22 +535,24 @@ static void refuse_in_mpptest(int argc, char **argv, const int *protocols, int n
         if (protocols[i] != BLOCKING && protocols[i] != ASYNC)
             refuse("The protocols of mpptest are blocking and async, not %s.",
                    PROTOCOLS[protocols[i]]);
-        if (protocols[i] == BLOCKING && with_overlap && sizes[0] > SENT_AT_ONCE)
-            refuse("Beside work both ranks send first, and longer messages than %d bytes may wait "
-                   "for ever.",
-                   SENT_AT_ONCE);
     }
 }
 
 static void put_mpptest(void) {
     int odd = bisect && all_ranks() % 2, more = !bisect && all_ranks() > 2;
     put_truth("bisect", bisect);
-    put_count("rate_times", bisect ? all_ranks() : 1);
+    put_number("rate_times", rate_times());
     put_text("rate", with_overlap ? "bytes of work over half of the time; no work, no rate"
                                   : "bytes of the message over half of the time");
-    put_text("looks_on", odd    ? "the last rank"
-                         : more ? "every rank but the first and the last"
-                                : "nobody");
+    if (with_overlap)
+        put_text("work", "both ranks, while the message is on its way");
+    put_text("pairs", bisect         ? "0 and 1, 2 and 3, and so on"
+                      : with_overlap ? "0 and the last rank"
+                                     : "0 and 1");
+    put_text("looks_on", odd            ? "the last rank"
+                         : !more        ? "nobody"
+                         : with_overlap ? "every rank but the first and the last"
+                                        : "every rank but 0 and 1");
 }
 
 static void run(int argc, char **argv) {
@@ -492,6 +580,7 @@ static void run(int argc, char **argv) {
     long chunk_us = number_argument(argc, argv, "--chunk-us", 500, 1, 10000000);
     long seed = number_argument(argc, argv, "--seed", 1, 0, LONG_MAX);
     testing = has_argument(argc, argv, "--test");
+    int fifty = mode == MPPTEST && !has_argument(argc, argv, "--chunk-us");
     int count = n_protocols * n_sizes * n_overlaps;
 
     if (all_ranks() < 2)
@@ -501,7 +590,7 @@ static void run(int argc, char **argv) {
     if (bisect && mode != MPPTEST)
         refuse("--bisect is a way of mpptest: use --mode mpptest, or --pattern pairs.");
     if (mode == MPPTEST)
-        refuse_in_mpptest(argc, argv, protocols, n_protocols, sizes, n_sizes);
+        refuse_in_mpptest(argc, argv, protocols, n_protocols, n_sizes);
     for (int i = 0; i < n_protocols; i++) {
         if (protocols[i] == SENDRECV && (pattern == PINGPONG || pattern == PAIRS))
             refuse("MPI_Sendrecv sends and receives at once: use it with --pattern ring or "
@@ -520,7 +609,10 @@ static void run(int argc, char **argv) {
     outgoing = message_buffer(largest, 2);
     incoming = message_buffer(largest, 2);
     own = message_buffer(most_own, 1);
-    role = role_in(pattern, my_rank(), all_ranks());
+    if (mode == MPPTEST && with_overlap)
+        prepare_factors(most_own / (long)sizeof(double));
+    role = mode == MPPTEST ? role_in_mpptest(my_rank(), all_ranks())
+                           : role_in(pattern, my_rank(), all_ranks());
 
     keep_lines_back();
     first_messages();
@@ -535,7 +627,9 @@ static void run(int argc, char **argv) {
             put_text("time", "half of a repetition");
         else
             put_text("time", role.exchange ? "one exchange, slowest rank" : "half round trip");
-        put_text("blocking_calls", "MPI_Send and MPI_Recv, then the work");
+        put_text("blocking_calls", mode == MPPTEST && with_overlap
+                                       ? "MPI_Send, the work, MPI_Recv"
+                                       : "MPI_Send and MPI_Recv, then the work");
         put_text("synchronised", "MPI_Barrier, then a lead-in of untimed repetitions");
         put_count("passes", passes);
         put_count("chunks", chunks);
@@ -556,8 +650,8 @@ static void run(int argc, char **argv) {
                                              .size = (int)sizes[i],
                                              .overlap_bytes = overlaps[j]};
     for (int i = 0; i < n; i++) {
-        if (mode == IMB || mode == OSU)
-            prepare_as_imb_or_osu(&places[i]);
+        if (mode == IMB || mode == OSU || fifty)
+            prepare_as_another(&places[i]);
         else
             prepare(&places[i], (double)chunk_us * 1e-6);
     }

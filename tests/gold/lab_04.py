@@ -18,7 +18,7 @@ from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "04-blocking-nonblocking"
 SIZES = (1, 64, 1024, 16_384, 65_536, 262_144, 1_048_576)
-ALPHA_US, BYTES_PER_US = 20.0, 12.5  # beta is 12.5 MB/s: 100 Mbit/s
+ALPHA_US, BYTES_PER_US = 20.0, 12.5  # the bandwidth, 1 / beta, is 12.5 MB/s: 100 Mbit/s
 PYTHON_US = 10.0  # what a function in Python costs besides
 SAVED_BYTES = (
     3200  # of credit that a long message has for nothing, so that a fit may begin below zero
@@ -47,7 +47,7 @@ WAYS = ("send_first", "in_turns", "nonblocking")
 
 
 def time_us(size: int) -> float:
-    """Half a round trip by alpha and beta."""
+    """Half a round trip by latency and bandwidth."""
     return ALPHA_US + size / BYTES_PER_US
 
 
@@ -57,7 +57,7 @@ def own_us(size: int) -> float:
 
 
 def fit(weighted: bool) -> tuple[float, float]:
-    """alpha (us) and beta (bytes a us) of a learner's own times."""
+    """alpha (us) and bandwidth (bytes a us) of a learner's own times."""
     size = np.array(own_roundtrip.SIZES, dtype=float)
     time = np.array([own_us(each) for each in own_roundtrip.SIZES])
     slope, alpha = np.polyfit(size, time, 1, w=1 / time if weighted else None)
@@ -66,8 +66,8 @@ def fit(weighted: bool) -> tuple[float, float]:
 
 def model_us(size: int) -> float:
     """What the fit with weights gives a message of this size."""
-    alpha, beta = fit(weighted=True)
-    return alpha + size / beta
+    alpha, bandwidth = fit(weighted=True)
+    return alpha + size / bandwidth
 
 
 RIGHT: dict[str, Any] = {
@@ -75,7 +75,7 @@ RIGHT: dict[str, Any] = {
     "most_columns": 8188,  # (65,536 - 32) / 8
     "plain_alpha_us": fit(weighted=False)[0],
     "weighted_alpha_us": fit(weighted=True)[0],
-    "weighted_beta_bytes_per_us": fit(weighted=True)[1],
+    "weighted_bandwidth_bytes_per_us": fit(weighted=True)[1],
     "half_rate_bytes": fit(weighted=True)[0] * fit(weighted=True)[1],
     "model_time_us": model_us(500_000),
     "saturation_bytes": 16_384,
@@ -229,8 +229,8 @@ def times_plot(**other: Any) -> Record:
     lines = {"mine": {size: own_us(size) for size in own_roundtrip.SIZES}}
     lines["C"] = {size: time_us(size) for size in own_roundtrip.SIZES}
     for name, weighted in (("plain", False), ("weighted", True)):
-        alpha, beta = fit(weighted)
-        lines[name] = {size: alpha + size / beta for size in own_roundtrip.SIZES}
+        alpha, bandwidth = fit(weighted)
+        lines[name] = {size: alpha + size / bandwidth for size in own_roundtrip.SIZES}
     return drawn("times", "half round trip (µs)", lines, **other)
 
 

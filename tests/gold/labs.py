@@ -103,7 +103,7 @@ LABS = (
             name: lab_04.WORTH[name]
             for name in (*lab_04.SEALED, *lab_04.WRITTEN, *lab_04.DRAWN, "a7-record")
         },
-        # Bits for bytes in beta, a ratio upside down, and a fit of another kind in one number of four.
+        # Another bandwidth, a ratio upside down, and a fit of another kind in one number of four.
         slips={
             **{"model_time_us": 20.0 + 500_000 / 100, "impatience_times": 1 / 40},
             "weighted_alpha_us": lab_04.RIGHT["plain_alpha_us"],

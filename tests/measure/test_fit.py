@@ -13,7 +13,7 @@ from beowulf.measure.sweep import powers_of_two, steps
 def made(
     sizes: list[int],
     alpha_us: float,
-    beta_bytes_per_s: float,
+    bandwidth_bytes_per_s: float,
     *,
     noise: float = 0.003,
     limit: int | None = None,
@@ -22,7 +22,7 @@ def made(
     draw = np.random.default_rng(11)
     times = {}
     for size in sizes:
-        us = alpha_us + size / beta_bytes_per_s * 1e6
+        us = alpha_us + size / bandwidth_bytes_per_s * 1e6
         us += jump_us if limit is not None and size > limit else 0.0
         times[size] = (us * (1 + noise * draw.standard_normal(30))).tolist()
     return times
@@ -30,12 +30,15 @@ def made(
 
 @settings(max_examples=25, deadline=None)
 @given(st.floats(1.0, 500.0), st.floats(1e6, 1e10))
-def test_known_alpha_and_beta_are_found_back(alpha: float, beta: float) -> None:
-    found = alpha_beta(made(powers_of_two(0, 2**22), alpha, beta))
+def test_known_alpha_and_beta_are_found_back(alpha: float, bandwidth: float) -> None:
+    found = alpha_beta(made(powers_of_two(0, 2**22), alpha, bandwidth))
     assert found.alpha_us.value == pytest.approx(alpha, rel=0.02)
-    assert found.beta_bytes_per_s.value == pytest.approx(beta, rel=0.05)
+    beta = found.beta_us_per_byte
+    assert beta.value == pytest.approx(1e6 / bandwidth, rel=0.05)
+    assert found.bandwidth_bytes_per_s == pytest.approx(1e6 / beta.value)
+    assert found.time_us(1000) == pytest.approx(found.alpha_us.value + 1000 * beta.value)
     assert found.alpha_us.low <= found.alpha_us.value <= found.alpha_us.high
-    assert found.beta_bytes_per_s.low <= found.beta_bytes_per_s.value <= found.beta_bytes_per_s.high
+    assert beta.low <= beta.value <= beta.high
     assert max(map(abs, found.residuals.values())) < 0.05
 
 
@@ -53,8 +56,8 @@ def test_a_step_is_found_between_the_sizes_around_the_limit(limit: int, jump: fl
 
 @settings(max_examples=10, deadline=None)
 @given(st.floats(1.0, 200.0), st.floats(1e7, 1e9))
-def test_no_step_is_found_where_there_is_none(alpha: float, beta: float) -> None:
-    assert eager_limit(made(steps(8192, 163_840, 8192), alpha, beta)) is None
+def test_no_step_is_found_where_there_is_none(alpha: float, bandwidth: float) -> None:
+    assert eager_limit(made(steps(8192, 163_840, 8192), alpha, bandwidth)) is None
 
 
 def test_a_residual_says_how_far_a_size_is_off_the_line() -> None:

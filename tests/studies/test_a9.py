@@ -22,14 +22,19 @@ OURS = ["differences-from-100000", "more-nodes", "hides"]
 CLAIMS = [*OURS, "mpptest-differences-from-100000", "mpptest-more-nodes"]
 
 
+def from_100000(at: mpptest_records.At) -> float:
+    """So slow a start that only messages of 100,000 bytes have a rate that can be seen."""
+    return 20_000 + float(at["size_bytes"]) / 12.5
+
+
 def measured(
     exchange_us: Callable[[int, str, int, float], float],
     noise: Noise | None = None,
     launches: int = 2,
     sizes: Sequence[int] = a9.SIZES,
     overlaps: Sequence[int] = a9.OVERLAPS,
-    works: Sequence[int] = a9.SIZES,
-    work_us: Callable[[mpptest_records.At], float] = lambda at: 20 + at["overlap_bytes"] / 6000,
+    alone: Sequence[int] = a9.SIZES,
+    alone_us: Callable[[mpptest_records.At], float] = from_100000,
 ) -> Record:
     """A Record of what the functions say: of ranks, protocol, message bytes and work in us; of mpptest's places."""
     points = []
@@ -44,8 +49,8 @@ def measured(
                     for point in here:
                         point.at["ranks"] = ranks
                     points += here
-    for at in mpptest_records.places(a9.RANKS, work=works, bisect=True):
-        here = samples(mpptest.QUANTITY, at, work_us(at), launches, noise)
+    for at in mpptest_records.places(a9.RANKS, alone, bisect=True):
+        here = samples(mpptest.QUANTITY, at, alone_us(at), launches, noise)
         for point in here:
             point.at["ranks"] = at["ranks"]
         points += here
@@ -136,41 +141,42 @@ def test_noise_alone_rarely_holds_and_the_effect_mostly(
     assert_mostly_holds(judged(link))
 
 
-def quick_work(at: mpptest_records.At) -> float:
-    """So short a message that the lines part with little work."""
-    return 1 + float(at["overlap_bytes"]) / 6000
+def on_a_wire(at: mpptest_records.At) -> float:
+    """A message without work beside it: the lines part where its rate can be seen."""
+    return 20 + float(at["size_bytes"]) / 12.5
+
+
+def one_line(at: mpptest_records.At) -> float:
+    """One wire for all pairs."""
+    return float(at["ranks"]) * from_100000(at)
 
 
 @pytest.mark.parametrize(
-    ("work_us", "outcome"),
-    [
-        (lambda at: 20 + at["overlap_bytes"] / 6000, "holds"),
-        (quick_work, "contradicted"),
-        (lambda at: at["ranks"] * (20 + at["overlap_bytes"] / 6000), "contradicted"),
-    ],
+    ("alone_us", "outcome"),
+    [(from_100000, "holds"), (on_a_wire, "contradicted"), (one_line, "contradicted")],
     ids=["from 100,000 bytes on", "from 1,000 bytes on", "one line for all"],
 )
-def test_the_lines_of_mpptests_way_part_where_the_work_is_long(
-    work_us: Callable[[mpptest_records.At], float], outcome: str
+def test_the_lines_of_mpptests_way_part_where_the_message_is_long(
+    alone_us: Callable[[mpptest_records.At], float], outcome: str
 ) -> None:
-    made = measured(link, sizes=(1,), overlaps=(1,), work_us=work_us)
+    made = measured(link, sizes=(1,), overlaps=(1,), alone_us=alone_us)
     assert outcomes(made)["mpptest-differences-from-100000"] == outcome
 
 
 def test_a_wide_interval_of_mpptests_way_is_open() -> None:
-    made = wide(measured(link, sizes=(1,), overlaps=(1,)), 0.8, bisect=True, overlap_bytes=10_000)
+    made = wide(measured(link, sizes=(1,), overlaps=(1,)), 0.8, bisect=True, size_bytes=10_000)
     assert outcomes(made)["mpptest-differences-from-100000"] == "inconclusive"
 
 
 @pytest.mark.slow
 def test_noise_alone_rarely_parts_the_lines_of_mpptests_way() -> None:
-    def judged(work_us: Callable[[mpptest_records.At], float]) -> Callable[[Noise], Outcome]:
-        few = {"sizes": (1,), "overlaps": (1,), "works": (1_000, 1_000_000), "work_us": work_us}
+    def judged(alone_us: Callable[[mpptest_records.At], float]) -> Callable[[Noise], Outcome]:
+        few = {"sizes": (1,), "overlaps": (1,), "alone": (1_000, 1_000_000), "alone_us": alone_us}
         claim = "mpptest-differences-from-100000"
         return lambda noise: outcome_of(a9.STUDY, measured(link, noise, **few), claim)
 
-    assert_rarely_holds(judged(lambda at: at["ranks"] * (20 + at["overlap_bytes"] / 6000)))
-    assert_mostly_holds(judged(lambda at: 20 + at["overlap_bytes"] / 6000))
+    assert_rarely_holds(judged(one_line))
+    assert_mostly_holds(judged(from_100000))
 
 
 def test_work_that_is_not_hidden_contradicts() -> None:

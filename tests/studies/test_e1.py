@@ -72,7 +72,7 @@ def test_e1_a_step_at_another_place_contradicts_and_none_is_inconclusive() -> No
 def test_e1_draws_the_line_that_was_fitted_and_below_it_what_the_line_leaves_over() -> None:
     figure = e1_latency_model.STUDY.picture(e1())
     times, rest = figure.drawing.axes
-    assert times.get_title(loc="left").startswith("T(n) = alpha + n / beta: alpha 20.")
+    assert times.get_title(loc="left").startswith("T(n) = alpha + beta n: alpha 20.")
     assert times.get_yscale() == "log"
     names = [text.get_text() for text in times.get_legend().get_texts()]
     assert names == ["measured", "fitted"]

@@ -57,7 +57,7 @@ class Step:
     says: str
 
     def bound_ms(self, platform: Platform) -> float:
-        """Nothing is faster where a message of n bytes takes alpha + n / beta, and a rank sends one at a time."""
+        """Nothing is faster where a message of n bytes takes alpha + beta n, and a rank sends one at a time."""
         (_, alpha), *_, (most, last) = platform.times_us
         whole = (last - alpha) / most * self.size_bytes
         rounds = math.ceil(math.log2(self.ranks))

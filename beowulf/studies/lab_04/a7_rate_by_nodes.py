@@ -4,7 +4,7 @@ Paper A, figures 13 to 15: the rate rises with the size and saturates, more node
 blocking and non-blocking calls are nearly alike. It does not print its sizes, nor how three ranks are
 paired. So it is measured in two ways. Ours: `ring` (each rank sends to the next) means the same for 2, 3
 and 4 ranks, and `pairs` (two halves, for 2 and 4) has one message on a cable at a time; rates are summed
-over all. The paper's, probably: mpptest with -bisect, which multiplies the rate of one pair by np.
+over all. The paper's, probably: mpptest with -bisect, which multiplies the rate of one pair by np / 2.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def picture(facts: Facts) -> Figure:
             mpptest_reading.rates,
             facts.record,
             swept="message size (bytes)",
-            title="As mpptest prints it with -bisect: one pair's rate, times np",
+            title="As mpptest prints it with -bisect: one pair's rate, times np / 2",
         )
     return figures.one_below_another(STUDY.title, charts)
 
@@ -257,7 +257,7 @@ STUDY = Study(
         ),
         Claim(
             "mpptest-more-nodes",
-            "More nodes have a higher rate as mpptest prints it with -bisect: one pair's, times np",
+            "More nodes have a higher rate as mpptest prints it with -bisect: one pair's, times np / 2",
             lambda facts: mpptest_reading.more_nodes(facts.record),
             troubles=mpptest.troubles,
         ),
@@ -279,8 +279,8 @@ STUDY = Study(
     differs={
         "holds": (
             "The cable limits a long message whatever call and library send it, and mpptest's "
-            "-bisect multiplies one pair's rate by np, so the paper's curves come out again, even "
-            "where a third node only looks on."
+            "-bisect multiplies one pair's rate by np / 2, so the paper's curves come out again, "
+            "where a third node only looks on and counts for half a pair."
         ),
         "contradicted": (
             "In a ring all ranks send at once, and then MPI_Send has to take turns where "

@@ -1,4 +1,4 @@
-"""E1, the model of latency: T(n) = alpha + n / beta, and the step where MPICH changes its way.
+"""E1, the model of latency: T(n) = alpha + beta n, and the step where MPICH changes its way.
 
 Paper E, equations 1 and 2: the time of a message is the latency, which is that of an empty message,
 and its bytes over the bandwidth. A library departs from the line where long messages begin: they wait
@@ -115,8 +115,8 @@ class Facts(NamedTuple):
     @property
     def numbers(self) -> dict[str, float]:
         """The two parameters of the line."""
-        alpha, beta = self.fit.alpha_us.value, self.fit.beta_bytes_per_s.value
-        return {"alpha_us": alpha, "beta_bytes_per_s": beta}
+        alpha, beta = self.fit.alpha_us.value, self.fit.beta_us_per_byte.value
+        return {"alpha_us": alpha, "beta_us_per_byte": beta}
 
 
 def line(facts: Facts) -> Judgement:
@@ -150,18 +150,18 @@ def alpha_is_latency(facts: Facts) -> Judgement:
 
 
 def beta_is_the_links(facts: Facts) -> Judgement:
-    """The slope of the line, against what headers leave of the link."""
-    mbit = facts.fit.beta_bytes_per_s.value * 8 / 1e6
+    """The inverse slope of the line, against what headers leave of the link."""
+    mbit = facts.fit.bandwidth_bytes_per_s * 8 / 1e6
     left = payload_mbit_per_s(facts.record.cluster)
     if left is None:
         return Judgement(
             "inconclusive",
-            f"beta is {mbit:.1f} Mbit/s, and the links have no known rate",
+            f"1 / beta is {mbit:.1f} Mbit/s, and the links have no known rate",
             advice="Measure on a cluster with a rate, such as `beowulf up --rate 100mbit`.",
         )
     return Judgement(
         "holds" if abs(mbit - left) <= BETA_NEAR * left else "contradicted",
-        f"beta is {mbit:.1f} Mbit/s; headers leave {left:.1f} Mbit/s",
+        f"1 / beta is {mbit:.1f} Mbit/s; headers leave {left:.1f} Mbit/s",
         {**facts.numbers, "left_mbit_per_s": left},
     )
 
@@ -200,8 +200,8 @@ def picture(facts: Facts) -> Figure:
     """T(n) with the line that was fitted to it, and below what the line leaves over."""
     from beowulf import figures
 
-    alpha, beta = facts.fit.alpha_us.value, facts.fit.beta_bytes_per_s.value * 8 / 1e6
-    title = f"T(n) = alpha + n / beta: alpha {alpha:.1f} µs, beta {beta:.1f} Mbit/s"
+    alpha, mbit = facts.fit.alpha_us.value, facts.fit.bandwidth_bytes_per_s * 8 / 1e6
+    title = f"T(n) = alpha + beta n: alpha {alpha:.1f} µs, 1 / beta {mbit:.1f} Mbit/s"
     charts: dict[str, Callable[[Axes], Figure]] = {
         "time": partial(_with_the_line, facts, title),
         "rest": partial(_without_the_line, facts),
@@ -268,14 +268,14 @@ def _without_the_line(facts: Facts, axes: Axes) -> Figure:
 
 STUDY = Study(
     id="E1",
-    title="Latency and rate: T(n) = alpha + n / beta, and the eager limit",
+    title="Latency and rate: T(n) = alpha + beta n, and the eager limit",
     plan=plan,
     simulates=True,
     facts=Facts.of,
     judged=[
-        Claim("line", "The time of a message is alpha + n / beta", line),
+        Claim("line", "The time of a message is alpha + beta n", line),
         Claim("alpha", "alpha is the latency of an empty message", alpha_is_latency),
-        Claim("beta", "beta is the rate of the link that headers leave", beta_is_the_links),
+        Claim("beta", "1 / beta is the rate of the link that headers leave", beta_is_the_links),
         Claim(
             "eager-step",
             "Where long messages begin, the time makes a step, at MPICH's eager limit",

@@ -3,9 +3,9 @@
 Paper A, figures 16 and 17: with overlap on, blocking and non-blocking calls have almost the same
 round-trip time and rate, and the rate rises with the size until it saturates. It is measured in two
 ways. Ours sweeps the message, and a rank works on as many bytes as the largest message has, 1024. The
-paper's, probably: mpptest with -overlap sweeps the work beside a message of 0 bytes, and its rate is
-that of the work. Its times are half round trips, as ours: mpptest halves what it prints. (The paper
-writes 'round-trip time' and no factor, so that its figures show halves is an inference.)
+paper's, probably: mpptest with -overlap, a ping-pong in which both ranks work, sweeps the work beside a
+message of 0 bytes, and its rate is that of the work. Its times are half round trips, as ours: mpptest halves
+what it prints. (The paper writes 'round-trip time' and no factor, so that its figures show halves is an inference.)
 """
 
 from __future__ import annotations

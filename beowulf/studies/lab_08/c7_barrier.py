@@ -1,7 +1,8 @@
 """C7, synchronisation: what does a barrier cost as nodes are added?
 
-Paper C calls the cost of a global barrier high, and finds that latency and synchronisation hold its codes back, not the
-rate of the network.
+Paper C calls the overhead of global synchronisation high, and its effect on the scaling of its codes modest (abstract);
+it prints no time of a barrier. Of its gas code's overhead on 16 processors most appears to be synchronisation at the
+end of a step, not communication; its other code's load balancing is limited by the bandwidth of the network.
 """
 
 from __future__ import annotations

@@ -55,12 +55,12 @@ static inline void work_on_bytes(unsigned char *bytes, long count) {
     work_result += sum;
 }
 
-/* The same on numbers: each is read and written once, and needs the one before. */
-static inline void work_on_doubles(double *numbers, long count) {
-    double before = 0.0;
+/* Work that only reads memory: the sum of so many products. */
+static inline void work_on_products(const double *a, const double *b, long count) {
+    double sum = 0.0;
     for (long i = 0; i < count; i++)
-        before = numbers[i] = 0.5 * numbers[i] + 0.25 * before + 1.0;
-    work_result = before + 1.0;
+        sum += a[i] * b[i];
+    work_result = sum;
 }
 
 #endif

@@ -217,16 +217,16 @@ assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measure
 #
 # *Core, 15 minutes*
 #
-# Paper E writes the time of a message as T(n) = alpha + n / beta. **alpha** is what a message
-# costs before its first byte; **beta** is how many bytes a microsecond follow.
+# Paper E writes the time of a message as T(n) = alpha + beta n. **alpha** is what a message
+# costs before its first byte; **beta** is what each byte adds, and 1 / beta is the bandwidth.
 #
 # **Question `fit`** (2 points). Fit the line to the medians of your blocking function (`own_us` in its
 # table) with `np.polyfit(x, y, 1)`, which gives the slope and the intercept: once as it is, and once with
 # `w=1 / y`. Type your numbers, not the names of variables.
 #
 # - the two latencies, in microseconds
-# - beta of the fit with weights, in bytes a microsecond
-# - the size, in bytes, for which alpha and n / beta of that fit take equally long
+# - the bandwidth, 1 / beta, of the fit with weights, in bytes a microsecond
+# - the size, in bytes, for which alpha and beta n of that fit take equally long
 
 # %%
 # Here is room for your fit.
@@ -234,21 +234,21 @@ assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measure
 # %% nbgrader={"grade_id": "fit-answer", "solution": true}
 plain_alpha_us = None
 weighted_alpha_us = None
-weighted_beta_bytes_per_us = None
+weighted_bandwidth_bytes_per_us = None
 half_rate_bytes = None
 ### BEGIN SOLUTION
 times = own_roundtrip.table(own)
 size, time_us = times["size_bytes"].to_numpy(), times["own_us"].to_numpy()
 plain_slope, plain_alpha_us = np.polyfit(size, time_us, 1)
 slope, weighted_alpha_us = np.polyfit(size, time_us, 1, w=1 / time_us)
-weighted_beta_bytes_per_us = 1 / slope
-half_rate_bytes = weighted_alpha_us * weighted_beta_bytes_per_us
+weighted_bandwidth_bytes_per_us = 1 / slope
+half_rate_bytes = weighted_alpha_us * weighted_bandwidth_bytes_per_us
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "fit", "grade": true, "points": 2, "locked": true}
 form(plain_alpha_us, "number")
 form(weighted_alpha_us, "number")
-form(weighted_beta_bytes_per_us, "number")
+form(weighted_bandwidth_bytes_per_us, "number")
 form(half_rate_bytes, "number")
 
 # %% [markdown]
@@ -607,7 +607,7 @@ print(outcome(cluster, "impatience", impatience_times))
 #    *not* let the program do between sending and waiting?
 # 4. In paper A's figures the rate of three nodes lies between that of two and that of four. Why did
 #    three nodes give such a rate? Describe what the third node did, if the paper measured with mpptest's
-#    `-bisect`, what of your A7 shows it, and why this stays an inference.
+#    `-bisect`, for how much it counts, what of your A7 shows it, and why this stays an inference.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -619,7 +619,7 @@ print(outcome(cluster, "impatience", impatience_times))
 # someone receives; Isend only begins the send, so the rank goes on to its receive.
 #
 # **A latency that cannot be (1 point).** While a direction of the cable is idle, its bucket saves up to
-# 3,200 bytes of credit, so that each long message begins that much sooner: its time is less than n / beta,
+# 3,200 bytes of credit, so that each long message begins that much sooner: its time is less than beta n,
 # by up to some 250 µs, and the line through the long messages meets the axis below zero. A fit without
 # weights cares for squared microseconds, so the longest messages, with the largest distances, decide both
 # parameters; 8 bytes count for nothing. With weights 1 / y each size counts by its share, and the latency
@@ -631,11 +631,12 @@ print(outcome(cluster, "impatience", impatience_times))
 # non-blocking calls nothing to gain; they pay when there is work between Isend and Wait (lab 05), or when
 # several messages travel at the same time, as between neighbours.
 #
-# **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np. With np = 3 the third rank
-# has no partner and looks on, and its pair's rate is multiplied by 3: between twice and four times. In A7
-# the time of half a round trip is the same for 2, 3 and 4, and the printed rates are as 2 : 3 : 4. It is an
-# inference, because the paper does not print the options that it gave to mpptest. (In a ring three nodes
-# do have more than two: that is another experiment.)
+# **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the
+# number of pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times
+# the rate of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same
+# for 2, 3 and 4, and the printed rates are as 2 : 3 : 4, about 97, 146 and 195 Mbit/s at 100 Mbit/s. It is an
+# inference, because the paper does not print the options that it gave to mpptest. (In a ring three nodes do have
+# more than two: that is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]

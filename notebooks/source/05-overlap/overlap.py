@@ -604,9 +604,9 @@ claims(d5)
 # *More, 8 minutes*
 #
 # Paper A lets a rank work on bytes beside its message: up to 1024 bytes in figures 16 and 17 (A8),
-# up to 1,000,000 in figure 18 (A9). With its program, mpptest, the paper probably swept the work and not the message
-# (section 11 of the handout), so each study measures both ways. No points here: look whether what you
-# know by now explains what the paper saw.
+# up to 1,000,000 in figure 18 (A9). With its program, mpptest, the paper may have swept the work and not the message in
+# figures 16 and 17, and messages without any work in figure 18 (section 11 of the handout), so each study measures both
+# ways. No points here: look whether what you know by now explains what the paper saw.
 
 # %%
 a8 = study("A8", cluster, quick=True)
@@ -621,9 +621,9 @@ a9 = study("A9", cluster, quick=True)
 picture(a9)
 
 # %% [markdown]
-# *What to look at:* above, from which size of the message on do the lines part? Below, from how many
-# bytes of work on, and which lines would lie on each other without the factor np (the number
-# of ranks, by which mpptest multiplies)?
+# *What to look at:* above, from which size of the message on do the lines part? Below, from which size on, and which
+# lines would lie on each other without the factor np / 2 (half of the number of ranks, by which mpptest multiplies
+# the rate of one pair)?
 
 # %% [markdown]
 # ## 12 An exchange of your own

@@ -325,9 +325,10 @@ print(
 # **Question `explain`** (4 points, read by a person). In five to ten sentences of your own, with your own figures:
 #
 # 1. Above which size does a second network pay, and why not below?
-# 2. The paper concludes that latency and synchronisation hold its codes back, and not the rate of the network. Does
-#    your simulated machine of 1995 say the same? And your own cluster, whose processors are several hundred
-#    times faster beside the same network?
+# 2. On 16 processors the paper's gas loses more than 60 % to overhead, 'not due to communication time' (1 % of the
+#    whole): most of it appears to be synchronisation, the wait for others at the end of each step. Does your simulated
+#    machine of 1995 say the same of this gas? And your own cluster, whose processors are several hundred times faster
+#    beside the same network?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -335,11 +336,12 @@ print(
 # second piece that can take the other network at the same time. Below, a token waits for software and for one frame,
 # whatever the number of networks. One point for the frame, one for figures of the own Record.
 #
-# **The conclusion (2 points).** Not with this gas: of a step on 16 processors of 1995 less than half is computing, and
-# the second network makes a step a third faster, so rate does hold it back (one point, with the own speed-ups). The
-# paper's code computes several times as much for a zone and sends the same, so that its messages were about 1 % of a
-# step. On the own cluster the same step is mostly communicating and waiting, with processors several hundred times
-# faster beside the same network (one point, with the own shares of a step).
+# **The conclusion (2 points).** Not of this gas: of a step on 16 processors of 1995 less than half is computing, and
+# the second network makes a step a third faster, so communication does hold it back, and no rank has more to compute
+# than another (one point, with the own speed-ups). The paper's code computes several times as much for a zone and
+# sends the same: messages explain less of its overhead then, and what is left would be ranks that wait for slower
+# ones, as it says. On the own cluster the same step is mostly communicating and waiting, with processors several
+# hundred times faster beside the same network (one point, with the own shares of a step).
 # ### END SOLUTION
 
 # %% [markdown]

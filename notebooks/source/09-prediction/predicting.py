@@ -137,7 +137,7 @@ form(worst_percent, "number")
 #
 # **Question `lower-bound`** (1 point). What is the least time in ms in which any broadcast can be over: of 1 KiB
 # (1024 bytes), and of 256 KiB (262,144 bytes), both to 64 ranks? The last rank hears of the data after at least six
-# messages, one after the other, and all bytes have to cross its link: 6 alpha + n / beta.
+# messages, one after the other, and all bytes have to cross its link: 6 alpha + beta n.
 
 # %% nbgrader={"grade_id": "lower-bound-answer", "solution": true}
 bound_tree_ms = None  # 1 KiB
@@ -341,7 +341,7 @@ print(outcome(cluster, "plate", round(float(on_64[scaling.OWN]), 1), way="simula
 # needs six of them one after the other, 0.8 ms, and cutting 1 KiB into pieces would only add latencies. 256 KiB:
 # pieces. Whole, the tree needs six times 22 ms. In k pieces along a ring, each rank receives a piece and then sends
 # it, and the last rank has everything after (ranks - 1) + 2 (k - 1) messages of n / k bytes: for long data near
-# 2 n / beta, until the ring is so long that its latencies count. Then a tree in pieces, whose depth grows with the
+# 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces, whose depth grows with the
 # logarithm. One point for each size with its reason in alpha and beta.
 #
 # **What is left out (1 point).** The own error of `scaling.errors_percent` and two of: cores that ranks share,

@@ -1,0 +1,98 @@
+"""roundtrip.c as mpptest: does each rank call and work in the order of mpptest's own loops, and with which partner?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beowulf import mpi, paths
+
+TRIPS = 50  # of a run, as mpptest
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("order") / "order"
+    return mpi.build(Path(__file__).with_name("order_of_calls.c"), output=output)
+
+
+def orders(
+    program: Path, folder: Path, ranks: int, *words: str
+) -> tuple[list[list[str]], dict[str, Any]]:
+    """By rank, what it did in the one run that is timed, on this machine alone; and what the program says of itself."""
+    mpiexec = paths.mpi_prefix("classic") / "bin" / "mpiexec"
+    asked = ["--mode", "mpptest", "--passes", "1", *words]
+    done = subprocess.run(
+        [str(mpiexec), "-n", str(ranks), str(program), *asked],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    about = next(line for line in map(json.loads, done.stdout.splitlines()) if "looks_on" in line)
+    whole = [(folder / f"order-{rank}").read_text().split("\n") for rank in range(ranks)]
+    return [each.split() for each in (" ".join(one).split("Barrier")[-1] for one in whole)], about
+
+
+def words_of(loop: str, times: int) -> list[str]:
+    return loop.split() * times
+
+
+def test_beside_work_a_blocking_answer_is_received_and_sent_after_the_work(
+    program: Path, tmp_path: Path
+) -> None:
+    seen, about = orders(program, tmp_path, 3, "--overlap-bytes", "8", "--sizes", "100000")
+    assert seen == [
+        words_of("Send 2 work Recv 2", TRIPS),
+        [],
+        words_of("work Recv 0 Send 0", TRIPS),
+    ]
+    assert about["looks_on"] == "every rank but the first and the last"
+
+
+def test_beside_work_a_non_blocking_answer_begins_after_the_work_and_the_message(
+    program: Path, tmp_path: Path
+) -> None:
+    words = ("--overlap-bytes", "8", "--protocol", "async")
+    seen, _ = orders(program, tmp_path, 2, *words)
+    assert seen[0] == words_of("Irecv 1 Isend 1 work Waitall", TRIPS)
+    assert seen[1] == [
+        *words_of("Irecv 0", 1),
+        *words_of("work Waitall Irecv 0 Isend 0", TRIPS - 1),
+        *words_of("work Waitall Isend 0 Wait", 1),
+    ]
+
+
+def test_a_plain_pair_is_ranks_0_and_1_and_does_not_work(program: Path, tmp_path: Path) -> None:
+    seen, about = orders(program, tmp_path, 4, "--sizes", "8")
+    blocking = [words_of("Send 1 Recv 1", TRIPS), words_of("Recv 0 Send 0", TRIPS)]
+    assert seen == [*blocking, [], []]
+    assert about["looks_on"] == "every rank but 0 and 1"
+    seen, _ = orders(program, tmp_path, 2, "--sizes", "8", "--protocol", "async")
+    assert seen[0] == words_of("Irecv 1 Send 1 Wait", TRIPS)
+    assert seen[1] == [
+        *words_of("Irecv 0", 1),
+        *words_of("Wait Irecv 0 Send 0", TRIPS - 1),
+        *words_of("Wait Send 0", 1),
+    ]
+
+
+@pytest.mark.parametrize(("ranks", "times"), [(2, 1), (3, 1.5), (4, 2)])
+def test_bisect_pairs_neighbours_and_counts_the_rank_that_looks_on_as_half_a_pair(
+    program: Path, tmp_path: Path, ranks: int, times: float
+) -> None:
+    seen, about = orders(program, tmp_path, ranks, "--bisect", "--sizes", "8")
+    for rank, order in enumerate(seen):
+        partner = rank ^ 1
+        loop = "Send {0} Recv {0}" if rank < partner else "Recv {0} Send {0}"
+        assert order == (words_of(loop.format(partner), TRIPS) if partner < ranks else [])
+    assert about["rate_times"] == times
+
+
+def test_work_of_less_than_a_number_is_none(program: Path, tmp_path: Path) -> None:
+    seen, _ = orders(program, tmp_path, 2, "--overlap-bytes", "2")
+    assert seen[0] == words_of("Send 1 Recv 1", TRIPS)
