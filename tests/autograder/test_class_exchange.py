@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -234,6 +235,11 @@ def test_a_file_that_is_changed_after_its_time_is_reported(
     while notebook.stat().st_ctime <= latest:
         notebook.write_text("{}")  # which changes no time of the folder itself
     assert any("was changed at" in note for note in collect(course)[ME].notes)
+
+
+def test_nobody_else_can_put_another_course_in_the_place_of_this_one(course: Course) -> None:
+    root = Path(course.api.exchange_root)
+    assert stat.S_IMODE(root.stat().st_mode) == 0o1777
 
 
 def test_nbgraders_own_collect_goes_by_the_same_rules(
