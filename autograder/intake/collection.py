@@ -76,7 +76,9 @@ def _from_exchange(
     there = exchange.hand_ins(course, wanted.slug)
     _must_have_owners(there)
     others = set(course.submitted(wanted.slug)) - set(there)
-    results = [_newest(course, wanted, several, older) for _, several in sorted(there.items())]
+    results = [
+        _newest(course, wanted, learners, several, older) for _, several in sorted(there.items())
+    ]
     results += [_as_it_was(course, wanted, student) for student in sorted(others)]
     if not results:
         raise LabError(
@@ -84,9 +86,13 @@ def _from_exchange(
             "To collect from a folder, name it: `beowulf class collect LAB FOLDER`.",
         )
     for each in results:
-        if each.student and learners.complete and not learners.find(each.student)[0]:
+        if each.student and not _may_be_here(each.student, learners):
             each.notes.append("This name is not on the roster.")
     return results
+
+
+def _may_be_here(student: str, learners: Directory) -> bool:
+    return not learners.complete or bool(learners.find(student)[0])
 
 
 def _must_have_owners(there: Mapping[str, list[HandIn]]) -> None:
@@ -100,7 +106,9 @@ def _must_have_owners(there: Mapping[str, list[HandIn]]) -> None:
         )
 
 
-def _newest(course: Course, wanted: Wanted, several: list[HandIn], older: bool) -> Collected:
+def _newest(
+    course: Course, wanted: Wanted, learners: Directory, several: list[HandIn], older: bool
+) -> Collected:
     """Collect the newest of a learner's hand-ins that is believed, and say of each other one why it is not."""
     chosen = several[-1]
     student, folder = chosen.student, course.folder / "submitted" / chosen.student / wanted.slug
@@ -109,7 +117,7 @@ def _newest(course: Course, wanted: Wanted, several: list[HandIn], older: bool) 
         for each in several
         if each.fault
     ]
-    if fault_of_id(student):
+    if fault_of_id(student) or (chosen.fault and not _may_be_here(student, learners)):
         return Collected("", "unknown", notes, student)
     if notes:
         notes.append(ACCEPT.format(student=student))

@@ -88,6 +88,20 @@ def test_a_folder_that_another_user_owns_is_reported_and_not_collected(
     assert "FOLDER/ab12" in found.notes[1]
 
 
+def test_a_name_that_is_not_on_the_roster_is_no_learner_of_the_report(
+    course: Course, inbound: Path, released: Any
+) -> None:
+    roster = course.folder / "roster.csv"
+    roster.write_text("id\n")
+    try:
+        put(inbound, "nobody1", released)
+        (found,) = collection.collect(course, "01")
+    finally:
+        roster.unlink()
+    assert (found.student, found.sender, found.outcome) == ("", "nobody1", "unknown")
+    assert "not to nobody1" in found.notes[0]
+
+
 def test_a_folder_of_its_own_learner_is_collected_once(
     course: Course, inbound: Path, released: Any
 ) -> None:

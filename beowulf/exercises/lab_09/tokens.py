@@ -44,7 +44,7 @@ COMPILERS = frozenset({"asm", "__asm", "__asm__", "__attribute", "__attribute__"
 TRIGRAPHS = dict(zip("=/'()!<>-", "#\\^[]|{}~", strict=True))
 TRIGRAPH, SPLICE = re.compile(r"\?\?([=/'()!<>-])"), re.compile(r"\\[ \t\v\f]*\n")
 TOKEN = re.compile(
-    r"""(?P<space>[ \t\v\f]+|/\*.*?\*/|//[^\n]*)|(?P<newline>\n)
+    r"""(?P<space>[ \t\v\f]+|/\*.*?(?:\*/|\Z)|//[^\n]*)|(?P<newline>\n)
     |(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?P<word>[^\W\d]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)
     |(?P<mark>\#\#|%:%:|%:|<:|.)""",
@@ -67,10 +67,11 @@ def check(text: str, name: str) -> None:
     """LabError for a text of C, called `name`, with a directive, an #include or a word that is not allowed."""
     if "\r" in text.replace("\r\n", "\n") or "\0" in text:
         raise LabError(f"{name} has characters that no text has.")
-    for line in _lines(text):
+    lines = list(_lines(text))
+    for line in lines:
         if line[0].text in HASH:
             _check_directive(line, name)
-    _check_words((token for line in _lines(text) for token in line), name)
+    _check_words((token for line in lines for token in line), name)
 
 
 def check_preprocessed(text: str, name: str) -> None:
