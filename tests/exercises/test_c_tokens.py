@@ -52,7 +52,8 @@ REFUSED = {
     "another file's line": ('#line 1 "/usr/include/mpi.h"', "#line"),
     "as a header's line": ('# 1 "/usr/include/mpi.h" 3 4', "#1"),
     "a text in the object": ('#ident "a"', "#ident"),
-    "a quote that does not end": ("'/*\n#include </dev/zero>\n*/", "a stray '"),
+    "a quote that does not end": ("char a = 'b;", "a stray '"),
+    "behind such a quote": ("'/*\n#include </dev/zero>\n*/", "#include </dev/zero>"),
 }  # fmt: skip
 
 

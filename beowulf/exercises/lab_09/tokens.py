@@ -46,6 +46,7 @@ TRIGRAPH, SPLICE = re.compile(r"\?\?([=/'()!<>-])"), re.compile(r"\\[ \t\v\f]*\n
 TOKEN = re.compile(
     r"""(?P<space>[ \t\v\f]+|/\*.*?(?:\*/|\Z)|//[^\n]*)|(?P<newline>\n)
     |(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    |(?P<stray>["'][^\n]*|\\)
     |(?P<word>[^\W\d]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)
     |(?P<mark>\#\#|%:%:|%:|<:|.)""",
     re.DOTALL | re.VERBOSE,
@@ -56,7 +57,7 @@ MARKER = re.compile(r'# (\d+) "((?:\\.|[^"\\])*)"([ \d]*)')
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of a text, the line on which it begins, and whether it is a `word`, a `string`, a `number`, a `mark`."""
+    """A piece of a text, the line on which it begins, and its kind: `word`, `string`, `number`, `mark`, or `stray`."""
 
     text: str
     line: int
@@ -108,8 +109,8 @@ def _check_words(tokens: Iterable[Token], name: str) -> None:
                 _refuse(token.text, token, name)
         elif token.text in OPEN and before in OPEN:
             _refuse("an attribute [[", token, name)
-        elif token.kind == "mark" and token.text in "\\\"'":
-            _refuse(f"a stray {token.text}", token, name)
+        elif token.kind == "stray":
+            _refuse(f"a stray {token.text[0]}", token, name)
         before = token.text
 
 
