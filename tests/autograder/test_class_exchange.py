@@ -13,6 +13,7 @@ from typing import Any
 
 import fabricated
 import pytest
+from nbgrader.exchange import ExchangeError
 
 from autograder.course.course import Course
 from autograder.intake import collection, exchange, submissions
@@ -265,3 +266,12 @@ def test_nbgraders_own_collect_goes_by_the_same_rules(
     assert result["success"], result
     assert (kept(course, "ab12"), kept(course, ME)) == (None, "honest")
     assert "not to ab12" in result["log"]
+
+
+def test_an_option_of_nbgraders_that_would_be_ignored_is_refused(course: Course) -> None:
+    api = course.api
+    app = api.exchange.Collect(
+        coursedir=api.coursedir, authenticator=api.authenticator, parent=api, before_duedate=True
+    )
+    with pytest.raises(ExchangeError, match="before_duedate is not known here"):
+        app.init_src()
