@@ -43,6 +43,7 @@ def apply(c: Any) -> None:
     c.Autograde.exclude_overwriting = {
         slug: [file.name for file in release.companions(slug)] for slug in paths.labs()
     }
+    c.ExchangeFactory.collect = "autograder.intake.collection.Collect"
     c.GenerateFeedback.exporter_class = "autograder.results.feedback.PageExporter"
     # KeepSafe once more, for what an older version graded.
     c.GenerateFeedback.preprocessors = [GetGrades, KeepSafe, AddSummary, CSSHTMLHeaderPreprocessor]

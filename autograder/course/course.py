@@ -121,10 +121,6 @@ class Course:
         invented.remember(self.folder)
         return Path(app.dest_path)
 
-    def collect_from_exchange(self, slug: str) -> None:
-        """Let nbgrader copy what was handed in through the exchange."""
-        self._must(self.api.collect(slug), f"{slug} could not be collected")
-
     def submitted(self, slug: str) -> list[str]:
         """The learners whose submission of a lab was collected."""
         return sorted(path.parent.name for path in self.folder.glob(f"submitted/[!.]*/{slug}"))

@@ -167,7 +167,8 @@ def _keep_out_of_git(course: Course) -> None:
 def _make_exchange(root: Path) -> None:
     if not root.exists():
         root.mkdir(parents=True)
-        root.chmod(0o777)  # nbgrader requires that all users may write there
+        # nbgrader requires that all users may write there. None may put another course in the place of ours.
+        root.chmod(0o1777)
 
 
 def _add_labs(course: Course) -> None:

@@ -85,6 +85,17 @@ def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
             yield _sorted(_below_one_folder(in_zip(archive), slug), slug)
 
 
+def of_folder(folder: Path, sender: str) -> Archive:
+    """What is in the folder of one sender."""
+    hand_in = Archive(sender)
+    for path, what in _in_folder(folder):
+        if isinstance(what, Piece):
+            hand_in.pieces.append(what)
+        elif what:
+            hand_in.notes.append(f"{path} {what}.")
+    return hand_in
+
+
 Entry = tuple[PurePosixPath, Piece | str]  # a place, and what is there or why it is left out
 
 

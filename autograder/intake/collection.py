@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import glob
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
 from pathlib import Path
+
+from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course import roster
 from autograder.course.course import Course
-from autograder.course.roster import Directory
+from autograder.course.roster import Directory, fault_of_id
 from autograder.files import locked
-from autograder.intake import inspection, log, submissions, times
+from autograder.intake import archives, exchange, inspection, log, submissions, times
+from autograder.intake.exchange import HandIn
 from autograder.intake.submissions import EXCHANGE, Collected, Wanted
 from beowulf.errors import LabError
 
-LATER_THAN_IT_SAYS = timedelta(hours=1)
+ACCEPT = (
+    "If it is {student}'s all the same, copy it into a folder of your own as FOLDER/{student}, and"
+    " `beowulf class collect LAB FOLDER`."
+)
 
 
 def collect(
@@ -26,8 +31,8 @@ def collect(
 ) -> list[Collected]:
     """Collect the hand-ins of the lab of that name from a folder or a zip, or from the exchange, and save the notes.
 
-    One that is older than what is there is left out unless `older` is set; the exchange gives the newest. `table`
-    is an LMS' own of the times.
+    One that is older than what is there is left out unless `older` is set. Of the exchange, the newest that belongs to
+    its learner counts. `table` is an LMS' own of the times.
 
     LabError when there is nothing, or `place` is neither; a hand-in that is refused stops no other.
     """
@@ -37,7 +42,7 @@ def collect(
     given = times.read(table, learners) if table else {}
     with locked(course.folder):
         if place is None:
-            results = _from_exchange(course, wanted, learners)
+            results = _from_exchange(course, wanted, learners, older)
         else:
             submitted = course.folder / "submitted"
             results = list(
@@ -65,51 +70,115 @@ def _wanted(course: Course, slug: str) -> Wanted:
     return Wanted(slug, [path.name for path in notebooks], cells, course.folder)
 
 
-def _from_exchange(course: Course, wanted: Wanted, learners: Directory) -> list[Collected]:
-    slug = wanted.slug
-    before = {student: _stamp(course, student, slug) for student in course.submitted(slug)}
-    course.collect_from_exchange(slug)
-    results = []
-    for student in course.submitted(slug):
-        outcome = "new" if student not in before else "unchanged"
-        if student in before and _stamp(course, student, slug) != before[student]:
-            outcome = "updated"
-        folder = course.folder / "submitted" / student / slug
-        notes = submissions.rename(folder, wanted) if outcome != "unchanged" else []
-        when = submissions.timestamp(folder / submissions.TIMESTAMP) or datetime.now(UTC)
-        handed_in, by = (
-            (submissions.as_stamp(when), EXCHANGE) if outcome != "unchanged" else ("", "")
-        )
-        if by:
-            notes += _doubts_about_time(course, student, slug, when)
-        if learners.complete and not learners.find(student)[0]:
-            notes.append("This name is not on the roster.")
-        if any(submissions.fault_of(folder / each, wanted) for each in wanted.notebooks):
-            outcome = "refused"
-        notes += submissions.notes_on(folder, student, wanted)
-        arrived = submissions.as_stamp(datetime.now(UTC)) if by else ""
-        results.append(
-            Collected(student, outcome, notes, handed_in=handed_in, by=by, arrived=arrived)
-        )
+def _from_exchange(
+    course: Course, wanted: Wanted, learners: Directory, older: bool
+) -> list[Collected]:
+    there = exchange.hand_ins(course, wanted.slug)
+    _must_have_owners(there)
+    others = set(course.submitted(wanted.slug)) - set(there)
+    results = [
+        _newest(course, wanted, learners, several, older) for _, several in sorted(there.items())
+    ]
+    results += [_as_it_was(course, wanted, student) for student in sorted(others)]
     if not results:
         raise LabError(
-            f"No learner has handed in {slug} through the exchange yet.",
+            f"No learner has handed in {wanted.slug} through the exchange yet.",
             "To collect from a folder, name it: `beowulf class collect LAB FOLDER`.",
         )
+    for each in results:
+        if each.student and not _may_be_here(each.student, learners):
+            each.notes.append("This name is not on the roster.")
     return results
 
 
-def _doubts_about_time(course: Course, student: str, slug: str, when: datetime) -> list[str]:
-    """A sentence when a hand-in came to the exchange long after the time that it gives itself."""
-    inbound = Path(course.api.exchange_root) / str(course.api.course_id) / "inbound"
-    folders = inbound.glob(f"{glob.escape(f'{student}+{slug}+')}*")
-    # The time of a folder's last change is the system's own; what is in the folder is the learner's.
-    came = max((folder.stat().st_ctime for folder in folders), default=0.0)
-    if came and datetime.fromtimestamp(came, UTC) - when > LATER_THAN_IT_SAYS:
-        at = f"{datetime.fromtimestamp(came, UTC):%Y-%m-%d %H:%M} UTC"
-        return [f"Its folder in the exchange was changed at {at}, after the time it was handed in."]
-    return []
+def _may_be_here(student: str, learners: Directory) -> bool:
+    return not learners.complete or bool(learners.find(student)[0])
 
 
-def _stamp(course: Course, student: str, slug: str) -> str:
-    return submissions.stamp(course.folder / "submitted" / student / slug / submissions.TIMESTAMP)
+def _must_have_owners(there: Mapping[str, list[HandIn]]) -> None:
+    """LabError where no folder belongs to the user in its name, as in a copy of an exchange."""
+    every = [each for several in there.values() for each in several]
+    if len(there) > 1 and all(each.fault.startswith(exchange.BELONGS) for each in every):
+        raise LabError(
+            f"Of {len(every)} folders in the exchange none can be collected: {every[0].folder.name} {every[0].fault}.",
+            "Where owners say nothing, as in a copy of an exchange: `c.ExchangeCollect.check_owner = False` in"
+            " nbgrader_config.py.",
+        )
+
+
+def _newest(
+    course: Course, wanted: Wanted, learners: Directory, several: list[HandIn], older: bool
+) -> Collected:
+    """Collect the newest of a learner's hand-ins that is believed, and say of each other one why it is not."""
+    chosen = several[-1]
+    student, folder = chosen.student, course.folder / "submitted" / chosen.student / wanted.slug
+    notes = [
+        f"{each.folder.name} in the exchange {each.fault}, and is not collected."
+        for each in several
+        if each.fault
+    ]
+    if fault_of_id(student) or (chosen.fault and not _may_be_here(student, learners)):
+        return Collected("", "unknown", notes, student)
+    if notes:
+        notes.append(ACCEPT.format(student=student))
+    if chosen.fault:
+        was = _as_it_was(course, wanted, student)
+        return Collected(student, was.outcome, [*notes, *was.notes])
+    notes += [_still_to_come(each, chosen) for each in several if each.ahead and not each.fault]
+    if chosen.changed:
+        at = f"{chosen.changed:%Y-%m-%d %H:%M} UTC"
+        notes.append(
+            f"Its folder in the exchange was changed at {at}, after the time it was handed in."
+        )
+    before = submissions.timestamp(folder / submissions.TIMESTAMP)
+    if before and chosen.when <= before and not older:
+        was = _as_it_was(course, wanted, student)
+        if chosen.when < before:
+            notes.append(submissions.older_note(chosen.when, before))
+        return Collected(student, was.outcome, [*notes, *was.notes])
+    hand_in = archives.of_folder(chosen.folder, student)
+    hand_in.pieces = [each for each in hand_in.pieces if each.path.name != submissions.TIMESTAMP]
+    return submissions.take(
+        hand_in,
+        Collected(student, "refused", notes),
+        wanted,
+        course.folder / "submitted",
+        older=older,
+        known=chosen.when,
+        by=EXCHANGE,
+    )
+
+
+def _as_it_was(course: Course, wanted: Wanted, student: str) -> Collected:
+    """What is in its place from before, with the notes on it."""
+    folder = course.folder / "submitted" / student / wanted.slug
+    if not folder.is_dir():
+        return Collected(student, "refused")
+    bad = any(submissions.fault_of(folder / each, wanted) for each in wanted.notebooks)
+    notes = submissions.notes_on(folder, student, wanted)
+    return Collected(student, "refused" if bad else "unchanged", notes)
+
+
+def _still_to_come(each: HandIn, chosen: HandIn) -> str:
+    what = f"{each.folder.name} in the exchange has a time that is still to come"
+    if each is chosen:
+        return f"{what}: it counts as handed in now."
+    return f"{what}, and is left out: the one of {chosen.when:%Y-%m-%d %H:%M} UTC is collected."
+
+
+class Collect(ExchangeCollect):  # type: ignore[misc]  # nbgrader has no types
+    """nbgrader's own `collect`, which formgrader has as a button, by our rules."""
+
+    def init_src(self) -> None:
+        if self.before_duedate:
+            self.fail("before_duedate is not known here: dates are in course.toml and dates.csv.")
+
+    def copy_files(self) -> None:
+        try:
+            results = collect(Course(Path(self.coursedir.root)), self.coursedir.assignment_id)
+        except LabError as problem:
+            self.fail(str(problem))
+        for each in results:
+            self.log.info("%s: %s", each.student or each.sender, each.outcome)
+            for note in each.notes:
+                self.log.warning("%s: %s", each.student or each.sender, note)

@@ -92,16 +92,33 @@ def collect(
         for student, several in sorted(of_students.items()):
             hand_in, notes = _newest(several)
             sender = hand_in.sender if hand_in.sender != student else ""
-            notes += hand_in.notes
             collected = Collected(student, "refused", notes, sender, late=hand_in.late)
-            try:
-                when = (times or {}).get(student)
-                collected = _take(hand_in, collected, wanted, submitted, older, when)
-            except RefusedError as problem:
-                notes.append(problem.message)
-            except OSError as problem:
-                notes.append(f"It cannot be copied: {problem.strerror or problem}.")
-            yield collected
+            when = (times or {}).get(student)
+            yield take(hand_in, collected, wanted, submitted, older=older, known=when)
+
+
+def take(
+    hand_in: Archive,
+    collected: Collected,
+    wanted: Wanted,
+    submitted: Path,
+    *,
+    older: bool = False,
+    known: datetime | None = None,
+    by: str = TABLE,
+) -> Collected:
+    """Put one hand-in into its place; what became of it, with notes added to those of `collected`.
+
+    `known` is when it was handed in, `by` the exchange or a table; without it, its files say when.
+    """
+    collected.notes.extend(hand_in.notes)
+    try:
+        return _take(hand_in, collected, wanted, submitted, older, known, by)
+    except RefusedError as problem:
+        collected.notes.append(problem.message)
+    except OSError as problem:
+        collected.notes.append(f"It cannot be copied: {problem.strerror or problem}.")
+    return collected
 
 
 def _newest(several: list[Archive]) -> tuple[Archive, list[str]]:
@@ -122,7 +139,8 @@ def _take(
     wanted: Wanted,
     submitted: Path,
     older: bool,
-    by_table: datetime | None,
+    known: datetime | None,
+    by: str,
 ) -> Collected:
     """Put a hand-in into its place, and add notes on it; returns what became of it."""
     student, notes = collected.student, collected.notes
@@ -142,18 +160,15 @@ def _take(
         if fault and place.is_dir() and not _fault(place, wanted):
             raise RefusedError(f"{fault} The hand-in that was there before stays.")
         now, before = datetime.now(UTC), timestamp(place / TIMESTAMP)
-        when = min(by_table or _changed(hand_in), now)
-        notes += _doubts_about_time(hand_in, by_table, now)
-        collected = replace(
-            collected,
-            handed_in=as_stamp(when),
-            by=TABLE if by_table else FILES,
-        )
+        when = min(known or _changed(hand_in), now)
+        if by != EXCHANGE:
+            notes += _doubts_about_time(hand_in, known, now)
+        collected = replace(collected, handed_in=as_stamp(when), by=by if known else FILES)
         if place.is_dir() and _same(fresh, place):
             notes += notes_on(fresh, student, wanted)
             return replace(collected, outcome="refused" if fault else "unchanged")
         if before and when < before and not older:
-            notes[:] = [_older_note(when, before), *notes_on(place, student, wanted)]
+            notes[:] = [older_note(when, before), *notes_on(place, student, wanted)]
             return Collected(student, "unchanged", notes, collected.sender)
         notes += notes_on(fresh, student, wanted)
         # nbgrader grades again only what is newer than what it graded.
@@ -322,19 +337,20 @@ def _same(fresh: Path, place: Path) -> bool:
     return one == other and all(cmp(fresh / file, place / file, shallow=False) for file in one)
 
 
-def _older_note(when: datetime, before: datetime) -> str:
+def older_note(when: datetime, before: datetime) -> str:
+    """That a hand-in is older than the one that is here, and stays out."""
     return (
         f"This one is of {when:%Y-%m-%d %H:%M} UTC; the one that is here, of {before:%Y-%m-%d %H:%M} UTC, is newer"
         " and stays. `--older` accepts the older one, too."
     )
 
 
-def _doubts_about_time(hand_in: Archive, by_table: datetime | None, now: datetime) -> Iterator[str]:
+def _doubts_about_time(hand_in: Archive, known: datetime | None, now: datetime) -> Iterator[str]:
     """Sentences about times that a learner, or a learner's clock, made up."""
     if any(each.path.name == TIMESTAMP for each in hand_in.pieces):
         yield f"There is a {TIMESTAMP} in it, which anybody can write: its time does not count."
     changed = _changed(hand_in)
-    if by_table or not hand_in.pieces or changed.year <= NO_DAY:
+    if known or not hand_in.pieces or changed.year <= NO_DAY:
         return
     if changed > now + WRONG_CLOCK:
         yield f"Its files are of {changed:%Y-%m-%d}, which is still to come: the learner's clock is wrong."

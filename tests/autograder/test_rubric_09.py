@@ -6,6 +6,7 @@ import shutil
 from dataclasses import replace
 from typing import Any
 
+import attempts_c
 import pytest
 from marked import Marked, earned
 
@@ -127,6 +128,18 @@ def test_what_is_hostile_gets_a_sentence(source: str, said: str) -> None:
     found = simulation.outcomes(source)
     assert found["naive"].why
     assert said in found["naive"].why, found
+
+
+@needs_simgrid
+@pytest.mark.parametrize("way", attempts_c.WAYS)
+def test_functions_with_machine_code_of_their_own_earn_nothing(way: str) -> None:
+    source = attempts_c.thief(way)
+    flatters = [staircase(source), *(each for each in records() if each.variant != stairs.VARIANT)]
+    submission = replace(LAB.submission(flatters, RIGHT), simulate=simulation.outcomes)
+    found = LAB.score(submission)
+    assert [found[name].points for name in WRITTEN] == [0] * len(WRITTEN)
+    said = {"asm label": "has __asm__ in line", "pointer": "calls a function by a pointer"}
+    assert said.get(way, "has __attribute__ in line") in found["tree"].found
 
 
 def test_without_simgrid_nothing_is_graded_and_the_reason_is_said(

@@ -359,15 +359,62 @@ def test_no_function_of_mpi_is_replaced_by_the_learners_own() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ('\nvoid a(void) { __asm__("nop"); }\nvoid compute_border_rows(void);\n', "assembler"),
-        ('\n#ifdef __OPTIMIZE__\nvoid a(void) { __asm__("nop"); }\n#endif\n', "assembler"),
-        ("\n__attribute__((__constructor__)) static void a(void) { free(0); }\n", "a part .init_array"),
-        ('\n__attribute__((__section__(".text#"))) void a(void) {}\n', "a part"),
-        ("\nvoid *(*volatile a)(void *, const void *, size_t) = memcpy;\n", "takes the address of memcpy"),
+        ("void *(*volatile a)(void *, const void *, size_t) = memcpy;", "takes the address of memcpy"),
+        ("extern long _GLOBAL_OFFSET_TABLE_[]; void a(void) { *_GLOBAL_OFFSET_TABLE_ = 1; }", "_GLOBAL_OFFSET_TABLE_"),
+        ("void a(void (*b)(void)) { b(); }", "calls a function by a pointer"),
+        ("long a(void *b) { goto *b; c: return 1; d: return (long)&&c + (long)&&d; }", "by a pointer"),
+        ("_Thread_local int a = 1;", "has _Thread_local in line"),
+        ('XBT_ATTRIB_CONSTRUCTOR(101) static void a(void) { free(0); }', "has __attribute__ in line"),
+        ('int a(void) { XBT_ATTRIB_UNUSED int b = 1; return 2; }', "has __attribute__ in line"),
     ],
-    ids=["assembler", "assembler that is optimised", "a constructor", "a section", "an address"],
+    ids=["an address", "the linker's table", "a pointer", "a jump", "a thread's", "a constructor", "a header's"],
 )  # fmt: skip
 def test_what_is_no_plain_c_is_refused_wherever_it_stands(more: str, said: str) -> None:
     with pytest.raises(LabError) as refused:
-        stairs.outcomes(HANDED_OUT + more, ["tree"])
+        stairs.outcomes(f"{HANDED_OUT}\n{more}\n", ["tree"])
     assert said in str(refused.value)
+
+
+HONEST = r"""
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#define MOST(a, b) ((a) > (b) ? (a) \
+                                : (b))
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+_Static_assert(sizeof(struct halo) > 8, "it's a struct, isn't it?"); // don't
+static int way(int rank) { /* as many cases as make a table of jumps */
+    switch (rank) {
+    case 0: return 3;
+    case 1: return 1;
+    case 2: return 4;
+    case 3: return 15;
+    case 4: return 9;
+    case 5: return 2;
+    case 6: return 6;
+    default: return rank;
+    }
+}
+void broadcast_tree(unsigned char *restrict data, int bytes, int rank, int ranks) {
+    assert(data != NULL && way(rank) >= 0 && offsetof(struct halo, first) == 0);
+    bool leaf = rank & 1 || isnan(INFINITY) || __func__[0] != 'b';
+    int lowest = rank ? __builtin_ctz((unsigned)rank) : (int)ceil(log2((double)MOST(ranks, 2)));
+    MPI_Status status;
+    if (rank)
+        MPI_Recv(data, bytes, MPI_BYTE, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &status);
+    int order[1] = {0}, bits[1] = {lowest - 1};
+    for (int bit = bits[order[0]]; !leaf && bit >= 0; bit--)
+        if (rank + (1 << bit) < ranks)
+            MPI_Send(data, bytes, MPI_BYTE, rank + (1 << bit), TAG, MPI_COMM_WORLD);
+}
+"""
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["LF", "CR LF"])
+def test_macros_of_headers_and_usual_c_cost_an_honest_program_nothing(ending: str) -> None:
+    head, _, rest = HANDED_OUT.partition("/* TODO: in each round")
+    _, _, rest = rest.partition("/* TODO: a tree")
+    source = f"{head}{HONEST}/* TODO: a tree{rest}".replace("\n", ending)
+    found = stairs.outcomes(source, ["tree"])["tree"]
+    assert not found.why
+    assert found.ms == pytest.approx(lab_09.TIMES_MS["tree"], rel=0.02)

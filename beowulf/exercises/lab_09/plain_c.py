@@ -16,7 +16,7 @@ ALLOWED = frozenset(
         *("MPI_Ssend", "MPI_Issend", "MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"),
         *("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Probe", "MPI_Iprobe", "MPI_Get_count"),
         *("MPI_Comm_rank", "MPI_Comm_size", "memcpy", "memmove", "memset", "malloc", "calloc"),
-        *("free", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_"),
+        *("free", "__stack_chk_fail", "__assert_fail", "_GLOBAL_OFFSET_TABLE_"),
         *("compute_inner_rows", "compute_border_rows", "ceil", "floor", "log2", "sqrt", "abs"),
         # What smpicc puts in the place of malloc, calloc and free.
         *("smpi_shared_malloc_intercept", "smpi_shared_calloc_intercept", "smpi_shared_free"),
@@ -29,18 +29,26 @@ ASSEMBLER, SECTION = re.compile(r"^#APP", re.M), re.compile(r"^\s*\.section\s+([
 PLAIN_SECTION = re.compile(
     r"\.(text|rodata|data|bss|debug)[\w.]*|\.note\.[\w-]+(\.[\w-]+)*|\.comment|\.eh_frame"
 )
+# A jump to a place that the program computes may lead into its constants, which may be machine code.
+BY_POINTER = re.compile(r"^\s*(?:notrack\s+)?(?:call|jmp)q?\s+\*|^\s*(?:blr|br)\s+x", re.M)
+FLAGS = ("-fno-jump-tables",)  # else a `switch` is such a jump
 # How a function is called by its name; any other way takes its address.
 CALLS = ("R_X86_64_PLT32", "R_AARCH64_CALL26", "R_AARCH64_JUMP26")
 RELOCATION = re.compile(r"^[0-9a-f]+\s+[0-9a-f]+\s+(R_\w+)\s+[0-9a-f]+\s+(\w+)", re.M)
 
 
 def assembled(text: Path, part: Path, functions: Iterable[str]) -> Path:
-    """The functions as an object that has no other name than theirs; LabError where they are no plain C."""
+    """The functions as an object that has no other name than theirs; LabError where they are no plain C.
+
+    `text` is the compiler's, with FLAGS.
+    """
     lines = text.read_text(encoding="utf-8", errors="replace")
     odd = [name for name in SECTION.findall(lines) if not PLAIN_SECTION.fullmatch(name)]
     if ASSEMBLER.search(lines) or odd:
         what = f"a part {odd[0]}" if odd else "assembler"
         raise LabError(f"{text.stem}.c has {what} in it: it is to be plain C.")
+    if BY_POINTER.search(lines):
+        raise LabError(f"{text.stem}.c calls a function by a pointer: call it by its name.")
     kept = [word for name in functions for word in ("-G", name)]
     for words in (["as", str(text), "-o", str(part)], ["objcopy", *kept, str(part)]):
         _tool(words)
@@ -53,11 +61,10 @@ def assembled(text: Path, part: Path, functions: Iterable[str]) -> Path:
             "Write it with MPI_Send, MPI_Recv, MPI_Isend, MPI_Irecv, MPI_Sendrecv and MPI_Wait… alone; what prints"
             " is for `beowulf run`.",
         )
-    values = {"MPI_COMM_WORLD", "_GLOBAL_OFFSET_TABLE_"}
     taken = {
         name
         for kind, name in RELOCATION.findall(_tool(["readelf", "-rW", str(part)]))
-        if name in ALLOWED - values and kind not in CALLS
+        if name in ALLOWED - {"MPI_COMM_WORLD"} and kind not in CALLS
     }
     if taken:
         raise LabError(f"{text.stem}.c takes the address of {', '.join(sorted(taken))}: call it.")

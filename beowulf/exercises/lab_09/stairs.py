@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from beowulf.cluster import Cluster, simulated
 from beowulf.cluster.config import SIMULATED
 from beowulf.cluster.platform import Platform, read
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises.lab_09 import plain_c
+from beowulf.exercises.lab_09 import plain_c, tokens
 from beowulf.record import Point, Record
 from beowulf.user import learner
 
@@ -110,12 +110,15 @@ def _built(source: str, folder: Path, *, quiet: bool = False) -> Path:
     for name in (HARNESS, *HEADERS):
         shutil.copy(paths.lab(LAB) / name, folder)
     (folder / SOURCE).write_text(source, encoding="utf-8")
+    # Before the compiler, and the preprocessor, read anything that the source names.
+    tokens.check(source, SOURCE)
     # Without the last one, a printf may be called puts.
-    flags = ["-S", "-w" if quiet else "-Wall", "-fno-builtin-printf"]
+    flags = ["-w" if quiet else "-Wall", "-fno-builtin-printf"]
+    build = partial(mpi.build, folder / SOURCE, library=SIMULATED)
     try:
-        text = mpi.build(
-            folder / SOURCE, library=SIMULATED, output=folder / "stairs.s", flags=flags
-        )
+        expanded = build(output=folder / "stairs.i", flags=["-E", *flags])
+        tokens.check_preprocessed(expanded.read_text(encoding="utf-8", errors="replace"), SOURCE)
+        text = build(output=folder / "stairs.s", flags=["-S", *plain_c.FLAGS, *flags])
         part = plain_c.assembled(text, folder / "stairs.o", (step.function for step in STEPS))
         return mpi.build(
             folder / HARNESS,
