@@ -264,7 +264,7 @@ def test_a_fork_bomb_ends_at_so_many_processes(folder: Path) -> None:
         "import os, time\nfor n in range(10_000):\n    if not os.fork():\n        time.sleep(1000)"
     )
     ran = run(folder, bomb, "print('still here')", processes=60)
-    assert printed(ran).startswith("BlockingIOError")
+    assert "BlockingIOError" in printed(ran)  # from Python 3.12 on, after a warning about fork
     assert printed(ran, 1) == "still here\n"
 
 
@@ -528,7 +528,7 @@ folder.mkdir()
 cells = {0: "import os\\nprint(os.getuid(), os.path.exists('/etc/shadow'))",
          1: "import os, time\\nfor n in range(1000):\\n    if not os.fork(): time.sleep(1000)"}
 ran = kernel.shared().run(cells, folder, Limits(processes=60))
-print(repr(ran.reason), ran.outputs[0][0]['text'].split(), ran.outputs[1][0]['ename'])
+print(repr(ran.reason), ran.outputs[0][0]['text'].split(), ran.outputs[1][-1]['ename'])
 """
 
 

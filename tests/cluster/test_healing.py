@@ -21,7 +21,9 @@ pytestmark = pytest.mark.cluster
 
 PLAN = ClusterConfig(nodes=2)
 # A signal is only the beginning of an end.
-END_SSHD = "pkill -x sshd; while pgrep -x sshd >/dev/null; do sleep 0.01; done"
+# From OpenSSH 9.8 on a session is a program of its own.
+SSHD = "'sshd|sshd-session|sshd-auth'"
+END_SSHD = f"pkill -x {SSHD}; while pgrep -x {SSHD} >/dev/null; do sleep 0.01; done"
 
 
 @pytest.fixture(scope="module")
