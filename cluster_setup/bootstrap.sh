@@ -56,7 +56,7 @@ digest() { cat -- "$@" | sha256sum | cut -c 1-64; }
 # ---------------------------------------------------------------- Python
 
 find_python() {
-    local candidate seen="" candidates=(python3 python3.13 python3.12 python3.11)
+    local candidate seen="" candidates=(python3 python3.14 python3.13 python3.12 python3.11)
     [[ -n ${BEOWULF_PYTHON:-} ]] && candidates=("$BEOWULF_PYTHON")
     for candidate in "${candidates[@]}"; do
         "$candidate" -c '' 2>/dev/null || continue
