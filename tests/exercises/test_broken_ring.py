@@ -37,7 +37,7 @@ def test_without_a_ring_of_ones_own_nothing_is_measured(tmp_path: Path) -> None:
         broken_ring.measure(empty)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     ("node", "sender", "receivers"),

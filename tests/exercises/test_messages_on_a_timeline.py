@@ -43,7 +43,7 @@ def test_the_data_of_a_long_message_leave_in_the_call_that_waits(
     assert one_message.traced(RecordedCluster(records)).digest == record.digest
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rules_cost_time_where_packets_arrive(records: Path, cluster: NamespaceCluster) -> None:
     record = rules_way.traced(cluster)
     added = rules_way.added(record)

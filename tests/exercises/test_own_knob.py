@@ -106,7 +106,7 @@ own_knob.measure(running(), sys.argv[1])
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     "back", first(1, [f'"echo 0 >{EARLY_DEMUX}"', KNOB["back"]]), ids=["wrong", "right"]

@@ -45,7 +45,7 @@ def test_right_functions_take_the_same_time_in_every_run_and_beat_their_targets_
         assert found[name].ms == pytest.approx(lab_09.TIMES_MS[name], rel=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_handed_out_is_right_and_misses_every_target_by_far() -> None:
     found = stairs.outcomes(HANDED_OUT)
     assert not any(each.why for each in found.values())
@@ -117,7 +117,7 @@ def test_a_source_that_is_too_long_is_refused() -> None:
         stairs.outcomes("/*" + "x" * stairs.LONGEST_SOURCE + "*/")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_record_keeps_times_faults_and_the_source_and_is_played_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,7 +145,7 @@ def _nowhere(folder: Path) -> simulated.SimulatedCluster:
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
@@ -163,7 +163,7 @@ def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_programs_are_recorded_once_and_replayed_on_other_networks(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,7 +183,7 @@ def test_programs_are_recorded_once_and_replayed_on_other_networks(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,7 +210,7 @@ def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("file", "said"),
     first(1, [("nowhere.c", "There is no file nowhere.c"), ("gas.c", "exchange_ghosts is wrong")]),
@@ -265,7 +265,7 @@ def test_less_latency_makes_a_step_shorter_and_a_shared_cable_longer() -> None:
     assert after < before < shared
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_tree_wins_with_short_data_and_parts_win_with_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,7 +94,7 @@ def test_blocking_exchanges_end_in_every_ring_and_pair_with_long_messages(
         assert "older" not in " ".join(troubles_of_calls(record))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_blocking_calls_take_turns_and_sendrecv_does_not(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:

@@ -169,7 +169,7 @@ def test_a_program_refuses_what_it_cannot_use(
     assert said in str(refused.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_program_in_python_refuses_too(cluster: NamespaceCluster, tmp_path: Path) -> None:
     for words in (["--sizes", "8,-1"], ["--sizes", "many"], ["--protocol", "smoke"]):
         with pytest.raises(UsageError), session(cluster, tmp_path) as s:

@@ -69,7 +69,7 @@ def judged(percent: float) -> Callable[[Noise], Outcome]:
     return one
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_papers_least_gain_rarely_passes_for_none_and_its_loss_mostly() -> None:
     least = papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
     assert_rarely_holds(judged(least))

@@ -82,7 +82,7 @@ def test_e2_measures_requests_over_tcp_and_udp_without_mpi(
     assert (halves["median"] > 0).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_datagrams_that_never_arrive_end_the_program_with_a_sentence(
     beowulf: Beowulf,

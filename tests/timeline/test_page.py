@@ -149,7 +149,7 @@ def test_what_is_drawn_is_what_the_trace_has(tmp_path: Path) -> None:
         assert results.violations_count == 0, results.generate_report()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_chromium
 @pytest.mark.browser
 def test_keys_jump_to_the_waits(record: Recorded, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_million_events_stay_smooth(tmp_path: Path) -> None:
     found = made(16, 62_500)
     file = tmp_path / "t.html"

@@ -461,7 +461,7 @@ def test_a_run_at_100_mbit_takes_as_long_in_its_replay(
 
 @needs_simgrid
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_learner_asks_for_another_network(at_cluster: Beowulf, tmp_path: Path) -> None:
     ring = paths.lab("01") / "ring.c"
     at_cluster("run", "--trace", "-n", "4", ring)
