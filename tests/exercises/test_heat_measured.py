@@ -106,8 +106,9 @@ def test_a_wrong_step_in_c_is_named(
     body: str,
     said: str,
 ) -> None:
-    header = plate / "run_heat.h"
-    header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
+    if said == "it does not come to its end":
+        header = plate / "run_heat.h"
+        header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
     head = "static void heat_step(int rows, int columns, const double *old, double *new)"
     (plate / "heat_step.c").write_text(heat_solutions.heat_step(f"{head} {{ {body} }}"))
     record = heat.steps(cluster, rows=(20,), folder=plate)
@@ -210,7 +211,7 @@ def test_an_overlapped_step_is_measured_beside_its_parts(
     for columns in (1000, 20_000):
         assert set(heat.part_medians(record, columns)) == set(reading.PARTS)
         assert heat.gain(record, columns).n == measurements.OVERLAP_PASSES
-        assert -100 <= heat.bound_percent(record, columns) < 0
+        assert heat.bound_percent(record, columns) < 0
     assert record.variant == language.lower()
     assert heat.picture(record).alt
 
@@ -248,8 +249,9 @@ def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
 def test_a_wrong_overlap_in_c_is_named_by_rank_and_row(
     plate: Path, cluster: NamespaceCluster, parts: tuple[str, ...], said: str
 ) -> None:
-    header = plate / "run_heat.h"
-    header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
+    if said == "MPI_Waitall":  # it never ends
+        header = plate / "run_heat.h"
+        header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
     (plate / "heat_overlap.c").write_text(overlapped(*parts))
     record = heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
     why = reading.functions(record)["overlapped"]["why"]

@@ -93,5 +93,5 @@ def test_datagrams_that_never_arrive_end_the_program_with_a_sentence(
     )
     beowulf.cluster.administer("node01", f"nft '{rules}'")
     program = paths.root() / "labs" / "04-blocking-nonblocking" / "request_response.c"
-    said = beowulf("run", "-n", "2", program, "--transport", "udp", code=1, timeout_s=60)
+    said = beowulf("run", "-n", "2", program, "--transport", "udp", code=1)
     assert "More than 3 datagrams were lost between the nodes." in said

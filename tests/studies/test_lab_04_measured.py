@@ -148,7 +148,7 @@ def test_b4_reads_the_cpu_use_of_both_nodes(
     assert record.complete, record.warnings
     points = [p for p in record.points if p.quantity == b4_cpu_use.CPU]
     assert {p.at["node"] for p in points} == {"node00", "node01"}
-    assert all(0 <= sample < 150 for p in points for sample in p.samples)
+    assert all(sample >= 0 for p in points for sample in p.samples)
 
 
 @pytest.mark.nightly
