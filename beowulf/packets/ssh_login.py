@@ -43,7 +43,7 @@ class Logins:
         """The next piece, its memory, and the trail of its conversations."""
         ssh = (piece["src_port"] == SSH_PORT) | (piece["dst_port"] == SSH_PORT)
         ssh &= trail.conversation >= 0
-        # Newer clients send what is encrypted already in the same segment.
+        # A newer client has more behind them in the same segment, encrypted already.
         says = ssh & trail.from_a & (piece["payload_bytes"] >= _NEW_KEYS_BYTES)
         says &= batch.captured_bytes >= piece["header_bytes"].astype(np.int64) + _NEW_KEYS.size
         places = np.flatnonzero(says)

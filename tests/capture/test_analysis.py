@@ -133,7 +133,7 @@ def test_a_real_run_adds_up(
 
 @pytest.mark.parametrize("behind", [b"", b"\x5a" * 44], ids=["alone", "with what is encrypted"])
 def test_a_login_is_seen_by_its_new_keys(behind: bytes, tmp_path: Path) -> None:
-    """OpenSSH's clients up to 9.3 send them alone, newer ones may send more in the same segment."""
+    """Debian 12's client sends them alone, Debian 13's has more in the same segment."""
     server, new_keys = (B[0], 22), bytes([0, 0, 0, 12, 10, 21]) + bytes(10)
     talk = Talk().send(A, server, 1000, flags=SYN, after_ms=0)
     talk.send(server, A, 5000, ack=1001, flags=SYN_ACK).send(A, server, 1001, ack=5001, flags=ACK)
