@@ -178,11 +178,11 @@ def speaking(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_blocking_calls_work_after_the_message_and_others_while_it_travels(
     cluster: NamespaceCluster, speaking: Path, words: str, expected: set[str]
 ) -> None:
-    told: list[str] = []
+    printed: list[str] = []
     few = ["--sizes", "8", "--passes", "1"]
-    done = mpi.launch(cluster, [str(speaking)], 2, [*words.split(), *few], errors=told.append)
-    assert done.returncode == 0, "".join(told)
-    did = re.findall("^did: (.*)$", "".join(told), re.M)
+    done = mpi.launch(cluster, [str(speaking)], 2, [*words.split(), *few], errors=printed.append)
+    assert done.returncode == 0, "".join(printed)
+    did = re.findall("^did: (.*)$", "".join(printed), re.M)
     # A loop is measured between two barriers; of what it repeats, once.
     loops = [each.strip(", ") for each in ", ".join(did).split("Barrier") if each.strip(", ")]
     units = set(map(once, loops))
